@@ -1,0 +1,272 @@
+// ADO, step 6: the product hidden behind the stream of input.
+//
+// The input can't be read faster than device memory delivers it, so what is left to win is a read that never
+// pauses and a product that costs no time of its own. Against step 5: (1) 16-byte loads, eight in flight a
+// lane, that leave the caches to the matrix and the averages; (2) one kernel that stays on the GPU and deals
+// out units of work, and that multiplies the sets averaged a while ago while the later ones still stream in.
+//
+// Order of the units. Blocks draw tickets from one counter; a ticket names a unit of averaging or a unit of
+// the product. A product's ticket comes after the tickets of all averages that it reads, LAG groups of sets
+// later, so that it seldom waits. When it does, the unit it waits for has been drawn by a block that runs, and
+// the lowest open ticket never waits for anything: the kernel ends however few of its blocks are resident.
+//
+//   averages[k * L + j]   scratch, N x L floats, any content
+//   counters              scratch, 2 + ceil(N / 32) words, zero before the first launch; left at zero
+//
+// Launch: grid SMS * 4 (any number is right), block 256, no dynamic shared memory.
+
+constexpr int THREADS = 256;
+constexpr int WARPS = THREADS / 32;
+constexpr int BLOCKS_PER_SM = 4;  // the register budget; 32 warps keep the memory busy
+
+constexpr int COMPONENTS = 32;    // averages in a unit of averaging
+constexpr int IN_FLIGHT = 8;      // 16-byte loads that a lane issues before it needs the first
+
+constexpr int GROUP = 32;         // sets that are multiplied together
+constexpr int LAG = 2;            // groups averaged before the first is multiplied
+constexpr int TILE = 16;          // matrix rows in a unit of the product: TILE x GROUP outputs
+constexpr int DEPTH = 64;         // columns of the matrix in shared memory at a time
+
+// A warp's lanes are 4 rows by 8 sets, and a lane computes ROWS_EACH x SETS_EACH outputs.
+constexpr int OUTPUTS_EACH = TILE * GROUP / THREADS;
+constexpr int SETS_EACH = OUTPUTS_EACH >= 2 ? 2 : 1;
+constexpr int ROWS_EACH = OUTPUTS_EACH / SETS_EACH;
+constexpr int WARPS_ACROSS = GROUP / (8 * SETS_EACH);
+
+// Rows of a tile are padded by 16 bytes, so that eight of them start in different banks.
+constexpr int PITCH = DEPTH + 4;
+
+struct Unit {
+    bool product;
+    unsigned group;  // of sets
+    unsigned part;   // which unit of the group
+};
+
+// What a ticket stands for. LAG groups are averaged first; then the products of a group and the averages of
+// the group LAG later take turns; the products of the last LAG groups are left for the end. (32 bits suffice:
+// 2^32 units would be more averages than any device holds.)
+__device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsigned averagings, unsigned products)
+{
+    const unsigned lag = min((unsigned)LAG, groups);
+    if (ticket < lag * averagings)
+        return {false, ticket / averagings, ticket % averagings};
+    ticket -= lag * averagings;
+    const unsigned round = averagings + products;
+    const unsigned rounds = groups - lag;
+    if (ticket < rounds * round) {
+        const unsigned group = ticket / round;
+        const unsigned part = ticket % round;
+        if (part < products)
+            return {true, group, part};
+        return {false, group + lag, part - products};
+    }
+    ticket -= rounds * round;
+    return {true, rounds + ticket / products, ticket % products};
+}
+
+// Every input byte is used once: it needs no place in L1, which the loads in flight need themselves.
+__device__ __forceinline__ float4 load_once(const float4* address)
+{
+    float4 v;
+    asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+        : "l"(__cvta_generic_to_global(address)));
+    return v;
+}
+
+// One warp adds up one component's M values. The sum is whole in lane 0 only.
+__device__ __forceinline__ float sum_component(const float* component, int M, bool aligned)
+{
+    const int lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    if (aligned) {
+        const float4* quads = (const float4*)component;
+        const int count = M / 4;
+        int i = lane;
+        for (; i + 32 * (IN_FLIGHT - 1) < count; i += 32 * IN_FLIGHT) {
+            float4 v[IN_FLIGHT];
+#pragma unroll
+            for (int u = 0; u < IN_FLIGHT; ++u)
+                v[u] = load_once(quads + i + 32 * u);
+#pragma unroll
+            for (int u = 0; u < IN_FLIGHT; ++u)
+                sum += (v[u].x + v[u].y) + (v[u].z + v[u].w);
+        }
+        for (; i < count; i += 32) {
+            const float4 v = load_once(quads + i);
+            sum += (v.x + v.y) + (v.z + v.w);
+        }
+    } else {
+#pragma unroll 8
+        for (int i = lane; i < M; i += 32)
+            sum += __ldg(component + i);
+    }
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    return sum;
+}
+
+// Four consecutive floats of a row from j on; what lies outside the row, or a row that isn't there, is zero.
+// Always from L2: averages were written by other multiprocessors during this launch.
+__device__ __forceinline__ float4 load_quad(const float* row, int j, int L, bool aligned)
+{
+    float4 v = {0.0f, 0.0f, 0.0f, 0.0f};
+    if (row == nullptr || j >= L)
+        return v;
+    if (aligned)
+        return __ldcg((const float4*)(row + j));
+    v.x = __ldcg(row + j);
+    if (j + 1 < L) v.y = __ldcg(row + j + 1);
+    if (j + 2 < L) v.z = __ldcg(row + j + 2);
+    if (j + 3 < L) v.w = __ldcg(row + j + 3);
+    return v;
+}
+
+// The whole block multiplies TILE rows of the matrix with the averages of one group.
+__device__ __forceinline__ void multiply_group(const float* matrix, const float* averages, float* output,
+                                               int N, int L, unsigned group, unsigned part)
+{
+    __shared__ __align__(16) float tile[TILE + GROUP][PITCH];  // matrix rows, then the group's averages
+    constexpr int QUADS = DEPTH / 4;
+    constexpr int LOADS = (TILE + GROUP) * QUADS / THREADS;
+    static_assert(LOADS * THREADS == (TILE + GROUP) * QUADS, "every thread loads as much");
+
+    const int first_row = part * TILE;
+    const int first_set = group * GROUP;
+    const bool aligned = L % 4 == 0 && ((size_t)matrix | (size_t)averages) % 16 == 0;
+
+    const float* source[LOADS];
+#pragma unroll
+    for (int l = 0; l < LOADS; ++l) {
+        const int r = (threadIdx.x + l * THREADS) / QUADS;
+        if (r < TILE)
+            source[l] = first_row + r < L ? matrix + (size_t)(first_row + r) * L : nullptr;
+        else
+            source[l] = first_set + r - TILE < N ? averages + (size_t)(first_set + r - TILE) * L : nullptr;
+    }
+    const int quad = threadIdx.x % QUADS;
+
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int row = warp / WARPS_ACROSS * (4 * ROWS_EACH) + lane / 8;
+    const int set = warp % WARPS_ACROSS * (8 * SETS_EACH) + lane % 8;
+
+    float4 ahead[LOADS];
+#pragma unroll
+    for (int l = 0; l < LOADS; ++l)
+        ahead[l] = load_quad(source[l], quad * 4, L, aligned);
+
+    float sum[ROWS_EACH][SETS_EACH] = {};
+    for (int j0 = 0; j0 < L; j0 += DEPTH) {
+#pragma unroll
+        for (int l = 0; l < LOADS; ++l)
+            *(float4*)&tile[(threadIdx.x + l * THREADS) / QUADS][quad * 4] = ahead[l];
+        __syncthreads();
+        // The next tile is under way while this one is used.
+#pragma unroll
+        for (int l = 0; l < LOADS; ++l)
+            ahead[l] = load_quad(source[l], j0 + DEPTH + quad * 4, L, aligned);
+
+#pragma unroll 4
+        for (int d = 0; d < DEPTH; d += 4) {
+            float4 a[ROWS_EACH], b[SETS_EACH];
+#pragma unroll
+            for (int r = 0; r < ROWS_EACH; ++r)
+                a[r] = *(const float4*)&tile[row + 4 * r][d];
+#pragma unroll
+            for (int s = 0; s < SETS_EACH; ++s)
+                b[s] = *(const float4*)&tile[TILE + set + 8 * s][d];
+#pragma unroll
+            for (int r = 0; r < ROWS_EACH; ++r) {
+#pragma unroll
+                for (int s = 0; s < SETS_EACH; ++s) {
+                    sum[r][s] += a[r].x * b[s].x;
+                    sum[r][s] += a[r].y * b[s].y;
+                    sum[r][s] += a[r].z * b[s].z;
+                    sum[r][s] += a[r].w * b[s].w;
+                }
+            }
+        }
+        __syncthreads();  // before the next tile overwrites this one
+    }
+
+#pragma unroll
+    for (int r = 0; r < ROWS_EACH; ++r) {
+#pragma unroll
+        for (int s = 0; s < SETS_EACH; ++s) {
+            const int i = first_row + row + 4 * r;
+            const int k = first_set + set + 8 * s;
+            if (i < L && k < N)
+                output[(size_t)i * N + k] = sum[r][s];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+stream_and_multiply(const float* __restrict__ input, const float* __restrict__ matrix,
+                    float* averages, unsigned* counters, float* __restrict__ output,
+                    int N, int M, int L)
+{
+    __shared__ unsigned drawn[2];
+    unsigned* const next_ticket = counters;
+    unsigned* const blocks_done = counters + 1;
+    unsigned* const averagings_done = counters + 2;  // one a group
+
+    const unsigned groups = (N + GROUP - 1) / GROUP;
+    const unsigned averagings = ((size_t)GROUP * L + COMPONENTS - 1) / COMPONENTS;  // units a group
+    const unsigned products = (L + TILE - 1) / TILE;                                // units a group
+    const unsigned units = groups * (averagings + products);
+    const bool aligned = M % 4 == 0 && (size_t)input % 16 == 0;
+    const bool leader = threadIdx.x == 0;
+
+    // Even the first ticket is drawn, not taken from the block's index: a block that isn't resident yet must
+    // not own a unit that others wait for.
+    if (leader)
+        drawn[0] = atomicAdd(next_ticket, 1u);
+    __syncthreads();
+    unsigned ticket = drawn[0];
+
+    for (int turn = 1; ticket < units; turn ^= 1) {
+        unsigned next = 0;
+        if (leader)
+            next = atomicAdd(next_ticket, 1u);  // arrives while this unit is worked on
+
+        const Unit unit = unit_of(ticket, groups, averagings, products);
+        if (unit.product) {
+            if (leader) {
+                while (*(volatile unsigned*)&averagings_done[unit.group] < averagings)
+                    __nanosleep(100);
+                __threadfence();
+            }
+            __syncthreads();
+            multiply_group(matrix, averages, output, N, L, unit.group, unit.part);
+        } else {
+            const size_t group_begin = (size_t)unit.group * GROUP * L;
+            const size_t group_end = min(group_begin + (size_t)GROUP * L, (size_t)N * L);
+            const size_t begin = group_begin + (size_t)unit.part * COMPONENTS;
+            const size_t end = min(begin + COMPONENTS, group_end);
+            for (size_t c = begin + threadIdx.x / 32; c < end; c += WARPS) {
+                const float sum = sum_component(input + c * M, M, aligned);
+                if (threadIdx.x % 32 == 0)
+                    averages[c] = sum / M;
+            }
+        }
+
+        if (leader)
+            drawn[turn] = next;
+        __syncthreads();
+        if (leader && !unit.product) {
+            __threadfence();  // the block's averages before the count that announces them
+            atomicAdd(&averagings_done[unit.group], 1u);
+        }
+        ticket = drawn[turn];
+    }
+
+    // The last block to leave puts the counters back, so that the next launch needs no clearing.
+    if (leader)
+        drawn[0] = atomicAdd(blocks_done, 1u) == gridDim.x - 1;
+    __syncthreads();
+    if (drawn[0])
+        for (unsigned i = threadIdx.x; i < 2 + groups; i += THREADS)
+            counters[i] = 0;
+}

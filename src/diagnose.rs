@@ -1,0 +1,123 @@
+//! From a launch to its ranked findings.
+//!
+//! Rules are checked one by one; symptoms go under the causes that explain them; what remains is
+//! ranked by what it would give now.
+
+use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
+use crate::frame::Launch;
+use crate::model::Model;
+use crate::rules::{Case, Draft, Kind, RULES, Rule};
+
+/// The outcome for one launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// What bounds the launch.
+    pub bound: Bound,
+    /// Findings, the largest gain first.
+    pub findings: Vec<Finding>,
+    /// Rules whose metrics were not collected.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Checks every rule on a launch.
+#[must_use]
+pub fn diagnose(launch: &Launch) -> Diagnosis {
+    let Some(model) = Model::new(launch) else {
+        return Diagnosis { bound: Bound::None, findings: Vec::new(), skipped: skip_all() };
+    };
+    let case = Case { launch, model: &model };
+    let mut drafts: Vec<(&Rule, Draft)> = Vec::new();
+    let mut skipped = Vec::new();
+    for rule in RULES {
+        let missing: Vec<String> = rule
+            .needs
+            .iter()
+            .filter(|name| launch.get(name).is_none())
+            .map(|name| (*name).to_owned())
+            .collect();
+        if missing.is_empty() {
+            drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
+        } else {
+            skipped.push(Skipped { rule: rule.name.to_owned(), missing });
+        }
+    }
+    let findings = rank(drafts, &model);
+    let bound = findings
+        .first()
+        .and_then(|first| crate::rules::bound_of(&first.rule))
+        .unwrap_or_else(|| model.bound());
+    Diagnosis { bound, findings, skipped }
+}
+
+fn skip_all() -> Vec<Skipped> {
+    RULES
+        .iter()
+        .map(|rule| Skipped {
+            rule: rule.name.to_owned(),
+            missing: vec!["gpu__time_duration.sum".to_owned()],
+        })
+        .collect()
+}
+
+/// Puts symptoms under causes and orders the rest: a roof first (it says that nothing is left to
+/// take away), then causes by their gain, then symptoms that no cause explains.
+fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
+    let causes: Vec<&Rule> =
+        drafts.iter().map(|(rule, _)| *rule).filter(|rule| rule.kind == Kind::Cause).collect();
+    let explained = |symptom: &str| causes.iter().any(|cause| cause.explains.contains(&symptom));
+    let symptoms: Vec<Symptom> = drafts
+        .iter()
+        .filter(|(rule, _)| rule.kind == Kind::Symptom && explained(rule.name))
+        .map(|(rule, draft)| Symptom { rule: rule.name.to_owned(), message: draft.message.clone() })
+        .collect();
+    let mut findings: Vec<(Kind, Finding)> = drafts
+        .into_iter()
+        .filter(|(rule, _)| rule.kind != Kind::Symptom || !explained(rule.name))
+        .map(|(rule, draft)| {
+            let estimate = match rule.kind {
+                Kind::Roof => Some(Estimate::NONE),
+                Kind::Cause | Kind::Symptom => model.without(&draft.effect),
+            };
+            let symptoms: Vec<Symptom> = symptoms
+                .iter()
+                .filter(|symptom| rule.explains.contains(&symptom.rule.as_str()))
+                .cloned()
+                .collect();
+            let finding = Finding {
+                rule: rule.name.to_owned(),
+                section: rule.section.to_owned(),
+                estimate,
+                message: draft.message,
+                evidence: draft.evidence,
+                locations: draft.locations,
+                hint: draft.hint,
+                explains: symptoms.iter().map(|symptom| symptom.rule.clone()).collect(),
+                symptoms,
+            };
+            (rule.kind, finding)
+        })
+        .collect();
+    findings.sort_by(|a, b| order(&a.0, &a.1).cmp_to(&order(&b.0, &b.1)));
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Sort key: class of the rule, then the gain.
+struct Order {
+    class: u8,
+    factor: f64,
+}
+
+fn order(kind: &Kind, finding: &Finding) -> Order {
+    let class = match kind {
+        Kind::Roof => 0,
+        Kind::Cause => 1,
+        Kind::Symptom => 2,
+    };
+    Order { class, factor: finding.estimate.map_or(1.0, |estimate| estimate.factor) }
+}
+
+impl Order {
+    fn cmp_to(&self, other: &Self) -> std::cmp::Ordering {
+        self.class.cmp(&other.class).then(other.factor.total_cmp(&self.factor))
+    }
+}

@@ -1,0 +1,301 @@
+//! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::Diagnosis;
+use crate::diff::Diff;
+use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
+use crate::frame::Launch;
+
+/// The version of the document's shape.
+pub const SCHEMA: &str = "adoprof/1";
+
+/// What `step`, `profile` and `analyze` print.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The ladder's step; `None` for programs and for reports from elsewhere.
+    pub step: Option<StepInfo>,
+    /// What was profiled, longest first where there are several.
+    pub launches: Vec<LaunchReport>,
+    /// The finding with the largest gain over the whole step's time.
+    pub verdict: Option<Verdict>,
+    /// The ladder's step that answers the verdict.
+    pub next_step: Option<String>,
+    /// The comparison with a baseline, where one was asked for.
+    pub diff: Option<Diff>,
+    /// Things to know about this result, each one sentence.
+    pub notices: Vec<String>,
+    /// Where the profile was saved, as the user would type it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<String>,
+}
+
+/// What `run` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunDocument {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The ladder's name.
+    pub ladder: String,
+    /// Each step's document, in the ladder's order.
+    pub steps: Vec<Document>,
+}
+
+/// A step of a ladder: what was run, how well, how fast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepInfo {
+    /// The ladder's name.
+    pub ladder: String,
+    /// The step's name.
+    pub name: String,
+    /// The step in one line.
+    #[serde(default)]
+    pub title: String,
+    /// The problem's parameters.
+    pub size: BTreeMap<String, u64>,
+    /// True where the answer was checked and right.
+    pub verified: bool,
+    /// Largest difference from the reference, absolute; 0 where they agree exactly.
+    pub max_error: f64,
+    /// Kernel time, measured without the profiler.
+    pub time_ns: Timing,
+    /// Kernel time plus the transfers of inputs and outputs, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_ns: Option<f64>,
+    /// Bytes that the problem needs to move, each input and output once.
+    pub bytes: u64,
+    /// Floating-point operations that the problem needs.
+    pub flops: u64,
+    /// The ladder's own figure of merit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// CPU references, where they were timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu: Vec<CpuTime>,
+    /// The device's copy rate measured in the same run, bytes read plus bytes written a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_bytes_per_s: Option<f64>,
+    /// The date of the recording; `None` for a live run.
+    pub recorded: Option<String>,
+}
+
+/// A measured time: median and the range that holds the middle 90% of the repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Median, ns.
+    pub median: f64,
+    /// 5th percentile, ns.
+    pub low: f64,
+    /// 95th percentile, ns.
+    pub high: f64,
+    /// Repetitions.
+    pub n: usize,
+}
+
+/// A figure of merit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The value in `unit`.
+    pub value: f64,
+    /// The unit: `GB/s`, `GFLOP/s`, `Gelements/s`.
+    pub unit: String,
+}
+
+/// A timed CPU reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// Which reference: `original` or `cache-friendly`.
+    pub name: String,
+    /// Threads.
+    pub threads: usize,
+    /// Wall time, ns.
+    pub ns: f64,
+}
+
+/// One launch with its diagnosis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaunchReport {
+    /// The kernel's demangled name.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// The device's name, where known.
+    pub device: Option<String>,
+    /// Duration under the profiler, ns.
+    pub duration_ns: Option<f64>,
+    /// Its share of the time of all launches, 0 to 1.
+    pub time_share: f64,
+    /// What bounds it.
+    pub bound: Bound,
+    /// How busy each unit is at its achievable rate, busiest first, 0 to 1.
+    #[serde(default)]
+    pub utilization: Vec<Utilization>,
+    /// Ranked findings.
+    pub findings: Vec<RankedFinding>,
+    /// Rules that could not be checked.
+    pub skipped: Vec<Skipped>,
+    /// What ncu's own rules said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ncu_rules: Vec<NcuRule>,
+}
+
+/// One unit's busy share of the time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Utilization {
+    /// The unit's name.
+    pub unit: String,
+    /// Share of the time busy at its achievable rate, 0 to 1.
+    pub share: f64,
+}
+
+/// What one of ncu's rules said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NcuRule {
+    /// ncu's section identifier.
+    pub section: String,
+    /// ncu's rule name.
+    pub rule: String,
+    /// `info`, `optimization`, `warning` or `error`.
+    pub kind: String,
+    /// ncu's text.
+    pub message: String,
+    /// ncu's estimate, percent.
+    pub estimate_percent: Option<f64>,
+    /// True where the estimate is of the whole kernel's time.
+    pub global: bool,
+}
+
+/// A finding with its place in the ranking, as the contract spells it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankedFinding {
+    /// 1 is the next optimization.
+    pub rank: usize,
+    /// The rule.
+    pub rule: String,
+    /// The profile's section where a person would look.
+    #[serde(default)]
+    pub section: String,
+    /// What taking the fault away would give.
+    pub estimated_speedup: Option<crate::finding::Estimate>,
+    /// What was seen.
+    pub message: String,
+    /// The metrics behind it.
+    pub evidence: Vec<Evidence>,
+    /// The lines that cause it.
+    #[serde(rename = "where")]
+    pub locations: Vec<Location>,
+    /// What to change.
+    pub hint: String,
+    /// Symptoms that it explains.
+    pub explains: Vec<String>,
+    /// The same symptoms with what was seen of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub symptoms: Vec<Symptom>,
+}
+
+/// The finding to act on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Index into `launches`.
+    pub launch: usize,
+    /// The rule.
+    pub rule: String,
+}
+
+impl RankedFinding {
+    fn new(rank: usize, finding: Finding) -> Self {
+        Self {
+            rank,
+            rule: finding.rule,
+            section: finding.section,
+            estimated_speedup: finding.estimate,
+            message: finding.message,
+            evidence: finding.evidence,
+            locations: finding.locations,
+            hint: finding.hint,
+            explains: finding.explains,
+            symptoms: finding.symptoms,
+        }
+    }
+}
+
+impl Document {
+    /// The document of diagnosed launches, in the order given; the step, the next step, the diff and
+    /// notices are the caller's to add.
+    #[must_use]
+    pub fn new(launches: Vec<(Launch, Diagnosis)>) -> Self {
+        let total: f64 = launches.iter().filter_map(|(launch, _)| launch.duration_ns()).sum();
+        let launches: Vec<LaunchReport> = launches
+            .into_iter()
+            .map(|(launch, diagnosis)| LaunchReport::new(&launch, diagnosis, total))
+            .collect();
+        let verdict = verdict(&launches);
+        Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
+    }
+}
+
+impl LaunchReport {
+    fn new(launch: &Launch, diagnosis: Diagnosis, total_ns: f64) -> Self {
+        let duration_ns = launch.duration_ns();
+        let model = crate::model::Model::new(launch);
+        Self {
+            kernel: launch.row.kernel.clone(),
+            grid: launch.row.grid,
+            block: launch.row.block,
+            device: launch.row.device.clone(),
+            duration_ns,
+            time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
+            bound: diagnosis.bound,
+            utilization: model.map_or_else(Vec::new, |model| {
+                model
+                    .ranked()
+                    .into_iter()
+                    .map(|(term, ns)| Utilization {
+                        unit: term.title().to_owned(),
+                        share: ns / model.time_ns,
+                    })
+                    .collect()
+            }),
+            findings: diagnosis
+                .findings
+                .into_iter()
+                .enumerate()
+                .map(|(index, finding)| RankedFinding::new(index + 1, finding))
+                .collect(),
+            skipped: diagnosis.skipped,
+            ncu_rules: launch
+                .ncu_rules
+                .iter()
+                .map(|rule| NcuRule {
+                    section: rule.section.clone(),
+                    rule: rule.rule.clone(),
+                    kind: format!("{:?}", rule.kind).to_lowercase(),
+                    message: rule.message.clone(),
+                    estimate_percent: rule.estimate_percent,
+                    global: rule.global,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The first finding with the largest gain over the time of all launches together: a launch with
+/// share s and factor f saves s·(1 − 1/f) of it.
+fn verdict(launches: &[LaunchReport]) -> Option<Verdict> {
+    let mut best: Option<(f64, usize)> = None;
+    for (index, launch) in launches.iter().enumerate() {
+        let Some(first) = launch.findings.first() else { continue };
+        let share = if launches.len() == 1 { 1.0 } else { launch.time_share };
+        let saved = share * first.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor);
+        if best.is_none_or(|(most, _)| saved > most) {
+            best = Some((saved, index));
+        }
+    }
+    best.map(|(_, index)| Verdict { launch: index, rule: launches[index].findings[0].rule.clone() })
+}

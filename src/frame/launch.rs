@@ -1,0 +1,138 @@
+//! One launch, as rules and the model read it.
+
+use std::collections::HashMap;
+
+use crate::export::stall::StallReason;
+use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
+use crate::finding::Location;
+use crate::metric;
+
+/// One kernel launch with everything known of it.
+///
+/// Only metrics of the catalogue are kept here, under their canonical names and units, so a launch
+/// stays small however much was collected.
+#[derive(Debug, Clone, Default)]
+pub struct Launch {
+    /// Kernel, grid, block, device.
+    pub row: LaunchRow,
+    /// ncu's own rule results.
+    pub ncu_rules: Vec<NcuRuleRow>,
+    /// Counters by source line.
+    pub lines: Vec<SourceRow>,
+    /// Counters by SASS instruction.
+    pub instructions: Vec<SourceRow>,
+    values: HashMap<&'static str, f64>,
+}
+
+impl Launch {
+    /// All launches of an export, in its order.
+    #[must_use]
+    pub fn all(export: &Export) -> Vec<Self> {
+        let mut launches: Vec<Self> = export
+            .launches
+            .iter()
+            .map(|row| Self { row: row.clone(), ..Self::default() })
+            .collect();
+        let index: HashMap<u32, usize> =
+            launches.iter().enumerate().map(|(at, launch)| (launch.row.id, at)).collect();
+        for row in &export.metrics {
+            let (Some(&at), Some(value)) = (index.get(&row.launch), row.value) else { continue };
+            let Some((metric, scale)) = metric::canonical(&row.metric) else { continue };
+            // The canonical name itself is exact; an alias only fills a gap.
+            if metric.name == row.metric {
+                launches[at].values.insert(metric.name, value);
+            } else {
+                launches[at].values.entry(metric.name).or_insert(value * scale);
+            }
+        }
+        for rule in &export.rules {
+            if let Some(&at) = index.get(&rule.launch) {
+                launches[at].ncu_rules.push(rule.clone());
+            }
+        }
+        for row in &export.source {
+            if let Some(&at) = index.get(&row.launch) {
+                let launch = &mut launches[at];
+                if row.is_instruction() { &mut launch.instructions } else { &mut launch.lines }
+                    .push(row.clone());
+            }
+        }
+        launches
+    }
+
+    /// The value of a catalogue metric by its canonical name, in the catalogue's unit.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        debug_assert!(
+            metric::canonical(name).is_some_and(|(metric, _)| metric.name == name),
+            "{name} is not a canonical name of the catalogue"
+        );
+        self.values.get(name).copied()
+    }
+
+    /// Sets a metric: for tests and for masking experiments.
+    pub fn set(&mut self, name: &str, value: Option<f64>) {
+        let Some((metric, scale)) = metric::canonical(name) else { return };
+        match value {
+            Some(value) => self.values.insert(metric.name, value * scale),
+            None => self.values.remove(metric.name),
+        };
+    }
+
+    /// Cycles that a warp spends in a stall per issued instruction.
+    #[must_use]
+    pub fn stall(&self, reason: StallReason) -> Option<f64> {
+        self.get(&reason.ratio_metric())
+    }
+
+    /// Duration under the profiler, ns.
+    #[must_use]
+    pub fn duration_ns(&self) -> Option<f64> {
+        self.get("gpu__time_duration.sum").filter(|&ns| ns > 0.0)
+    }
+
+    /// True where the profile has counters per source line or instruction.
+    #[must_use]
+    pub fn has_source(&self) -> bool {
+        !self.lines.is_empty() || !self.instructions.is_empty()
+    }
+
+    /// A counter's sum over all instructions, or over all lines where there are no instructions.
+    #[must_use]
+    pub fn source_sum(&self, counter: impl Fn(&SourceCounters) -> f64) -> Option<f64> {
+        let rows = if self.instructions.is_empty() { &self.lines } else { &self.instructions };
+        (!rows.is_empty()).then(|| rows.iter().map(|row| counter(&row.counters)).sum())
+    }
+
+    /// The lines with the largest shares of a counter, largest first: at most `most`, each with at
+    /// least 5% of the sum. Empty where the profile has no lines or the counter is 0 everywhere.
+    #[must_use]
+    pub fn top_lines(
+        &self,
+        most: usize,
+        share_of: &str,
+        counter: impl Fn(&SourceCounters) -> f64,
+    ) -> Vec<Location> {
+        let total: f64 = self.lines.iter().map(|row| counter(&row.counters).max(0.0)).sum();
+        if total <= 0.0 {
+            return Vec::new();
+        }
+        let mut lines: Vec<Location> = self
+            .lines
+            .iter()
+            .filter_map(|row| {
+                let share = counter(&row.counters).max(0.0) / total;
+                (share >= 0.05).then(|| Location {
+                    file: row.file.clone().unwrap_or_default(),
+                    line: row.line.unwrap_or_default(),
+                    share,
+                    share_of: share_of.to_owned(),
+                    text: row.text.trim().to_owned(),
+                })
+            })
+            .collect();
+        lines.sort_by(|a, b| b.share.total_cmp(&a.share));
+        lines.truncate(most);
+        lines
+    }
+}

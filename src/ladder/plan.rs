@@ -1,0 +1,184 @@
+//! A step at one problem size: everything evaluated, ready to build and launch.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A step of a ladder for one problem size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The ladder's name.
+    pub ladder: String,
+    /// The step's name.
+    pub step: String,
+    /// The step in one line.
+    pub title: String,
+    /// The problem's parameters, the step's own defaults and the user's `--size` applied.
+    pub size: BTreeMap<String, u64>,
+    /// Buffers in device memory.
+    pub buffers: Vec<Buffer>,
+    /// Kernel launches, in order.
+    pub launches: Vec<Launch>,
+    /// The CUDA source.
+    pub source: Source,
+    /// Compiler flags beyond the ones that every step gets.
+    pub flags: Vec<String>,
+    /// How the answer is checked.
+    pub check: Check,
+    /// Bytes that the problem needs to move, each input and output once.
+    pub bytes: u64,
+    /// Floating-point operations that the problem needs.
+    pub flops: u64,
+    /// The ladder's figure of merit.
+    pub metric: Metric,
+    /// Things the user should know about this plan, each one sentence (a smaller default size, say).
+    pub notices: Vec<String>,
+}
+
+/// A CUDA source file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The ladder-relative name that findings show: `kernels/ado/v2.cu` or `mine/step.cu`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Where it lies on disk; `None` for a built-in kernel.
+    pub path: Option<PathBuf>,
+}
+
+/// Element types that a manifest can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DType {
+    /// 32-bit floating point.
+    F32,
+    /// 64-bit floating point.
+    F64,
+    /// 16-bit floating point (IEEE half).
+    F16,
+    /// 32-bit signed integer.
+    I32,
+    /// 32-bit unsigned integer.
+    U32,
+    /// 64-bit unsigned integer.
+    U64,
+    /// 8-bit unsigned integer.
+    U8,
+}
+
+impl DType {
+    /// Bytes an element.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        match self {
+            Self::U8 => 1,
+            Self::F16 => 2,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 | Self::U64 => 8,
+        }
+    }
+}
+
+/// What a buffer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Filled before the first launch and copied to the device.
+    Input,
+    /// Poisoned before each run, checked after it.
+    Output,
+    /// Uninitialised memory between launches of a step; poisoned before each checked run.
+    Scratch,
+}
+
+/// How an input is filled. All fills are deterministic: element i of buffer b depends on the seed,
+/// on b's name and on i alone, so threads and sizes don't change it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fill {
+    /// One of these values, chosen uniformly.
+    Choice(Vec<f64>),
+    /// Uniform in [low, high).
+    Uniform {
+        /// Lower end, included.
+        low: f64,
+        /// Upper end, excluded.
+        high: f64,
+    },
+    /// The same value everywhere.
+    Constant(f64),
+    /// The element's index.
+    Index,
+}
+
+/// A buffer in device memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Buffer {
+    /// Its name in the manifest.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Extent of each dimension, slowest first.
+    pub shape: Vec<u64>,
+    /// What it is for.
+    pub role: Role,
+    /// How it is filled; [`Fill::Constant`] 0 for outputs and scratch.
+    pub fill: Fill,
+}
+
+impl Buffer {
+    /// Number of elements.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.elements() * self.dtype.size()
+    }
+}
+
+/// One kernel launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    /// The kernel's name in the source (`extern "C"`).
+    pub kernel: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads a block in x, y, z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory a block, bytes.
+    pub shared_bytes: u32,
+    /// The kernel's arguments in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// One kernel argument.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument {
+    /// A pointer to the start of a buffer: index into [`Plan::buffers`].
+    Buffer(usize),
+    /// A scalar of a type, its value exactly representable there.
+    Scalar(DType, f64),
+}
+
+/// How the answer is checked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Check {
+    /// Against a CPU reference that the program carries, by its name.
+    Builtin(String),
+    /// Against the output of another step of the ladder, run on the device first.
+    Step {
+        /// The step's plan.
+        plan: Box<Plan>,
+        /// Largest allowed |got − expected| / max(|expected|, tiny); 0 demands equality.
+        relative: f64,
+    },
+}
+
+/// The ladder's figure of merit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// The unit: `GB/s`, `GFLOP/s`, `Gelements/s`.
+    pub unit: String,
+    /// Units of work a run: rate = work / seconds / 1e9.
+    pub work: f64,
+}

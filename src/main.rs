@@ -1,0 +1,3 @@
+//! The adoprof program.
+
+fn main() {}

@@ -1,0 +1,116 @@
+//! Numbers as people read them. Machines get the plain values from JSON and CSV.
+
+/// A count with thousands separators: `1,073,741,824`; fractions are rounded away.
+#[must_use]
+pub fn count(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    if value < 0.0 && digits != "0" {
+        text.push('-');
+    }
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    if value != 0.0 && value.abs() < 1.0 { format!("{value:.1}%") } else { format!("{value:.0}%") }
+}
+
+/// A duration in the unit that keeps it between 1 and 1000: `10.7 ms`.
+#[must_use]
+pub fn duration(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        x if x < 1e3 => (ns, "ns"),
+        x if x < 1e6 => (ns / 1e3, "µs"),
+        x if x < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", significant(value, 3))
+}
+
+/// A rate in bytes a second, decimal prefixes: `4.29 TB/s`.
+#[must_use]
+pub fn byte_rate(bytes_per_s: f64) -> String {
+    format!("{}B/s", prefixed(bytes_per_s))
+}
+
+/// An amount of bytes, decimal prefixes: `4.3 GB`.
+#[must_use]
+pub fn bytes(value: f64) -> String {
+    format!("{}B", prefixed(value))
+}
+
+/// A value with a decimal prefix and a space before it: `4.29 T`.
+#[must_use]
+pub fn prefixed(value: f64) -> String {
+    let (scaled, prefix) = match value.abs() {
+        x if x < 1e3 => (value, ""),
+        x if x < 1e6 => (value / 1e3, "k"),
+        x if x < 1e9 => (value / 1e6, "M"),
+        x if x < 1e12 => (value / 1e9, "G"),
+        _ => (value / 1e12, "T"),
+    };
+    format!("{} {prefix}", significant(scaled, 3))
+}
+
+/// A value with so many significant digits, never in scientific notation.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Text from outside (kernel names, source lines, paths) made safe for a terminal: control
+/// characters become visible, so no name can move the cursor or colour the screen.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            c if c.is_control() || is_bidi_control(c) => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// Characters that reorder the text around them.
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(count(0.0), "0");
+        assert_eq!(count(999.0), "999");
+        assert_eq!(count(1_073_741_824.0), "1,073,741,824");
+        assert_eq!(count(-1234.0), "-1,234");
+    }
+
+    #[test]
+    fn durations_pick_their_unit() {
+        assert_eq!(duration(10_761_344.0), "10.8 ms");
+        assert_eq!(duration(512.0), "512 ns");
+        assert_eq!(duration(2.5e9), "2.50 s");
+    }
+
+    #[test]
+    fn hostile_names_lose_their_controls() {
+        assert_eq!(printable("k\u{1b}[31m\u{202e}x"), "k\u{fffd}[31m\u{fffd}x");
+    }
+}

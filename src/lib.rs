@@ -4,6 +4,7 @@
 //! and the [`rules`] turn each launch into findings, and a report prints them. Everything from the
 //! export on is pure: no GPU, no ncu, no clock.
 
+pub mod cache;
 pub mod ceiling;
 pub mod diagnose;
 pub mod diff;
@@ -12,8 +13,11 @@ pub mod error;
 pub mod export;
 pub mod finding;
 pub mod frame;
+pub mod interrupt;
 pub mod ladder;
+pub mod launch;
 pub mod metric;
 pub mod model;
+pub mod nvrtc;
 pub mod rules;
 pub mod text;

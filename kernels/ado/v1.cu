@@ -17,6 +17,7 @@ extern "C" __global__ void average_then_sweep_one_block(const float* __restrict_
 {
     extern __shared__ float terms[];
     const int j = threadIdx.x;
+    const int power = 1 << (31 - __clz(L));  // the largest power of two up to L
 
     for (int k = 0; k < N; ++k) {
         // Neighbouring threads read M floats apart, so every lane of a warp needs a sector of its own.
@@ -30,14 +31,17 @@ extern "C" __global__ void average_then_sweep_one_block(const float* __restrict_
             __syncthreads();  // the row before has been read out of terms[]
             terms[j] = matrix[(size_t)row * L + j] * average;
 
-            // Fold the upper half onto the lower half until one term is left. Rounding the half up keeps
-            // the middle term of an odd width where it is; for a power of two it is a plain halving.
-            for (int width = L; width > 1;) {
-                const int half = (width + 1) / 2;
+            // Fold the upper half onto the lower half until one term is left. What lies beyond the largest
+            // power of two in L is folded first.
+            if (power < L) {
                 __syncthreads();
-                if (j < width - half)
+                if (j < L - power)
+                    terms[j] += terms[j + power];
+            }
+            for (int half = power / 2; half > 0; half /= 2) {
+                __syncthreads();
+                if (j < half)
                     terms[j] += terms[j + half];
-                width = half;
             }
             if (j == 0)
                 output[(size_t)row * N + k] = terms[0];

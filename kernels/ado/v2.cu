@@ -13,6 +13,7 @@ extern "C" __global__ void average_then_sweep(const float* __restrict__ input,
     extern __shared__ float terms[];
     const int k = blockIdx.x;
     const int j = threadIdx.x;
+    const int power = 1 << (31 - __clz(L));  // the largest power of two up to L
 
     // Neighbouring threads read M floats apart, so every lane of a warp needs a sector of its own.
     const float* component = input + ((size_t)k * L + j) * M;
@@ -25,13 +26,16 @@ extern "C" __global__ void average_then_sweep(const float* __restrict__ input,
         __syncthreads();  // the row before has been read out of terms[]
         terms[j] = matrix[(size_t)row * L + j] * average;
 
-        // Fold the upper half onto the lower half until one term is left (rounded up for an odd width).
-        for (int width = L; width > 1;) {
-            const int half = (width + 1) / 2;
+        // Fold the upper half onto the lower half until one term is left.
+        if (power < L) {
             __syncthreads();
-            if (j < width - half)
+            if (j < L - power)
+                terms[j] += terms[j + power];
+        }
+        for (int half = power / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (j < half)
                 terms[j] += terms[j + half];
-            width = half;
         }
         if (j == 0)
             output[(size_t)row * N + k] = terms[0];

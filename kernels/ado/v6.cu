@@ -36,14 +36,31 @@ constexpr int WARPS_ACROSS = GROUP / (8 * SETS_EACH);
 // Rows of a tile are padded by 16 bytes, so that eight of them start in different banks.
 constexpr int PITCH = DEPTH + 4;
 
+// The count of finished units is written and read with PTX's release and acquire: cheaper than __threadfence(),
+// which orders more than is needed and empties L1.
+__device__ __forceinline__ void announce(unsigned* count)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(__cvta_generic_to_global(count)) : "memory");
+}
+
+__device__ __forceinline__ unsigned announced(const unsigned* count)
+{
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(count))
+                 : "memory");
+    return value;
+}
+
 struct Unit {
     bool product;
     unsigned group;  // of sets
     unsigned part;   // which unit of the group
 };
 
-// What a ticket stands for. LAG groups are averaged first; then the products of a group and the averages of
-// the group LAG later take turns; the products of the last LAG groups are left for the end. (32 bits suffice:
+// What a ticket stands for. LAG groups are averaged first; then the products of a group are spread evenly
+// among the averages of the group LAG later; the products of the last LAG groups are left for the end. (32 bits suffice:
 // 2^32 units would be more averages than any device holds.)
 __device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsigned averagings, unsigned products)
 {
@@ -55,10 +72,11 @@ __device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsign
     const unsigned rounds = groups - lag;
     if (ticket < rounds * round) {
         const unsigned group = ticket / round;
-        const unsigned part = ticket % round;
-        if (part < products)
-            return {true, group, part};
-        return {false, group + lag, part - products};
+        const size_t place = ticket % round;
+        const unsigned before = place * products / round;  // products of this round up to here
+        if ((place + 1) * products / round > before)
+            return {true, group, before};
+        return {false, group + lag, (unsigned)place - before};
     }
     ticket -= rounds * round;
     return {true, rounds + ticket / products, ticket % products};
@@ -207,7 +225,8 @@ stream_and_multiply(const float* __restrict__ input, const float* __restrict__ m
                     float* averages, unsigned* counters, float* __restrict__ output,
                     int N, int M, int L)
 {
-    __shared__ unsigned drawn[2];
+    __shared__ unsigned drawn[2];  // by turns, so that a slow warp still finds the ticket that it was dealt
+    __shared__ bool last;
     unsigned* const next_ticket = counters;
     unsigned* const blocks_done = counters + 1;
     unsigned* const averagings_done = counters + 2;  // one a group
@@ -234,9 +253,8 @@ stream_and_multiply(const float* __restrict__ input, const float* __restrict__ m
         const Unit unit = unit_of(ticket, groups, averagings, products);
         if (unit.product) {
             if (leader) {
-                while (*(volatile unsigned*)&averagings_done[unit.group] < averagings)
+                while (announced(&averagings_done[unit.group]) < averagings)
                     __nanosleep(100);
-                __threadfence();
             }
             __syncthreads();
             multiply_group(matrix, averages, output, N, L, unit.group, unit.part);
@@ -255,18 +273,18 @@ stream_and_multiply(const float* __restrict__ input, const float* __restrict__ m
         if (leader)
             drawn[turn] = next;
         __syncthreads();
-        if (leader && !unit.product) {
-            __threadfence();  // the block's averages before the count that announces them
-            atomicAdd(&averagings_done[unit.group], 1u);
-        }
+        if (leader && !unit.product)
+            announce(&averagings_done[unit.group]);  // after the barrier, so for the whole block's averages
         ticket = drawn[turn];
     }
 
     // The last block to leave puts the counters back, so that the next launch needs no clearing.
-    if (leader)
-        drawn[0] = atomicAdd(blocks_done, 1u) == gridDim.x - 1;
+    if (leader) {
+        __threadfence();
+        last = atomicAdd(blocks_done, 1u) == gridDim.x - 1;
+    }
     __syncthreads();
-    if (drawn[0])
+    if (last)
         for (unsigned i = threadIdx.x; i < 2 + groups; i += THREADS)
             counters[i] = 0;
 }

@@ -1,0 +1,344 @@
+//! Building and launching a plan on a device: the only module that talks to the CUDA driver.
+#![expect(unsafe_code, reason = "kernel launches and raw device memory; every call is commented")]
+
+mod copy_rate;
+mod device;
+mod timing;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
+    result, sys,
+};
+use cudarc::nvrtc::Ptx;
+
+use crate::cache;
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::ladder::plan::{Argument, DType, Launch, Plan, Source};
+use crate::nvrtc;
+
+pub use device::Device;
+pub use timing::{Repetitions, median_and_range};
+
+/// What memory holds before a run: NaN in every float format, the largest value in unsigned
+/// integers, −1 in signed ones. A kernel that forgets an element can't pass by luck.
+const POISON: u8 = 0xff;
+
+/// A plan on a device: module loaded, buffers allocated.
+pub struct Prepared {
+    plan: Plan,
+    stream: Arc<CudaStream>,
+    functions: Vec<CudaFunction>,
+    buffers: Vec<CudaSlice<u8>>,
+    limit: Duration,
+}
+
+/// A kernel argument in the form the driver wants it: something to point at.
+enum Scalar {
+    F32(f32),
+    F64(f64),
+    I32(i32),
+    U8(u8),
+    U16(u16),
+    U32(u32),
+    U64(u64),
+}
+
+impl Prepared {
+    /// Compiles the plan's source, loads it and allocates its buffers. `limit` is the longest that
+    /// one run may take before it is given up.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where the source does not compile or lacks a kernel, [`Error::Environment`]
+    /// without NVRTC, [`Error::Usage`] where the problem does not fit the device's memory.
+    pub fn new(device: &Device, plan: Plan, limit: Duration) -> Result<Self> {
+        let needed: u64 = plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
+        device.check_memory(needed, &plan)?;
+        let path = place_source(&plan.source)?;
+        let cubin = nvrtc::compile(&nvrtc::Unit {
+            text: &plan.source.text,
+            path: &path,
+            shown_as: &plan.source.name,
+            flags: &plan.flags,
+            compute_capability: device.compute_capability,
+        })?;
+        let stream = device.context.default_stream();
+        let module = device
+            .context
+            .load_module(Ptx::from_binary(cubin))
+            .map_err(|e| Error::Kernel(format!("{}: cannot be loaded: {e}", plan.source.name)))?;
+        let functions = plan
+            .launches
+            .iter()
+            .map(|launch| {
+                let function = module.load_function(&launch.kernel).map_err(|_| {
+                    Error::Kernel(format!(
+                        "{} has no kernel `{}`: name it in the manifest as in the source, and \
+                         declare it `extern \"C\" __global__`",
+                        plan.source.name, launch.kernel
+                    ))
+                })?;
+                allow_shared_memory(&function, launch)?;
+                Ok(function)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let buffers = plan
+            .buffers
+            .iter()
+            .map(|buffer| {
+                // SAFETY: the memory is filled or poisoned before any kernel reads it.
+                unsafe { stream.alloc::<u8>(buffer.bytes().max(1) as usize) }.map_err(|e| {
+                    Error::Environment(format!(
+                        "the device could not give {} for `{}`: {e}",
+                        crate::text::bytes(buffer.bytes() as f64),
+                        buffer.name
+                    ))
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self { plan, stream, functions, buffers, limit })
+    }
+
+    /// The plan that is prepared.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Copies host bytes to a buffer and returns how long the copy took.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where the driver refuses.
+    pub fn upload(&mut self, buffer: usize, bytes: &[u8]) -> Result<Duration> {
+        let start = Instant::now();
+        let stream = self.stream.clone();
+        stream
+            .memcpy_htod(bytes, &mut self.buffers[buffer])
+            .and_then(|()| stream.synchronize())
+            .map_err(|e| self.failed("copying an input to the device", e))?;
+        Ok(start.elapsed())
+    }
+
+    /// Copies a buffer back and returns it with how long the copy took.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where the driver refuses.
+    pub fn download(&self, buffer: usize) -> Result<(Vec<u8>, Duration)> {
+        let start = Instant::now();
+        let mut bytes = vec![0_u8; self.buffers[buffer].len()];
+        self.stream
+            .memcpy_dtoh(&self.buffers[buffer], &mut bytes)
+            .and_then(|()| self.stream.synchronize())
+            .map_err(|e| self.failed("copying the output back", e))?;
+        Ok((bytes, start.elapsed()))
+    }
+
+    /// Fills outputs and scratch memory with [`POISON`].
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where the driver refuses.
+    pub fn poison(&mut self) -> Result<()> {
+        use crate::ladder::plan::Role;
+        use cudarc::driver::DevicePtrMut;
+        for (index, buffer) in self.plan.buffers.iter().enumerate() {
+            if buffer.role == Role::Input {
+                continue;
+            }
+            let stream = self.stream.clone();
+            let bytes = self.buffers[index].len();
+            let (pointer, _guard) = self.buffers[index].device_ptr_mut(&stream);
+            // SAFETY: the pointer and the length are of one live allocation.
+            unsafe { result::memset_d8_async(pointer, POISON, bytes, stream.cu_stream()) }
+                .map_err(|e| Error::Kernel(format!("poisoning `{}`: {e}", buffer.name)))?;
+        }
+        Ok(())
+    }
+
+    /// Launches the whole step once and waits for it. Returns the time between events around it, ns.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where a launch is refused or a kernel faults, [`Error::Interrupted`] on
+    /// Ctrl-C or where the run exceeds the limit.
+    pub fn run(&self) -> Result<f64> {
+        self.run_plan(&self.plan)
+    }
+
+    /// Like [`run`](Self::run) with the launch shapes and scalars of another plan of the same step:
+    /// a smaller problem in the same, larger buffers.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_plan(&self, plan: &Plan) -> Result<f64> {
+        let event = || {
+            self.stream
+                .context()
+                .new_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))
+                .map_err(|e| self.failed("timing", e))
+        };
+        let (start, end) = (event()?, event()?);
+        start.record(&self.stream).map_err(|e| self.failed("timing", e))?;
+        for (launch, function) in plan.launches.iter().zip(&self.functions) {
+            self.launch(launch, function)?;
+        }
+        end.record(&self.stream).map_err(|e| self.failed("timing", e))?;
+        self.wait(&end)?;
+        start.elapsed_ms(&end).map(|ms| f64::from(ms) * 1e6).map_err(|e| self.failed("timing", e))
+    }
+
+    /// Runs the step once inside the CUDA profiler's range, for ncu.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_profiled(&self) -> Result<()> {
+        cudarc::driver::safe::profiler_start()
+            .map_err(|e| self.failed("opening the profiler range", e))?;
+        let outcome = self.run();
+        cudarc::driver::safe::profiler_stop()
+            .map_err(|e| self.failed("closing the profiler range", e))?;
+        outcome.map(|_| ())
+    }
+
+    fn launch(&self, launch: &Launch, function: &CudaFunction) -> Result<()> {
+        let scalars: Vec<Option<Scalar>> = launch.arguments.iter().map(scalar).collect();
+        let mut builder = self.stream.launch_builder(function);
+        for (argument, scalar) in launch.arguments.iter().zip(&scalars) {
+            match (argument, scalar) {
+                (Argument::Buffer(index), _) => builder.arg(&self.buffers[*index]),
+                (_, Some(Scalar::F32(value))) => builder.arg(value),
+                (_, Some(Scalar::F64(value))) => builder.arg(value),
+                (_, Some(Scalar::I32(value))) => builder.arg(value),
+                (_, Some(Scalar::U8(value))) => builder.arg(value),
+                (_, Some(Scalar::U16(value))) => builder.arg(value),
+                (_, Some(Scalar::U32(value))) => builder.arg(value),
+                (_, Some(Scalar::U64(value))) => builder.arg(value),
+                (Argument::Scalar(..), None) => unreachable!("scalar() covers every scalar"),
+            };
+        }
+        let [gx, gy, gz] = launch.grid;
+        let [bx, by, bz] = launch.block;
+        let config = LaunchConfig {
+            grid_dim: (gx, gy, gz),
+            block_dim: (bx, by, bz),
+            shared_mem_bytes: launch.shared_bytes,
+        };
+        // SAFETY: argument types and order are the manifest's promise; the buffers outlive the
+        // launch. A wrong promise faults on the device and comes back as an error.
+        unsafe { builder.launch(config) }.map(|_| ()).map_err(|e| {
+            let DriverError(code) = e;
+            let why = match code {
+                sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE => {
+                    "; is a block over 1024 threads, or more shared memory asked for than a block \
+                     may have?"
+                }
+                sys::cudaError_enum::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
+                    "; the block needs more registers or shared memory than an SM has"
+                }
+                _ => "",
+            };
+            Error::Kernel(format!(
+                "{}: launching `{}` with grid {:?} and block {:?} failed: {}{why}",
+                self.plan.step,
+                launch.kernel,
+                launch.grid,
+                launch.block,
+                device::describe(e)
+            ))
+        })
+    }
+
+    /// Waits for an event by polling, so that Ctrl-C and the limit are seen while a kernel hangs.
+    fn wait(&self, event: &CudaEvent) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            if event.try_is_complete().map_err(|e| self.failed("running", e))? {
+                return Ok(());
+            }
+            if interrupt::requested() {
+                return Err(interrupt::error());
+            }
+            let waited = start.elapsed();
+            if waited > self.limit {
+                return Err(Error::Interrupted(format!(
+                    "{}: a run was still not done after {:.0} s and was given up; make the problem \
+                     smaller with --size or allow more with --timeout",
+                    self.plan.step,
+                    waited.as_secs_f64()
+                )));
+            }
+            if waited > Duration::from_millis(2) {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+    }
+
+    fn failed(&self, doing: &str, error: DriverError) -> Error {
+        let DriverError(code) = error;
+        let step = format!("{}/{}", self.plan.ladder, self.plan.step);
+        match code {
+            sys::cudaError_enum::CUDA_ERROR_ILLEGAL_ADDRESS
+            | sys::cudaError_enum::CUDA_ERROR_MISALIGNED_ADDRESS => Error::Kernel(format!(
+                "{step}: the kernel touched memory that is not its own ({}); find the access with \
+                 `compute-sanitizer adoprof step --ladder {} --kernel {} --time-only`",
+                device::describe(error),
+                self.plan.ladder,
+                self.plan.step
+            )),
+            _ => Error::Kernel(format!("{step}: {doing} failed: {}", device::describe(error))),
+        }
+    }
+}
+
+/// Lets a kernel have more dynamic shared memory than the 48 KB that every kernel may have.
+fn allow_shared_memory(function: &CudaFunction, launch: &Launch) -> Result<()> {
+    if launch.shared_bytes <= 48 * 1024 {
+        return Ok(());
+    }
+    function
+        .set_attribute(
+            sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            launch.shared_bytes as i32,
+        )
+        .map_err(|e| {
+            Error::Kernel(format!(
+                "`{}` asks for {} bytes of dynamic shared memory a block, which this device does \
+                 not allow: {}",
+                launch.kernel,
+                launch.shared_bytes,
+                device::describe(e)
+            ))
+        })
+}
+
+fn scalar(argument: &Argument) -> Option<Scalar> {
+    let Argument::Scalar(dtype, value) = argument else { return None };
+    Some(match dtype {
+        DType::F32 => Scalar::F32(*value as f32),
+        DType::F64 => Scalar::F64(*value),
+        DType::F16 => Scalar::U16(half::f16::from_f64(*value).to_bits()),
+        DType::I32 => Scalar::I32(*value as i32),
+        DType::U8 => Scalar::U8(*value as u8),
+        DType::U32 => Scalar::U32(*value as u32),
+        DType::U64 => Scalar::U64(*value as u64),
+    })
+}
+
+/// The path that the compiler is given: the user's own file, or a copy of a built-in one in the
+/// cache, so that ncu finds the lines.
+///
+/// # Errors
+/// [`Error::Input`] where the cache can't be written.
+pub fn place_source(source: &Source) -> Result<PathBuf> {
+    if let Some(path) = &source.path {
+        return path.canonicalize().map_err(|e| Error::io(path, "read", &e));
+    }
+    let path: PathBuf = cache::folder().join("source").join(Path::new(&source.name));
+    if std::fs::read_to_string(&path).is_ok_and(|text| text == source.text) {
+        return Ok(path);
+    }
+    cache::write_atomically(&path, source.text.as_bytes())?;
+    Ok(path)
+}

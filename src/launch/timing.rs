@@ -1,0 +1,139 @@
+//! How long a step takes: many repetitions, their median and spread.
+
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaSlice, DevicePtrMut, result};
+
+use super::{Device, Prepared};
+use crate::document::Timing;
+use crate::error::{Error, Result};
+
+/// When enough repetitions have been taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Repetitions {
+    /// At least so many.
+    pub least: usize,
+    /// At most so many.
+    pub most: usize,
+    /// No new one after this time, once `least` are there.
+    pub budget: Duration,
+    /// Stop where the standard error of the median falls below this share of it.
+    pub precision: f64,
+}
+
+impl Default for Repetitions {
+    /// 10 to 100 repetitions, 2 s, 0.1%: a step of 1 ms is settled in a tenth of a second, one of a
+    /// second in the budget.
+    fn default() -> Self {
+        Self { least: 10, most: 100, budget: Duration::from_secs(2), precision: 0.001 }
+    }
+}
+
+impl Prepared {
+    /// Times the step. Where all buffers together would stay in L2 from one repetition to the next,
+    /// L2 is overwritten in between, so that a small problem is timed as cold as ncu profiles it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn time(
+        &self,
+        device: &Device,
+        repetitions: &Repetitions,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Timing> {
+        let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
+        let mut flush = (held < 4 * device.l2_bytes)
+            .then(|| Flush::new(self, 2 * device.l2_bytes))
+            .transpose()?;
+        let start = Instant::now();
+        let mut times_ns = Vec::new();
+        // A slow step gets fewer repetitions than asked for rather than minutes.
+        let least =
+            |spent: Duration| if spent > repetitions.budget { 3 } else { repetitions.least };
+        loop {
+            if let Some(flush) = &mut flush {
+                flush.overwrite(self)?;
+            }
+            times_ns.push(self.run()?);
+            progress(times_ns.len());
+            let spent = start.elapsed();
+            let enough = times_ns.len() >= least(spent);
+            if times_ns.len() >= repetitions.most
+                || enough
+                    && (spent > repetitions.budget
+                        || standard_error(&times_ns) < repetitions.precision)
+            {
+                return Ok(median_and_range(&times_ns));
+            }
+        }
+    }
+}
+
+/// Device memory whose overwriting evicts everything else from L2.
+struct Flush {
+    memory: CudaSlice<u8>,
+}
+
+impl Flush {
+    fn new(prepared: &Prepared, bytes: u64) -> Result<Self> {
+        // SAFETY: the memory is only ever written.
+        unsafe { prepared.stream.alloc::<u8>(bytes as usize) }
+            .map(|memory| Self { memory })
+            .map_err(|e| Error::Environment(format!("no memory to flush L2 with: {e}")))
+    }
+
+    fn overwrite(&mut self, prepared: &Prepared) -> Result<()> {
+        let bytes = self.memory.len();
+        let (pointer, _guard) = self.memory.device_ptr_mut(&prepared.stream);
+        // SAFETY: the pointer and the length are of one live allocation.
+        unsafe { result::memset_d8_async(pointer, 0, bytes, prepared.stream.cu_stream()) }
+            .map_err(|e| Error::Kernel(format!("flushing L2: {e}")))
+    }
+}
+
+/// The standard error of the median over the median, by the interquartile range (1.25 × its
+/// normal-distribution sigma, IQR / 1.349, over the root of n).
+fn standard_error(times_ns: &[f64]) -> f64 {
+    let mut sorted = times_ns.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let range = quantile(&sorted, 0.75) - quantile(&sorted, 0.25);
+    1.25 * range / 1.349 / (sorted.len() as f64).sqrt() / quantile(&sorted, 0.5).max(1.0)
+}
+
+/// Median with the 5th and 95th percentile of times in ns. Zeros for no times.
+#[must_use]
+pub fn median_and_range(times_ns: &[f64]) -> Timing {
+    let mut sorted = times_ns.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Timing {
+        median: quantile(&sorted, 0.5),
+        low: quantile(&sorted, 0.05),
+        high: quantile(&sorted, 0.95),
+        n: sorted.len(),
+    }
+}
+
+/// A quantile of sorted values, linear between neighbours.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let at = share * last as f64;
+    let (low, high) = (at.floor() as usize, at.ceil() as usize);
+    sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_an_even_number_is_between_the_middle_two() {
+        let timing = median_and_range(&[4.0, 1.0, 3.0, 2.0]);
+        assert_eq!((timing.median, timing.n), (2.5, 4));
+        assert!((timing.low - 1.15).abs() < 1e-12 && (timing.high - 3.85).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_times_have_no_error() {
+        assert!(standard_error(&[5.0; 10]) == 0.0);
+    }
+}

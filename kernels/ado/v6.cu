@@ -11,27 +11,27 @@
 // the lowest open ticket never waits for anything: the kernel ends however few of its blocks are resident.
 //
 //   averages[k * L + j]   scratch, N x L floats, any content
-//   counters              scratch, 2 + ceil(N / 32) words, zero before the first launch; left at zero
+//   counters              scratch, 2 + ceil(N / 16) words, zero before the first launch; left at zero
 //
-// Launch: grid SMS * 4 (any number is right), block 256, no dynamic shared memory.
+// Launch: grid SMS * 3 (any number is right), block 256, no dynamic shared memory.
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
-constexpr int BLOCKS_PER_SM = 4;  // the register budget; 32 warps keep the memory busy
+constexpr int BLOCKS_PER_SM = 3;  // the register budget; 24 warps keep the memory busy
 
 constexpr int COMPONENTS = 32;    // averages in a unit of averaging
 constexpr int IN_FLIGHT = 8;      // 16-byte loads that a lane issues before it needs the first
 
-constexpr int GROUP = 32;         // sets that are multiplied together
-constexpr int LAG = 2;            // groups averaged before the first is multiplied
-constexpr int TILE = 16;          // matrix rows in a unit of the product: TILE x GROUP outputs
-constexpr int DEPTH = 64;         // columns of the matrix in shared memory at a time
+constexpr int GROUP = 16;         // sets that are multiplied together
+constexpr int LAG = 3;            // groups averaged before the first is multiplied
+constexpr int TILE = 16;         // matrix rows in a unit of the product: TILE x GROUP outputs
+constexpr int DEPTH = 128;         // columns of the matrix in shared memory at a time
 
-// A warp's lanes are 4 rows by 8 sets, and a lane computes ROWS_EACH x SETS_EACH outputs.
-constexpr int OUTPUTS_EACH = TILE * GROUP / THREADS;
-constexpr int SETS_EACH = OUTPUTS_EACH >= 2 ? 2 : 1;
-constexpr int ROWS_EACH = OUTPUTS_EACH / SETS_EACH;
-constexpr int WARPS_ACROSS = GROUP / (8 * SETS_EACH);
+// The warps share out the depth of a tile, so that each has the whole tile of outputs to itself and an operand
+// from shared memory serves several of them. Its lanes are 4 rows by 8 sets.
+constexpr int SLICE = DEPTH / WARPS;
+constexpr int ROWS_EACH = TILE / 4;
+constexpr int SETS_EACH = GROUP / 8;
 
 // Rows of a tile are padded by 16 bytes, so that eight of them start in different banks.
 constexpr int PITCH = DEPTH + 4;
@@ -59,8 +59,8 @@ struct Unit {
     unsigned part;   // which unit of the group
 };
 
-// What a ticket stands for. LAG groups are averaged first; then the products of a group are spread evenly
-// among the averages of the group LAG later; the products of the last LAG groups are left for the end. (32 bits suffice:
+// What a ticket stands for. LAG groups are averaged first; then the products of a group and the averages of
+// the group LAG later take turns; the products of the last LAG groups are left for the end. (32 bits suffice:
 // 2^32 units would be more averages than any device holds.)
 __device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsigned averagings, unsigned products)
 {
@@ -72,11 +72,10 @@ __device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsign
     const unsigned rounds = groups - lag;
     if (ticket < rounds * round) {
         const unsigned group = ticket / round;
-        const size_t place = ticket % round;
-        const unsigned before = place * products / round;  // products of this round up to here
-        if ((place + 1) * products / round > before)
-            return {true, group, before};
-        return {false, group + lag, (unsigned)place - before};
+        const unsigned part = ticket % round;
+        if (part < products)
+            return {true, group, part};
+        return {false, group + lag, part - products};
     }
     ticket -= rounds * round;
     return {true, rounds + ticket / products, ticket % products};
@@ -164,10 +163,9 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
     }
     const int quad = threadIdx.x % QUADS;
 
-    const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
-    const int row = warp / WARPS_ACROSS * (4 * ROWS_EACH) + lane / 8;
-    const int set = warp % WARPS_ACROSS * (8 * SETS_EACH) + lane % 8;
+    const int row = threadIdx.x % 32 / 8;
+    const int set = threadIdx.x % 8;
 
     float4 ahead[LOADS];
 #pragma unroll
@@ -185,38 +183,45 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
         for (int l = 0; l < LOADS; ++l)
             ahead[l] = load_quad(source[l], j0 + DEPTH + quad * 4, L, aligned);
 
-#pragma unroll 4
-        for (int d = 0; d < DEPTH; d += 4) {
-            float4 a[ROWS_EACH], b[SETS_EACH];
 #pragma unroll
-            for (int r = 0; r < ROWS_EACH; ++r)
-                a[r] = *(const float4*)&tile[row + 4 * r][d];
+        for (int d = 0; d < SLICE; d += 4) {
+            float4 b[SETS_EACH];
 #pragma unroll
             for (int s = 0; s < SETS_EACH; ++s)
-                b[s] = *(const float4*)&tile[TILE + set + 8 * s][d];
+                b[s] = *(const float4*)&tile[TILE + set + 8 * s][warp * SLICE + d];
 #pragma unroll
             for (int r = 0; r < ROWS_EACH; ++r) {
+                const float4 a = *(const float4*)&tile[row + 4 * r][warp * SLICE + d];
 #pragma unroll
                 for (int s = 0; s < SETS_EACH; ++s) {
-                    sum[r][s] += a[r].x * b[s].x;
-                    sum[r][s] += a[r].y * b[s].y;
-                    sum[r][s] += a[r].z * b[s].z;
-                    sum[r][s] += a[r].w * b[s].w;
+                    sum[r][s] += a.x * b[s].x;
+                    sum[r][s] += a.y * b[s].y;
+                    sum[r][s] += a.z * b[s].z;
+                    sum[r][s] += a.w * b[s].w;
                 }
             }
         }
         __syncthreads();  // before the next tile overwrites this one
     }
 
+    // The warps' sums are added where the tile was.
+    float(*const partial)[TILE * GROUP] = (float(*)[TILE * GROUP]) & tile[0][0];
+    static_assert(sizeof(tile) >= WARPS * TILE * GROUP * sizeof(float), "the sums fit there");
 #pragma unroll
-    for (int r = 0; r < ROWS_EACH; ++r) {
+    for (int r = 0; r < ROWS_EACH; ++r)
 #pragma unroll
-        for (int s = 0; s < SETS_EACH; ++s) {
-            const int i = first_row + row + 4 * r;
-            const int k = first_set + set + 8 * s;
-            if (i < L && k < N)
-                output[(size_t)i * N + k] = sum[r][s];
-        }
+        for (int s = 0; s < SETS_EACH; ++s)
+            partial[warp][(row + 4 * r) * GROUP + set + 8 * s] = sum[r][s];
+    __syncthreads();
+    for (int o = threadIdx.x; o < TILE * GROUP; o += THREADS) {
+        float total = 0.0f;
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w)
+            total += partial[w][o];
+        const int i = first_row + o / GROUP;
+        const int k = first_set + o % GROUP;
+        if (i < L && k < N)
+            output[(size_t)i * N + k] = total;
     }
 }
 

@@ -1,0 +1,330 @@
+//! The command line: types only, no behaviour.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::report::Format;
+
+/// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
+/// and how much it should give.
+#[derive(Debug, Parser)]
+#[command(name = "adoprof", version, max_term_width = 100)]
+#[command(after_help = "\
+Start with `adoprof step --kernel v2`: it profiles a kernel of the built-in ladder, or, without a \
+GPU, shows the profile that was recorded on one. `adoprof profile -- ./program` does the same for \
+your own program.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Only results and errors.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// More: evidence, ncu's own rules, what was skipped.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// One step: build, launch, verify, time, profile, diagnose, say what to do next.
+    Step(StepArgs),
+    /// Every step of a ladder in order, with one table at the end.
+    Run(RunArgs),
+    /// The same diagnosis for any CUDA program, unmodified.
+    Profile(ProfileArgs),
+    /// The same diagnosis from files: .ncu-rep, ncu's CSV exports, saved profiles. Needs no GPU.
+    Analyze(AnalyzeArgs),
+    /// Two profiles side by side: what moved, which findings went and which came.
+    Diff(DiffArgs),
+    /// The rules: what each checks, its thresholds and their source.
+    Explain(ExplainArgs),
+    /// The ladders and their steps.
+    Ladder(LadderArgs),
+    /// What is missing on this machine, and how to mend it.
+    Doctor(DoctorArgs),
+    /// Launches a step once inside the profiler's range; ncu runs this.
+    #[command(name = "__launch", hide = true)]
+    Launch(LaunchArgs),
+}
+
+/// Where a step comes from and how large it is.
+#[derive(Debug, Clone, Args)]
+pub struct Problem {
+    /// A built-in ladder, or a directory with a ladder.toml (write ./NAME for a directory).
+    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Problem parameters, as in N=512,M=512,L=512.
+    #[arg(long, value_name = "P=VALUE,…", value_delimiter = None)]
+    pub size: Option<String>,
+}
+
+/// Live or recorded.
+#[derive(Debug, Clone, Args)]
+pub struct Origin {
+    /// Insist on the device.
+    #[arg(long, conflicts_with = "recorded")]
+    pub live: bool,
+    /// Insist on the recording that ships with adoprof.
+    #[arg(long)]
+    pub recorded: bool,
+}
+
+/// How profiling is done.
+#[derive(Debug, Clone, Args)]
+pub struct Collection {
+    /// Which device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// More arguments for ncu, split by shell-word rules.
+    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
+    pub ncu_args: Option<String>,
+    /// How much to collect.
+    #[arg(long, value_enum, default_value_t = Collect::Standard)]
+    pub collect: Collect,
+    /// Collect just these sections, instead of --collect.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub section: Vec<String>,
+    /// Collect just these metrics, instead of --collect.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// Give up after this time, as in 90s or 10m.
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Print ncu's command lines and run nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where to save the profile.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// How much ncu collects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Collect {
+    /// The counters that the model and most rules need, in about 9 passes.
+    Quick,
+    /// Everything that the rules need, by source line: about 35 passes.
+    Standard,
+    /// All that ncu can collect.
+    Full,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Args)]
+pub struct Output {
+    /// The form of the result.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// `adoprof step`.
+#[derive(Debug, Args)]
+pub struct StepArgs {
+    /// The step, as in v2 or ado/v2.
+    #[arg(long, value_name = "STEP")]
+    pub kernel: String,
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// Live or recorded.
+    #[command(flatten)]
+    pub origin: Origin,
+    /// Compare with a step, a saved profile, a report or exports.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Also time the CPU references, with one thread and with all.
+    #[arg(long)]
+    pub cpu: bool,
+    /// Verify and time, but do not profile.
+    #[arg(long)]
+    pub time_only: bool,
+    /// Profiling.
+    #[command(flatten)]
+    pub collection: Collection,
+    /// Form of the result.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `adoprof run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// Live or recorded.
+    #[command(flatten)]
+    pub origin: Origin,
+    /// Only the main steps, without the side steps that remove one fault alone.
+    #[arg(long)]
+    pub main_only: bool,
+    /// Also time the CPU references, with one thread and with all.
+    #[arg(long)]
+    pub cpu: bool,
+    /// Profiling.
+    #[command(flatten)]
+    pub collection: Collection,
+    /// Form of the result.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `adoprof profile`.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    /// Only kernels whose name matches this regular expression.
+    #[arg(short, long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Skip so many matching launches first.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub launch_skip: u64,
+    /// Profile at most so many launches.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub launch_count: u64,
+    /// Compare with a step, a saved profile, a report or exports.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Profiling.
+    #[command(flatten)]
+    pub collection: Collection,
+    /// Form of the result.
+    #[command(flatten)]
+    pub output: Output,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// `adoprof analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// Steps, saved profiles, .ncu-rep reports, CSV exports.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// The ladder that bare step names belong to.
+    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Only kernels whose name matches this regular expression.
+    #[arg(short, long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Compare with a step, a saved profile, a report or exports.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Form of the result.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `adoprof diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A step, a saved profile, a report or an export.
+    pub base: String,
+    /// What to compare with it.
+    pub new: String,
+    /// The ladder that bare step names belong to.
+    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Form of the result.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `adoprof explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// One rule; all of them without.
+    pub rule: Option<String>,
+}
+
+/// `adoprof ladder`.
+#[derive(Debug, Args)]
+pub struct LadderArgs {
+    /// List or show; list by default.
+    #[command(subcommand)]
+    pub command: Option<LadderCommand>,
+}
+
+/// What to say of ladders.
+#[derive(Debug, Subcommand)]
+pub enum LadderCommand {
+    /// The built-in ladders.
+    List,
+    /// One ladder: its problem, its steps, what each changes, published figures.
+    Show {
+        /// A built-in ladder, or a directory with a ladder.toml.
+        name: String,
+    },
+}
+
+/// `adoprof doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Which device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+}
+
+/// The hidden launcher.
+#[derive(Debug, Args)]
+pub struct LaunchArgs {
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// The step.
+    #[arg(long)]
+    pub kernel: String,
+    /// Which device.
+    #[arg(long, default_value_t = 0)]
+    pub device: usize,
+    /// The longest that one run may take, seconds.
+    #[arg(long)]
+    pub limit_s: u64,
+}
+
+/// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit_s) = match text.as_bytes().last() {
+        Some(b's') => (&text[..text.len() - 1], 1.0),
+        Some(b'm') => (&text[..text.len() - 1], 60.0),
+        Some(b'h') => (&text[..text.len() - 1], 3600.0),
+        _ => (text, 1.0),
+    };
+    number
+        .parse::<f64>()
+        .ok()
+        .map(|value| value * unit_s)
+        .filter(|seconds| *seconds > 0.0 && *seconds < 1e7)
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "a time such as 90s, 10m or 1h is expected".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert!(duration("").is_err() && duration("-3s").is_err() && duration("1e99h").is_err());
+    }
+}

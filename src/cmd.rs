@@ -1,0 +1,39 @@
+//! The subcommands: the only place that wires parts together and touches stdout.
+
+mod analyze;
+mod collect;
+mod diff;
+mod doctor;
+mod explain;
+mod ladder;
+mod launch;
+mod live;
+mod open;
+mod output;
+mod profile;
+mod run;
+mod step;
+
+use crate::cli::{Cli, Command};
+use crate::error::{ExitCode, Result};
+
+use output::Printer;
+
+/// Runs the command line.
+///
+/// # Errors
+/// Whatever the subcommand can't do, with its exit code.
+pub fn run(cli: &Cli) -> Result<ExitCode> {
+    let printer = Printer::new(cli.quiet, cli.verbose);
+    match &cli.command {
+        Command::Step(args) => step::run(args, &printer),
+        Command::Run(args) => run::run(args, &printer),
+        Command::Profile(args) => profile::run(args, &printer),
+        Command::Analyze(args) => analyze::run(args, &printer),
+        Command::Diff(args) => diff::run(args, &printer),
+        Command::Explain(args) => explain::run(args, &printer),
+        Command::Ladder(args) => ladder::run(args, &printer),
+        Command::Doctor(args) => doctor::run(args, &printer),
+        Command::Launch(args) => launch::run(args),
+    }
+}

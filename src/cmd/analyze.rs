@@ -1,0 +1,85 @@
+//! `adoprof analyze`: diagnosis from files.
+
+use regex::Regex;
+
+use super::output::Printer;
+use super::{diff, open};
+use crate::cli::AnalyzeArgs;
+use crate::document::Document;
+use crate::error::{Error, ExitCode, Result};
+use crate::ladder::Ladder;
+use crate::profile::Profile;
+use crate::report::render_document;
+
+pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
+    let mut profiles = open::all(&args.paths, &args.ladder)?;
+    if let Some(pattern) = &args.kernel {
+        let regex = kernel_filter(pattern)?;
+        for profile in &mut profiles {
+            retain(profile, &regex, pattern)?;
+        }
+    }
+    let baseline = args
+        .baseline
+        .as_deref()
+        .map(|name| open::one(name, &args.ladder, None))
+        .transpose()?;
+    for profile in &profiles {
+        let mut document = diagnose(profile);
+        if let Some(base) = &baseline {
+            document.diff = Some(diff::compare(base, profile));
+        }
+        if profiles.len() > 1 && args.output.format == crate::report::Format::Text {
+            printer.text(&format!("== {}", crate::text::printable(&profile.name)))?;
+        }
+        show(&document, args.output.format, printer)?;
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Diagnoses a profile with the ladder that it belongs to, if it is a step of one that is here.
+pub fn diagnose(profile: &Profile) -> Document {
+    let ladder = profile.step().and_then(|step| Ladder::builtin(&step.ladder).ok());
+    profile.diagnose(ladder.as_ref())
+}
+
+/// Prints a document, and its notices to stderr where the form is for people.
+///
+/// # Errors
+/// Where stdout can't be written.
+pub fn show(
+    document: &Document,
+    format: crate::report::Format,
+    printer: &Printer,
+) -> Result<()> {
+    if format == crate::report::Format::Text {
+        for notice in &document.notices {
+            printer.notice(&crate::text::printable(notice));
+        }
+    }
+    printer.result(|style, out| render_document(document, format, style, out))
+}
+
+/// A `-k` pattern.
+///
+/// # Errors
+/// [`Error::Usage`] where it is no regular expression.
+pub fn kernel_filter(pattern: &str) -> Result<Regex> {
+    Regex::new(pattern).map_err(|e| {
+        Error::Usage(format!("`{pattern}` is no regular expression for a kernel's name: {e}"))
+    })
+}
+
+fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
+    let names: Vec<String> =
+        profile.export.launches.iter().map(|launch| launch.kernel.clone()).collect();
+    profile.retain_kernels(|kernel| regex.is_match(kernel));
+    if profile.export.launches.is_empty() {
+        return Err(Error::Usage(format!(
+            "no kernel of {} matches `{pattern}`; there are: {}",
+            profile.name,
+            names.join(", ")
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Where results and notices go: results to stdout, everything else to stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::report::Style;
+
+/// Output widths: a terminal's own within these bounds, the default elsewhere.
+const NARROWEST: usize = 40;
+const WIDEST: usize = 120;
+const PIPED: usize = 100;
+
+/// The two streams of a command.
+#[derive(Debug)]
+pub struct Printer {
+    /// How reports look on stdout.
+    pub style: Style,
+    quiet: bool,
+}
+
+impl Printer {
+    /// Looks at the terminal and at `NO_COLOR`.
+    #[must_use]
+    pub fn new(quiet: bool, verbose: bool) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let width = if terminal {
+            terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+        } else {
+            std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(PIPED)
+        };
+        let style = Style {
+            width: width.clamp(NARROWEST, WIDEST),
+            colour: terminal && !plain,
+            verbose,
+            quiet,
+        };
+        Self { style, quiet }
+    }
+
+    /// A progress line on stderr.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        Progress::new(self.quiet)
+    }
+
+    /// Prints a notice to stderr, unless the user asked for quiet.
+    pub fn notice(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("adoprof: {text}");
+        }
+    }
+
+    /// Prints a result to stdout. A closed pipe (`| head`) is no failure.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where stdout can't be written, a full disk behind a redirection, say.
+    pub fn result(&self, write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        match write(self.style, &mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Error::io("standard output", "write", &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints a text to stdout.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn text(&self, text: &str) -> Result<()> {
+        self.result(|_, out| writeln!(out, "{}", text.trim_end()))
+    }
+}

@@ -1,0 +1,90 @@
+//! Whatever a user names as a profile, found and read: a step, a saved directory, a report, exports.
+
+mod files;
+mod reference;
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnose;
+use crate::document::{Document, StepInfo};
+use crate::error::Result;
+use crate::export::Export;
+use crate::frame::Launch;
+use crate::ladder::Ladder;
+use crate::store::{Meta, Saved};
+
+pub use files::{Files, group, read_files};
+pub use reference::Reference;
+
+/// A profile in memory, wherever it came from.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// As the user would name it.
+    pub name: String,
+    /// Launches, metrics, source counters.
+    pub export: Export,
+    /// What a saved profile says of itself; `None` for reports and exports from elsewhere.
+    pub meta: Option<Meta>,
+    /// The directory it lies in, for saved profiles.
+    pub folder: Option<PathBuf>,
+}
+
+impl Profile {
+    /// A saved profile as a profile.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Input`] where a page can't be read.
+    pub fn from_saved(name: impl Into<String>, saved: Saved, folder: Option<PathBuf>) -> Result<Self> {
+        let name = name.into();
+        let export = saved.pages.export(folder.as_deref().unwrap_or(Path::new(&name)))?;
+        Ok(Self { name, export, meta: Some(saved.meta), folder })
+    }
+
+    /// The ladder's step that was profiled, if it was one.
+    #[must_use]
+    pub fn step(&self) -> Option<&StepInfo> {
+        self.meta.as_ref()?.step.as_ref()
+    }
+
+    /// Keeps only the launches whose kernel matches.
+    pub fn retain_kernels(&mut self, matches: impl Fn(&str) -> bool) {
+        let export = &mut self.export;
+        export.launches.retain(|launch| matches(&launch.kernel));
+        let kept: std::collections::HashSet<u32> =
+            export.launches.iter().map(|launch| launch.id).collect();
+        export.metrics.retain(|row| kept.contains(&row.launch));
+        export.rules.retain(|row| kept.contains(&row.launch));
+        export.source.retain(|row| kept.contains(&row.launch));
+    }
+
+    /// Diagnoses every launch, the longest first unless it is a ladder's step, whose launches stay
+    /// in order. `ladder` is where the next step is looked for.
+    #[must_use]
+    pub fn diagnose(&self, ladder: Option<&Ladder>) -> Document {
+        let mut launches: Vec<_> = Launch::all(&self.export)
+            .into_iter()
+            .map(|launch| {
+                let diagnosis = diagnose::diagnose(&launch);
+                (launch, diagnosis)
+            })
+            .collect();
+        if self.step().is_none() {
+            let ns = |launch: &Launch| launch.duration_ns().unwrap_or(0.0);
+            launches.sort_by(|a, b| ns(&b.0).total_cmp(&ns(&a.0)));
+        }
+        let mut document = Document::new(launches);
+        document.step = self.step().cloned();
+        document.notices.clone_from(&self.export.notices);
+        if let Some(meta) = &self.meta {
+            document.notices.splice(0..0, meta.notices.iter().cloned());
+        }
+        if let (Some(ladder), Some(step), Some(verdict)) =
+            (ladder, &document.step, &document.verdict)
+        {
+            document.next_step =
+                ladder.next_for(&verdict.rule, &step.name).map(|step| step.name.clone());
+        }
+        document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
+        document
+    }
+}

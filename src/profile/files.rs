@@ -1,0 +1,180 @@
+//! Files from elsewhere: reports and exports, grouped into profiles by their stem and told apart by
+//! their content.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Profile;
+use crate::error::{Error, Result};
+use crate::export::pages::{self, PageKind};
+use crate::export::{ncu_message, report};
+
+/// The files of one profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    /// What they have in common: `dir/ado_v2` of `dir/ado_v2.raw.csv`.
+    pub stem: PathBuf,
+    /// The files, in the order given.
+    pub paths: Vec<PathBuf>,
+}
+
+/// The endings that say which page a file holds; the first that fits counts.
+const PAGE_ENDINGS: [&str; 7] = [
+    ".raw.csv",
+    ".details-all.csv",
+    ".details.csv",
+    ".source.cuda-sass.csv",
+    ".source.sass.csv",
+    ".source.csv",
+    ".csv",
+];
+
+fn stem(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    PAGE_ENDINGS
+        .iter()
+        .find_map(|ending| text.strip_suffix(ending))
+        .map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+/// Groups paths into profiles: files with one stem are one profile, and a raw page brings the
+/// details and source pages beside it along.
+#[must_use]
+pub fn group(paths: &[PathBuf]) -> Vec<Files> {
+    let mut groups: BTreeMap<usize, Files> = BTreeMap::new();
+    for path in paths {
+        let stem = stem(path);
+        let next = groups.len();
+        let at = groups
+            .iter()
+            .find(|(_, files)| files.stem == stem)
+            .map_or(next, |(at, _)| *at);
+        let files = groups.entry(at).or_insert_with(|| Files { stem, paths: Vec::new() });
+        if !files.paths.contains(path) {
+            files.paths.push(path.clone());
+        }
+    }
+    let mut groups: Vec<Files> = groups.into_values().collect();
+    for files in &mut groups {
+        bring_siblings(files);
+    }
+    groups
+}
+
+fn bring_siblings(files: &mut Files) {
+    let has = |files: &Files, part: &str| {
+        files.paths.iter().any(|path| path.to_string_lossy().contains(part))
+    };
+    if !has(files, ".raw.csv") {
+        return;
+    }
+    let sibling = |ending: &str| {
+        let mut name = files.stem.clone().into_os_string();
+        name.push(ending);
+        Some(PathBuf::from(name)).filter(|path| path.is_file())
+    };
+    let details = sibling(".details.csv");
+    let source = [".source.cuda-sass.csv", ".source.csv", ".source.sass.csv"]
+        .into_iter()
+        .find_map(sibling);
+    if !has(files, ".details") {
+        files.paths.extend(details);
+    }
+    if !has(files, ".source") {
+        files.paths.extend(source);
+    }
+}
+
+/// Reads the files of one profile.
+///
+/// # Errors
+/// [`Error::Input`] where a file is missing, of no known kind, or damaged; what ncu itself
+/// complained of where the file holds its messages.
+pub fn read_files(files: &Files) -> Result<Profile> {
+    let name = files.stem.display().to_string();
+    let mut texts: BTreeMap<PageKind, String> = BTreeMap::new();
+    for path in &files.paths {
+        let bytes = read(path)?;
+        if report::is_report(&bytes) {
+            let export = report::read(&bytes, path)?;
+            return Ok(Profile { name: path.display().to_string(), export, meta: None, folder: None });
+        }
+        let text = into_text(bytes, path)?;
+        let kind = pages::sniff(&text).ok_or_else(|| not_an_export(&text, path))?;
+        // A second page of one kind would only repeat the first.
+        texts.entry(kind).or_insert(text);
+    }
+    let page = |kind| texts.get(&kind).map(String::as_str);
+    let first = files.paths.first().map_or(Path::new(&name), PathBuf::as_path);
+    let export = pages::from_pages(
+        first,
+        page(PageKind::Raw),
+        page(PageKind::Details),
+        page(PageKind::Source),
+    )?;
+    Ok(Profile { name, export, meta: None, folder: None })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::input(
+            path,
+            "there is no such file; give a step, an .ncu-rep, ncu's CSV exports or a saved profile",
+        ),
+        _ => Error::io(path, "read", &e),
+    })?;
+    if bytes.is_empty() {
+        return Err(Error::input(path, "is empty; export it again (ncu --import … --csv)"));
+    }
+    Ok(bytes)
+}
+
+fn into_text(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        Error::input(
+            path,
+            "is neither an Nsight Compute report nor text; give an .ncu-rep or a CSV export of one",
+        )
+    })
+}
+
+/// Why a text is no export: it is what ncu said, or it is something else altogether.
+fn not_an_export(text: &str, path: &Path) -> Error {
+    ncu_message::explain(text, path).unwrap_or_else(|| {
+        Error::input(
+            path,
+            "is no export of ncu: none of the raw, details and source pages begins like this; \
+             export with `ncu --import REPORT --page raw --csv --print-units base`",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_stem_are_one_profile() {
+        let paths: Vec<PathBuf> =
+            ["a/x.raw.csv", "a/y.raw.csv", "a/x.details.csv"].map(PathBuf::from).into();
+        let groups = group(&paths);
+        assert_eq!(groups.len(), 2);
+        assert_eq!(groups[0].stem, PathBuf::from("a/x"));
+        assert_eq!(groups[0].paths.len(), 2);
+    }
+
+    #[test]
+    fn a_raw_page_brings_its_siblings() {
+        let folder = tempfile::tempdir().unwrap();
+        for ending in ["raw", "details", "source.sass", "source.cuda-sass"] {
+            std::fs::write(folder.path().join(format!("x.{ending}.csv")), "x").unwrap();
+        }
+        let groups = group(&[folder.path().join("x.raw.csv")]);
+        let names: Vec<_> = groups[0]
+            .paths
+            .iter()
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names, ["x.raw.csv", "x.details.csv", "x.source.cuda-sass.csv"]);
+    }
+}

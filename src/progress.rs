@@ -1,0 +1,47 @@
+//! What is going on, on stderr, on a terminal only.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A line that says what is being done; gone when the work is.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    quiet: bool,
+}
+
+impl Progress {
+    /// A progress line; silent where stderr is no terminal or the user asked for quiet.
+    #[must_use]
+    pub fn new(quiet: bool) -> Self {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        if shown {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { bar, quiet }
+    }
+
+    /// Says what is being done now.
+    pub fn stage(&self, doing: impl Into<String>) {
+        self.bar.set_message(doing.into());
+    }
+
+    /// Prints a line that stays: a notice, a warning.
+    pub fn note(&self, line: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| eprintln!("{line}"));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

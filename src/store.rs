@@ -1,0 +1,120 @@
+//! Saved profiles: a directory with the exports, the timing and the environment.
+//!
+//! ```text
+//! profile.json       what was run, how fast, where; this module's `Meta`
+//! raw.csv.zst        ncu's raw page
+//! details.csv.zst    ncu's details page
+//! source.csv.zst     ncu's source page, cuda,sass view
+//! report.ncu-rep     the report itself, for Nsight Compute's window; not in shipped recordings
+//! ```
+
+mod meta;
+mod recordings;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::export::Export;
+
+pub use meta::{Environment, META_SCHEMA, Meta};
+pub use recordings::{recorded_sizes, recording, recordings};
+pub use writer::{Target, newest_local};
+
+/// The file that makes a directory a saved profile.
+pub const META_FILE: &str = "profile.json";
+/// The kept report.
+pub const REPORT_FILE: &str = "report.ncu-rep";
+
+/// ncu's three pages as text; an absent page is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// `--page raw`.
+    pub raw: String,
+    /// `--page details`.
+    pub details: String,
+    /// `--page source`, the view with CUDA and SASS.
+    pub source: String,
+}
+
+/// A saved profile, read.
+#[derive(Debug, Clone)]
+pub struct Saved {
+    /// What was run and where.
+    pub meta: Meta,
+    /// ncu's pages.
+    pub pages: Pages,
+}
+
+impl Pages {
+    /// File stem and text of each page.
+    fn named(&self) -> [(&'static str, &str); 3] {
+        [("raw", &self.raw), ("details", &self.details), ("source", &self.source)]
+    }
+
+    /// The pages as one export.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where a page can't be read; `name` stands for the profile in the message.
+    pub fn export(&self, name: &Path) -> Result<Export> {
+        let page = |text: &'_ str| (!text.is_empty()).then(|| text.to_owned());
+        crate::export::pages::from_pages(
+            name,
+            page(&self.raw).as_deref(),
+            page(&self.details).as_deref(),
+            page(&self.source).as_deref(),
+        )
+    }
+}
+
+/// True where a directory is a saved profile.
+#[must_use]
+pub fn is_saved(folder: &Path) -> bool {
+    folder.join(META_FILE).is_file()
+}
+
+/// Reads a saved profile.
+///
+/// # Errors
+/// [`Error::Input`] where the directory is no saved profile or a file of it is damaged.
+pub fn read(folder: &Path) -> Result<Saved> {
+    let path = folder.join(META_FILE);
+    let text = std::fs::read_to_string(&path).map_err(|e| {
+        Error::input(
+            folder,
+            format!("is no saved profile: {META_FILE} cannot be read ({e}); adoprof saves profiles \
+                     under .adoprof/<ladder>/<step>/<time>"),
+        )
+    })?;
+    let meta = Meta::parse(&text, &path)?;
+    let page = |name: &str| read_page(folder, name);
+    Ok(Saved { meta, pages: Pages { raw: page("raw")?, details: page("details")?, source: page("source")? } })
+}
+
+/// A page, compressed or plain; empty where it is absent.
+fn read_page(folder: &Path, name: &str) -> Result<String> {
+    let compressed = folder.join(format!("{name}.csv.zst"));
+    let plain = folder.join(format!("{name}.csv"));
+    let (path, bytes): (PathBuf, _) = if compressed.is_file() {
+        let bytes = std::fs::read(&compressed).map_err(|e| Error::io(&compressed, "read", &e))?;
+        let text = decompress(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
+        (compressed, text)
+    } else if plain.is_file() {
+        let bytes = std::fs::read(&plain).map_err(|e| Error::io(&plain, "read", &e))?;
+        (plain, bytes)
+    } else {
+        return Ok(String::new());
+    };
+    String::from_utf8(bytes).map_err(|_| Error::input(path, "is not text; collect the profile again"))
+}
+
+/// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More
+/// is taken for damage.
+const MOST_PAGE_BYTES: u64 = 1 << 30;
+
+fn decompress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut text = Vec::new();
+    zstd::stream::read::Decoder::new(bytes)?.take(MOST_PAGE_BYTES).read_to_end(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,81 @@
+//! The recordings that travel inside the binary.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use include_dir::{Dir, DirEntry, include_dir};
+
+use super::{META_FILE, Meta, Pages, Saved, decompress};
+use crate::error::{Error, Result};
+
+static PROFILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/profiles");
+
+/// Every recording's folder (`ado/v2`) with what it says of itself.
+///
+/// # Errors
+/// [`Error::Input`] where a shipped recording is damaged, which the tests exclude.
+pub fn recordings() -> Result<Vec<(String, Meta)>> {
+    let mut found = Vec::new();
+    visit(&PROFILES, &mut found)?;
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+fn visit(folder: &Dir, found: &mut Vec<(String, Meta)>) -> Result<()> {
+    for entry in folder.entries() {
+        let DirEntry::Dir(inner) = entry else { continue };
+        if let Some(file) = inner.get_file(inner.path().join(META_FILE)) {
+            let text = file.contents_utf8().unwrap_or_default();
+            let name = inner.path().to_string_lossy().into_owned();
+            found.push((name, Meta::parse(text, file.path())?));
+        }
+        visit(inner, found)?;
+    }
+    Ok(())
+}
+
+/// The sizes at which a step was recorded.
+///
+/// # Errors
+/// As [`recordings`].
+pub fn recorded_sizes(ladder: &str, step: &str) -> Result<Vec<BTreeMap<String, u64>>> {
+    Ok(recordings()?
+        .into_iter()
+        .filter_map(|(_, meta)| meta.step)
+        .filter(|info| info.ladder == ladder && info.name == step)
+        .map(|info| info.size)
+        .collect())
+}
+
+/// The recording of a step at a size; `None` where there is none.
+///
+/// # Errors
+/// As [`recordings`].
+pub fn recording(ladder: &str, step: &str, size: &BTreeMap<String, u64>) -> Result<Option<Saved>> {
+    for (folder, meta) in recordings()? {
+        let matches = meta
+            .step
+            .as_ref()
+            .is_some_and(|info| info.ladder == ladder && info.name == step && info.size == *size);
+        if matches {
+            return read(&folder, meta).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+fn read(folder: &str, mut meta: Meta) -> Result<Saved> {
+    if let Some(step) = &mut meta.step {
+        step.recorded = Some(meta.environment.date.clone());
+    }
+    let page = |name: &str| -> Result<String> {
+        let path = Path::new(folder).join(format!("{name}.csv.zst"));
+        let Some(file) = PROFILES.get_file(&path) else { return Ok(String::new()) };
+        decompress(file.contents())
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .ok_or_else(|| Error::input(&path, "this shipped recording is damaged; reinstall adoprof"))
+    };
+    let pages = Pages { raw: page("raw")?, details: page("details")?, source: page("source")? };
+    Ok(Saved { meta, pages })
+}

@@ -1,0 +1,223 @@
+//! Writing a profile: whole or not at all, and never two at once in one directory.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::{META_FILE, Meta, Pages, REPORT_FILE, Saved};
+use crate::error::{Error, Result};
+
+/// How hard the pages are compressed: 230 KB of CSV become 20 KB in 50 ms.
+const ZSTD_LEVEL: i32 = 12;
+
+/// A directory that is being written: locked against others, filled under a temporary name, renamed
+/// into place at the end. Dropped before that, it leaves nothing.
+#[derive(Debug)]
+pub struct Target {
+    folder: PathBuf,
+    staging: tempfile::TempDir,
+    lock: Lock,
+}
+
+/// A lock file that goes away with its holder.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Target {
+    /// Prepares to write a profile to `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the folder holds something already, another run is writing it, or its
+    /// parent can't be written.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let parent = match folder.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, "create this folder", &e))?;
+        refuse_occupied(folder)?;
+        let lock = Lock::take(folder)?;
+        let staging = tempfile::Builder::new()
+            .prefix(".adoprof-writing-")
+            .tempdir_in(parent)
+            .map_err(|e| Error::io(parent, "write in this folder", &e))?;
+        Ok(Self { folder: folder.to_owned(), staging, lock })
+    }
+
+    /// `.adoprof/<ladder>/<step>/<time>` under the current folder, with a number behind the time
+    /// where two runs start in the same second.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn default_for(ladder: &str, step: &str) -> Result<Self> {
+        let base = local_folder(ladder, step);
+        let time = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+        let mut folder = base.join(&time);
+        let mut number = 2;
+        while folder.exists() || lock_path(&folder).exists() {
+            folder = base.join(format!("{time}_{number}"));
+            number += 1;
+        }
+        Self::new(&folder)
+    }
+
+    /// Where files may be put before [`finish`](Self::finish); ncu writes its report here.
+    #[must_use]
+    pub fn staging(&self) -> &Path {
+        self.staging.path()
+    }
+
+    /// Writes what was collected and moves everything into place. Returns the final directory.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where writing fails; then nothing is left.
+    pub fn finish(self, saved: &Saved, report: Option<&Path>) -> Result<PathBuf> {
+        self.write(&saved.meta, &saved.pages)?;
+        let at = self.staging.path();
+        if let Some(report) = report {
+            let kept = at.join(REPORT_FILE);
+            if report != kept {
+                std::fs::rename(report, &kept)
+                    .or_else(|_| std::fs::copy(report, &kept).map(|_| ()))
+                    .map_err(|e| Error::io(&kept, "keep the report", &e))?;
+            }
+        }
+        refuse_occupied(&self.folder)?;
+        // An empty folder that the user made beforehand is theirs to fill.
+        let _ = std::fs::remove_dir(&self.folder);
+        let at = self.staging.keep();
+        std::fs::rename(&at, &self.folder).map_err(|e| {
+            let _ = std::fs::remove_dir_all(&at);
+            Error::io(&self.folder, "move the finished profile here", &e)
+        })?;
+        drop(self.lock);
+        Ok(self.folder)
+    }
+
+    fn write(&self, meta: &Meta, pages: &Pages) -> Result<()> {
+        let at = self.staging.path();
+        let path = at.join(META_FILE);
+        let text = serde_json::to_string_pretty(meta)
+            .map_err(|e| Error::input(&path, format!("cannot be written: {e}")))?;
+        std::fs::write(&path, text + "\n").map_err(|e| Error::io(&path, "write", &e))?;
+        for (name, text) in pages.named() {
+            if text.is_empty() {
+                continue;
+            }
+            let path = at.join(format!("{name}.csv.zst"));
+            zstd::encode_all(text.as_bytes(), ZSTD_LEVEL)
+                .and_then(|bytes| std::fs::write(&path, bytes))
+                .map_err(|e| Error::io(&path, "write", &e))?;
+        }
+        Ok(())
+    }
+}
+
+fn refuse_occupied(folder: &Path) -> Result<()> {
+    let occupied = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => folder.exists(),
+    };
+    if occupied {
+        return Err(Error::input(
+            folder,
+            "already holds something and is not overwritten; remove it or name another with -o",
+        ));
+    }
+    Ok(())
+}
+
+fn lock_path(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(".lock");
+    folder.with_file_name(name)
+}
+
+impl Lock {
+    fn take(folder: &Path) -> Result<Self> {
+        let path = lock_path(folder);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|e| Error::io(&path, "create this lock", &e))?;
+        file.try_lock().map_err(|_| {
+            Error::input(
+                folder,
+                "another adoprof run is writing here; wait for it or name another folder with -o",
+            )
+        })?;
+        Ok(Self { path, _file: file })
+    }
+}
+
+fn local_folder(ladder: &str, step: &str) -> PathBuf {
+    Path::new(".adoprof").join(ladder).join(step)
+}
+
+/// The newest local profile of a step that `suits` (same GPU, same size, say).
+#[must_use]
+pub fn newest_local(ladder: &str, step: &str, suits: impl Fn(&Meta) -> bool) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(local_folder(ladder, step)).ok()?;
+    let mut folders: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| super::is_saved(path)).collect();
+    // The names are times, so the last by name is the newest.
+    folders.sort();
+    folders.into_iter().rev().find(|folder| {
+        let path = folder.join(META_FILE);
+        std::fs::read_to_string(&path)
+            .ok()
+            .and_then(|text| Meta::parse(&text, &path).ok())
+            .is_some_and(|meta| suits(&meta))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{META_SCHEMA, read};
+
+    fn saved() -> Saved {
+        let meta = Meta { schema: META_SCHEMA.to_owned(), ..Meta::default() };
+        let pages = Pages { raw: "\"ID\"\n".to_owned(), ..Pages::default() };
+        Saved { meta, pages }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("a/b");
+        let target = Target::new(&folder).unwrap();
+        assert_eq!(target.finish(&saved(), None).unwrap(), folder);
+        let back = read(&folder).unwrap();
+        assert_eq!((back.meta, back.pages), (saved().meta, saved().pages));
+    }
+
+    #[test]
+    fn an_abandoned_target_leaves_nothing() {
+        let base = tempfile::tempdir().unwrap();
+        drop(Target::new(&base.path().join("x")).unwrap());
+        assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn two_runs_at_once_and_occupied_folders_are_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("x");
+        let first = Target::new(&folder).unwrap();
+        let second = Target::new(&folder).unwrap_err();
+        assert!(second.to_string().contains("another adoprof run"), "{second}");
+        first.finish(&saved(), None).unwrap();
+        let third = Target::new(&folder).unwrap_err();
+        assert!(third.to_string().contains("already holds something"), "{third}");
+    }
+}

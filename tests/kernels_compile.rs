@@ -1,0 +1,67 @@
+//! Every built-in kernel compiles for every architecture that adoprof promises, without a GPU.
+//!
+//! Needs an NVRTC: `export ADOPROF_NVRTC=$(scripts/fetch-nvrtc target/test-tools/nvrtc)`.
+
+use std::path::Path;
+
+use adoprof::nvrtc::{self, Unit};
+
+/// Turing, Ampere (data centre and consumer), Hopper, Blackwell.
+const ARCHITECTURES: [(u32, u32); 5] = [(7, 5), (8, 0), (8, 6), (9, 0), (10, 0)];
+
+fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "cu") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_kernel_compiles_for_every_architecture() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    let mut paths = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), &mut paths);
+    assert!(!paths.is_empty());
+    for path in paths {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shown = path.file_name().unwrap().to_string_lossy().into_owned();
+        for compute_capability in ARCHITECTURES {
+            let unit = Unit {
+                text: &text,
+                path: &path,
+                shown_as: &shown,
+                flags: &[],
+                compute_capability,
+            };
+            let cubin = nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{error}"));
+            assert!(cubin.starts_with(b"\x7fELF"), "{shown} for {compute_capability:?}");
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_does_not_compile_gives_the_line() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    let unit = Unit {
+        text: "extern \"C\" __global__ void f(float *a) {\n  a[0] = b;\n}\n",
+        path: Path::new("/somewhere/else/f.cu"),
+        shown_as: "mine/f.cu",
+        flags: &[],
+        compute_capability: (9, 0),
+    };
+    let error = nvrtc::compile(&unit).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("mine/f.cu(2)") && text.contains("\"b\" is undefined"), "{text}");
+    assert!(!text.contains("/somewhere"), "{text}");
+    assert_eq!(error.exit_code() as u8, 4);
+}

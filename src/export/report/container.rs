@@ -1,0 +1,170 @@
+//! The container: a magic number, a file header, then blocks of length-prefixed messages.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use prost::Message;
+
+use super::messages::{BlockHeader, FileHeader, ProfileResult, SessionDetails, SourceData, text};
+
+/// How a report begins.
+pub const MAGIC: &[u8; 4] = b"NVR\0";
+/// How a zstd frame begins.
+const ZSTD_MAGIC: &[u8; 4] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// The version of the format in all reports of ncu 2022 to 2025.
+const KNOWN_VERSION: u64 = 7;
+/// Reports shrink about tenfold; what grows far beyond that is no report but a bomb.
+const LARGEST_EXPANSION: u64 = 200;
+/// Small files may grow to this whatever their ratio, bytes.
+const ALWAYS_ALLOWED: u64 = 64 << 20;
+/// A launch has at least a name, a grid and a block, bytes.
+const SMALLEST_RESULT: usize = 16;
+
+/// The whole messages of a report.
+#[derive(Debug, Default)]
+pub struct Container {
+    /// Modules, in pieces.
+    pub sources: Vec<SourceData>,
+    /// Kernel launches, in order; `None` where one could not be decoded.
+    pub results: Vec<Option<ProfileResult>>,
+    /// The string table of all blocks together.
+    pub strings: Vec<String>,
+    /// Pieces of the session's description.
+    pub sessions: Vec<SessionDetails>,
+    /// Results of ranges, graphs and command lists, which are not read.
+    pub other_results: u64,
+    /// What is wrong with the file's end or with single blocks, each one clause.
+    pub damage: Vec<String>,
+    /// The format's version where it is newer than the known one.
+    pub newer_version: Option<u64>,
+}
+
+/// Bytes that are taken from the front.
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    /// The next bytes, or nothing at all where fewer are left.
+    fn take(&mut self, size: u64) -> Option<&'a [u8]> {
+        let size = usize::try_from(size).ok()?;
+        let (head, rest) = self.rest.split_at_checked(size)?;
+        self.rest = rest;
+        Some(head)
+    }
+
+    /// The next message with its 32-bit length before it.
+    fn message(&mut self) -> Option<&'a [u8]> {
+        let size = u32::from_le_bytes(self.take(4)?.try_into().ok()?);
+        self.take(u64::from(size))
+    }
+}
+
+/// True where the bytes begin as a report does, compressed or not.
+#[must_use]
+pub fn is_report(bytes: &[u8]) -> bool {
+    if !bytes.starts_with(ZSTD_MAGIC) {
+        return bytes.starts_with(MAGIC);
+    }
+    let mut head = [0; MAGIC.len()];
+    zstd::stream::read::Decoder::new(bytes)
+        .is_ok_and(|mut decoder| decoder.read_exact(&mut head).is_ok() && head == *MAGIC)
+}
+
+/// The report's bytes, decompressed where they are compressed, and what was wrong with that.
+fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
+    if !bytes.starts_with(ZSTD_MAGIC) {
+        return (Cow::Borrowed(bytes), None);
+    }
+    let limit = ALWAYS_ALLOWED.max((bytes.len() as u64).saturating_mul(LARGEST_EXPANSION));
+    let mut out = Vec::new();
+    let read = zstd::stream::read::Decoder::new(bytes)
+        .and_then(|decoder| decoder.take(limit).read_to_end(&mut out));
+    // What was decompressed before an error stays in `out`: whole blocks of it are kept.
+    let damage = match read {
+        Err(error) => Some(format!("the zstd stream is damaged ({error})")),
+        Ok(_) if out.len() as u64 == limit => {
+            Some(format!("it decompresses to more than {} MiB, the rest is not read", limit >> 20))
+        }
+        Ok(_) => None,
+    };
+    (Cow::Owned(out), damage)
+}
+
+impl Container {
+    /// Takes a report apart; `None` where it is not one.
+    ///
+    /// A declared size is believed only where so many bytes are left, so nothing is allocated for
+    /// bytes that don't exist.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let (bytes, damage) = plain(bytes);
+        let rest = bytes.strip_prefix(MAGIC.as_slice())?;
+        let mut container = Self { damage: damage.into_iter().collect(), ..Self::default() };
+        let mut cursor = Cursor { rest };
+        match cursor.message().map(FileHeader::decode) {
+            Some(Ok(header)) => {
+                container.newer_version =
+                    (header.version > KNOWN_VERSION).then_some(header.version);
+            }
+            _ => container.damage.push("its file header is damaged".to_owned()),
+        }
+        let mut number = 0;
+        let mut readable = container.damage.is_empty();
+        while readable && !cursor.rest.is_empty() {
+            number += 1;
+            readable = container.block(number, &mut cursor);
+        }
+        Some(container)
+    }
+
+    /// One block; false where the next one can't be found.
+    fn block(&mut self, number: usize, cursor: &mut Cursor) -> bool {
+        let Some(Ok(header)) = cursor.message().map(BlockHeader::decode) else {
+            self.damage.push(format!("block {number} is cut off or damaged in its header"));
+            return false;
+        };
+        let names = header.strings.unwrap_or_default().strings;
+        self.strings.extend(names.iter().map(|name| text(name)));
+        self.sessions.extend(
+            header.session.and_then(|session| SessionDetails::decode(session.as_slice()).ok()),
+        );
+        self.other_results = self
+            .other_results
+            .saturating_add(header.range_results)
+            .saturating_add(header.cmdlist_results)
+            .saturating_add(header.graph_results);
+        let payload = cursor.take(header.payload_size);
+        // Of a payload that is cut off, the whole entries are as good as ever.
+        let mut entries = Cursor { rest: payload.unwrap_or(cursor.rest) };
+        let whole = self.entries(header.sources, header.results, &mut entries);
+        if !whole || payload.is_none() {
+            self.damage.push(format!("block {number} is cut off or damaged"));
+        }
+        payload.is_some()
+    }
+
+    /// The entries of a payload; false where one is missing or makes no sense.
+    fn entries(&mut self, sources: u64, results: u64, payload: &mut Cursor) -> bool {
+        let mut whole = true;
+        // Each turn takes 4 bytes at least, so a count beyond the payload ends with it.
+        for _ in 0..sources {
+            let Some(entry) = payload.message() else { return false };
+            match SourceData::decode(entry) {
+                Ok(source) => self.sources.push(source),
+                Err(_) => whole = false,
+            }
+        }
+        for _ in 0..results {
+            let Some(entry) = payload.message() else { return false };
+            // This keeps zeros from counting as millions of launches.
+            if entry.len() < SMALLEST_RESULT {
+                return false;
+            }
+            let result = ProfileResult::decode(entry).ok();
+            whole &= result.is_some();
+            self.results.push(result);
+        }
+        whole
+    }
+}

@@ -1,0 +1,178 @@
+//! Metrics with one value per SASS address, as counters per instruction and per source line.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::lines::{LineTable, clean_path};
+use super::messages::{ProfileResult, SourceData, text};
+use crate::export::stall::StallReason;
+use crate::export::{SourceCounters, SourceRow};
+
+/// A counter's place.
+type Field = fn(&mut SourceCounters) -> &mut f64;
+
+/// The metric's names, newest first, and where its values go.
+const FIELDS: [(&[&str], Field); 10] = [
+    (&["smsp__pcsamp_sample_count"], |c| &mut c.samples),
+    (&["inst_executed"], |c| &mut c.inst_executed),
+    (&["thread_inst_executed"], |c| &mut c.thread_inst_executed),
+    (&["thread_inst_executed_true"], |c| &mut c.thread_inst_executed_pred_on),
+    (&["memory_l1_tag_requests_global"], |c| &mut c.l1_tag_requests_global),
+    (&["memory_l1_wavefronts_shared"], |c| &mut c.wavefronts_shared),
+    (&["memory_l1_wavefronts_shared_ideal"], |c| &mut c.wavefronts_shared_ideal),
+    (&["memory_l2_theoretical_sectors_global", "memory_l2_transactions_global"], |c| {
+        &mut c.l2_sectors_global
+    }),
+    (&["memory_l2_theoretical_sectors_global_ideal", "memory_ideal_l2_transactions_global"], |c| {
+        &mut c.l2_sectors_global_ideal
+    }),
+    (&["memory_l2_theoretical_sectors_local", "memory_l2_transactions_local"], |c| {
+        &mut c.l2_sectors_local
+    }),
+];
+
+/// The metrics with the samples of one stall reason each; those that end in `_not_issued` count a
+/// part of the same samples again.
+const STALL_PREFIX: &str = "smsp__pcsamp_warps_issue_stalled_";
+
+/// One counter of an instruction.
+enum Counter {
+    Field(Field),
+    Stall(StallReason),
+}
+
+impl Counter {
+    fn of(metric: &str) -> Option<Self> {
+        if let Some(word) = metric.strip_prefix(STALL_PREFIX) {
+            return StallReason::from_column(&format!("stall_{word}")).map(Self::Stall);
+        }
+        let (_, field) = FIELDS.iter().find(|(names, _)| names.contains(&metric))?;
+        Some(Self::Field(*field))
+    }
+
+    fn place<'a>(&self, counters: &'a mut SourceCounters) -> &'a mut f64 {
+        match self {
+            Self::Field(field) => field(counters),
+            Self::Stall(reason) => &mut counters.stall_samples[*reason as usize],
+        }
+    }
+}
+
+fn add(total: &mut SourceCounters, part: &SourceCounters) {
+    let mut part = *part;
+    for (_, field) in FIELDS {
+        *field(total) += *field(&mut part);
+    }
+    for (sum, samples) in total.stall_samples.iter_mut().zip(part.stall_samples) {
+        *sum += samples;
+    }
+}
+
+/// A module: where its functions lay, its line table, and its imported sources.
+#[derive(Debug, Default)]
+struct Module {
+    /// Address of the first instruction → the function's linker name.
+    functions: BTreeMap<u64, String>,
+    lines: LineTable,
+    /// Path → lines of text.
+    texts: HashMap<String, Vec<String>>,
+}
+
+impl Module {
+    /// The instruction's line, then those it is inlined at.
+    fn locate(&self, address: u64) -> Vec<(&str, u32)> {
+        let function = self.functions.range(..=address).next_back();
+        function
+            .map(|(start, function)| self.lines.locate(function, address - start).collect())
+            .unwrap_or_default()
+    }
+
+    fn text(&self, file: &str, line: u32) -> Option<&str> {
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        Some(self.texts.get(file)?.get(index)?.trim())
+    }
+}
+
+/// The modules of a report by their keys.
+#[derive(Debug, Default)]
+pub struct Modules {
+    modules: HashMap<u64, Module>,
+}
+
+impl Modules {
+    /// Puts the pieces of each module together.
+    #[must_use]
+    pub fn new(sources: &[SourceData]) -> Self {
+        let mut modules: HashMap<u64, Module> = HashMap::new();
+        for source in sources {
+            let module = modules.entry(source.key).or_default();
+            if let Some(cubin) = source.cubin.as_deref().filter(|cubin| !cubin.is_empty()) {
+                module.lines = LineTable::read(cubin);
+            }
+            for function in source.relocation.iter().flat_map(|relocation| &relocation.functions) {
+                module.functions.insert(function.address, text(&function.symbol));
+            }
+            for file in source.files.iter().flat_map(|files| &files.files) {
+                let lines = text(&file.content).lines().map(str::to_owned).collect();
+                module.texts.insert(clean_path(&text(&file.name)), lines);
+            }
+        }
+        Self { modules }
+    }
+
+    /// A launch's counters: first its lines by file and number, then its instructions by address.
+    ///
+    /// As on ncu's source page, inlined code counts for its own line and for the lines it is called
+    /// from, so that a call shows what it costs; an instruction names its own line.
+    #[must_use]
+    pub fn rows(&self, result: &ProfileResult, launch: u32, strings: &[String]) -> Vec<SourceRow> {
+        let none = Module::default();
+        let key = result.source.as_ref().map(|source| source.key);
+        let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
+        let mut lines: BTreeMap<(&str, u32), SourceCounters> = BTreeMap::new();
+        let mut instructions = Vec::new();
+        for (address, counters) in instructions_of(result, strings) {
+            let places = module.locate(address);
+            for (index, place) in places.iter().enumerate() {
+                // A line that calls itself counts once.
+                if !places[..index].contains(place) {
+                    add(lines.entry(*place).or_default(), &counters);
+                }
+            }
+            let place = places.first();
+            instructions.push(SourceRow {
+                launch,
+                file: place.map(|(file, _)| (*file).to_owned()),
+                line: place.map(|(_, line)| *line),
+                address: Some(address),
+                text: String::new(),
+                counters,
+            });
+        }
+        let lines = lines.into_iter().map(|((file, line), counters)| SourceRow {
+            launch,
+            file: Some(file.to_owned()),
+            line: Some(line),
+            address: None,
+            text: module.text(file, line).unwrap_or_default().to_owned(),
+            counters,
+        });
+        lines.chain(instructions).collect()
+    }
+}
+
+/// The counters of each address that any of the metrics names.
+fn instructions_of(result: &ProfileResult, strings: &[String]) -> BTreeMap<u64, SourceCounters> {
+    let mut instructions: BTreeMap<u64, SourceCounters> = BTreeMap::new();
+    for metric in &result.metrics {
+        let name = usize::try_from(metric.name).ok().and_then(|name| strings.get(name));
+        let Some(counter) = name.and_then(|name| Counter::of(name)) else { continue };
+        for instance in &metric.instances {
+            let address = instance.of.as_ref().and_then(super::messages::Value::integer);
+            let value = instance.value.as_ref().and_then(super::messages::Value::number);
+            if let (Some(address), Some(value)) = (address, value) {
+                *counter.place(instructions.entry(address).or_default()) = value;
+            }
+        }
+    }
+    instructions
+}

@@ -1,0 +1,320 @@
+//! The parts of the report's messages that adoprof reads.
+//!
+//! Only the fields named here are decoded; all others are skipped, which keeps the host, the user,
+//! the command line and the environment out of memory, and newer fields harmless. Integers of any
+//! width are declared as `u64` and text as bytes, since both read the same on the wire: a number
+//! that grew, or a source file that is not UTF-8, then costs nothing.
+
+/// What stands before a block's payload.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct BlockHeader {
+    /// Source entries in the payload; they come first.
+    #[prost(uint64, tag = "1")]
+    pub sources: u64,
+    /// Kernel results in the payload; they come second.
+    #[prost(uint64, tag = "2")]
+    pub results: u64,
+    /// A piece of the session's description, decoded only where it is needed.
+    #[prost(bytes = "vec", optional, tag = "3")]
+    pub session: Option<Vec<u8>>,
+    /// Strings that this block adds to the table.
+    #[prost(message, optional, tag = "4")]
+    pub strings: Option<StringTable>,
+    /// Bytes of the payload.
+    #[prost(uint64, tag = "5")]
+    pub payload_size: u64,
+    /// Results of ranges.
+    #[prost(uint64, tag = "7")]
+    pub range_results: u64,
+    /// Results of command lists.
+    #[prost(uint64, tag = "8")]
+    pub cmdlist_results: u64,
+    /// Results of graphs.
+    #[prost(uint64, tag = "9")]
+    pub graph_results: u64,
+}
+
+/// Strings to which metrics refer by number.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct StringTable {
+    /// In the order of their numbers.
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub strings: Vec<Vec<u8>>,
+}
+
+/// The file's header.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct FileHeader {
+    /// Version of the format.
+    #[prost(uint64, tag = "1")]
+    pub version: u64,
+}
+
+/// A piece of the session's description.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SessionDetails {
+    /// The devices.
+    #[prost(message, repeated, tag = "6")]
+    pub devices: Vec<Device>,
+    /// Versions of the tools.
+    #[prost(message, repeated, tag = "8")]
+    pub versions: Vec<Version>,
+}
+
+/// One device and its attributes.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Device {
+    /// The device's number.
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+    /// The device's name.
+    #[prost(bytes = "vec", tag = "2")]
+    pub name: Vec<u8>,
+    /// Name and value.
+    #[prost(message, repeated, tag = "3")]
+    pub attributes: Vec<Attribute>,
+}
+
+/// One attribute of a device.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Attribute {
+    /// The attribute's name, as the metric's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub name: Vec<u8>,
+    /// Its value.
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<Value>,
+}
+
+/// The version of one tool.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Version {
+    /// The tool.
+    #[prost(bytes = "vec", tag = "1")]
+    pub provider: Vec<u8>,
+    /// Its version.
+    #[prost(bytes = "vec", tag = "2")]
+    pub version: Vec<u8>,
+}
+
+/// One profiled kernel launch.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ProfileResult {
+    /// The linker's name.
+    #[prost(bytes = "vec", tag = "5")]
+    pub mangled_name: Vec<u8>,
+    /// The bare function name.
+    #[prost(bytes = "vec", tag = "6")]
+    pub function_name: Vec<u8>,
+    /// The name with its parameter list.
+    #[prost(bytes = "vec", tag = "7")]
+    pub demangled_name: Vec<u8>,
+    /// Blocks.
+    #[prost(message, optional, tag = "10")]
+    pub grid: Option<Size>,
+    /// Threads a block.
+    #[prost(message, optional, tag = "11")]
+    pub block: Option<Size>,
+    /// The metrics.
+    #[prost(message, repeated, tag = "13")]
+    pub metrics: Vec<MetricResult>,
+    /// The module, by its key alone.
+    #[prost(message, optional, tag = "15")]
+    pub source: Option<SourceData>,
+    /// ncu's rule results, each decoded on its own: one odd rule must not cost the launch.
+    #[prost(bytes = "vec", repeated, tag = "19")]
+    pub rules: Vec<Vec<u8>>,
+}
+
+/// Extents in three dimensions.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Size {
+    /// Along x.
+    #[prost(uint64, tag = "1")]
+    pub x: u64,
+    /// Along y.
+    #[prost(uint64, tag = "2")]
+    pub y: u64,
+    /// Along z.
+    #[prost(uint64, tag = "3")]
+    pub z: u64,
+}
+
+/// One metric.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct MetricResult {
+    /// The name's number in the string table.
+    #[prost(uint64, tag = "1")]
+    pub name: u64,
+    /// The value over the whole launch.
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<Value>,
+    /// Values per instance: per SASS address, opcode, device, …
+    #[prost(message, repeated, tag = "3")]
+    pub instances: Vec<Instance>,
+}
+
+/// One instance of a metric.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Instance {
+    /// What it is an instance of.
+    #[prost(message, optional, tag = "1")]
+    pub of: Option<Value>,
+    /// Its value.
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<Value>,
+}
+
+/// A value; one field is set.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Value {
+    /// Text.
+    #[prost(bytes = "vec", optional, tag = "1")]
+    pub text: Option<Vec<u8>>,
+    /// A single-precision number.
+    #[prost(float, optional, tag = "2")]
+    pub float: Option<f32>,
+    /// A double-precision number.
+    #[prost(double, optional, tag = "3")]
+    pub double: Option<f64>,
+    /// A 32-bit count.
+    #[prost(uint64, optional, tag = "4")]
+    pub short: Option<u64>,
+    /// A 64-bit count.
+    #[prost(uint64, optional, tag = "5")]
+    pub long: Option<u64>,
+}
+
+impl Value {
+    /// The whole number, for counts and addresses.
+    #[must_use]
+    pub fn integer(&self) -> Option<u64> {
+        self.long.or(self.short)
+    }
+
+    /// The number; `None` for text and for what is not finite (a ratio over nothing).
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        self.double
+            .or_else(|| self.float.map(f64::from))
+            .or_else(|| self.integer().map(|count| count as f64))
+            .filter(|number| number.is_finite())
+    }
+}
+
+/// A module: its cubin, its sources, and where its functions lay. A module can come in several
+/// pieces with the same key.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SourceData {
+    /// The module's key.
+    #[prost(uint64, tag = "1")]
+    pub key: u64,
+    /// The cubin.
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub cubin: Option<Vec<u8>>,
+    /// Imported source files.
+    #[prost(message, optional, tag = "8")]
+    pub files: Option<SourceFiles>,
+    /// Addresses during the run.
+    #[prost(message, optional, tag = "9")]
+    pub relocation: Option<Relocation>,
+}
+
+/// Imported source files.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SourceFiles {
+    /// The files.
+    #[prost(message, repeated, tag = "1")]
+    pub files: Vec<SourceFile>,
+}
+
+/// One imported source file.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SourceFile {
+    /// Its path.
+    #[prost(bytes = "vec", tag = "1")]
+    pub name: Vec<u8>,
+    /// Its text.
+    #[prost(bytes = "vec", tag = "2")]
+    pub content: Vec<u8>,
+}
+
+/// Where a module's functions lay during the run.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Relocation {
+    /// The functions.
+    #[prost(message, repeated, tag = "1")]
+    pub functions: Vec<RelocatedFunction>,
+}
+
+/// One function's place.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RelocatedFunction {
+    /// The linker's name.
+    #[prost(bytes = "vec", tag = "1")]
+    pub symbol: Vec<u8>,
+    /// The address of its first instruction.
+    #[prost(uint64, tag = "2")]
+    pub address: u64,
+}
+
+/// What one of ncu's rules said; one that did not fire has no body.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RuleResult {
+    /// The rule's identifier.
+    #[prost(bytes = "vec", tag = "1")]
+    pub identifier: Vec<u8>,
+    /// What it said.
+    #[prost(message, optional, tag = "3")]
+    pub body: Option<RuleBody>,
+    /// The section's identifier.
+    #[prost(bytes = "vec", tag = "4")]
+    pub section: Vec<u8>,
+}
+
+/// What a rule said.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RuleBody {
+    /// In order.
+    #[prost(message, repeated, tag = "1")]
+    pub items: Vec<RuleItem>,
+}
+
+/// A message with its estimate, or a table or chart, of which nothing is read.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RuleItem {
+    /// The message.
+    #[prost(message, optional, tag = "1")]
+    pub message: Option<RuleMessage>,
+    /// The estimate.
+    #[prost(message, optional, tag = "10")]
+    pub speedup: Option<Speedup>,
+}
+
+/// A rule's message.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RuleMessage {
+    /// The text, with ncu's link markup.
+    #[prost(bytes = "vec", tag = "1")]
+    pub text: Vec<u8>,
+    /// 0 none, 1 OK, 2 warning, 3 error, 4 optimization.
+    #[prost(uint64, tag = "2")]
+    pub kind: u64,
+}
+
+/// A rule's estimate.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Speedup {
+    /// 0 unknown, 1 local, 2 global.
+    #[prost(uint64, tag = "1")]
+    pub scope: u64,
+    /// Percent.
+    #[prost(double, tag = "2")]
+    pub percent: f64,
+}
+
+/// Text of the report, whatever its encoding.
+#[must_use]
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

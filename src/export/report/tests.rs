@@ -1,0 +1,267 @@
+#![expect(clippy::float_cmp, reason = "counts are whole numbers, which f64 holds exactly")]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::messages::*;
+use super::sample::{self, Block, G, K, double, kernel, metric};
+use super::{is_report, read, session};
+use crate::error::{Error, Result};
+use crate::export::stall::StallReason;
+use crate::export::{Export, MetricRow, NcuRuleKind, SourceRow};
+
+fn open(bytes: &[u8]) -> Result<Export> {
+    read(bytes, Path::new("a.ncu-rep"))
+}
+
+fn problem(bytes: &[u8]) -> String {
+    match open(bytes) {
+        Err(Error::Input { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn find<'a>(export: &'a Export, name: &str) -> &'a MetricRow {
+    export.metrics.iter().find(|row| row.metric == name).unwrap()
+}
+
+fn line<'a>(export: &'a Export, file: &str, line: u32) -> Option<&'a SourceRow> {
+    let wanted = (Some(file), Some(line));
+    export.source.iter().find(|r| !r.is_instruction() && (r.file.as_deref(), r.line) == wanted)
+}
+
+#[test]
+fn launches_and_metrics_come_with_their_names() {
+    let export = open(&sample::report()).unwrap();
+    assert_eq!(export.notices, Vec::<String>::new());
+    let [first, second] = export.launches.as_slice() else { panic!("two launches") };
+    assert_eq!((first.id, first.kernel.as_str()), (0, "k(float *)"));
+    assert_eq!((first.grid, first.block), ([6, 2, 1], [32, 4, 1]));
+    assert_eq!(first.device.as_deref(), Some("NVIDIA H200"));
+    assert_eq!((second.id, second.kernel.as_str()), (1, "g(int)"));
+    // Not among the launch's metrics: taken from the session.
+    assert_eq!(second.compute_capability, Some((9, 0)));
+
+    let time = find(&export, "gpu__time_duration.sum");
+    assert_eq!((time.value, time.unit.as_str()), (Some(1_353_888.0), "ns"));
+    let name = find(&export, "device__attribute_display_name");
+    assert_eq!((name.value, name.text.as_deref()), (None, Some("NVIDIA H200")));
+    // No value, and a value that is no number.
+    assert_eq!(find(&export, "sass__inst_executed_register_spilling_mem_local").value, None);
+    assert_eq!(find(&export, "some__ratio.pct").value, None);
+    // Its name stands in a later block than its value.
+    let late = find(&export, "smsp__inst_executed.avg.per_cycle_active");
+    assert_eq!((late.launch, late.value), (1, Some(0.25)));
+}
+
+#[test]
+fn rules_that_fired_come_with_their_estimate() {
+    let export = open(&sample::report()).unwrap();
+    let [rule] = export.rules.as_slice() else { panic!("one rule fired") };
+    assert_eq!((rule.rule.as_str(), rule.section.as_str()), ("SOLBottleneck", "SpeedOfLight"));
+    assert_eq!(rule.message, "Look at the A.");
+    assert_eq!(rule.kind, NcuRuleKind::Optimization);
+    assert_eq!((rule.estimate_percent, rule.global), (Some(12.5), true));
+}
+
+#[test]
+fn instructions_find_their_lines() {
+    let export = open(&sample::report()).unwrap();
+    let places: Vec<_> = export
+        .source
+        .iter()
+        .filter_map(|row| Some((row.address?, row.file.as_deref(), row.line)))
+        .collect();
+    // The first address lies in no function.
+    assert_eq!(
+        places,
+        [
+            (0x10, None, None),
+            (K, Some("src/k.cu"), Some(10)),
+            (K + 0x10, Some("src/h.cuh"), Some(5)),
+            (K + 0x20, Some("src/k.cu"), Some(13)),
+            (G, Some("src/k.cu"), Some(2)),
+        ]
+    );
+}
+
+#[test]
+fn lines_sum_their_instructions_and_the_code_inlined_there() {
+    let export = open(&sample::report()).unwrap();
+    let executed = |file, number| line(&export, file, number).map(|row| row.counters.inst_executed);
+    assert_eq!(executed("src/k.cu", 2), Some(3.0));
+    assert_eq!(executed("src/k.cu", 10), Some(4.0));
+    assert_eq!(executed("src/h.cuh", 5), Some(8.0));
+    // The line that calls h.cuh:5.
+    assert_eq!(executed("src/k.cu", 12), Some(8.0));
+    assert_eq!(executed("src/k.cu", 13), Some(2.0));
+    assert_eq!(executed("src/k.cu", 11), None);
+    let call = line(&export, "src/k.cu", 12).unwrap();
+    // All samples, not the part that was not issued.
+    assert_eq!(call.counters.stall_samples[StallReason::NoInstruction as usize], 7.0);
+    // Even lines of the imported source read "one".
+    assert_eq!(call.text, "one");
+}
+
+#[test]
+fn session_tells_versions() {
+    let session = session(&sample::report());
+    assert_eq!(session.ncu.as_deref(), Some("2025.3.1.0"));
+    assert_eq!((session.cuda, session.driver), (None, None));
+}
+
+#[test]
+fn compressed_reports_read_the_same() {
+    let plain = sample::report();
+    let packed = zstd::encode_all(plain.as_slice(), 3).unwrap();
+    assert!(is_report(&plain) && is_report(&packed));
+    assert_eq!(open(&packed).unwrap(), open(&plain).unwrap());
+    let other = zstd::encode_all(b"something else".as_slice(), 3).unwrap();
+    assert!(!is_report(&other));
+    assert!(!is_report(b"\"ID\",\"Process ID\""));
+}
+
+/// Values and lines as ncu's own CSV export of the same report has them, on a real one of an H200
+/// (`ado` step v4) from which rules, sections, paths and the session were taken out.
+#[test]
+fn a_real_report_agrees_with_its_csv_export() {
+    let bytes = include_bytes!("../../../tests/fixtures/report/ado-v4.ncu-repz");
+    let export = open(bytes).unwrap();
+    assert_eq!(export.notices, Vec::<String>::new());
+    let [launch] = export.launches.as_slice() else { panic!("one launch") };
+    assert_eq!(launch.kernel, "gpu_version4(const float *, float *, const float *, int, int, int)");
+    assert_eq!((launch.grid, launch.block), ([1024, 1, 1], [32, 32, 1]));
+    assert_eq!(launch.compute_capability, Some((9, 0)));
+    let value = |name| find(&export, name).value.unwrap();
+    assert_eq!(value("gpu__time_duration.sum"), 1_353_888.0);
+    assert_eq!(value("inst_executed"), 464_748_544.0);
+    assert_eq!(value("memory_l2_theoretical_sectors_global"), 269_484_032.0);
+    // Two decimals of the CSV: 3188931338485.90 and 0.34.
+    assert!((value("dram__bytes.sum.per_second") - 3_188_931_338_485.90).abs() < 0.005);
+    assert!((value("smsp__issue_active.avg.per_cycle_active") - 0.34).abs() < 0.005);
+    let own = |number| line(&export, "kernels/ado/ladder/ado.cu", number).unwrap().counters;
+    // The shuffles of lines 51 and 57 are inlined from a header.
+    assert_eq!((own(51).samples, own(51).inst_executed), (2331.0, 38_895_616.0));
+    assert_eq!(own(51).thread_inst_executed_pred_on, 1_211_105_280.0);
+    assert_eq!(
+        (own(56).wavefronts_shared, own(56).l2_sectors_global),
+        (33_554_432.0, 134_217_728.0)
+    );
+    let header = "cuda/targets/x86_64-linux/include/sm_30_intrinsics.hpp";
+    assert_eq!(line(&export, header, 440).unwrap().counters.inst_executed, 20_971_520.0);
+}
+
+#[test]
+fn what_is_no_report_is_refused_in_a_sentence() {
+    assert!(problem(b"").contains("empty"));
+    assert!(problem(b"PK\x03\x04").contains("no ncu report"));
+    assert!(problem(b"NVR\0").contains("damaged"));
+    assert!(problem(&sample::file(vec![])).contains("no kernel launch"));
+    let ranges = BlockHeader { range_results: 1, ..BlockHeader::default() };
+    let ranges = sample::file(vec![Block { header: ranges, entries: vec![vec![0; 20]] }]);
+    assert!(problem(&ranges).contains("--replay-mode kernel"));
+}
+
+#[test]
+fn sizes_beyond_the_file_allocate_nothing() {
+    let mut bytes = sample::file(vec![]);
+    bytes.extend(u32::MAX.to_le_bytes());
+    assert!(problem(&bytes).contains("block 1"));
+
+    let huge = BlockHeader { sources: u64::MAX, results: u64::MAX, ..BlockHeader::default() };
+    assert!(
+        problem(&sample::file(vec![Block { header: huge, entries: vec![] }])).contains("block 1")
+    );
+
+    // Zeros are entries of no bytes: not one launch each.
+    let zeros = BlockHeader { results: u64::MAX, ..BlockHeader::default() };
+    let zeros = Block { header: zeros, entries: vec![vec![]; 1000] };
+    assert!(problem(&sample::file(vec![zeros])).contains("block 1"));
+}
+
+#[test]
+fn whole_launches_before_the_damage_are_kept() {
+    let strings = || Block::strings(&["gpu__time_duration.sum"]);
+    let result = || kernel("k(float *)", vec![metric(0, Some(double(5.0)))]);
+    let blocks = || vec![strings().result(&result()), strings().result(&result())];
+    let bytes = sample::file(blocks());
+    let export = open(&bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!((export.launches.len(), export.metrics.len()), (1, 1));
+    assert!(export.notices[0].contains("block 2") && export.notices[0].contains("1 whole"));
+
+    // A launch that makes no sense between two that do: those keep their numbers.
+    let mut three = blocks();
+    let mut odd = strings().result(&result());
+    odd.entries[0] = vec![0xff; 30];
+    three.insert(1, odd);
+    let export = open(&sample::file(three)).unwrap();
+    assert_eq!(export.launches.iter().map(|launch| launch.id).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(export.notices.len(), 1);
+}
+
+#[test]
+fn values_without_a_name_are_left_out_aloud() {
+    let result = kernel("k(float *)", vec![metric(0, Some(double(1.0))), metric(8, None)]);
+    let export = open(&sample::file(vec![Block::strings(&["a"]).result(&result)])).unwrap();
+    assert_eq!(export.metrics.len(), 1);
+    assert!(export.notices[0].starts_with("1 metric values"), "{:?}", export.notices);
+}
+
+#[test]
+fn newer_formats_are_read_with_a_notice() {
+    let result = kernel("k(float *)", vec![]);
+    let mut bytes = sample::file(vec![Block::default().result(&result)]);
+    // Magic, size 2, tag of the version, version.
+    assert_eq!(bytes[8..10], [8, 7]);
+    bytes[9] = 8;
+    let export = open(&bytes).unwrap();
+    assert!(export.notices[0].contains("version 8"));
+}
+
+#[test]
+fn no_cut_panics() {
+    let bytes = sample::report();
+    for end in 0..bytes.len() {
+        match open(&bytes[..end]) {
+            // A cut between two blocks is no damage that anyone could see, elsewhere it is told.
+            Ok(export) => assert!(!export.launches.is_empty()),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    let packed = zstd::encode_all(bytes.as_slice(), 3).unwrap();
+    for end in 0..packed.len() {
+        let _ = open(&packed[..end]);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_flipped_bytes_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = sample::report();
+        for (index, byte) in flips {
+            let at = index.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let _ = open(&bytes);
+        let _ = session(&bytes);
+    }
+
+    #[test]
+    fn no_flipped_bytes_in_the_cubin_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = sample::cubin();
+        for (index, byte) in flips {
+            let at = index.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let table = super::lines::LineTable::read(&bytes);
+        let _ = table.locate("k", 0x10).count();
+    }
+
+    #[test]
+    fn no_random_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..512)) {
+        let _ = open(&bytes);
+        let _ = open(&[b"NVR\0".as_slice(), &bytes].concat());
+        let _ = open(&[b"NVR\0\x02\0\0\0\x08\x07".as_slice(), &bytes].concat());
+    }
+}

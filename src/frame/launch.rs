@@ -113,7 +113,9 @@ impl Launch {
         share_of: &str,
         counter: impl Fn(&SourceCounters) -> f64,
     ) -> Vec<Location> {
-        let total: f64 = self.lines.iter().map(|row| counter(&row.counters).max(0.0)).sum();
+        // Inlined code counts on its own line and on every line that calls it, so the lines add up
+        // to more than the launch; the instructions don't.
+        let total = self.source_sum(|counters| counter(counters).max(0.0)).unwrap_or(0.0);
         if total <= 0.0 {
             return Vec::new();
         }

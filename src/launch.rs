@@ -145,7 +145,7 @@ impl Prepared {
         use crate::ladder::plan::Role;
         use cudarc::driver::DevicePtrMut;
         for (index, buffer) in self.plan.buffers.iter().enumerate() {
-            if buffer.role == Role::Input {
+            if !matches!(buffer.role, Role::Output | Role::Scratch) {
                 continue;
             }
             let stream = self.stream.clone();

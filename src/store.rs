@@ -57,13 +57,14 @@ impl Pages {
     /// # Errors
     /// [`Error::Input`] where a page can't be read; `name` stands for the profile in the message.
     pub fn export(&self, name: &Path) -> Result<Export> {
-        let page = |text: &'_ str| (!text.is_empty()).then(|| text.to_owned());
-        crate::export::pages::from_pages(
-            name,
-            page(&self.raw).as_deref(),
-            page(&self.details).as_deref(),
-            page(&self.source).as_deref(),
-        )
+        let files: Vec<(PathBuf, Vec<u8>)> = self
+            .named()
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes().to_vec()))
+            .collect();
+        // A run whose counters were forbidden has its timing and no pages.
+        if files.is_empty() { Ok(Export::default()) } else { crate::export::pages::read(&files) }
     }
 }
 

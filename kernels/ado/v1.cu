@@ -3,13 +3,12 @@
 // One block of L threads works through all N sets. Thread j owns vector component j: it averages that
 // component over the set's M vectors, and then the block forms one output row after another, the L
 // products of a row being added up by a sweep in shared memory. The next step changes only the grid.
-//
-//   input[(k * L + j) * M + i]   component j of vector i of set k
-//   matrix[i * L + j]            row i, column j
-//   output[i * N + k]            row i of (matrix x average of set k)
+
+// input[(k * L + j) * M + i]   component j of vector i of set k
+// matrix[i * L + j]            row i, column j
+// output[i * N + k]            row i of the matrix times the average of set k
 //
 // Launch: grid 1, block L (at most 1024), dynamic shared memory L * 4 bytes.
-
 extern "C" __global__ void average_then_sweep_one_block(const float* __restrict__ input,
                                                         const float* __restrict__ matrix,
                                                         float* __restrict__ output,

@@ -3,10 +3,9 @@
 // A warp takes a whole component and its lanes read 32 consecutive floats of it; a shuffle adds the lanes'
 // sums. Block size, shared memory and the sweep stay as in step 2, so the difference in time between the
 // two is what the uncoalesced loads cost.
-//
+
 // Launch: grid N, block ceil(L / 32) * 32 (at most 1024), dynamic shared memory L * 4 bytes. The block is
 // rounded up to whole warps because a shuffle needs all 32 lanes.
-
 extern "C" __global__ void average_coalesced_then_sweep(const float* __restrict__ input,
                                                         const float* __restrict__ matrix,
                                                         float* __restrict__ output,

@@ -1,11 +1,8 @@
 // ADO, side step of step 2: only the sweep changes, so that its fault is measured alone.
 //
 // The averaging is step 2's, uncoalesced as it was. The products of a row are added up by shuffles: each
-// warp folds its 32 terms in registers, and warp 0 folds the warps' sums. One barrier a row is left of the
-// sweep's log2(L) + 1, and 32 shared-memory words of its L.
-//
-// Launch: grid N, block ceil(L / 32) * 32 (at most 1024), no dynamic shared memory. The block is rounded up
-// to whole warps because a shuffle needs all 32 lanes.
+// warp folds its 32 terms in registers, and warp 0 folds the warps' sums. Of the sweep's log2(L) + 1 barriers
+// a row one is left, and of its shared memory a word a warp.
 
 __device__ __forceinline__ float fold_warp(float value)
 {
@@ -14,6 +11,8 @@ __device__ __forceinline__ float fold_warp(float value)
     return value;  // whole in lane 0 only
 }
 
+// Launch: grid N, block ceil(L / 32) * 32 (at most 1024), no dynamic shared memory. The block is rounded up
+// to whole warps because a shuffle needs all 32 lanes.
 extern "C" __global__ void average_then_shuffle(const float* __restrict__ input,
                                                 const float* __restrict__ matrix,
                                                 float* __restrict__ output,

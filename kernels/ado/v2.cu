@@ -2,9 +2,8 @@
 //
 // Against step 1 only the grid changes: the loop over the sets becomes the block index, so N blocks fill
 // the GPU where one block used a single multiprocessor. Averaging and sweep are step 1's, word for word.
-//
-// Launch: grid N, block L (at most 1024), dynamic shared memory L * 4 bytes.
 
+// Launch: grid N, block L (at most 1024), dynamic shared memory L * 4 bytes.
 extern "C" __global__ void average_then_sweep(const float* __restrict__ input,
                                               const float* __restrict__ matrix,
                                               float* __restrict__ output,

@@ -3,9 +3,8 @@
 // Against step 2 a component belongs to a warp, not to a thread: the 32 lanes stride through its M values
 // together, each warp load covering 128 consecutive bytes, and a shuffle adds the lanes' sums. The block
 // becomes 32 x 32, a warp per row of it. The sweep of the product is still step 2's.
-//
-// Launch: grid N, block (32, 32), dynamic shared memory L * 4 bytes, L at most 1024.
 
+// Launch: grid N, block (32, 32), dynamic shared memory L * 4 bytes, L at most 1024.
 extern "C" __global__ void average_by_warps_then_sweep(const float* __restrict__ input,
                                                        const float* __restrict__ matrix,
                                                        float* __restrict__ output,

@@ -1,10 +1,8 @@
 // ADO, step 4: the product's sum by shuffles.
 //
 // Against step 3 the shared-memory sweep goes. Each warp folds its 32 products in registers, and warp 0 folds
-// the 32 sums that the warps leave in shared memory. A row costs one barrier where the sweep had
-// log2(L) + 1, and two shared-memory accesses a warp. The averaging is step 3's.
-//
-// Launch: grid N, block (32, 32), dynamic shared memory L * 4 bytes, L at most 1024.
+// the 32 sums that the warps leave in shared memory. Of the sweep's log2(L) + 1 barriers a row one is left, and
+// of its shared memory a word a warp. The averaging is step 3's.
 
 __device__ __forceinline__ float fold_warp(float value)
 {
@@ -13,6 +11,7 @@ __device__ __forceinline__ float fold_warp(float value)
     return value;  // whole in lane 0 only
 }
 
+// Launch: grid N, block (32, 32), dynamic shared memory L * 4 bytes, L at most 1024.
 extern "C" __global__ void average_by_warps_then_shuffle(const float* __restrict__ input,
                                                          const float* __restrict__ matrix,
                                                          float* __restrict__ output,

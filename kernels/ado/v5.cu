@@ -4,12 +4,9 @@
 // for a single use of every element. Here the averages go to a scratch array, and a second kernel multiplies
 // the matrix with all of them at once, tile by tile out of shared memory: an element read serves 64 outputs.
 // The averaging is step 4's, but for the place where its result goes. Neither kernel bounds L any longer.
-//
-//   averages[k * L + j]   scratch, N x L, written in full by the first kernel, read by the second
-//
-// Launch: 1. average_sets:   grid N, block (32, 32)
-//         2. multiply_tiles: grid (ceil(N / 64), ceil(L / 64)), block (16, 16)
 
+// Launch: grid N, block (32, 32). averages is scratch, N x L floats: element k * L + j is component j of the
+// average of set k. This kernel writes it in full, the next one reads it.
 extern "C" __global__ void average_sets(const float* __restrict__ input,
                                         float* __restrict__ averages,
                                         int N, int M, int L)
@@ -29,15 +26,16 @@ extern "C" __global__ void average_sets(const float* __restrict__ input,
     }
 }
 
-constexpr int TILE = 64;        // a block computes TILE x TILE outputs
-constexpr int DEPTH = 16;       // columns of the matrix in shared memory at a time
-constexpr int SIDE = 16;        // the block is SIDE x SIDE threads
+constexpr int TILE = 64;           // a block computes TILE x TILE outputs
+constexpr int DEPTH = 16;          // columns of the matrix in shared memory at a time
+constexpr int SIDE = 16;           // the block is SIDE x SIDE threads
 constexpr int EACH = TILE / SIDE;  // a thread computes EACH x EACH outputs in registers
 
 // Both tiles are stored with the depth outermost, so that a thread's EACH operands of one depth lie next to
 // each other. The 4 words of padding keep them 16-byte aligned and spread the transposing stores over banks.
 constexpr int PITCH = TILE + 4;
 
+// Launch: grid (ceil(N / 64), ceil(L / 64)), block (16, 16).
 extern "C" __global__ void __launch_bounds__(SIDE * SIDE)
 multiply_tiles(const float* __restrict__ matrix, const float* __restrict__ averages,
                float* __restrict__ output, int N, int L)

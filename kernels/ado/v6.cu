@@ -1,46 +1,71 @@
 // ADO, step 6: the product hidden behind the stream of input.
 //
-// The input can't be read faster than device memory delivers it, so what is left to win is a read that never
-// pauses and a product that costs no time of its own. Against step 5: (1) 16-byte loads, eight in flight a
-// lane, that leave the caches to the matrix and the averages; (2) one kernel that stays on the GPU and deals
-// out units of work, and that multiplies the sets averaged a while ago while the later ones still stream in.
-//
-// Order of the units. Blocks draw tickets from one counter; a ticket names a unit of averaging or a unit of
-// the product. A product's ticket comes after the tickets of all averages that it reads, LAG groups of sets
-// later, so that it seldom waits. When it does, the unit it waits for has been drawn by a block that runs, and
-// the lowest open ticket never waits for anything: the kernel ends however few of its blocks are resident.
-//
-//   averages[k * L + j]   scratch, N x L floats, any content
-//   counters              scratch, 2 + ceil(N / 16) words, zero before the first launch; left at zero
-//
-// Launch: grid SMS * 3 (any number is right), block 256, no dynamic shared memory.
+// The input can't be read faster than device memory delivers it. What is left to win is a read that never
+// pauses and a product that takes no time of its own. Against step 5: 16-byte loads, eight in flight a lane;
+// and one kernel whose blocks stay on the GPU and draw units of work, among them the product of the sets that
+// were averaged a little earlier, so that it is computed while the later sets stream in.
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
-constexpr int BLOCKS_PER_SM = 3;  // the register budget; 24 warps keep the memory busy
+constexpr int BLOCKS_PER_SM = 3;  // 24 warps keep the memory busy; more only make its queues longer
 
 constexpr int COMPONENTS = 32;    // averages in a unit of averaging
 constexpr int IN_FLIGHT = 8;      // 16-byte loads that a lane issues before it needs the first
 
 constexpr int GROUP = 16;         // sets that are multiplied together
 constexpr int LAG = 3;            // groups averaged before the first is multiplied
-constexpr int TILE = 16;         // matrix rows in a unit of the product: TILE x GROUP outputs
-constexpr int DEPTH = 128;         // columns of the matrix in shared memory at a time
+constexpr int TILE = 16;          // matrix rows in a unit of the product: TILE x GROUP outputs
+constexpr int DEPTH = 64;         // columns of the matrix in shared memory at a time
 
-// The warps share out the depth of a tile, so that each has the whole tile of outputs to itself and an operand
-// from shared memory serves several of them. Its lanes are 4 rows by 8 sets.
+// The warps share out the depth of a tile, so that each has all TILE x GROUP outputs to itself and an operand
+// read from shared memory serves several of them. Its lanes are 4 rows by 8 sets.
 constexpr int SLICE = DEPTH / WARPS;
 constexpr int ROWS_EACH = TILE / 4;
 constexpr int SETS_EACH = GROUP / 8;
 
-// Rows of a tile are padded by 16 bytes, so that eight of them start in different banks.
+// Rows in shared memory are padded by 16 bytes, so that eight of them start in different banks.
 constexpr int PITCH = DEPTH + 4;
 
-// The count of finished units is written and read with PTX's release and acquire: cheaper than __threadfence(),
-// which orders more than is needed and empties L1.
+struct Unit {
+    bool product;
+    unsigned group;  // of sets
+    unsigned part;   // which unit of the group
+};
+
+// What a ticket stands for. LAG groups are averaged first; then the products of a group and the averages of
+// the group LAG later take turns; the products of the last LAG groups are left for the end.
+//
+// So a product's ticket comes after the tickets of all averages that it reads, far enough for it to wait
+// seldom. When it does wait, then for units that running blocks have drawn; and the lowest open ticket waits
+// for nothing. The kernel ends, however few of its blocks are resident at a time.
+//
+// 32 bits suffice: 2^32 units would be more averages than any device holds.
+__device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsigned averagings, unsigned products)
+{
+    const unsigned lag = min((unsigned)LAG, groups);
+    if (ticket < lag * averagings)
+        return {false, ticket / averagings, ticket % averagings};
+    ticket -= lag * averagings;
+
+    const unsigned round = products + averagings;
+    const unsigned rounds = groups - lag;
+    if (ticket < rounds * round) {
+        const unsigned group = ticket / round;
+        const unsigned place = ticket % round;
+        if (place < products)
+            return {true, group, place};
+        return {false, group + lag, place - products};
+    }
+    ticket -= rounds * round;
+
+    return {true, rounds + ticket / products, ticket % products};
+}
+
+// The count of finished units is written with PTX's release and read with its acquire. __threadfence() would do,
+// but it orders more than is needed, and every unit of averaging would pay for that.
 __device__ __forceinline__ void announce(unsigned* count)
 {
-    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(__cvta_generic_to_global(count)) : "memory");
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(__cvta_generic_to_global(count)) : "memory");
 }
 
 __device__ __forceinline__ unsigned announced(const unsigned* count)
@@ -53,35 +78,7 @@ __device__ __forceinline__ unsigned announced(const unsigned* count)
     return value;
 }
 
-struct Unit {
-    bool product;
-    unsigned group;  // of sets
-    unsigned part;   // which unit of the group
-};
-
-// What a ticket stands for. LAG groups are averaged first; then the products of a group and the averages of
-// the group LAG later take turns; the products of the last LAG groups are left for the end. (32 bits suffice:
-// 2^32 units would be more averages than any device holds.)
-__device__ __forceinline__ Unit unit_of(unsigned ticket, unsigned groups, unsigned averagings, unsigned products)
-{
-    const unsigned lag = min((unsigned)LAG, groups);
-    if (ticket < lag * averagings)
-        return {false, ticket / averagings, ticket % averagings};
-    ticket -= lag * averagings;
-    const unsigned round = averagings + products;
-    const unsigned rounds = groups - lag;
-    if (ticket < rounds * round) {
-        const unsigned group = ticket / round;
-        const unsigned part = ticket % round;
-        if (part < products)
-            return {true, group, part};
-        return {false, group + lag, part - products};
-    }
-    ticket -= rounds * round;
-    return {true, rounds + ticket / products, ticket % products};
-}
-
-// Every input byte is used once: it needs no place in L1, which the loads in flight need themselves.
+// Every input byte is used once, so it needs no place in L1.
 __device__ __forceinline__ float4 load_once(const float4* address)
 {
     float4 v;
@@ -91,7 +88,7 @@ __device__ __forceinline__ float4 load_once(const float4* address)
     return v;
 }
 
-// One warp adds up one component's M values. The sum is whole in lane 0 only.
+// A warp adds up the M values of a component. The sum is whole in lane 0 only.
 __device__ __forceinline__ float sum_component(const float* component, int M, bool aligned)
 {
     const int lane = threadIdx.x % 32;
@@ -123,8 +120,8 @@ __device__ __forceinline__ float sum_component(const float* component, int M, bo
     return sum;
 }
 
-// Four consecutive floats of a row from j on; what lies outside the row, or a row that isn't there, is zero.
-// Always from L2: averages were written by other multiprocessors during this launch.
+// Four consecutive floats of a row from column j on. What lies beyond the row is zero, and so is a row that isn't
+// there. Read from L2, never from L1: other multiprocessors write averages during this launch.
 __device__ __forceinline__ float4 load_quad(const float* row, int j, int L, bool aligned)
 {
     float4 v = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -139,11 +136,11 @@ __device__ __forceinline__ float4 load_quad(const float* row, int j, int L, bool
     return v;
 }
 
-// The whole block multiplies TILE rows of the matrix with the averages of one group.
+// The block multiplies TILE rows of the matrix with the averages of one group.
 __device__ __forceinline__ void multiply_group(const float* matrix, const float* averages, float* output,
                                                int N, int L, unsigned group, unsigned part)
 {
-    __shared__ __align__(16) float tile[TILE + GROUP][PITCH];  // matrix rows, then the group's averages
+    __shared__ __align__(16) float tile[TILE + GROUP][PITCH];  // matrix rows, then averages
     constexpr int QUADS = DEPTH / 4;
     constexpr int LOADS = (TILE + GROUP) * QUADS / THREADS;
     static_assert(LOADS * THREADS == (TILE + GROUP) * QUADS, "every thread loads as much");
@@ -152,46 +149,45 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
     const int first_set = group * GROUP;
     const bool aligned = L % 4 == 0 && ((size_t)matrix | (size_t)averages) % 16 == 0;
 
+    const int quad = threadIdx.x % QUADS;
     const float* source[LOADS];
+    float4 ahead[LOADS];
 #pragma unroll
     for (int l = 0; l < LOADS; ++l) {
         const int r = (threadIdx.x + l * THREADS) / QUADS;
+        const int row = first_row + r;
+        const int set = first_set + r - TILE;
         if (r < TILE)
-            source[l] = first_row + r < L ? matrix + (size_t)(first_row + r) * L : nullptr;
+            source[l] = row < L ? matrix + (size_t)row * L : nullptr;
         else
-            source[l] = first_set + r - TILE < N ? averages + (size_t)(first_set + r - TILE) * L : nullptr;
+            source[l] = set < N ? averages + (size_t)set * L : nullptr;
+        ahead[l] = load_quad(source[l], quad * 4, L, aligned);
     }
-    const int quad = threadIdx.x % QUADS;
 
     const int warp = threadIdx.x / 32;
     const int row = threadIdx.x % 32 / 8;
     const int set = threadIdx.x % 8;
-
-    float4 ahead[LOADS];
-#pragma unroll
-    for (int l = 0; l < LOADS; ++l)
-        ahead[l] = load_quad(source[l], quad * 4, L, aligned);
-
     float sum[ROWS_EACH][SETS_EACH] = {};
-    for (int j0 = 0; j0 < L; j0 += DEPTH) {
+    for (int j = 0; j < L; j += DEPTH) {
 #pragma unroll
         for (int l = 0; l < LOADS; ++l)
             *(float4*)&tile[(threadIdx.x + l * THREADS) / QUADS][quad * 4] = ahead[l];
         __syncthreads();
-        // The next tile is under way while this one is used.
+
+        // The next columns are on their way while these are used.
 #pragma unroll
         for (int l = 0; l < LOADS; ++l)
-            ahead[l] = load_quad(source[l], j0 + DEPTH + quad * 4, L, aligned);
+            ahead[l] = load_quad(source[l], j + DEPTH + quad * 4, L, aligned);
 
 #pragma unroll
-        for (int d = 0; d < SLICE; d += 4) {
+        for (int d = warp * SLICE; d < (warp + 1) * SLICE; d += 4) {
             float4 b[SETS_EACH];
 #pragma unroll
             for (int s = 0; s < SETS_EACH; ++s)
-                b[s] = *(const float4*)&tile[TILE + set + 8 * s][warp * SLICE + d];
+                b[s] = *(const float4*)&tile[TILE + set + 8 * s][d];
 #pragma unroll
             for (int r = 0; r < ROWS_EACH; ++r) {
-                const float4 a = *(const float4*)&tile[row + 4 * r][warp * SLICE + d];
+                const float4 a = *(const float4*)&tile[row + 4 * r][d];
 #pragma unroll
                 for (int s = 0; s < SETS_EACH; ++s) {
                     sum[r][s] += a.x * b[s].x;
@@ -201,17 +197,18 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
                 }
             }
         }
-        __syncthreads();  // before the next tile overwrites this one
+        __syncthreads();  // before the next columns overwrite these
     }
 
-    // The warps' sums are added where the tile was.
-    float(*const partial)[TILE * GROUP] = (float(*)[TILE * GROUP]) & tile[0][0];
-    static_assert(sizeof(tile) >= WARPS * TILE * GROUP * sizeof(float), "the sums fit there");
+    // The warps' sums are added up where the tile was.
+    float(*partial)[TILE * GROUP] = (float(*)[TILE * GROUP])tile;
+    static_assert(sizeof(tile) >= sizeof(float) * WARPS * TILE * GROUP, "the sums fit there");
 #pragma unroll
-    for (int r = 0; r < ROWS_EACH; ++r)
+    for (int r = 0; r < ROWS_EACH; ++r) {
 #pragma unroll
         for (int s = 0; s < SETS_EACH; ++s)
             partial[warp][(row + 4 * r) * GROUP + set + 8 * s] = sum[r][s];
+    }
     __syncthreads();
     for (int o = threadIdx.x; o < TILE * GROUP; o += THREADS) {
         float total = 0.0f;
@@ -225,12 +222,16 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
     }
 }
 
+// Launch: grid SMS * 3 (any number is right, this one is fast), block 256, no dynamic shared memory.
+//
+// averages   scratch, N x L floats, any content; element k * L + j is component j of the average of set k
+// counters   scratch, 2 + ceil(N / 16) words, zero before the first launch; each launch leaves them zero
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 stream_and_multiply(const float* __restrict__ input, const float* __restrict__ matrix,
                     float* averages, unsigned* counters, float* __restrict__ output,
                     int N, int M, int L)
 {
-    __shared__ unsigned drawn[2];  // by turns, so that a slow warp still finds the ticket that it was dealt
+    __shared__ unsigned drawn[2];  // by turns, so that a slow warp still finds the ticket it is to read
     __shared__ bool last;
     unsigned* const next_ticket = counters;
     unsigned* const blocks_done = counters + 1;
@@ -257,10 +258,9 @@ stream_and_multiply(const float* __restrict__ input, const float* __restrict__ m
 
         const Unit unit = unit_of(ticket, groups, averagings, products);
         if (unit.product) {
-            if (leader) {
+            if (leader)
                 while (announced(&averagings_done[unit.group]) < averagings)
-                    __nanosleep(100);
-            }
+                    __nanosleep(50);
             __syncthreads();
             multiply_group(matrix, averages, output, N, L, unit.group, unit.part);
         } else {
@@ -279,7 +279,7 @@ stream_and_multiply(const float* __restrict__ input, const float* __restrict__ m
             drawn[turn] = next;
         __syncthreads();
         if (leader && !unit.product)
-            announce(&averagings_done[unit.group]);  // after the barrier, so for the whole block's averages
+            announce(&averagings_done[unit.group]);  // after the barrier: for all warps' averages
         ticket = drawn[turn];
     }
 

@@ -27,7 +27,7 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     for profile in &profiles {
         let mut document = diagnose(profile);
         if let Some(base) = &baseline {
-            document.diff = Some(diff::compare(base, profile));
+            document.diff = Some(diff::compare(base, profile)?);
         }
         if profiles.len() > 1 && args.output.format == crate::report::Format::Text {
             printer.text(&format!("== {}", crate::text::printable(&profile.name)))?;

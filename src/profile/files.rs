@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Profile;
 use crate::error::{Error, Result};
-use crate::export::pages::{self, PageKind};
-use crate::export::{ncu_message, report};
+use crate::export::{pages, report};
 
 /// The files of one profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,34 +84,24 @@ fn bring_siblings(files: &mut Files) {
     }
 }
 
-/// Reads the files of one profile.
+/// Reads the files of one profile, told apart by their content.
 ///
 /// # Errors
 /// [`Error::Input`] where a file is missing, of no known kind, or damaged; what ncu itself
 /// complained of where the file holds its messages.
 pub fn read_files(files: &Files) -> Result<Profile> {
-    let name = files.stem.display().to_string();
-    let mut texts: BTreeMap<PageKind, String> = BTreeMap::new();
+    let mut pages: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for path in &files.paths {
         let bytes = read(path)?;
         if report::is_report(&bytes) {
             let export = report::read(&bytes, path)?;
-            return Ok(Profile { name: path.display().to_string(), export, meta: None, folder: None });
+            let name = path.display().to_string();
+            return Ok(Profile { name, export, meta: None, folder: None });
         }
-        let text = into_text(bytes, path)?;
-        let kind = pages::sniff(&text).ok_or_else(|| not_an_export(&text, path))?;
-        // A second page of one kind would only repeat the first.
-        texts.entry(kind).or_insert(text);
+        pages.push((path.clone(), bytes));
     }
-    let page = |kind| texts.get(&kind).map(String::as_str);
-    let first = files.paths.first().map_or(Path::new(&name), PathBuf::as_path);
-    let export = pages::from_pages(
-        first,
-        page(PageKind::Raw),
-        page(PageKind::Details),
-        page(PageKind::Source),
-    )?;
-    Ok(Profile { name, export, meta: None, folder: None })
+    let export = pages::read(&pages)?;
+    Ok(Profile { name: files.stem.display().to_string(), export, meta: None, folder: None })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -127,26 +116,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::input(path, "is empty; export it again (ncu --import … --csv)"));
     }
     Ok(bytes)
-}
-
-fn into_text(bytes: Vec<u8>, path: &Path) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| {
-        Error::input(
-            path,
-            "is neither an Nsight Compute report nor text; give an .ncu-rep or a CSV export of one",
-        )
-    })
-}
-
-/// Why a text is no export: it is what ncu said, or it is something else altogether.
-fn not_an_export(text: &str, path: &Path) -> Error {
-    ncu_message::explain(text, path).unwrap_or_else(|| {
-        Error::input(
-            path,
-            "is no export of ncu: none of the raw, details and source pages begins like this; \
-             export with `ncu --import REPORT --page raw --csv --print-units base`",
-        )
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,21 @@
+//! `adoprof explain`: the rules.
+
+use super::output::Printer;
+use crate::cli::ExplainArgs;
+use crate::error::{Error, ExitCode, Result};
+use crate::{explain, rules};
+
+pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
+    let Some(name) = &args.rule else {
+        printer.text(&explain::list())?;
+        return Ok(ExitCode::Success);
+    };
+    let rule = rules::find(name).ok_or_else(|| {
+        let meant = explain::suggestion(name)
+            .map(|other| format!("; did you mean {other}?"))
+            .unwrap_or_default();
+        Error::Usage(format!("there is no rule `{name}`{meant} `adoprof explain` lists all"))
+    })?;
+    printer.text(&explain::one(rule))?;
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,16 @@
+//! `adoprof ladder`: the ladders and their steps.
+
+use super::output::Printer;
+use crate::cli::{LadderArgs, LadderCommand};
+use crate::error::{ExitCode, Result};
+use crate::ladder::{Ladder, describe};
+
+pub fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
+    match &args.command {
+        None | Some(LadderCommand::List) => printer.text(&describe::list()?)?,
+        Some(LadderCommand::Show { name }) => {
+            printer.text(&describe::show(&Ladder::open(name)?))?;
+        }
+    }
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,28 @@
+//! The hidden launcher: what ncu profiles.
+//!
+//! The step has been verified by the process that started ncu, with the same binary, source and
+//! inputs; here it is launched once unprofiled, so that modules are loaded and faults show, and once
+//! inside the profiler's range.
+
+use std::time::Duration;
+
+use crate::cli::LaunchArgs;
+use crate::error::{ExitCode, Result};
+use crate::ladder::{Ladder, parse_overrides};
+use crate::launch::{Device, Prepared};
+use crate::measure;
+
+pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
+    let device = Device::open(args.device)?;
+    let ladder = Ladder::open(&args.problem.ladder)?;
+    let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
+    let plan = ladder.plan(&args.kernel, &size, device.sm_count)?;
+    let inputs = measure::inputs(&plan)?;
+    let mut prepared = Prepared::new(&device, plan, Duration::from_secs(args.limit_s))?;
+    measure::upload(&mut prepared, &inputs)?;
+    prepared.poison()?;
+    prepared.run()?;
+    measure::upload_state(&mut prepared, &inputs)?;
+    prepared.run_profiled()?;
+    Ok(ExitCode::Success)
+}

@@ -7,6 +7,7 @@
 pub mod ceiling;
 pub mod diagnose;
 pub mod diff;
+pub mod doctor;
 pub mod document;
 pub mod error;
 pub mod export;
@@ -15,5 +16,6 @@ pub mod frame;
 pub mod ladder;
 pub mod metric;
 pub mod model;
+pub mod ncu;
 pub mod rules;
 pub mod text;

@@ -1,0 +1,294 @@
+//! What is missing on this machine and how to mend it.
+//!
+//! [`examine`] looks, [`render`] prints, [`exit_code`] tells scripts. What only the CUDA driver
+//! knows comes in through [`DeviceProbe`], so that this module needs no device.
+
+mod machine;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::ExitCode;
+use crate::ncu;
+use crate::text::printable;
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// All is well.
+    Ok,
+    /// Something works less well than it could.
+    Warn,
+    /// Something that live runs need is not there.
+    Missing,
+}
+
+impl Status {
+    /// The word in the table.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warning",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckResult {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it is.
+    pub status: Status,
+    /// What was found, in a few words.
+    pub found: String,
+    /// What to do; `None` where nothing needs doing.
+    pub remedy: Option<String>,
+}
+
+impl CheckResult {
+    fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, found: found.into(), remedy: None }
+    }
+
+    fn not_ok(
+        name: &'static str,
+        status: Status,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { name, status, found: found.into(), remedy: Some(remedy.into()) }
+    }
+}
+
+/// A CUDA device as the driver describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub compute_capability: (u32, u32),
+}
+
+/// What the CUDA libraries say; the launcher implements it.
+pub trait DeviceProbe {
+    /// The CUDA version that the driver supports, major and minor.
+    ///
+    /// # Errors
+    /// Why the driver library can't be used, in a few words.
+    fn driver(&self) -> Result<(u32, u32), String>;
+
+    /// The devices.
+    ///
+    /// # Errors
+    /// Why they can't be listed, in a few words.
+    fn devices(&self) -> Result<Vec<Device>, String>;
+
+    /// NVRTC's version, major and minor.
+    ///
+    /// # Errors
+    /// Why it can't be used, in a few words.
+    fn nvrtc(&self) -> Result<(u32, u32), String>;
+}
+
+/// The oldest device generation that ncu's present releases and these rules know: Volta.
+const OLDEST_DEVICE: (u32, u32) = (7, 0);
+
+/// Looks at everything that live runs need. `ncu` is what `--ncu` names; `folders` are written to
+/// by adoprof (where runs are saved, the cache) and need not exist yet.
+#[must_use]
+pub fn examine(
+    probe: &dyn DeviceProbe,
+    ncu: Option<&Path>,
+    folders: &[(&'static str, PathBuf)],
+) -> Vec<CheckResult> {
+    let mut checks = vec![driver(probe), devices(probe), nvrtc(probe), profiler(ncu)];
+    checks.push(machine::counters(&machine::Facts::read()));
+    checks.push(machine::dcgm(&machine::process_names()));
+    checks.extend(folders.iter().map(|(name, folder)| machine::writable(name, folder)));
+    checks
+}
+
+fn driver(probe: &dyn DeviceProbe) -> CheckResult {
+    match probe.driver() {
+        Ok((major, minor)) => {
+            let module = machine::driver_version().map_or(String::new(), |v| format!("{v}, "));
+            CheckResult::ok("driver", format!("{module}CUDA {major}.{minor}"))
+        }
+        Err(problem) => CheckResult::not_ok(
+            "driver",
+            Status::Missing,
+            problem,
+            "install NVIDIA's driver; in a container start it with --gpus all. `analyze`, `diff`, \
+             `check` and recorded steps work without",
+        ),
+    }
+}
+
+fn devices(probe: &dyn DeviceProbe) -> CheckResult {
+    let devices = match probe.devices() {
+        Ok(devices) if devices.is_empty() => Err("no CUDA device".to_owned()),
+        other => other,
+    };
+    let devices = match devices {
+        Ok(devices) => devices,
+        Err(problem) => {
+            return CheckResult::not_ok(
+                "device",
+                Status::Missing,
+                problem,
+                "run where a GPU is, and look whether CUDA_VISIBLE_DEVICES hides it",
+            );
+        }
+    };
+    let found = devices
+        .iter()
+        .enumerate()
+        .map(|(ordinal, device)| {
+            let (major, minor) = device.compute_capability;
+            format!("{ordinal}: {} ({major}.{minor})", device.name)
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
+    if devices.iter().all(|device| device.compute_capability < OLDEST_DEVICE) {
+        return CheckResult::not_ok(
+            "device",
+            Status::Missing,
+            found,
+            "ncu profiles devices of compute capability 7.0 (Volta) and newer",
+        );
+    }
+    CheckResult::ok("device", found)
+}
+
+fn nvrtc(probe: &dyn DeviceProbe) -> CheckResult {
+    match probe.nvrtc() {
+        Ok((major, minor)) => CheckResult::ok("nvrtc", format!("{major}.{minor}")),
+        Err(problem) => CheckResult::not_ok(
+            "nvrtc",
+            Status::Missing,
+            problem,
+            "steps are compiled with NVRTC: install the CUDA toolkit, or `pip install \
+             nvidia-cuda-nvrtc`, and put libnvrtc.so's folder into LD_LIBRARY_PATH; `profile` works \
+             without",
+        ),
+    }
+}
+
+fn profiler(explicit: Option<&Path>) -> CheckResult {
+    match ncu::locate(explicit) {
+        Ok(ncu) => {
+            let found = format!("{} ({})", ncu.version, ncu.program.display());
+            if ncu.stock_sections.is_some() {
+                CheckResult::ok("ncu", found)
+            } else {
+                CheckResult::not_ok(
+                    "ncu",
+                    Status::Warn,
+                    format!("{found}, its section files not found"),
+                    "reports lack adoprof's own page in Nsight Compute's window; install the whole \
+                     package to have it",
+                )
+            }
+        }
+        Err(error) => {
+            CheckResult::not_ok("ncu", Status::Missing, error.to_string(), ncu::locate::REMEDY)
+        }
+    }
+}
+
+/// The process's exit code: [`ExitCode::Environment`] if something that live runs need is missing.
+#[must_use]
+pub fn exit_code(checks: &[CheckResult]) -> ExitCode {
+    if checks.iter().any(|check| check.status == Status::Missing) {
+        ExitCode::Environment
+    } else {
+        ExitCode::Success
+    }
+}
+
+/// The checks as aligned lines, each remedy below its check.
+#[must_use]
+pub fn render(checks: &[CheckResult]) -> String {
+    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for check in checks {
+        let status = check.status.word();
+        text += &format!("{status:<8} {:<width$}  {}\n", check.name, printable(&check.found));
+        if let Some(remedy) = &check.remedy {
+            text += &format!("{:9}{:width$}  -> {}\n", "", "", printable(remedy));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Probe {
+        driver: Result<(u32, u32), String>,
+        devices: Result<Vec<Device>, String>,
+    }
+
+    impl DeviceProbe for Probe {
+        fn driver(&self) -> Result<(u32, u32), String> {
+            self.driver.clone()
+        }
+        fn devices(&self) -> Result<Vec<Device>, String> {
+            self.devices.clone()
+        }
+        fn nvrtc(&self) -> Result<(u32, u32), String> {
+            Ok((13, 0))
+        }
+    }
+
+    fn device(name: &str, compute_capability: (u32, u32)) -> Device {
+        Device { name: name.to_owned(), compute_capability }
+    }
+
+    #[test]
+    fn a_missing_driver_is_missing_and_has_a_remedy() {
+        let probe = Probe { driver: Err("no libcuda.so.1".to_owned()), devices: Ok(vec![]) };
+        let check = driver(&probe);
+        assert_eq!((check.status, check.found.as_str()), (Status::Missing, "no libcuda.so.1"));
+        assert!(check.remedy.is_some());
+        assert_eq!(devices(&probe).status, Status::Missing);
+    }
+
+    #[test]
+    fn devices_are_listed_and_old_ones_refused() {
+        let mut probe = Probe {
+            driver: Ok((13, 0)),
+            devices: Ok(vec![device("NVIDIA H200", (9, 0)), device("Tesla P100", (6, 0))]),
+        };
+        let check = devices(&probe);
+        assert_eq!(check.status, Status::Ok);
+        assert_eq!(check.found, "0: NVIDIA H200 (9.0); 1: Tesla P100 (6.0)");
+        probe.devices = Ok(vec![device("Tesla P100", (6, 0))]);
+        assert_eq!(devices(&probe).status, Status::Missing);
+    }
+
+    #[test]
+    fn only_what_is_missing_fails() {
+        let ok = CheckResult::ok("a", "x");
+        let warn = CheckResult::not_ok("b", Status::Warn, "y", "z");
+        let missing = CheckResult::not_ok("c", Status::Missing, "y", "z");
+        assert_eq!(exit_code(&[ok.clone(), warn.clone()]), ExitCode::Success);
+        assert_eq!(exit_code(&[ok, missing, warn]), ExitCode::Environment);
+    }
+
+    #[test]
+    fn the_table_lines_up() {
+        let checks = [
+            CheckResult::ok("driver", "580.159, CUDA 13.0"),
+            CheckResult::not_ok("ncu", Status::Missing, "none\u{1b}[31m", "install it"),
+        ];
+        assert_eq!(
+            render(&checks),
+            "ok       driver  580.159, CUDA 13.0\n\
+             missing  ncu     none\u{fffd}[31m\n                 -> install it\n"
+        );
+    }
+}

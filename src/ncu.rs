@@ -1,0 +1,27 @@
+//! Running NVIDIA's `ncu`: finding it, saying what to collect, running it, reading back its pages.
+//!
+//! A command is a value ([`NcuCommand`]) before it runs, so `--dry-run` prints exactly what a live
+//! run starts. Collection writes a report with `-o`; the pages come from `--import`, never from
+//! live output, which mixes ncu's lines with the program's.
+
+pub mod arguments;
+pub mod command;
+mod group;
+pub mod level;
+pub mod locate;
+pub mod outcome;
+pub mod pages;
+pub mod process;
+pub mod progress;
+pub mod run;
+pub mod section;
+pub mod version;
+
+pub use command::{CollectRequest, NcuCommand, Page, Scope, import, profile};
+pub use level::{Level, Selection, expected_passes};
+pub use locate::{Ncu, locate};
+pub use pages::{Pages, import_pages};
+pub use process::Limits;
+pub use progress::Progress;
+pub use run::{Collected, collect};
+pub use version::Version;

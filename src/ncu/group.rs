@@ -1,0 +1,134 @@
+//! Ending ncu with everything that it started.
+//!
+//! ncu starts the profiled program, which may start others. All of them are in ncu's process group
+//! unless they leave it, so the descendants are looked up as well. A polite signal comes first: ncu
+//! may have clocks to unlock.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How long ncu and its children get to end by themselves.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A process that can't be mistaken for a later one with the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Process {
+    pid: u32,
+    parent: u32,
+    /// Clock ticks after boot.
+    started: u64,
+    dead: bool,
+}
+
+/// Ends a process group and all descendants of its leader; returns when they are gone or after
+/// [`GRACE`] and a kill signal.
+pub fn end(leader: u32) {
+    let family = descendants(leader);
+    signal_group(leader, libc::SIGTERM);
+    for process in &family {
+        signal(process.pid, libc::SIGTERM);
+    }
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline && family.iter().any(still_alive) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal_group(leader, libc::SIGKILL);
+    for process in family.iter().filter(|process| still_alive(process)) {
+        // Children that a survivor started in the meantime.
+        for late in descendants(process.pid) {
+            signal(late.pid, libc::SIGKILL);
+        }
+    }
+}
+
+/// The process and everything below it, as far as `/proc` tells.
+fn descendants(root: u32) -> Vec<Process> {
+    let all: HashMap<u32, Process> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, look(pid)?)))
+        .collect();
+    let below = |process: &Process| {
+        let mut at = *process;
+        // Parents form a tree; the bound only guards against a snapshot torn by reused numbers.
+        for _ in 0..all.len() {
+            if at.pid == root {
+                return true;
+            }
+            match all.get(&at.parent) {
+                Some(parent) => at = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    all.values().filter(|process| below(process)).copied().collect()
+}
+
+fn still_alive(process: &Process) -> bool {
+    look(process.pid).is_some_and(|now| now.started == process.started && !now.dead)
+}
+
+fn look(pid: u32) -> Option<Process> {
+    parse_stat(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Reads `/proc/<pid>/stat`: the name in parentheses may hold spaces and parentheses itself.
+fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(Process {
+        pid,
+        parent: fields.get(1)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+        dead: matches!(*fields.first()?, "Z" | "X"),
+    })
+}
+
+fn signal(pid: u32, number: i32) {
+    if let Ok(pid) = i32::try_from(pid)
+        && pid > 1
+    {
+        send(pid, number);
+    }
+}
+
+fn signal_group(leader: u32, number: i32) {
+    if let Ok(pid) = i32::try_from(leader)
+        && pid > 1
+    {
+        send(-pid, number);
+    }
+}
+
+#[expect(unsafe_code, reason = "the standard library can't signal a process group")]
+fn send(target: i32, number: i32) {
+    // SAFETY: kill(2) takes two integers and touches no memory of ours. A target that is gone gives
+    // ESRCH, which is what we want anyway.
+    unsafe { libc::kill(target, number) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_survives_a_hostile_name() {
+        let stat = "77 (a) R 1 (b) S 12 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9876 1 1";
+        let process = parse_stat(77, stat).unwrap();
+        assert_eq!((process.parent, process.started, process.dead), (12, 9876, false));
+        assert!(parse_stat(1, "garbage").is_none());
+        assert!(parse_stat(1, "1 (x) S").is_none());
+    }
+
+    #[test]
+    fn our_children_are_our_descendants() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let family = descendants(std::process::id());
+        assert!(family.iter().any(|process| process.pid == child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!descendants(std::process::id()).iter().any(|process| process.pid == child.id()));
+    }
+}

@@ -1,0 +1,247 @@
+//! Where ncu is on this machine.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::version::Version;
+use crate::error::{Error, Result};
+
+/// What to do where there is no usable ncu.
+pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit, and as a package of \
+    its own from developer.nvidia.com/nsight-compute), or name it with --ncu PATH or ADOPROF_NCU. \
+    `adoprof analyze` reads existing reports without it";
+
+/// An ncu that answered `--version`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ncu {
+    /// The program.
+    pub program: PathBuf,
+    /// Its release.
+    pub version: Version,
+    /// The folder of NVIDIA's own section files, where it was found. ncu forgets it as soon as
+    /// another folder is named, so it must be named too.
+    pub stock_sections: Option<PathBuf>,
+}
+
+/// Finds ncu: `explicit` (`--ncu`), then `ADOPROF_NCU`, then `PATH`, then the usual install folders.
+///
+/// # Errors
+/// [`Error::Environment`] where there is none, where the named one is not ncu, or where it is older
+/// than [`Version::OLDEST`].
+pub fn locate(explicit: Option<&Path>) -> Result<Ncu> {
+    let search = Search {
+        explicit: explicit.map(Path::to_owned),
+        variable: std::env::var_os("ADOPROF_NCU").filter(|value| !value.is_empty()),
+        path: std::env::var_os("PATH"),
+        root: PathBuf::from("/"),
+    };
+    search.run()
+}
+
+/// Everything that decides where ncu is looked for.
+#[derive(Debug, Clone, Default)]
+struct Search {
+    explicit: Option<PathBuf>,
+    variable: Option<OsString>,
+    path: Option<OsString>,
+    /// The root under which install folders lie; another one in tests.
+    root: PathBuf,
+}
+
+impl Search {
+    fn run(&self) -> Result<Ncu> {
+        let named = self
+            .explicit
+            .as_ref()
+            .map(|path| ("--ncu", path.clone()))
+            .or_else(|| Some(("ADOPROF_NCU", PathBuf::from(self.variable.as_ref()?))));
+        if let Some((source, name)) = named {
+            let program = self.resolve(&name).ok_or_else(|| {
+                Error::Environment(format!(
+                    "{source} names {}, which is no program that can be run; {REMEDY}",
+                    name.display()
+                ))
+            })?;
+            return self.examine(program);
+        }
+        let found = self.in_path(OsStr::new("ncu")).or_else(|| self.installed().into_iter().next());
+        match found {
+            Some(program) => self.examine(program),
+            None => Err(Error::Environment(format!(
+                "ncu is neither in PATH nor in /usr/local/cuda* or /opt/nvidia/nsight-compute; {REMEDY}"
+            ))),
+        }
+    }
+
+    /// A path as it is; a bare name through PATH.
+    fn resolve(&self, name: &Path) -> Option<PathBuf> {
+        if name.components().count() == 1 && !runnable(name) {
+            return self.in_path(name.as_os_str());
+        }
+        runnable(name).then(|| name.to_owned())
+    }
+
+    fn in_path(&self, name: &OsStr) -> Option<PathBuf> {
+        std::env::split_paths(self.path.as_ref()?)
+            .map(|folder| folder.join(name))
+            .find(|file| runnable(file))
+    }
+
+    /// Programs in the usual install folders, newest release first.
+    fn installed(&self) -> Vec<PathBuf> {
+        let mut found: Vec<(Option<Version>, PathBuf)> = Vec::new();
+        for (parent, prefix, below) in
+            [("opt/nvidia/nsight-compute", "", "ncu"), ("usr/local", "cuda", "bin/ncu")]
+        {
+            let Ok(entries) = std::fs::read_dir(self.root.join(parent)) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                let Some(rest) = name.strip_prefix(prefix) else { continue };
+                let program = entry.path().join(below);
+                if runnable(&program) {
+                    // `cuda-13.0` sorts among the toolkits, `2025.3.1` above them.
+                    found.push((Version::parse(rest.trim_start_matches('-')), program));
+                }
+            }
+        }
+        found.sort_by(|a, b| b.cmp(a));
+        found.into_iter().map(|(_, program)| program).collect()
+    }
+
+    fn examine(&self, program: PathBuf) -> Result<Ncu> {
+        let banner = duct::cmd(&program, ["--version"])
+            .env("LC_ALL", "C")
+            .stdin_null()
+            .stderr_to_stdout()
+            .unchecked()
+            .read()
+            .map_err(|error| {
+                Error::Environment(format!("{} does not start: {error}", program.display()))
+            })?;
+        let version = Version::from_banner(&banner).ok_or_else(|| {
+            let said = banner.lines().next().unwrap_or("nothing");
+            Error::Environment(format!(
+                "{} is not Nsight Compute's ncu: asked for its version it says \"{}\"; {REMEDY}",
+                program.display(),
+                crate::text::printable(said)
+            ))
+        })?;
+        if version < Version::OLDEST {
+            return Err(Error::Environment(format!(
+                "{} is {version}, adoprof needs {} or newer; {REMEDY}",
+                program.display(),
+                Version::OLDEST
+            )));
+        }
+        let stock_sections = self.stock_sections(&program, version);
+        Ok(Ncu { program, version, stock_sections })
+    }
+
+    /// The folder with NVIDIA's section files: beside the program or above it (the program is often
+    /// a link or a small script), in a `nsight-compute-*` folder of the toolkit, or under /opt.
+    fn stock_sections(&self, program: &Path, version: Version) -> Option<PathBuf> {
+        let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+        let beside = real.ancestors().skip(1).take(4).flat_map(|folder| {
+            let mut candidates = vec![folder.join("sections")];
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                if let Some(rest) = name.to_string_lossy().strip_prefix("nsight-compute-")
+                    && Version::parse(rest) == Some(version)
+                {
+                    candidates.push(entry.path().join("sections"));
+                }
+            }
+            candidates
+        });
+        let under_opt = self.root.join(format!("opt/nvidia/nsight-compute/{version}/sections"));
+        beside
+            .chain([under_opt, self.root.join("usr/lib/nsight-compute/sections")])
+            .find(|folder| folder.join("SpeedOfLight.section").is_file())
+    }
+}
+
+/// True for a file that may be executed.
+fn runnable(path: &Path) -> bool {
+    let Ok(meta) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let executable = std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let executable = true;
+    meta.is_file() && executable
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A script that answers `--version` with a release.
+    fn fake(path: &Path, version: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let script =
+            format!("#!/bin/sh\necho 'Nsight Compute'\necho 'Version {version}.0 (build 1)'\n");
+        std::fs::write(path, script).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn search(root: &Path) -> Search {
+        Search { root: root.to_owned(), ..Search::default() }
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_variable_and_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, version) in [("a", "2025.1.0"), ("b", "2025.2.0"), ("c", "2025.3.0")] {
+            fake(&dir.path().join(name).join("ncu"), version);
+        }
+        let mut search = search(dir.path());
+        search.path = Some(dir.path().join("c").into());
+        assert_eq!(search.run().unwrap().version, Version::new(2025, 3, 0));
+        search.variable = Some(dir.path().join("b/ncu").into());
+        assert_eq!(search.run().unwrap().version, Version::new(2025, 2, 0));
+        search.explicit = Some(dir.path().join("a/ncu"));
+        assert_eq!(search.run().unwrap().version, Version::new(2025, 1, 0));
+    }
+
+    #[test]
+    fn the_newest_installed_release_is_taken_with_its_sections() {
+        let dir = tempfile::tempdir().unwrap();
+        let opt = dir.path().join("opt/nvidia/nsight-compute");
+        fake(&opt.join("2024.3.2/ncu"), "2024.3.2");
+        fake(&opt.join("2025.3.1/ncu"), "2025.3.1");
+        fake(&dir.path().join("usr/local/cuda-12.4/bin/ncu"), "2024.1.1");
+        let sections = opt.join("2025.3.1/sections");
+        std::fs::create_dir_all(&sections).unwrap();
+        std::fs::write(sections.join("SpeedOfLight.section"), "").unwrap();
+        let ncu = search(dir.path()).run().unwrap();
+        assert_eq!(ncu.program, opt.join("2025.3.1/ncu"));
+        assert_eq!(
+            ncu.stock_sections.map(|path| path.canonicalize().unwrap()),
+            Some(sections.canonicalize().unwrap())
+        );
+    }
+
+    #[test]
+    fn failures_say_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let nothing = search(dir.path()).run().unwrap_err();
+        assert!(matches!(nothing, Error::Environment(_)));
+        assert!(nothing.to_string().contains("--ncu PATH"), "{nothing}");
+
+        let mut old = search(dir.path());
+        fake(&dir.path().join("old/ncu"), "2021.3.1");
+        old.explicit = Some(dir.path().join("old/ncu"));
+        let message = old.run().unwrap_err().to_string();
+        assert!(message.contains("2021.3.1") && message.contains("2022.3.0"), "{message}");
+
+        let mut wrong = search(dir.path());
+        wrong.explicit = Some("/bin/sh".into());
+        assert!(wrong.run().unwrap_err().to_string().contains("is not Nsight Compute"));
+
+        let mut missing = search(dir.path());
+        missing.variable = Some("/nowhere/ncu".into());
+        assert!(missing.run().unwrap_err().to_string().contains("ADOPROF_NCU names /nowhere/ncu"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Reading a report's pages back through `ncu --import`.
+
+use std::path::Path;
+
+use super::command::{Page, import};
+use super::locate::Ncu;
+use super::outcome::import_failure;
+use super::process::{Limits, Stderr, stream};
+use crate::error::{Error, Result};
+
+/// A report's pages as CSV in base units. ncu may have put messages before the header line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// All metrics.
+    pub raw: String,
+    /// Sections and the results of ncu's rules.
+    pub details: String,
+    /// Counters by source line and instruction; empty where ncu can't give them.
+    pub source: String,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+}
+
+/// Exports the three pages of a report at the same time.
+///
+/// # Errors
+/// [`Error::Input`] for a missing, foreign or damaged report, [`Error::Environment`] where ncu can't
+/// run, [`Error::Interrupted`] at a limit. A source page that fails alone is only a notice.
+pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<Pages> {
+    let (raw, details, source) = std::thread::scope(|scope| {
+        let page = |page| scope.spawn(move || import_page(ncu, report, page, limits));
+        let threads = [Page::Raw, Page::Details, Page::Source].map(page);
+        let [raw, details, source] = threads.map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(Error::Environment("an import ended".to_owned())))
+        });
+        (raw, details, source)
+    });
+    let mut pages = Pages { raw: raw?, details: details?, ..Pages::default() };
+    match source {
+        Ok(text) => pages.source = text,
+        Err(error @ Error::Interrupted(_)) => return Err(error),
+        Err(error) => {
+            pages.notices.push(format!("the report's source page is left out: {error}"));
+        }
+    }
+    Ok(pages)
+}
+
+/// Exports one page.
+///
+/// # Errors
+/// As [`import_pages`].
+pub fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Result<String> {
+    let mut output = Vec::new();
+    let what = format!("the export of {}", report.display());
+    let ended = stream(&import(ncu, report, page), Stderr::Apart, limits, &what, |piece| {
+        output.extend_from_slice(piece);
+    })?;
+    let output = String::from_utf8_lossy(&output).into_owned();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    // Messages stand before the table; a kernel or a source line may hold the same words.
+    let head: String = output
+        .lines()
+        .take_while(|line| !line.starts_with('"'))
+        .chain(stderr.lines())
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    if let Some(error) = import_failure(&head, report) {
+        return Err(error);
+    }
+    if !ended.status.success() {
+        let said = head.lines().last().unwrap_or("nothing");
+        return Err(Error::input(
+            report,
+            format!("ncu can't export it ({}): {}", ended.status, crate::text::printable(said)),
+        ));
+    }
+    Ok(output)
+}

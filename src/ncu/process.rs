@@ -1,0 +1,152 @@
+//! Running a command in a process group of its own, with an end to it.
+
+use std::io::{IsTerminal, Read};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::command::NcuCommand;
+use super::group;
+use crate::error::{Error, Result};
+
+/// How often the limits are looked at while nothing is printed.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long output may still come after ncu itself has ended: a program that left a child behind
+/// keeps the pipe open for ever.
+const LEFTOVER: Duration = Duration::from_millis(500);
+
+/// When a run must end early.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits<'a> {
+    /// The longest that it may take.
+    pub timeout: Option<Duration>,
+    /// Set by Ctrl-C's handler.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Limits<'_> {
+    /// The reason to stop now, if there is one.
+    fn exceeded(&self, since: Instant, what: &str) -> Option<Error> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Some(Error::Interrupted(format!("interrupted: {what} was stopped")));
+        }
+        let timeout = self.timeout.filter(|timeout| since.elapsed() >= *timeout)?;
+        Some(Error::Interrupted(format!(
+            "{what} took longer than {} and was stopped; allow more with --timeout, or collect less",
+            crate::text::duration(timeout.as_secs_f64() * 1e9)
+        )))
+    }
+}
+
+/// What happens to standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stderr {
+    /// It comes in its place among the output.
+    Merged,
+    /// It is kept apart and returned at the end.
+    Apart,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// Its standard error where that was kept apart.
+    pub stderr: Vec<u8>,
+}
+
+/// Runs a command and hands its output on as it comes, in pieces of any size. At a limit the
+/// command and everything that it started is ended before this returns.
+///
+/// `what` names the work in messages.
+///
+/// # Errors
+/// [`Error::Environment`] where the command can't be started, [`Error::Interrupted`] at a limit.
+pub fn stream(
+    command: &NcuCommand,
+    stderr: Stderr,
+    limits: Limits,
+    what: &str,
+    mut piece: impl FnMut(&[u8]),
+) -> Result<Ended> {
+    let fails = |error: &std::io::Error| {
+        Error::Environment(format!("{} does not run: {error}", command.program.display()))
+    };
+    let reader = Arc::new(expression(command, stderr).reader().map_err(|error| fails(&error))?);
+    let since = Instant::now();
+    let (sender, pieces) = sync_channel::<Vec<u8>>(64);
+    let source = Arc::clone(&reader);
+    // The thread is left to itself where a stray process keeps the pipe open.
+    std::thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        while let Ok(length) = (&*source).read(&mut buffer) {
+            if length == 0 || sender.send(buffer[..length].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    let mut ended_at = None;
+    loop {
+        if let Some(error) = limits.exceeded(since, what) {
+            for pid in reader.pids() {
+                group::end(pid);
+            }
+            return Err(error);
+        }
+        match pieces.recv_timeout(TICK) {
+            Ok(bytes) => piece(&bytes),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                if reader.try_wait().map_err(|error| fails(&error))?.is_some()
+                    && ended_at.get_or_insert_with(Instant::now).elapsed() >= LEFTOVER
+                {
+                    break;
+                }
+            }
+        }
+    }
+    // The output ended; the exit follows at once, unless the command closed its own pipe.
+    loop {
+        if let Some(output) = reader.try_wait().map_err(|error| fails(&error))? {
+            return Ok(Ended { status: output.status, stderr: output.stderr.clone() });
+        }
+        if let Some(error) = limits.exceeded(since, what) {
+            for pid in reader.pids() {
+                group::end(pid);
+            }
+            return Err(error);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn expression(command: &NcuCommand, stderr: Stderr) -> duct::Expression {
+    let mut expression = duct::cmd(&command.program, &command.args).unchecked();
+    // duct lets what is set first win, a shell what is set last; the value means what it prints.
+    for (name, value) in command.env.iter().rev() {
+        expression = expression.env(name, value);
+    }
+    if let Some(cwd) = &command.cwd {
+        expression = expression.dir(cwd);
+    }
+    // A process group that is not the terminal's may not read from it: it would stop for ever.
+    if std::io::stdin().is_terminal() {
+        expression = expression.stdin_null();
+    }
+    expression = match stderr {
+        Stderr::Merged => expression.stderr_to_stdout(),
+        Stderr::Apart => expression.stderr_capture(),
+    };
+    #[cfg(unix)]
+    {
+        expression = expression.before_spawn(|process| {
+            std::os::unix::process::CommandExt::process_group(process, 0);
+            Ok(())
+        });
+    }
+    expression
+}

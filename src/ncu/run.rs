@@ -1,0 +1,128 @@
+//! Collecting a report.
+
+use std::path::{Path, PathBuf};
+
+use super::command::NcuCommand;
+use super::outcome::judge;
+use super::process::{Limits, Stderr, stream};
+use super::progress::{Follower, Progress};
+use crate::error::{Error, Result};
+
+/// A collected report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collected {
+    /// The report: `.ncu-rep`, or `.ncu-repz` where ncu compresses.
+    pub report: PathBuf,
+    /// Replays of the launch that took most.
+    pub passes: Option<u32>,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+    /// What the profiled program printed.
+    pub program_output: String,
+    /// The program's exit code where ncu says that it was not 0.
+    pub program_exit: Option<i32>,
+    /// Everything that was printed, ncu's messages included.
+    pub log: String,
+}
+
+/// Runs a collection. The report is written beside its place and moved there when it is good, so
+/// that an interrupted or failed run leaves nothing behind and an older report is not lost.
+///
+/// # Errors
+/// [`Error::Interrupted`] at a limit, after ncu and all its children are gone; otherwise what
+/// [`judge`] makes of the run.
+pub fn collect(
+    command: &NcuCommand,
+    limits: Limits,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Collected> {
+    let Some(stem) = command.output() else {
+        return Err(Error::Usage("the ncu command names no report (-o)".to_owned()));
+    };
+    let place = command.cwd.as_deref().unwrap_or(Path::new("")).join(stem);
+    let folder = match place.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Error::io(&folder, "create the folder", &error))?;
+    // Absolute, because ncu runs in the program's folder.
+    let folder = std::path::absolute(&folder)
+        .map_err(|error| Error::io(&folder, "find the folder", &error))?;
+    let scratch = tempfile::Builder::new()
+        .prefix(".adoprof-")
+        .tempdir_in(&folder)
+        .map_err(|error| Error::io(&folder, "write into the folder", &error))?;
+
+    let mut follower = Follower::default();
+    let mut passes = None;
+    let mut watch = |step: &Progress| {
+        passes = passes.max(step.passes);
+        progress(step);
+    };
+    let ended = stream(
+        &command.with_output(&scratch.path().join("report")),
+        Stderr::Merged,
+        limits,
+        "the ncu run",
+        |piece| follower.feed(piece, &mut watch),
+    )?;
+    let (log, program_output) = follower.finish();
+    let written = find_report(scratch.path());
+    let outcome = judge(&log, ended.status.code(), written.is_some(), &place)?;
+    let Some(written) = written else {
+        return Err(Error::Environment("ncu left no report".to_owned()));
+    };
+    let report = with_extension_of(&folder.join(place.file_name().unwrap_or_default()), &written);
+    std::fs::rename(&written, &report)
+        .map_err(|error| Error::io(&report, "move the report there", &error))?;
+    Ok(Collected {
+        report,
+        passes,
+        notices: outcome.notices,
+        program_output,
+        program_exit: outcome.program_exit,
+        log,
+    })
+}
+
+/// The report in a folder, if there is one with something in it.
+fn find_report(folder: &Path) -> Option<PathBuf> {
+    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).find(|path| {
+        let kind = path.extension().and_then(|extension| extension.to_str());
+        matches!(kind, Some("ncu-rep" | "ncu-repz"))
+            && path.metadata().is_ok_and(|meta| meta.len() > 0)
+    })
+}
+
+/// The stem with the written file's extension appended: a stem may hold dots of its own.
+fn with_extension_of(stem: &Path, written: &Path) -> PathBuf {
+    let mut name = stem.as_os_str().to_owned();
+    if let Some(extension) = written.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_in_the_stem_stay() {
+        assert_eq!(
+            with_extension_of(Path::new("a/v2.N512"), Path::new("t/report.ncu-repz")),
+            PathBuf::from("a/v2.N512.ncu-repz")
+        );
+    }
+
+    #[test]
+    fn an_empty_file_is_no_report() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("report.ncu-rep"), "").unwrap();
+        assert_eq!(find_report(dir.path()), None);
+        std::fs::write(dir.path().join("report.ncu-rep"), "x").unwrap();
+        assert!(find_report(dir.path()).is_some());
+    }
+}

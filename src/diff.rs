@@ -1,6 +1,21 @@
 //! Two profiles side by side.
+//!
+//! Launches are paired by kernel name and order, metrics joined by name. What moved less than the
+//! exports' rounding and the counters' scatter is no change. Nothing is judged between unlike
+//! problems or devices.
 
+mod join;
+mod judge;
+mod pair;
+mod unlike;
+
+use std::collections::BTreeMap;
+
+use polars::prelude::PolarsResult;
 use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
+use crate::frame::Frames;
 
 /// What moved between a baseline and a new profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +29,7 @@ pub struct Diff {
     /// Base time over new time, measured without the profiler where both have it; `None` where the
     /// two can't be compared.
     pub speedup: Option<f64>,
-    /// Metrics that moved, the key ones first.
+    /// Metrics that moved, the key ones first; key metrics stand here even where they did not move.
     pub metrics: Vec<MetricChange>,
     /// Findings of the baseline that are gone.
     pub gone: Vec<String>,
@@ -27,6 +42,9 @@ pub struct Diff {
 /// One metric in both profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricChange {
+    /// The kernel, where several launches were compared; empty where there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kernel: String,
     /// ncu's metric name.
     pub metric: String,
     /// A title for people, empty for metrics outside the catalogue.
@@ -37,8 +55,88 @@ pub struct MetricChange {
     pub base: f64,
     /// The new value.
     pub new: f64,
-    /// `better`, `worse`, or `neither` where the metric has no better side.
+    /// `better`, `worse`, `same` where it did not move, or `neither` where the metric has no better
+    /// side or the profiles are unlike.
     pub direction: String,
     /// True for the metrics shown first.
     pub key: bool,
 }
+
+/// One of the two profiles.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// As the user named it.
+    pub name: String,
+    /// Its diagnosis.
+    pub document: Document,
+    /// Its metrics and launches.
+    pub frames: Frames,
+    /// What else is known of the run: `ncu`, `driver`, `cuda` and the like, each with its version
+    /// or state. A key that both sides have with different values is warned about.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Compares two profiles.
+///
+/// # Errors
+/// Frames without the columns that [`Frames`] documents.
+pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
+    let pairing = pair::launches(&base.frames.launches, &new.frames.launches)?;
+    let unlike = unlike::compare(base, new);
+    let comparable = unlike.comparable;
+    let mut warnings = unlike.warnings;
+    warnings.extend(pairing.warnings());
+    let mut metrics = Vec::new();
+    for pair in &pairing.pairs {
+        let joined = join::metrics(
+            &join::of_launch(&base.frames.metrics, pair.base)?,
+            &join::of_launch(&new.frames.metrics, pair.new)?,
+        )?;
+        if let Some(warning) = unlike::clocks(&joined)? {
+            warnings.push(warning);
+        }
+        let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };
+        metrics.extend(judge::changes(&joined, &kernel, comparable)?);
+    }
+    warnings.dedup();
+    let (before, after) = (rules(&base.document), rules(&new.document));
+    let only = |of: &[String], without: &[String]| -> Vec<String> {
+        of.iter().filter(|rule| !without.contains(rule)).cloned().collect()
+    };
+    Ok(Diff {
+        base: base.name.clone(),
+        new: new.name.clone(),
+        warnings,
+        speedup: if comparable { speedup(base, new) } else { None },
+        metrics,
+        gone: only(&before, &after),
+        come: only(&after, &before),
+        kept: before.iter().filter(|rule| after.contains(rule)).cloned().collect(),
+    })
+}
+
+/// Base time over new time: measured without the profiler where both sides have it, otherwise the
+/// sums of ncu's durations.
+fn speedup(base: &Side, new: &Side) -> Option<f64> {
+    let measured = |side: &Side| side.document.step.as_ref().map(|step| step.time_ns.median);
+    let profiled = |side: &Side| -> f64 {
+        side.document.launches.iter().filter_map(|launch| launch.duration_ns).sum()
+    };
+    let (before, after) =
+        measured(base).zip(measured(new)).unwrap_or_else(|| (profiled(base), profiled(new)));
+    (before > 0.0 && after > 0.0).then(|| before / after)
+}
+
+/// The rules found in any launch, each once, in the order of launches and ranks.
+fn rules(document: &Document) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for finding in document.launches.iter().flat_map(|launch| &launch.findings) {
+        if !rules.contains(&finding.rule) {
+            rules.push(finding.rule.clone());
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests;

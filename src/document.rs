@@ -133,6 +133,9 @@ pub struct LaunchReport {
     pub time_share: f64,
     /// What bounds it.
     pub bound: Bound,
+    /// The bottleneck in one sentence; empty where the metrics don't tell.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bottleneck: String,
     /// How busy each unit is at its achievable rate, busiest first, 0 to 1.
     #[serde(default)]
     pub utilization: Vec<Utilization>,
@@ -208,6 +211,15 @@ pub struct Verdict {
     pub rule: String,
 }
 
+impl StepInfo {
+    /// The problem's parameters in words: `L=1024 M=1024 N=1024`.
+    #[must_use]
+    pub fn size_words(&self) -> String {
+        let parts: Vec<String> = self.size.iter().map(|(name, n)| format!("{name}={n}")).collect();
+        parts.join(" ")
+    }
+}
+
 impl RankedFinding {
     fn new(rank: usize, finding: Finding) -> Self {
         Self {
@@ -252,6 +264,7 @@ impl LaunchReport {
             duration_ns,
             time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
             bound: diagnosis.bound,
+            bottleneck: String::new(),
             utilization: model.map_or_else(Vec::new, |model| {
                 model
                     .ranked()

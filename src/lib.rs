@@ -6,11 +6,14 @@
 
 pub mod cache;
 pub mod ceiling;
+pub mod cli;
+pub mod cmd;
 pub mod diagnose;
 pub mod diff;
 pub mod doctor;
 pub mod document;
 pub mod error;
+pub mod explain;
 pub mod export;
 pub mod finding;
 pub mod frame;
@@ -22,8 +25,10 @@ pub mod metric;
 pub mod model;
 pub mod ncu;
 pub mod nvrtc;
+pub mod problem;
 pub mod profile;
 pub mod progress;
+pub mod report;
 pub mod rules;
 pub mod store;
 pub mod text;

@@ -85,6 +85,40 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
+/// The candidate that was probably meant: one that contains the name, otherwise the one with the
+/// fewest single-character edits, if they are at most a third of the name's length.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let length = name.chars().count();
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            // Two letters are part of too many names to mean one of them.
+            let contained = length > 2 && candidate.contains(&name);
+            let edits = if contained { 0 } else { edits(&name, candidate) };
+            (edits <= length.max(3) / 3).then_some((edits, candidate))
+        })
+        .min_by_key(|&(edits, _)| edits)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements from one text to the other.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (at, c) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (place, &other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(c != other);
+            diagonal = row[place + 1];
+            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row[to.len()]
+}
+
 /// Characters that reorder the text around them.
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -107,6 +141,23 @@ mod tests {
         assert_eq!(duration(10_761_344.0), "10.8 ms");
         assert_eq!(duration(512.0), "512 ns");
         assert_eq!(duration(2.5e9), "2.50 s");
+    }
+
+    #[test]
+    fn misspelt_names_are_guessed() {
+        let names = ["v1", "v2", "v2-shuffle", "uncoalesced-global-access"];
+        assert_eq!(nearest("v22", names), Some("v2"));
+        assert_eq!(nearest("shuffle", names), Some("v2-shuffle"));
+        assert_eq!(nearest("Uncoalesced", names), Some("uncoalesced-global-access"));
+        assert_eq!(nearest("roofline", names), None);
+        assert_eq!(nearest("", names), None);
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("same", "same"), 0);
     }
 
     #[test]

@@ -179,7 +179,7 @@ __device__ __forceinline__ void multiply_group(const float* matrix, const float*
         for (int l = 0; l < LOADS; ++l)
             ahead[l] = load_quad(source[l], j + DEPTH + quad * 4, L, aligned);
 
-#pragma unroll
+#pragma unroll 1  // unrolled it needs more registers than there are
         for (int d = warp * SLICE; d < (warp + 1) * SLICE; d += 4) {
             float4 b[SETS_EACH];
 #pragma unroll

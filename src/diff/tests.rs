@@ -1,0 +1,225 @@
+//! Comparisons of profiles made up for these tests.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::document::{LaunchReport, RankedFinding};
+use crate::export::{Export, LaunchRow, MetricRow};
+use crate::finding::Bound;
+
+/// A launch of a made-up profile: kernel, metrics, rules found.
+type Made<'a> = (&'a str, &'a [(&'a str, f64)], &'a [&'a str]);
+
+fn side(name: &str, launches: &[Made<'_>]) -> Side {
+    let mut export = Export::default();
+    let mut document = Document::default();
+    for (id, (kernel, metrics, rules)) in (0..).zip(launches) {
+        export.launches.push(LaunchRow {
+            id,
+            kernel: (*kernel).to_owned(),
+            device: Some("NVIDIA H200".to_owned()),
+            ..LaunchRow::default()
+        });
+        export.metrics.extend(metrics.iter().map(|(metric, value)| MetricRow {
+            launch: id,
+            metric: (*metric).to_owned(),
+            value: Some(*value),
+            ..MetricRow::default()
+        }));
+        let duration = metrics.iter().find(|(metric, _)| *metric == DURATION);
+        document.launches.push(report(kernel, duration.map(|(_, ns)| *ns), rules));
+    }
+    Side {
+        name: name.to_owned(),
+        document,
+        frames: Frames::new(&export),
+        environment: BTreeMap::new(),
+    }
+}
+
+fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchReport {
+    LaunchReport {
+        kernel: kernel.to_owned(),
+        grid: [1; 3],
+        block: [32, 1, 1],
+        device: Some("NVIDIA H200".to_owned()),
+        duration_ns,
+        time_share: 1.0,
+        bound: Bound::None,
+        bottleneck: String::new(),
+        utilization: Vec::new(),
+        findings: rules
+            .iter()
+            .map(|rule| RankedFinding {
+                rank: 1,
+                rule: (*rule).to_owned(),
+                section: String::new(),
+                estimated_speedup: None,
+                message: String::new(),
+                evidence: Vec::new(),
+                locations: Vec::new(),
+                hint: String::new(),
+                explains: Vec::new(),
+                symptoms: Vec::new(),
+            })
+            .collect(),
+        skipped: Vec::new(),
+        ncu_rules: Vec::new(),
+    }
+}
+
+const DURATION: &str = "gpu__time_duration.sum";
+const SECTORS: &str = "lts__t_sectors.sum";
+const HITS: &str = "l1tex__t_sector_hit_rate.pct";
+const CLOCK: &str = "gpc__cycles_elapsed.avg.per_second";
+const LG: &str = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio";
+
+fn compared(base: &Side, new: &Side) -> Diff {
+    compare(base, new).expect("frames of the documented shape")
+}
+
+fn found<'a>(diff: &'a Diff, metric: &str) -> Option<&'a MetricChange> {
+    diff.metrics.iter().find(|change| change.metric == metric)
+}
+
+#[test]
+fn what_moved_is_judged_and_the_rest_left_out() {
+    let base = side(
+        "v2",
+        &[("k", &[(DURATION, 200.0), (SECTORS, 80.0), (HITS, 90.0), ("x", 5.0)], &["a", "b"])],
+    );
+    let new = side(
+        "v3",
+        &[("k", &[(DURATION, 100.0), (SECTORS, 80.5), (HITS, 50.0), ("x", 5.0)], &["b", "c"])],
+    );
+    let diff = compared(&base, &new);
+    assert_eq!(diff.speedup, Some(2.0));
+    let direction = |metric| found(&diff, metric).map(|change| change.direction.as_str());
+    assert_eq!(direction(DURATION), Some("better"));
+    assert_eq!(direction(SECTORS), Some("same"), "a key metric stands though it moved 0.6%");
+    assert_eq!(direction(HITS), Some("worse"));
+    assert_eq!(direction("x"), None);
+    assert_eq!(diff.metrics[0].metric, DURATION);
+    assert_eq!(
+        (diff.gone, diff.come, diff.kept),
+        (vec!["a".into()], vec!["c".into()], vec!["b".into()])
+    );
+    assert_eq!(diff.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn a_metrics_old_name_meets_its_new_one() {
+    // `issue_active.avg.per_cycle_active` is a ratio where the catalogue has percent.
+    let base = side("a", &[("k", &[("smsp__issue_active.avg.per_cycle_active", 0.5)], &[])]);
+    let new =
+        side("b", &[("k", &[("smsp__issue_active.avg.pct_of_peak_sustained_active", 25.0)], &[])]);
+    let diff = compared(&base, &new);
+    let change = found(&diff, "smsp__issue_active.avg.pct_of_peak_sustained_active");
+    assert_eq!(change.map(|change| (change.base, change.new)), Some((50.0, 25.0)));
+}
+
+#[test]
+fn the_longest_stalls_are_key_metrics() {
+    let base = side("a", &[("k", &[(LG, 30.0)], &[])]);
+    let new = side("b", &[("k", &[(LG, 2.0)], &[])]);
+    let diff = compared(&base, &new);
+    assert_eq!(
+        found(&diff, LG).map(|change| (change.key, change.direction.as_str())),
+        Some((true, "better"))
+    );
+}
+
+#[test]
+fn another_gpu_is_not_judged() {
+    let base = side("a", &[("k", &[(DURATION, 200.0), (SECTORS, 80.0)], &[])]);
+    let mut new = side("b", &[("k", &[(DURATION, 100.0), (SECTORS, 40.0)], &[])]);
+    new.document.launches[0].device = Some("NVIDIA L4".to_owned());
+    let diff = compared(&base, &new);
+    assert_eq!(diff.speedup, None);
+    assert!(found(&diff, DURATION).is_none());
+    assert_eq!(found(&diff, SECTORS).map(|change| change.direction.as_str()), Some("neither"));
+    assert!(diff.warnings[0].contains("NVIDIA H200 against NVIDIA L4"), "{:?}", diff.warnings);
+}
+
+#[test]
+fn clocks_and_versions_are_warned_about() {
+    let mut base = side("a", &[("k", &[(DURATION, 200.0), (CLOCK, 2.00e9)], &[])]);
+    let mut new = side("b", &[("k", &[(DURATION, 100.0), (CLOCK, 1.95e9)], &[])]);
+    base.environment.insert("ncu".to_owned(), "2024.1.1".to_owned());
+    new.environment.insert("ncu".to_owned(), "2025.3.1".to_owned());
+    let diff = compared(&base, &new);
+    assert_eq!(diff.speedup, Some(2.0), "both are said, and the times still compared");
+    assert!(
+        diff.warnings.iter().any(|text| text.contains("ncu differs: 2024.1.1 against 2025.3.1"))
+    );
+    assert!(
+        diff.warnings.iter().any(|text| text.contains("2.00 GHz against 1.95 GHz")),
+        "{:?}",
+        diff.warnings
+    );
+}
+
+#[test]
+fn launches_meet_by_name_then_by_order() {
+    let one: &[(&str, f64)] = &[(SECTORS, 10.0)];
+    let two: &[(&str, f64)] = &[(SECTORS, 20.0)];
+    let base = side("a", &[("k", one, &[]), ("old", one, &[]), ("k", one, &[])]);
+    let new = side("b", &[("new", two, &[]), ("k", one, &[]), ("k", two, &[])]);
+    let diff = compared(&base, &new);
+    let moved: Vec<(&str, f64)> =
+        diff.metrics.iter().map(|change| (change.kernel.as_str(), change.new)).collect();
+    assert_eq!(moved, [("k #1", 10.0), ("old → new", 20.0), ("k #2", 20.0)]);
+    assert!(diff.warnings.iter().any(|text| text.contains("old is compared with new")));
+}
+
+#[test]
+fn launches_without_a_partner_are_warned_about() {
+    let base = side("a", &[("k", &[(SECTORS, 10.0)], &[]), ("only here", &[], &[])]);
+    let new = side("b", &[("k", &[(SECTORS, 10.0)], &[])]);
+    let diff = compared(&base, &new);
+    assert!(
+        diff.warnings[0].contains("2 launches, the new profile 1; 1 are compared"),
+        "{:?}",
+        diff.warnings
+    );
+}
+
+fn values() -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec(0.0_f64..1e6, 4)
+}
+
+proptest! {
+    /// Swapping the sides turns better into worse, gone into come, and inverts the speed-up.
+    #[test]
+    fn a_swap_flips_everything(
+        before in values(),
+        after in values(),
+        old in proptest::sample::subsequence(vec!["a", "b", "c"], 0..=3),
+        young in proptest::sample::subsequence(vec!["a", "b", "c"], 0..=3),
+    ) {
+        let names = [DURATION, SECTORS, HITS, LG];
+        let named = |values: &[f64]| names.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
+        let (metrics, others) = (named(&before), named(&after));
+        let base = side("a", &[("k", &metrics, &old)]);
+        let new = side("b", &[("k", &others, &young)]);
+        let (there, back) = (compared(&base, &new), compared(&new, &base));
+        prop_assert_eq!(there.metrics.len(), back.metrics.len());
+        for change in &there.metrics {
+            let other = found(&back, &change.metric).expect("the same metrics move");
+            prop_assert_eq!((change.base, change.new, change.key), (other.new, other.base, other.key));
+            let flipped = match change.direction.as_str() {
+                "better" => "worse",
+                "worse" => "better",
+                same => same,
+            };
+            prop_assert_eq!(&other.direction, flipped);
+        }
+        prop_assert_eq!(&there.gone, &back.come);
+        prop_assert_eq!(&there.come, &back.gone);
+        prop_assert_eq!(&there.kept, &back.kept);
+        match (there.speedup, back.speedup) {
+            (Some(there), Some(back)) => prop_assert!((there * back - 1.0).abs() < 1e-9),
+            (there, back) => prop_assert_eq!(there, back),
+        }
+    }
+}

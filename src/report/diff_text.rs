@@ -1,0 +1,133 @@
+//! Two profiles side by side, as text.
+
+use std::io::{self, Write};
+
+use super::Style;
+use super::number::{change, factor, metric};
+use super::page::{Ink, Page};
+use super::table::{Column, render};
+use crate::diff::{Diff, MetricChange};
+
+/// Writes the comparison.
+pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    body(&mut page, diff);
+    page.write(out)
+}
+
+/// The comparison, alone or below a document.
+pub fn body(page: &mut Page, diff: &Diff) {
+    page.inked("", &headline(diff), Ink::Bold);
+    for warning in &diff.warnings {
+        page.inked("  ", &format!("mind: {warning}"), Ink::Yellow);
+    }
+    findings(page, diff);
+    if page.style.quiet {
+        return;
+    }
+    for kernel in kernels(diff) {
+        page.blank();
+        if !kernel.is_empty() {
+            page.inked("", kernel, Ink::Bold);
+        }
+        let of_kernel = || diff.metrics.iter().filter(|change| change.kernel == kernel);
+        let shown: Vec<&MetricChange> =
+            of_kernel().filter(|change| page.style.verbose || shown(change)).collect();
+        table(page, diff, &shown);
+        let hidden = of_kernel().count() - shown.len();
+        if hidden > 0 {
+            page.inked("", &format!("{hidden} more metrics moved (-v)"), Ink::Dim);
+        }
+    }
+}
+
+/// Base against new, and how much faster or slower.
+pub fn headline(diff: &Diff) -> String {
+    let verdict = match diff.speedup {
+        Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
+        Some(gain) => format!(": {} slower", factor(1.0 / gain)),
+        None => ": times can't be compared".to_owned(),
+    };
+    format!("{} → {}{verdict}", diff.base, diff.new)
+}
+
+/// The kernels that changes are told of, in order; one nameless where there is only one.
+pub fn kernels(diff: &Diff) -> Vec<&str> {
+    let mut kernels: Vec<&str> = Vec::new();
+    for change in &diff.metrics {
+        if !kernels.contains(&change.kernel.as_str()) {
+            kernels.push(&change.kernel);
+        }
+    }
+    kernels
+}
+
+/// Metrics with a title are in the catalogue: the ones that rules and people read.
+pub fn shown(change: &MetricChange) -> bool {
+    change.key || !change.title.is_empty()
+}
+
+/// A metric's title, or its name where it has none.
+pub fn title(change: &MetricChange) -> &str {
+    if change.title.is_empty() { &change.metric } else { &change.title }
+}
+
+/// Arrow and word of a direction.
+pub fn arrow(change: &MetricChange) -> String {
+    let arrow = if change.new > change.base { "▲" } else { "▼" };
+    match change.direction.as_str() {
+        "same" => "≈".to_owned(),
+        "better" | "worse" => format!("{arrow} {}", change.direction),
+        _ => arrow.to_owned(),
+    }
+}
+
+fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
+    if changes.is_empty() {
+        page.paragraph("", "No metric moved beyond the noise.");
+        return;
+    }
+    let rows: Vec<Vec<String>> = changes
+        .iter()
+        .map(|change| {
+            vec![
+                title(change).to_owned(),
+                metric(change.base, &change.unit),
+                metric(change.new, &change.unit),
+                self::change(change.base, change.new),
+                arrow(change),
+            ]
+        })
+        .collect();
+    let side = |name: &str| super::layout::fit(name, page.style.width / 5);
+    let head = [
+        Column::text("metric").flexible(),
+        Column::number(side(&diff.base)).flexible(),
+        Column::number(side(&diff.new)).flexible(),
+        Column::number("change"),
+        Column::text(""),
+    ];
+    let lines = render(&head, &rows, page.style.width);
+    for (index, line) in lines.iter().enumerate() {
+        let direction = index.checked_sub(1).map(|at| changes[at].direction.as_str());
+        let line = match direction {
+            None => page.ink(Ink::Dim, line),
+            Some("better") => page.ink(Ink::Green, line),
+            Some("worse") => page.ink(Ink::Red, line),
+            Some(_) => line.clone(),
+        };
+        page.line(&line);
+    }
+}
+
+fn findings(page: &mut Page, diff: &Diff) {
+    for (label, rules, ink) in [
+        ("gone", &diff.gone, Some(Ink::Green)),
+        ("come", &diff.come, Some(Ink::Red)),
+        ("kept", &diff.kept, None),
+    ] {
+        if !rules.is_empty() {
+            page.inked("  ", &format!("{label}: {}", rules.join(", ")), ink);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Findings as text, and the way from the bottleneck to the change.
+
+use super::number::{estimate, metric, place};
+use super::page::{Ink, Page};
+use super::table::{Column, render};
+use crate::document::{Document, LaunchReport, RankedFinding};
+use crate::text::percent;
+
+/// Findings of a launch that are shown in full unless all are asked for.
+const MOST: usize = 4;
+
+/// The findings of a launch, ranked.
+pub fn findings(page: &mut Page, launch: &LaunchReport) {
+    let shown = if page.style.verbose { launch.findings.len() } else { MOST };
+    for finding in launch.findings.iter().take(shown) {
+        one(page, finding);
+    }
+    let rest: Vec<&str> =
+        launch.findings.iter().skip(shown).map(|finding| finding.rule.as_str()).collect();
+    if !rest.is_empty() {
+        page.blank();
+        page.inked("", &format!("{} more (-v): {}", rest.len(), rest.join(", ")), Ink::Dim);
+    }
+}
+
+fn one(page: &mut Page, finding: &RankedFinding) {
+    page.blank();
+    let mut headline = format!("{}. {}", finding.rank, finding.rule);
+    if let Some(gain) = &finding.estimated_speedup {
+        headline.push_str(&format!(": {}", estimate(gain)));
+    }
+    page.inked("", &headline, Ink::Bold);
+    page.paragraph("   ", &finding.message);
+    for location in &finding.locations {
+        let of = if location.share_of.is_empty() { "all" } else { &location.share_of };
+        let text = format!("{}, {} of {of}", place(location), percent(location.share));
+        page.labelled("   ", "where", &text);
+        if !location.text.trim().is_empty() {
+            page.labelled("   ", "", &location.text);
+        }
+    }
+    page.labelled("   ", "change", &finding.hint);
+    for symptom in &finding.symptoms {
+        let text = format!("{}: {}", symptom.rule, symptom.message);
+        page.labelled("   ", "shows as", &text);
+    }
+    // Documents of other programs may name symptoms without saying what was seen of them.
+    if finding.symptoms.is_empty() && !finding.explains.is_empty() {
+        page.labelled("   ", "shows as", &finding.explains.join(", "));
+    }
+    if page.style.verbose && !finding.evidence.is_empty() {
+        let rows: Vec<Vec<String>> = finding
+            .evidence
+            .iter()
+            .map(|item| vec![item.metric.clone(), metric(item.value, &item.unit)])
+            .collect();
+        let head = [Column::text("evidence").flexible(), Column::number("value")];
+        let lines = render(&head, &rows, page.style.width - 3);
+        page.table("   ", &lines);
+    }
+}
+
+/// The verdict's launch and finding.
+pub fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
+    let verdict = document.verdict.as_ref()?;
+    let launch = document.launches.get(verdict.launch)?;
+    let finding = launch.findings.iter().find(|finding| finding.rule == verdict.rule)?;
+    Some((launch, finding))
+}
+
+/// The way that the workflow goes: bottleneck, section, rule, line.
+pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
+    let mut steps = vec![launch.bound.word().to_owned()];
+    if !finding.section.is_empty() {
+        steps.push(finding.section.clone());
+    }
+    steps.push(finding.rule.clone());
+    steps.extend(finding.locations.first().map(place));
+    steps.join(" → ")
+}
+
+/// The next optimization: its chain down to the change, what it is worth, and the ladder's step.
+pub fn next(page: &mut Page, document: &Document) {
+    page.blank();
+    let Some((launch, finding)) = verdict(document) else {
+        if document.launches.iter().all(|launch| launch.findings.is_empty()) {
+            page.paragraph("", "No rule found a fault.");
+        }
+        return;
+    };
+    page.inked("", "next optimization", Ink::Bold);
+    page.labelled("  ", "because", &chain(launch, finding));
+    page.labelled("  ", "change", &finding.hint);
+    if let Some(gain) = &finding.estimated_speedup {
+        let of = if document.launches.len() > 1 {
+            format!(" of this launch, which takes {} of the time", percent(launch.time_share))
+        } else {
+            String::new()
+        };
+        page.labelled("  ", "worth", &format!("{}{of}", estimate(gain)));
+    }
+    if let Some(sentence) = next_step(document) {
+        page.labelled("  ", "step", &sentence);
+    }
+}
+
+/// The ladder's step that makes the change, and how to run it.
+pub fn next_step(document: &Document) -> Option<String> {
+    let next = document.next_step.as_deref()?;
+    Some(match document.step.as_ref().map(|step| step.ladder.as_str()) {
+        Some("ado") => format!("{next} makes this change: adoprof step --kernel {next}"),
+        Some(ladder) => format!("{next} of the ladder {ladder} makes this change"),
+        None => format!("{next} makes this change"),
+    })
+}

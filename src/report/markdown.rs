@@ -1,0 +1,222 @@
+//! Reports as Markdown, for a pull request's comment: the headline and a table in the open, the
+//! details folded away.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::diff_text::headline;
+use super::finding_text::{chain, next_step, verdict};
+use super::header::{answer, device, recorded, subject};
+use super::markdown_tables::{code, diff_table, escape, evidence_table, launch_table, run_table};
+use super::number::{estimate, place, timing};
+use super::run_text::sentence;
+use super::steps::rows;
+use crate::diff::Diff;
+use crate::document::{Document, RankedFinding, RunDocument};
+use crate::text::percent;
+
+/// What `step`, `profile` and `analyze` found.
+pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = String::new();
+    document_body(&mut text, document);
+    out.write_all(text.as_bytes())
+}
+
+/// A ladder's run.
+pub fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = format!("### adoprof: ladder {}\n\n", code(&run.ladder));
+    if let Some(sentence) = run.steps.iter().find_map(recorded) {
+        paragraph(&mut text, &escape(&sentence));
+    }
+    let rows = rows(run);
+    run_table(&mut text, &rows);
+    for row in &rows {
+        if let Some(outcome) = &row.outcome {
+            let said = escape(&sentence(row, outcome));
+            push(&mut text, &format!("- {}: {said}\n", code(&row.step.name)));
+        }
+    }
+    for document in &run.steps {
+        push(&mut text, &format!("\n<details><summary>{}</summary>\n\n", html(&subject(document))));
+        document_findings(&mut text, document);
+        push(&mut text, "</details>\n");
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// Two profiles side by side.
+pub fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = format!("### adoprof: {}\n\n", escape(&headline(diff)));
+    diff_body(&mut text, diff);
+    out.write_all(text.as_bytes())
+}
+
+fn document_body(text: &mut String, document: &Document) {
+    let bound = match document.launches.as_slice() {
+        [launch] => format!(", bound by {}", launch.bound.word()),
+        _ => String::new(),
+    };
+    push(text, &format!("### adoprof: {}{bound}\n\n", code(&subject(document))));
+    if let Some(sentence) = recorded(document) {
+        paragraph(text, &escape(&sentence));
+    } else if let Some(device) = device(document) {
+        paragraph(text, &escape(device));
+    }
+    if let Some(step) = &document.step {
+        let facts = [step.size_words(), timing(&step.time_ns), answer(step)];
+        paragraph(text, &escape(&facts.join("; ")));
+    }
+    launch_table(text, document);
+    if let Some((launch, finding)) = verdict(document) {
+        let worth = finding.estimated_speedup.map(|gain| format!(" ({})", estimate(&gain)));
+        let worth = worth.unwrap_or_default();
+        push(text, &format!("**Next optimization**{worth}: {}\n\n", escape(&finding.hint)));
+        paragraph(text, &escape(&chain(launch, finding)));
+        if let Some(sentence) = next_step(document) {
+            paragraph(text, &escape(&sentence));
+        }
+    }
+    document_findings(text, document);
+    if let Some(diff) = &document.diff {
+        push(text, &format!("\n#### {}\n\n", escape(&headline(diff))));
+        diff_body(text, diff);
+    }
+    if !document.notices.is_empty() {
+        push(text, "\n<details><summary>notices</summary>\n\n");
+        for notice in &document.notices {
+            push(text, &format!("- {}\n", escape(notice)));
+        }
+        push(text, "\n</details>\n");
+    }
+}
+
+fn document_findings(text: &mut String, document: &Document) {
+    for launch in &document.launches {
+        if document.launches.len() > 1 && !launch.findings.is_empty() {
+            push(text, &format!("{}, {}\n\n", code(&launch.kernel), percent(launch.time_share)));
+        }
+        if !launch.bottleneck.is_empty() {
+            paragraph(text, &escape(&launch.bottleneck));
+        }
+        for finding in &launch.findings {
+            one(text, finding);
+        }
+        if !launch.findings.is_empty() {
+            push(text, "\n");
+        }
+    }
+    details(text, document);
+}
+
+fn one(text: &mut String, finding: &RankedFinding) {
+    let gain = finding.estimated_speedup.map(|gain| format!(", {}", estimate(&gain)));
+    let gain = gain.unwrap_or_default();
+    let message = escape(&finding.message);
+    push(text, &format!("{}. **{}**{gain}: {message}\n", finding.rank, escape(&finding.rule)));
+    for location in &finding.locations {
+        let source = if location.text.is_empty() { String::new() } else { code(&location.text) };
+        let share = percent(location.share);
+        let of = escape(&location.share_of);
+        push(text, &format!("   - {} ({share} of {of}) {source}\n", code(&place(location))));
+    }
+    push(text, &format!("   - change: {}\n", escape(&finding.hint)));
+    if !finding.explains.is_empty() {
+        push(text, &format!("   - shows as: {}\n", escape(&finding.explains.join(", "))));
+    }
+}
+
+/// Evidence and what was not checked, folded away.
+fn details(text: &mut String, document: &Document) {
+    let evidence = document
+        .launches
+        .iter()
+        .any(|launch| launch.findings.iter().any(|finding| !finding.evidence.is_empty()));
+    let skipped = document.launches.iter().any(|launch| !launch.skipped.is_empty());
+    if !evidence && !skipped {
+        return;
+    }
+    push(text, "<details><summary>evidence</summary>\n\n");
+    evidence_table(text, document);
+    for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
+        let missing: Vec<String> = skipped.missing.iter().map(|name| code(name)).collect();
+        let rule = escape(&skipped.rule);
+        push(text, &format!("- {rule} not checked for want of {}\n", missing.join(", ")));
+    }
+    push(text, "\n</details>\n");
+}
+
+fn diff_body(text: &mut String, diff: &Diff) {
+    for warning in &diff.warnings {
+        push(text, &format!("> mind: {}\n\n", escape(warning)));
+    }
+    for (label, rules) in [("gone", &diff.gone), ("come", &diff.come), ("kept", &diff.kept)] {
+        if !rules.is_empty() {
+            push(text, &format!("- {label}: {}\n", escape(&rules.join(", "))));
+        }
+    }
+    push(text, "\n");
+    diff_table(text, diff, |change| change.key);
+    push(text, "<details><summary>all that moved</summary>\n\n");
+    diff_table(text, diff, |change| !change.key);
+    push(text, "</details>\n");
+}
+
+fn paragraph(text: &mut String, paragraph: &str) {
+    push(text, &format!("{paragraph}\n\n"));
+}
+
+/// Text inside an HTML tag, where Markdown's escapes don't count.
+fn html(text: &str) -> String {
+    let text = crate::text::printable(text);
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Appends; writing to a `String` can't fail.
+pub fn push(text: &mut String, more: &str) {
+    let _ = text.write_str(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn rendered(report: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        report(&mut out).expect("a Vec takes everything");
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn the_headline_names_step_and_bound() {
+        let text = rendered(|out| document(&samples::recorded_step(), out));
+        assert!(text.starts_with("### adoprof: `ado/v2`, bound by memory\n"), "{text}");
+        assert!(text.contains("recorded 2026-11-20 on NVIDIA H200, not run here"));
+        assert!(text.contains("**Next optimization** (1.80× (1.50 to 2.10)): "));
+        assert!(text.contains("`kernels/ado/v2.cu:23`"));
+    }
+
+    #[test]
+    fn folds_are_closed() {
+        for text in [
+            rendered(|out| document(&samples::program(), out)),
+            rendered(|out| run(&samples::run(), out)),
+            rendered(|out| diff(&samples::diff(), out)),
+        ] {
+            let opened = text.matches("<details>").count();
+            assert!(opened > 0);
+            assert_eq!(opened, text.matches("</details>").count());
+        }
+    }
+
+    #[test]
+    fn hostile_names_stay_in_their_cell() {
+        let mut document = samples::program();
+        document.launches[0].kernel = "k<A|B>`*\n| x |\u{1b}[2J".to_owned();
+        let text = rendered(|out| super::document(&document, out));
+        assert!(!text.contains('\u{1b}'));
+        let row = text.lines().find(|line| line.contains("k<A")).expect("the kernel's row");
+        // Six columns: seven bars that are not escaped.
+        assert_eq!(row.replace("\\|", "").matches('|').count(), 7, "{row}");
+    }
+}

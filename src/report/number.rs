@@ -1,0 +1,127 @@
+//! Numbers of documents in words: factors, estimates, metric values in their unit.
+
+use crate::document::{LaunchReport, Timing};
+use crate::finding::{Estimate, Location};
+use crate::text::{byte_rate, bytes, count, duration, prefixed, significant};
+
+/// A speed-up factor: `1.50×`, `14.9×`, `320×`.
+pub fn factor(value: f64) -> String {
+    let decimals = match value {
+        x if x < 9.995 => 2,
+        x if x < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}×")
+}
+
+/// An estimate with its range: `1.50× (1.30 to 1.70)`.
+pub fn estimate(estimate: &Estimate) -> String {
+    let bare = |value| factor(value).trim_end_matches('×').to_owned();
+    format!("{} ({} to {})", factor(estimate.factor), bare(estimate.low), bare(estimate.high))
+}
+
+/// A measured time, all of it in the median's unit: `10.99 ms (10.96 to 11.02, n = 20)`.
+pub fn timing(time: &Timing) -> String {
+    let (scale, unit) = match time.median.abs() {
+        x if x < 1e3 => (1.0, "ns"),
+        x if x < 1e6 => (1e3, "µs"),
+        x if x < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let [median, low, high] =
+        [time.median, time.low, time.high].map(|ns| significant(ns / scale, 4));
+    format!("{median} {unit} ({low} to {high}, n = {})", time.n)
+}
+
+/// A metric's value in the unit that people read.
+pub fn metric(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => duration(value),
+        "byte" => bytes(value).replace(" B", " byte"),
+        "byte/s" => byte_rate(value),
+        "hz" => format!("{}Hz", prefixed(value)),
+        "%" => format!("{value:.1}%"),
+        _ => {
+            let number = if value.abs() >= 1000.0 { count(value) } else { significant(value, 3) };
+            if unit.is_empty() { number } else { format!("{number} {unit}") }
+        }
+    }
+}
+
+/// The change from one value to another: `−33%`, `+8.5%`, `14.9×` from 10 times on.
+pub fn change(base: f64, new: f64) -> String {
+    if base == new {
+        return "0%".to_owned();
+    }
+    if base == 0.0 || !(new - base).is_finite() {
+        return "from 0".to_owned();
+    }
+    let percent = 100.0 * (new - base) / base.abs();
+    if percent >= 900.0 {
+        return factor(new / base);
+    }
+    let sign = if percent < 0.0 { '−' } else { '+' };
+    let size = percent.abs();
+    if size < 9.95 { format!("{sign}{size:.1}%") } else { format!("{sign}{size:.0}%") }
+}
+
+/// Grid and block: `1024 blocks of 1024 threads`, with x × y × z where there is more than x.
+pub fn shape(launch: &LaunchReport) -> String {
+    format!("{} blocks of {} threads", extent(launch.grid), extent(launch.block))
+}
+
+/// One grid or block extent: `64`, `64×32`, `8×8×4`.
+pub fn extent([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (0 | 1, 0 | 1) => x.to_string(),
+        (_, 0 | 1) => format!("{x}×{y}"),
+        _ => format!("{x}×{y}×{z}"),
+    }
+}
+
+/// A place in the source: `kernels/ado/v2.cu:25`, the file alone where the line is unknown.
+pub fn place(location: &Location) -> String {
+    match (location.file.is_empty(), location.line) {
+        (true, line) => format!("line {line}"),
+        (false, 0) => location.file.clone(),
+        (false, line) => format!("{}:{line}", location.file),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_keep_three_digits() {
+        assert_eq!(factor(1.0), "1.00×");
+        assert_eq!(factor(14.93), "14.9×");
+        assert_eq!(factor(319.6), "320×");
+    }
+
+    #[test]
+    fn ranges_share_the_unit_of_the_median() {
+        let time = Timing { median: 10.99e6, low: 10.96e6, high: 11.02e6, n: 20 };
+        assert_eq!(timing(&time), "10.99 ms (10.96 to 11.02, n = 20)");
+        let time = Timing { median: 1.1e3, low: 900.0, high: 1.2e3, n: 5 };
+        assert_eq!(timing(&time), "1.100 µs (0.9000 to 1.200, n = 5)");
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        assert_eq!(change(3.0, 2.0), "−33%");
+        assert_eq!(change(100.0, 101.5), "+1.5%");
+        assert_eq!(change(2.0, 50.0), "25.0×");
+        assert_eq!(change(0.0, 5.0), "from 0");
+    }
+
+    #[test]
+    fn units_are_readable() {
+        assert_eq!(metric(10_745_000.0, "ns"), "10.7 ms");
+        assert_eq!(metric(1_209_008_128.0, "sector"), "1,209,008,128 sector");
+        assert_eq!(metric(33.333, "%"), "33.3%");
+        assert_eq!(metric(1.98e9, "hz"), "1.98 GHz");
+        assert_eq!(metric(512.0, "byte"), "512 byte");
+        assert_eq!(metric(4.4e9, "byte"), "4.40 GB");
+    }
+}

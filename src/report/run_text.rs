@@ -1,0 +1,145 @@
+//! A ladder's run as text: the table, then for each step what the hint said and what came of it.
+
+use std::io::{self, Write};
+
+use super::Style;
+use super::header::{device, recorded};
+use super::number::{estimate, factor, place};
+use super::page::{Ink, Page};
+use super::steps::{Gain, Outcome, Row, is_roof, rows};
+use super::table::{Column, render};
+use crate::document::RunDocument;
+use crate::text::{duration, significant};
+
+/// Writes the run.
+pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    let rows = rows(run);
+    if let Some(sentence) = run.steps.iter().find_map(recorded) {
+        page.inked("", &sentence, Ink::Yellow);
+    }
+    let on = run.steps.iter().find_map(device).map(|name| format!(" on {name}"));
+    page.inked("", &format!("ladder {}{}", run.ladder, on.unwrap_or_default()), Ink::Bold);
+    page.blank();
+    table(&mut page, &rows);
+    if rows.iter().any(|row| [row.over_previous, row.over_first].iter().flatten().any(by_rate)) {
+        page.inked("", "~ the problem sizes differ: rates are compared, not times", Ink::Dim);
+    }
+    if !page.style.quiet {
+        for row in &rows {
+            page.blank();
+            step(&mut page, row);
+        }
+    }
+    page.write(out)
+}
+
+fn by_rate(gain: &Gain) -> bool {
+    gain.by_rate
+}
+
+/// A measured gain; `~` marks one that compares rates.
+pub fn gain(gain: Option<Gain>) -> String {
+    gain.map_or_else(String::new, |gain| {
+        format!("{}{}", if gain.by_rate { "~" } else { "" }, factor(gain.factor))
+    })
+}
+
+/// The titles of the table's columns.
+fn head() -> [Column; 10] {
+    [
+        Column::text("step"),
+        Column::number("time"),
+        Column::number("× before"),
+        Column::number("× first"),
+        Column::text("bound"),
+        Column::text("first hint: remove").flexible(),
+        Column::number("estimate"),
+        Column::number("gained"),
+        Column::text("then").optional(),
+        Column::number("rate").optional(),
+    ]
+}
+
+fn table(page: &mut Page, rows: &[Row<'_>]) {
+    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let lines = render(&head(), &cells, page.style.width);
+    page.table("", &lines);
+}
+
+fn cells(row: &Row<'_>) -> Vec<String> {
+    let outcome = row.outcome.as_ref();
+    let fault = row.finding.filter(|finding| !is_roof(&finding.rule));
+    let rate = row.step.rate.as_ref();
+    vec![
+        format!("{}{}", if row.branch { "· " } else { "" }, row.step.name),
+        duration(row.step.time_ns.median),
+        gain(row.over_previous),
+        gain(row.over_first),
+        row.bound.map_or_else(String::new, |bound| bound.word().to_owned()),
+        match (fault, row.finding) {
+            (None, Some(roof)) => format!("nothing: {}", roof.rule),
+            _ => fault.map_or_else(String::new, |finding| finding.rule.clone()),
+        },
+        fault.and(row.estimate).map(|gain| factor(gain.factor)).unwrap_or_default(),
+        gain(outcome.and_then(|outcome| outcome.gained)),
+        outcome.and_then(|outcome| outcome.fault).map_or("", |fate| fate.word()).to_owned(),
+        rate.map_or_else(String::new, |rate| {
+            format!("{} {}", significant(rate.value, 3), rate.unit)
+        }),
+    ]
+}
+
+/// What the hint said, and what the next step did.
+fn step(page: &mut Page, row: &Row<'_>) {
+    let title = match row.step.title.as_str() {
+        "" => row.step.name.clone(),
+        title => format!("{}: {title}", row.step.name),
+    };
+    page.inked("", &title, Ink::Bold);
+    if let Some(finding) = row.finding {
+        let mut because = finding.rule.clone();
+        if let Some(location) = finding.locations.first() {
+            because = format!("{because} at {}", place(location));
+        }
+        if let Some(gain) = &row.estimate {
+            because = format!("{because}, {}", estimate(gain));
+        }
+        page.labelled("  ", "found", &because);
+        page.labelled("  ", "hint", &finding.hint);
+    }
+    if let Some(outcome) = &row.outcome {
+        page.labelled("  ", "then", &sentence(row, outcome));
+    }
+}
+
+/// `v3 gained 1.49×, inside the estimate; the fault is gone; new: barrier-stalls.`
+pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
+    let mut parts = Vec::new();
+    let next = &outcome.next.name;
+    match outcome.gained {
+        Some(measured) => {
+            let inside = row.estimate.and_then(|estimate| outcome.inside(&estimate));
+            let inside = match (inside, outcome.fault) {
+                (Some(true), Some(_)) => ", inside the estimate",
+                (Some(false), Some(_)) => ", outside the estimate",
+                _ => "",
+            };
+            parts.push(format!("{next} gained {}{inside}", gain(Some(measured))));
+        }
+        None => parts.push(format!("{next} can't be compared: the sizes differ")),
+    }
+    if let Some(fate) = outcome.fault {
+        parts.push(format!("the fault is {}", fate.word()));
+    }
+    let verdict = row.finding.map(|finding| finding.rule.as_str());
+    let also: Vec<&str> =
+        outcome.gone.iter().copied().filter(|rule| Some(*rule) != verdict).collect();
+    if !also.is_empty() {
+        parts.push(format!("also gone: {}", also.join(", ")));
+    }
+    if !outcome.come.is_empty() {
+        parts.push(format!("new: {}", outcome.come.join(", ")));
+    }
+    format!("{}.", parts.join("; "))
+}

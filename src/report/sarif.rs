@@ -1,0 +1,206 @@
+//! Findings as SARIF 2.1.0, for code scanning: the least that is valid, and the estimate as a
+//! property.
+
+use serde_json::{Value, json};
+
+use super::number::estimate;
+use crate::diff::Diff;
+use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
+use crate::finding::Location;
+
+/// Gains below this are notes: smaller than what most timings scatter.
+const WARNING_FACTOR: f64 = 1.05;
+
+/// The findings of a document.
+pub fn document(document: &Document) -> Value {
+    log(of_document(document))
+}
+
+/// The findings of all steps.
+pub fn run(run: &RunDocument) -> Value {
+    log(run.steps.iter().flat_map(of_document).collect())
+}
+
+/// The findings of both profiles, each with its baseline state; a diff knows no lines.
+pub fn diff(diff: &Diff) -> Value {
+    let states = [(&diff.come, "new"), (&diff.kept, "unchanged"), (&diff.gone, "absent")];
+    let results = states.iter().flat_map(|(rules, state)| {
+        rules.iter().map(move |rule| {
+            let level = if *state == "new" { "warning" } else { "note" };
+            let summary = crate::rules::find(rule).map_or("", |rule| rule.summary);
+            let text = if summary.is_empty() { rule.clone() } else { format!("{rule}: {summary}") };
+            json!({
+                "ruleId": rule,
+                "level": level,
+                "baselineState": state,
+                "message": { "text": text },
+            })
+        })
+    });
+    log(results.collect())
+}
+
+fn of_document(document: &Document) -> Vec<Value> {
+    let of_launch = |(index, launch): (usize, &LaunchReport)| -> Vec<Value> {
+        launch.findings.iter().map(|finding| result(document, index, launch, finding)).collect()
+    };
+    document.launches.iter().enumerate().flat_map(of_launch).collect()
+}
+
+fn result(
+    document: &Document,
+    index: usize,
+    launch: &LaunchReport,
+    finding: &RankedFinding,
+) -> Value {
+    let gain = finding.estimated_speedup;
+    let warns = gain.is_some_and(|gain| gain.factor >= WARNING_FACTOR);
+    let worth = gain.map(|gain| format!(" Worth {}.", estimate(&gain))).unwrap_or_default();
+    let mut result = json!({
+        "ruleId": finding.rule,
+        "level": if warns { "warning" } else { "note" },
+        "rank": rank(finding),
+        "message": { "text": format!("{} {}{worth}", finding.message, finding.hint) },
+        "properties": {
+            "kernel": launch.kernel,
+            "launch": index,
+            "findingRank": finding.rank,
+            "estimatedSpeedup": gain,
+        },
+    });
+    if let Some(step) = &document.step {
+        result["properties"]["step"] = json!(format!("{}/{}", step.ladder, step.name));
+    }
+    let locations: Vec<Value> = finding.locations.iter().filter_map(location).collect();
+    if !locations.is_empty() {
+        result["locations"] = json!(locations);
+    }
+    result
+}
+
+/// SARIF's rank runs from 0 to 100, the most important highest: the share of the time to be saved.
+fn rank(finding: &RankedFinding) -> f64 {
+    finding.estimated_speedup.map_or(0.0, |gain| gain.percent_saved().clamp(0.0, 100.0))
+}
+
+fn location(location: &Location) -> Option<Value> {
+    if location.file.is_empty() {
+        return None;
+    }
+    let mut place = json!({ "artifactLocation": { "uri": uri(&location.file) } });
+    // Lines count from 1; 0 is no line.
+    if location.line > 0 {
+        place["region"] = json!({ "startLine": location.line });
+        if !location.text.is_empty() {
+            place["region"]["snippet"] = json!({ "text": location.text });
+        }
+    }
+    Some(json!({ "physicalLocation": place }))
+}
+
+/// A path as a URI reference (RFC 3986): what is not unreserved or a slash is percent-encoded, and
+/// an absolute path becomes a `file:` URI.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+fn log(mut results: Vec<Value>) -> Value {
+    let mut ids: Vec<String> = Vec::new();
+    for result in &mut results {
+        let id = result["ruleId"].as_str().unwrap_or_default().to_owned();
+        let index = ids.iter().position(|known| *known == id).unwrap_or_else(|| {
+            ids.push(id);
+            ids.len() - 1
+        });
+        result["ruleIndex"] = json!(index);
+    }
+    let rules: Vec<Value> = ids.iter().map(|id| descriptor(id)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "adoprof",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "results": results,
+        }],
+    })
+}
+
+fn descriptor(id: &str) -> Value {
+    match crate::rules::find(id) {
+        Some(rule) => json!({
+            "id": id,
+            "shortDescription": { "text": rule.summary },
+            "fullDescription": { "text": rule.explanation },
+        }),
+        None => json!({ "id": id }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn a_finding_has_its_line_and_estimate() {
+        let log = document(&samples::recorded_step());
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        let result = &run["results"][0];
+        assert_eq!(result["ruleId"], "uncoalesced-global-access");
+        assert_eq!(result["level"], "warning");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "kernels/ado/v2.cu");
+        assert_eq!(place["region"]["startLine"], 23);
+        assert_eq!(result["properties"]["estimatedSpeedup"]["factor"], 1.8);
+        let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+        assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
+    }
+
+    #[test]
+    fn a_roof_is_a_note() {
+        let run = samples::run();
+        let log = super::run(&run);
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let roof = results.iter().find(|result| result["ruleId"] == "at-memory-roof");
+        assert_eq!(roof.expect("a roof")["level"], "note");
+    }
+
+    #[test]
+    fn places_without_a_line_have_no_region() {
+        let place = Location { file: "a b.cu".to_owned(), line: 0, ..samples::location() };
+        let value = location(&place).expect("a file");
+        let place = &value["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%20b.cu");
+        assert!(place.get("region").is_none());
+    }
+
+    #[test]
+    fn uris_are_references() {
+        assert_eq!(uri("/src/k#1.cu"), "file:///src/k%231.cu");
+        assert_eq!(uri("C:\\k.cu"), "C%3A/k.cu");
+    }
+
+    #[test]
+    fn a_diff_gives_baseline_states() {
+        let log = diff(&samples::diff());
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let states: Vec<_> =
+            results.iter().map(|result| (&result["ruleId"], &result["baselineState"])).collect();
+        assert_eq!(states[0], (&json!("at-memory-roof"), &json!("new")));
+        assert!(states.contains(&(&json!("uncoalesced-global-access"), &json!("absent"))));
+    }
+}

@@ -1,0 +1,308 @@
+//! Facts of every report, and the layout of the main ones as snapshots.
+
+use super::*;
+
+fn text(report: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    report(&mut out).expect("a Vec takes everything");
+    String::from_utf8(out).expect("UTF-8")
+}
+
+fn style(width: usize) -> Style {
+    Style { width, ..Style::default() }
+}
+
+/// Every text report at that width.
+fn reports(width: usize, verbose: bool) -> Vec<String> {
+    let style = Style { verbose, ..style(width) };
+    let (step, program) = (samples::recorded_step(), samples::program());
+    let (run, diff) = (samples::run(), samples::diff());
+    vec![
+        text(|out| render_document(&step, Format::Text, style, out)),
+        text(|out| render_document(&program, Format::Text, style, out)),
+        text(|out| render_run(&run, Format::Text, style, out)),
+        text(|out| render_diff(&diff, Format::Text, style, out)),
+    ]
+}
+
+#[test]
+fn the_layout_is_as_reviewed() {
+    for width in [60, 80] {
+        for (report, name) in reports(width, false).iter().zip(["step", "program", "run", "diff"]) {
+            insta::assert_snapshot!(format!("{name}_{width}"), report);
+        }
+    }
+}
+
+#[test]
+fn every_line_fits_the_width() {
+    for width in [40, 60, 80, 120] {
+        for verbose in [false, true] {
+            for report in reports(width, verbose) {
+                for line in report.lines().filter(|line| !line.starts_with("saved ")) {
+                    assert!(layout::columns(line) <= width, "{width}: {line:?}");
+                    assert_eq!(line, line.trim_end());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recording_says_so_in_the_first_line() {
+    let first = |report: &String| report.lines().next().unwrap_or_default().to_owned();
+    let reports = reports(80, false);
+    assert_eq!(first(&reports[0]), "recorded 2026-11-20 on NVIDIA H200, not run here");
+    assert_eq!(first(&reports[2]), "recorded 2026-11-20 on NVIDIA H200, not run here");
+    let mut live = samples::recorded_step();
+    live.step.as_mut().expect("a step").recorded = None;
+    let report = text(|out| render_document(&live, Format::Text, style(80), out));
+    assert!(!report.contains("recorded"), "{report}");
+}
+
+#[test]
+fn a_step_shows_its_facts() {
+    let report = &reports(120, false)[0];
+    for fact in [
+        "size    L=1024 M=1024 N=1024",
+        "grid    1024 blocks of 1024 threads",
+        "verified, no difference from the reference",
+        "10.00 ms (9.900 to 10.10, n = 20) without the profiler",
+        // 400 GB/s of 4 TB/s.
+        "400 GB/s, 10% of the device's copy rate 4.00 TB/s",
+        "1. uncoalesced-global-access: 1.80× (1.50 to 2.10)",
+        "kernels/ado/v2.cu:23, 89% of excess sectors",
+        "shows as lg-throttle: Warps wait 31 cycles",
+        "memory → SourceCounters → uncoalesced-global-access → kernels/ado/v2.cu:23",
+        "adoprof step --kernel v3",
+        "1 rule not checked, for want of metrics (-v): register-spilling",
+        "saved .adoprof/ado/v2/2026-11-20T10-00-00",
+    ] {
+        assert!(report.contains(fact), "{fact}\n{report}");
+    }
+    // 1.8 s over 10 ms and over 90 ms with transfers; 225 ms likewise.
+    let row =
+        |name: &str| report.lines().find(|line| line.contains(name)).expect("a row").to_owned();
+    for (cpu, kernel, total) in
+        [("original", "180×", "20.0×"), ("cache-friendly", "22.5×", "2.50×")]
+    {
+        let row = row(cpu);
+        assert!(row.contains(kernel) && row.contains(total), "{row}");
+    }
+}
+
+#[test]
+fn evidence_and_ncus_rules_need_verbose() {
+    let (brief, verbose) = (&reports(100, false)[0], &reports(100, true)[0]);
+    for fact in ["1,209,008,128 sector", "SOLBottleneck", "sass__inst_executed_register_spilling"] {
+        assert!(!brief.contains(fact), "{fact}");
+        assert!(verbose.contains(fact), "{fact}\n{verbose}");
+    }
+}
+
+#[test]
+fn quiet_leaves_the_headline_and_the_next_optimization() {
+    let quiet = Style { quiet: true, ..style(80) };
+    let report = text(|out| render_document(&samples::recorded_step(), Format::Text, quiet, out));
+    assert!(report.contains("ado/v2: what v2 does, 10.0 ms"), "{report}");
+    assert!(report.contains("next optimization"));
+    assert!(!report.contains("shared-memory-pressure"));
+}
+
+#[test]
+fn the_longest_launch_stands_first_and_small_ones_are_not_told_in_full() {
+    let report = &reports(120, false)[1];
+    let row = |name: &str| report.lines().position(|line| line.contains(name)).expect("a row");
+    assert!(row("void reduce<") < row("gather("));
+    assert!(row("gather(") < row("scale("));
+    assert!(report.contains("launch 2: gather"));
+    assert!(!report.contains("launch 0: scale"), "5% of the time");
+    assert!(reports(120, true)[1].contains("launch 0: scale"));
+    assert!(report.contains("of this launch, which takes 50% of the time"));
+}
+
+#[test]
+fn a_run_says_whether_the_hint_was_right() {
+    let report = &reports(120, false)[2];
+    assert!(
+        report.contains(
+            "v3 gained 2.00×, inside the estimate; the fault is gone; new: at-memory-roof."
+        )
+    );
+    assert!(report.contains("~160×"), "v1 ran at another size:\n{report}");
+    assert!(report.contains("~ the problem sizes differ"));
+}
+
+#[test]
+fn a_diff_keeps_metrics_without_title_for_verbose() {
+    let (brief, verbose) = (&reports(100, false)[3], &reports(100, true)[3]);
+    assert!(brief.contains("ado/v2 → ado/v3: 2.00× faster"));
+    assert!(brief.contains("1 more metrics moved (-v)"));
+    assert!(!brief.contains("idc__requests.sum"));
+    assert!(verbose.contains("idc__requests.sum"));
+    let line = brief.lines().find(|line| line.contains("L1 hit rate")).expect("a row");
+    assert!(line.contains("−86%") && line.contains("▼ worse"), "{line}");
+}
+
+#[test]
+fn no_escape_leaves_without_colour_and_none_from_names_with_it() {
+    let mut document = samples::recorded_step();
+    let hostile = "k\u{1b}]0;title\u{7}\u{1b}[2J\u{202e}<\u{9b}31m>";
+    let launch = &mut document.launches[0];
+    for text in [&mut launch.kernel, &mut launch.bottleneck] {
+        hostile.clone_into(text);
+    }
+    launch.device = Some(hostile.to_owned());
+    let finding = &mut launch.findings[0];
+    for text in [&mut finding.message, &mut finding.hint, &mut finding.section] {
+        hostile.clone_into(text);
+    }
+    hostile.clone_into(&mut finding.locations[0].file);
+    hostile.clone_into(&mut finding.locations[0].text);
+    finding.symptoms[0].message = hostile.to_owned();
+    finding.evidence[0].metric = hostile.to_owned();
+    document.saved = Some(hostile.to_owned());
+    document.next_step = Some(hostile.to_owned());
+    document.step.as_mut().expect("a step").title = hostile.to_owned();
+    for format in [Format::Text, Format::Json, Format::Markdown, Format::Csv, Format::Sarif] {
+        let verbose = Style { verbose: true, ..style(80) };
+        let report = text(|out| render_document(&document, format, verbose, out));
+        let control = |c: char| c.is_control() && c != '\n';
+        // JSON escapes ASCII controls itself; C1 ones are plain text to it, and to its readers.
+        let found = match format {
+            Format::Json | Format::Sarif => report.contains(['\u{1b}', '\u{7}']),
+            _ => report.contains(control) || report.contains('\u{202e}'),
+        };
+        assert!(!found, "{format:?}: {report:?}");
+    }
+    let coloured = Style { colour: true, ..style(80) };
+    let report = text(|out| render_document(&document, Format::Text, coloured, out));
+    assert!(report.contains("\u{1b}[1m"), "rule names are bold");
+    for after in report.split('\u{1b}').skip(1) {
+        let ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+        assert!(ours.iter().any(|code| after.starts_with(code)), "{after:?}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_in_tables() {
+    let report = &reports(100, false)[1];
+    let row = report.lines().find(|line| line.contains("  void ")).expect("a row");
+    assert!(row.contains('…') && !row.contains("Policy<float, 4>, Policy"), "{row}");
+}
+
+#[test]
+fn notices_are_labelled_and_apart() {
+    let notices = &samples::recorded_step().notices;
+    let said = text(|out| render_notices(notices, style(80), out));
+    assert_eq!(said, "note:   The clocks were not locked.\n");
+    assert!(!reports(80, true)[0].contains("clocks were not locked"));
+}
+
+#[test]
+fn csv_has_a_row_a_finding() {
+    let said =
+        text(|out| render_document(&samples::recorded_step(), Format::Csv, Style::default(), out));
+    let mut rows = ::csv::Reader::from_reader(said.as_bytes());
+    let columns = "launch,kernel,rank,rule,factor,low,high,file,line,share,message,hint";
+    assert_eq!(rows.headers().expect("a header"), columns.split(',').collect::<Vec<_>>());
+    let rows: Vec<::csv::StringRecord> = rows.records().collect::<Result<_, _>>().expect("rows");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(&rows[0][3], "uncoalesced-global-access");
+    assert_eq!((&rows[0][4], &rows[0][7], &rows[0][8]), ("1.8", "kernels/ado/v2.cu", "23"));
+    assert_eq!(&rows[1][7], "", "no place is known");
+}
+
+#[test]
+fn csv_of_runs_and_diffs_has_equal_rows() {
+    for said in [
+        text(|out| render_run(&samples::run(), Format::Csv, Style::default(), out)),
+        text(|out| render_diff(&samples::diff(), Format::Csv, Style::default(), out)),
+    ] {
+        let rows = ::csv::Reader::from_reader(said.as_bytes()).records().count();
+        assert!(rows >= 4);
+    }
+}
+
+/// The example of the contract, its prose shortened.
+const CONTRACT: &str = r#"{
+  "schema": "adoprof/1",
+  "step": {
+    "ladder": "ado", "name": "v2", "size": { "N": 1024, "M": 1024, "L": 1024 },
+    "verified": true, "max_error": 0.0,
+    "time_ns": { "median": 10990000.0, "low": 10960000.0, "high": 11020000.0, "n": 20 },
+    "bytes": 4303355904, "flops": 3222274048, "recorded": "2026-11-20"
+  },
+  "launches": [{
+    "kernel": "gpu_version2", "grid": [1024, 1, 1], "block": [1024, 1, 1],
+    "device": "NVIDIA H200", "duration_ns": 10745000.0, "time_share": 1.0, "bound": "latency",
+    "findings": [{
+      "rank": 2, "rule": "uncoalesced-global-access",
+      "estimated_speedup": { "factor": 1.5, "low": 1.3, "high": 1.7 },
+      "message": "m",
+      "evidence": [{ "metric": "memory_l2_theoretical_sectors_global", "value": 1209008128.0, "unit": "sector" }],
+      "where": [{ "file": "kernels/ado/v2.cu", "line": 25, "share": 0.89, "share_of": "sectors" }],
+      "hint": "h", "explains": ["lg-throttle"]
+    }],
+    "skipped": [{ "rule": "register-spilling", "missing": ["sass__inst_executed_register_spilling"] }]
+  }],
+  "verdict": { "launch": 0, "rule": "shared-memory-pressure" },
+  "next_step": "v3", "diff": null, "notices": ["n"]
+}"#;
+
+/// True where everything in `part` stands in `whole`, which may have more keys.
+fn holds(whole: &serde_json::Value, part: &serde_json::Value) -> bool {
+    use serde_json::Value::{Array, Object};
+    match (whole, part) {
+        (Object(whole), Object(part)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|own| holds(own, value)))
+        }
+        (Array(whole), Array(part)) => {
+            whole.len() == part.len()
+                && whole.iter().zip(part).all(|(own, value)| holds(own, value))
+        }
+        _ => whole == part,
+    }
+}
+
+#[test]
+fn json_is_the_contracts() {
+    let document: Document = serde_json::from_str(CONTRACT).expect("the contract's shape");
+    let said = text(|out| render_document(&document, Format::Json, Style::default(), out));
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let contract: serde_json::Value = serde_json::from_str(CONTRACT).expect("JSON");
+    assert!(holds(&said, &contract), "{said:#}");
+}
+
+#[test]
+fn json_has_null_where_nothing_applies() {
+    let document = Document { schema: crate::document::SCHEMA.to_owned(), ..Document::default() };
+    let said = text(|out| render_document(&document, Format::Json, Style::default(), out));
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    for key in ["step", "verdict", "next_step", "diff"] {
+        assert!(said.get(key).is_some_and(serde_json::Value::is_null), "{key}");
+    }
+    let mut step = samples::recorded_step();
+    step.step.as_mut().expect("a step").recorded = None;
+    let said = serde_json::to_value(&step).expect("JSON");
+    assert!(said["step"].get("recorded").is_some_and(serde_json::Value::is_null));
+}
+
+#[test]
+fn empty_documents_are_reported_too() {
+    let empty = Document::default();
+    let none = RunDocument {
+        schema: String::new(),
+        ladder: "ado".to_owned(),
+        steps: vec![Document::default()],
+    };
+    for format in [Format::Text, Format::Json, Format::Markdown, Format::Csv, Format::Sarif] {
+        for report in [
+            text(|out| render_document(&empty, format, Style::default(), out)),
+            text(|out| render_run(&none, format, Style::default(), out)),
+            text(|out| render_diff(&Diff::default(), format, Style::default(), out)),
+        ] {
+            assert!(report.ends_with('\n'));
+        }
+    }
+}

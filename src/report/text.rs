@@ -1,0 +1,177 @@
+//! A document as text for a terminal.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::Style;
+use super::bars::bars;
+use super::finding_text::{findings, next};
+use super::header::header;
+use super::number::{extent, shape};
+use super::page::{Ink, Page};
+use super::table::{Column, render};
+use crate::document::{Document, LaunchReport};
+use crate::text::{duration, percent};
+
+/// Rows of the launch table unless all are asked for.
+const MOST_ROWS: usize = 20;
+/// Launches diagnosed in full unless all are asked for: those that matter for the whole time.
+const MOST_LAUNCHES: usize = 3;
+/// A launch with less of the time than this is not diagnosed in full unless it is the verdict's: to
+/// remove it wholly would gain less than most timings scatter.
+const LEAST_SHARE: f64 = 0.1;
+
+/// Writes the whole report.
+pub fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    header(&mut page, document);
+    if !page.style.quiet {
+        body(&mut page, document);
+    }
+    next(&mut page, document);
+    if !page.style.quiet {
+        skipped(&mut page, document);
+        if let Some(diff) = &document.diff {
+            page.blank();
+            super::diff_text::body(&mut page, diff);
+        }
+    }
+    if let Some(path) = &document.saved {
+        page.blank();
+        // A path stays in one piece, whatever the width, so that it can be copied.
+        page.line(&format!("saved {}", crate::text::printable(path)));
+    }
+    page.write(out)
+}
+
+fn body(page: &mut Page, document: &Document) {
+    let shown = launches(page, document);
+    for index in shown {
+        let launch = &document.launches[index];
+        page.blank();
+        if document.launches.len() > 1 {
+            let name = super::layout::fit(&launch.kernel, 2 * page.style.width);
+            page.inked("", &format!("launch {index}: {name}, {}", shape(launch)), Ink::Bold);
+        }
+        bottleneck(page, launch);
+        bars(page, launch);
+        findings(page, launch);
+        if page.style.verbose {
+            ncu_rules(page, launch);
+        }
+    }
+}
+
+/// The table of launches where there are several; gives the ones to diagnose in full.
+fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..document.launches.len()).collect();
+    order.sort_by(|&a, &b| {
+        document.launches[b].time_share.total_cmp(&document.launches[a].time_share)
+    });
+    if order.len() < 2 {
+        return order;
+    }
+    page.blank();
+    let most = if page.style.verbose { order.len() } else { MOST_ROWS };
+    let rows: Vec<Vec<String>> =
+        order.iter().take(most).map(|&at| launch_row(at, &document.launches[at])).collect();
+    let head = [
+        Column::number("launch"),
+        Column::text("kernel").flexible(),
+        Column::number("share"),
+        Column::number("time"),
+        Column::text("bound"),
+        Column::text("first finding").flexible(),
+        Column::number("estimate"),
+        Column::text("grid × block").optional(),
+    ];
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+    if order.len() > most {
+        let share: f64 = order[most..].iter().map(|&at| document.launches[at].time_share).sum();
+        let text = format!("{} more (-v), {} of the time", order.len() - most, percent(share));
+        page.inked("", &text, Ink::Dim);
+    }
+    if page.style.verbose {
+        return order;
+    }
+    let verdict = document.verdict.as_ref().map(|verdict| verdict.launch);
+    let main = |place: usize, at: usize| {
+        let share = document.launches[at].time_share;
+        place == 0 || (place < MOST_LAUNCHES && share >= LEAST_SHARE) || Some(at) == verdict
+    };
+    order.iter().enumerate().filter(|&(place, &at)| main(place, at)).map(|(_, &at)| at).collect()
+}
+
+fn launch_row(at: usize, launch: &LaunchReport) -> Vec<String> {
+    let first = launch.findings.first();
+    vec![
+        at.to_string(),
+        launch.kernel.clone(),
+        percent(launch.time_share),
+        launch.duration_ns.map(duration).unwrap_or_default(),
+        launch.bound.word().to_owned(),
+        first.map(|finding| finding.rule.clone()).unwrap_or_default(),
+        first
+            .and_then(|finding| finding.estimated_speedup)
+            .map(|gain| super::number::factor(gain.factor))
+            .unwrap_or_default(),
+        format!("{} × {}", extent(launch.grid), extent(launch.block)),
+    ]
+}
+
+fn bottleneck(page: &mut Page, launch: &LaunchReport) {
+    let mut text = format!("bound by {}", launch.bound.word());
+    if launch.bound == crate::finding::Bound::None {
+        "what bounds it is unknown: the metrics that tell were not collected".clone_into(&mut text);
+    }
+    if !launch.bottleneck.is_empty() {
+        text = format!("{text}: {}", launch.bottleneck);
+    }
+    page.paragraph("", &text);
+    page.blank();
+}
+
+/// One line for the rules that could not be checked; verbose, each with what it lacks.
+fn skipped(page: &mut Page, document: &Document) {
+    let mut rules: BTreeMap<&str, &[String]> = BTreeMap::new();
+    for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
+        rules.entry(&skipped.rule).or_insert(&skipped.missing);
+    }
+    if rules.is_empty() {
+        return;
+    }
+    page.blank();
+    let names: Vec<&str> = rules.keys().copied().collect();
+    if page.style.verbose {
+        page.inked("", "not checked, for want of metrics", Ink::Bold);
+        for (rule, missing) in rules {
+            page.paragraph("  ", &format!("{rule}: {}", missing.join(", ")));
+        }
+    } else {
+        let plural = if names.len() == 1 { "rule" } else { "rules" };
+        let text = format!(
+            "{} {plural} not checked, for want of metrics (-v): {}",
+            names.len(),
+            names.join(", ")
+        );
+        page.inked("", &text, Ink::Dim);
+    }
+}
+
+/// What ncu's own rules said: evidence, not the answer.
+fn ncu_rules(page: &mut Page, launch: &LaunchReport) {
+    if launch.ncu_rules.is_empty() {
+        return;
+    }
+    page.blank();
+    page.inked("", "ncu's own rules", Ink::Bold);
+    for rule in &launch.ncu_rules {
+        let of = if rule.global { "of the kernel" } else { "of one unit's efficiency" };
+        let gain = rule.estimate_percent.map(|percent| format!(", {percent:.0}% {of}"));
+        let gain = gain.unwrap_or_default();
+        let text =
+            format!("{} {} ({}{gain}): {}", rule.section, rule.rule, rule.kind, rule.message);
+        page.paragraph("  ", &text);
+    }
+}

@@ -21,7 +21,7 @@ use crate::interrupt;
 use crate::ladder::plan::{Argument, DType, Launch, Plan, Source};
 use crate::nvrtc;
 
-pub use device::Device;
+pub use device::{Device, driver_version};
 pub use timing::{Repetitions, median_and_range};
 
 /// What memory holds before a run: NaN in every float format, the largest value in unsigned

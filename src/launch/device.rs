@@ -38,6 +38,19 @@ pub(super) fn describe(error: DriverError) -> String {
     }
 }
 
+/// The CUDA version that the driver supports, major and minor; `None` without a driver.
+#[must_use]
+pub fn driver_version() -> Option<(u32, u32)> {
+    // SAFETY: only tries to open the library.
+    if !unsafe { sys::is_culib_present() } {
+        return None;
+    }
+    let mut version = 0;
+    // SAFETY: the library is open and the pointer valid.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().ok()?;
+    Some((version as u32 / 1000, version as u32 % 1000 / 10))
+}
+
 impl Device {
     /// True where a CUDA driver can be opened and has a device.
     #[must_use]
@@ -45,6 +58,19 @@ impl Device {
         // SAFETY: only tries to open the library.
         (unsafe { sys::is_culib_present() })
             && CudaContext::device_count().is_ok_and(|count| count > 0)
+    }
+
+    /// How many devices there are; 0 without a driver.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] where the driver can't say.
+    pub fn count() -> Result<usize> {
+        // SAFETY: only tries to open the library.
+        if !unsafe { sys::is_culib_present() } {
+            return Ok(0);
+        }
+        let count = CudaContext::device_count().map_err(|e| no_device(&describe(e)))?;
+        Ok(count.max(0) as usize)
     }
 
     /// Opens a device by its number.
@@ -61,11 +87,11 @@ impl Device {
                     .to_owned(),
             ));
         }
-        let count = CudaContext::device_count().map_err(|e| no_device(&describe(e)))?;
+        let count = Self::count()?;
         if count == 0 {
             return Err(no_device("the driver lists none"));
         }
-        if ordinal >= count as usize {
+        if ordinal >= count {
             return Err(Error::Usage(format!(
                 "there is no device {ordinal}: this machine has {count}, numbered from 0"
             )));
@@ -78,9 +104,7 @@ impl Device {
         use sys::CUdevice_attribute_enum as Attribute;
         let (major, minor) = context.compute_capability()?;
         let (free, total) = context.mem_get_info()?;
-        let mut version = 0;
-        // SAFETY: the library is open and the pointer valid.
-        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+        let (cuda_major, cuda_minor) = driver_version().unwrap_or_default();
         Ok(Self {
             name: context.name()?,
             compute_capability: (major as u32, minor as u32),
@@ -89,7 +113,7 @@ impl Device {
             l2_bytes: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
             memory_bytes: total as u64,
             free_bytes: free as u64,
-            cuda_version: format!("{}.{}", version / 1000, version % 1000 / 10),
+            cuda_version: format!("{cuda_major}.{cuda_minor}"),
             context,
         })
     }

@@ -1,0 +1,44 @@
+//! `adoprof doctor`: what is missing on this machine.
+
+use std::path::PathBuf;
+
+use super::output::Printer;
+use crate::cli::DoctorArgs;
+use crate::doctor::{self, DeviceProbe};
+use crate::error::{ExitCode, Result};
+use crate::launch::Device;
+use crate::{cache, nvrtc};
+
+pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
+    let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
+    let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
+    printer.text(&doctor::render(&checks))?;
+    Ok(doctor::exit_code(&checks))
+}
+
+/// The CUDA libraries of this machine.
+struct Cuda;
+
+impl DeviceProbe for Cuda {
+    fn driver(&self) -> std::result::Result<(u32, u32), String> {
+        crate::launch::driver_version().ok_or_else(|| "libcuda.so was not found".to_owned())
+    }
+
+    fn devices(&self) -> std::result::Result<Vec<doctor::Device>, String> {
+        (0..Device::count().map_err(|e| e.to_string())?)
+            .map(|ordinal| {
+                let device = Device::open(ordinal).map_err(|e| e.to_string())?;
+                Ok(doctor::Device {
+                    name: device.name,
+                    compute_capability: device.compute_capability,
+                })
+            })
+            .collect()
+    }
+
+    fn nvrtc(&self) -> std::result::Result<(u32, u32), String> {
+        nvrtc::version()
+            .map(|(major, minor)| (major as u32, minor as u32))
+            .ok_or_else(|| "libnvrtc.so was not found".to_owned())
+    }
+}

@@ -1,0 +1,92 @@
+//! `adoprof profile -- PROGRAM`: any CUDA program, unmodified.
+
+use std::path::{Path, PathBuf};
+
+use super::output::Printer;
+use super::{analyze, collect, diff, open};
+use crate::cli::ProfileArgs;
+use crate::error::{ExitCode, Result};
+use crate::ncu::{self, CollectRequest};
+use crate::profile::Profile;
+use crate::store::{Environment, META_SCHEMA, Meta, Pages, REPORT_FILE, Saved, Target};
+use crate::text;
+
+/// Under `.adoprof`, where ladders have their own name.
+const PROGRAMS: &str = "programs";
+
+pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+    if let Some(pattern) = &args.kernel {
+        analyze::kernel_filter(pattern)?;
+    }
+    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+    let name = program_name(args);
+    if args.collection.dry_run {
+        let report = Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>").join(REPORT_FILE);
+        let mut request = request(args, report.with_extension(""));
+        let _sections = collect::complete(&mut request, &args.collection)?;
+        collect::dry_run(&ncu, &ncu::profile(&ncu, &request), &report, printer)?;
+        return Ok(ExitCode::Success);
+    }
+    let baseline =
+        args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
+    let target = match &args.collection.output {
+        Some(folder) => Target::new(folder)?,
+        None => Target::default_for(PROGRAMS, &name)?,
+    };
+    let mut request = request(args, target.staging().join("report"));
+    let _sections = collect::complete(&mut request, &args.collection)?;
+    let command = ncu::profile(&ncu, &request);
+    let progress = printer.progress();
+    let (collected, pages) =
+        collect::collect(&ncu, &command, &args.collection, &name, &progress)?;
+    drop(progress);
+    let mut notices = collected.notices;
+    notices.extend(pages.notices);
+    let saved = Saved {
+        meta: Meta {
+            schema: META_SCHEMA.to_owned(),
+            step: None,
+            environment: Environment {
+                ncu: ncu.version.to_string(),
+                clock_control: "none".to_owned(),
+                cache_control: "all".to_owned(),
+                collected: collect::selection_name(&request.selection).to_owned(),
+                passes: collected.passes,
+                command: format!("adoprof profile -- {name}"),
+                date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
+                adoprof: env!("CARGO_PKG_VERSION").to_owned(),
+                ..Environment::default()
+            },
+            notices,
+        },
+        pages: Pages { raw: pages.raw, details: pages.details, source: pages.source },
+    };
+    let folder = target.finish(&saved, Some(&collected.report))?;
+    let profile = Profile::from_saved(name, saved, Some(folder))?;
+    let mut document = profile.diagnose(None);
+    if let Some(base) = &baseline {
+        document.diff = Some(diff::compare(base, &profile)?);
+    }
+    analyze::show(&document, args.output.format, printer)?;
+    Ok(ExitCode::Success)
+}
+
+/// The program's name without its folder, fit for a folder's name.
+fn program_name(args: &ProfileArgs) -> String {
+    let name = args.program.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
+    let name = text::printable(&name.to_string_lossy());
+    if name.is_empty() || name.starts_with('.') { "program".to_owned() } else { name }
+}
+
+fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
+    let (program, rest) = args.program.split_first().map_or((PathBuf::new(), &[][..]), |(first, rest)| {
+        (PathBuf::from(first), rest)
+    });
+    let mut request =
+        CollectRequest::new(collect::selection(&args.collection), report, program);
+    request.program_args = rest.to_vec();
+    request.kernel.clone_from(&args.kernel);
+    request.launch_skip = (args.launch_skip > 0).then_some(args.launch_skip);
+    request.launch_count = Some(args.launch_count);
+    request
+}

@@ -1,0 +1,103 @@
+//! `adoprof run`: a ladder from its first step to its last.
+
+use super::output::Printer;
+use super::{live, open, step};
+use crate::cli::RunArgs;
+use crate::document::{Document, RunDocument, SCHEMA};
+use crate::error::{Error, ExitCode, Result};
+use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
+use crate::launch::Device;
+use crate::ncu;
+use crate::report::render_run;
+
+pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
+    let ladder = Ladder::open(&args.problem.ladder)?;
+    let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
+    let steps: Vec<&Step> =
+        ladder.steps().iter().filter(|step| !(args.main_only && step.is_side())).collect();
+    if args.collection.dry_run {
+        return dry_run(args, &ladder, &size, &steps, printer);
+    }
+    let device = if step::is_live(&args.origin) {
+        Some(Device::open(args.collection.device)?)
+    } else {
+        None
+    };
+    let mut documents: Vec<Document> = Vec::new();
+    let mut failures: Vec<Error> = Vec::new();
+    for step in steps {
+        // Ctrl-C ends the walk; any other failure is one step's, and the others go on.
+        match one(args, &ladder, step, &size, device.as_ref(), printer) {
+            Ok((document, unprofiled)) => {
+                documents.push(document);
+                failures.extend(unprofiled);
+            }
+            Err(error @ Error::Interrupted(_)) if crate::interrupt::requested() => return Err(error),
+            Err(error) => {
+                eprintln!("adoprof: {}: {error}", step.name());
+                failures.push(error);
+            }
+        }
+    }
+    if documents.is_empty() {
+        return Err(failures.into_iter().next().unwrap_or_else(|| {
+            Error::Usage(format!("the ladder `{}` has no steps", ladder.name()))
+        }));
+    }
+    let document = RunDocument {
+        schema: SCHEMA.to_owned(),
+        ladder: ladder.name().to_owned(),
+        steps: documents,
+    };
+    printer.result(|style, out| render_run(&document, args.output.format, style, out))?;
+    Ok(failures.first().map_or(ExitCode::Success, Error::exit_code))
+}
+
+fn one(
+    args: &RunArgs,
+    ladder: &Ladder,
+    step: &Step,
+    size: &Overrides,
+    device: Option<&Device>,
+    printer: &Printer,
+) -> Result<(Document, Option<Error>)> {
+    let Some(device) = device else {
+        let profile = open::recording(ladder, step.name(), size)?;
+        return Ok((profile.diagnose(Some(ladder)), None));
+    };
+    let request = request(args, ladder, step, size);
+    let outcome = live::step(device, &request, printer)?;
+    Ok((outcome.profile.diagnose(Some(ladder)), outcome.unprofiled))
+}
+
+fn request<'a>(
+    args: &'a RunArgs,
+    ladder: &'a Ladder,
+    step: &'a Step,
+    size: &'a Overrides,
+) -> live::Request<'a> {
+    live::Request {
+        ladder,
+        ladder_argument: &args.problem.ladder,
+        step,
+        size,
+        collection: &args.collection,
+        cpu: args.cpu,
+        time_only: false,
+        output: args.collection.output.as_ref().map(|folder| folder.join(step.name())),
+    }
+}
+
+fn dry_run(
+    args: &RunArgs,
+    ladder: &Ladder,
+    size: &Overrides,
+    steps: &[&Step],
+    printer: &Printer,
+) -> Result<ExitCode> {
+    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+    for step in steps {
+        step::dry_run(&ncu, &request(args, ladder, step, size), printer)?;
+    }
+    Ok(ExitCode::Success)
+}

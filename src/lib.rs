@@ -15,5 +15,6 @@ pub mod frame;
 pub mod ladder;
 pub mod metric;
 pub mod model;
+pub mod problem;
 pub mod rules;
 pub mod text;

@@ -4,4 +4,302 @@
 //! expressions evaluated for one problem size, a step is a [`plan::Plan`], which is all that the
 //! launcher sees.
 
+mod check;
+pub mod describe;
+pub mod expression;
+pub mod manifest;
+pub mod nearest;
+pub mod overrides;
 pub mod plan;
+mod planner;
+pub mod rule_names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+
+pub use manifest::Published;
+pub use overrides::{Overrides, parse_overrides};
+
+use crate::error::{Error, Result};
+use manifest::{FILE, Manifest, Origin};
+use plan::Source;
+
+/// The ladders that the program carries.
+static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+
+/// A ladder that has been read and checked; its expressions wait for a problem size.
+#[derive(Debug, Clone)]
+pub struct Ladder {
+    manifest: Manifest,
+    /// The manifest's path and text, for errors that show only at a given size.
+    path: PathBuf,
+    text: String,
+    /// Parameters with their defaults, in the manifest's order.
+    parameters: Vec<(String, u64)>,
+    steps: Vec<Step>,
+    cases: Vec<Case>,
+}
+
+/// A step of a ladder.
+#[derive(Debug, Clone)]
+pub struct Step {
+    manifest: manifest::Step,
+    defaults: BTreeMap<String, u64>,
+    answers: Vec<String>,
+    source: Source,
+}
+
+/// A named problem size, usually one from the literature.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// The step that it runs.
+    pub step: String,
+    /// The problem's parameters.
+    pub size: Overrides,
+    /// Where it comes from.
+    pub note: String,
+}
+
+impl Step {
+    /// The step's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.manifest.name.get_ref()
+    }
+
+    /// The step in one line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.manifest.title
+    }
+
+    /// What it changes against the step before it, or against [`Step::from`].
+    #[must_use]
+    pub fn changes(&self) -> &str {
+        &self.manifest.changes
+    }
+
+    /// True for a step beside the main walk.
+    #[must_use]
+    pub fn is_side(&self) -> bool {
+        self.manifest.side
+    }
+
+    /// The main step that a side step starts from.
+    #[must_use]
+    pub fn from(&self) -> Option<&str> {
+        self.manifest.from.as_ref().map(|from| from.get_ref().as_str())
+    }
+
+    /// The faults of the step before it that it takes away, as rule names.
+    #[must_use]
+    pub fn answers(&self) -> &[String] {
+        &self.answers
+    }
+
+    /// Parameters that this step sets otherwise than the ladder.
+    #[must_use]
+    pub fn defaults(&self) -> &BTreeMap<String, u64> {
+        &self.defaults
+    }
+
+    /// Why it does; empty where it does not.
+    #[must_use]
+    pub fn note(&self) -> &str {
+        &self.manifest.note
+    }
+
+    /// Figures that others published for it.
+    #[must_use]
+    pub fn published(&self) -> &[Published] {
+        &self.manifest.published
+    }
+
+    /// Its CUDA source.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl Ladder {
+    /// The names of the ladders that the program carries.
+    #[must_use]
+    pub fn builtin_names() -> Vec<&'static str> {
+        let mut names: Vec<&str> = BUILTIN
+            .dirs()
+            .filter(|dir| dir.get_file(dir.path().join(FILE)).is_some())
+            .filter_map(|dir| dir.path().to_str())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// A ladder that the program carries.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an unknown name, with those that there are.
+    pub fn builtin(name: &str) -> Result<Self> {
+        let names = Self::builtin_names();
+        let known = names.iter().find(|known| **known == name);
+        let file = known.and_then(|known| BUILTIN.get_file(Path::new(known).join(FILE)));
+        let Some(text) = file.and_then(include_dir::File::contents_utf8) else {
+            return Err(Error::Usage(format!(
+                "no built-in ladder is called `{}`{}; a ladder of your own is named by its \
+                 directory, such as `./{0}`",
+                crate::text::printable(name),
+                nearest::hint(name, &names)
+            )));
+        };
+        let path = Path::new("kernels").join(name).join(FILE);
+        let read = |file: &str| {
+            let text = BUILTIN
+                .get_file(Path::new(name).join(file))
+                .and_then(include_dir::File::contents_utf8)
+                .ok_or_else(|| "it is not among the built-in kernels".to_owned())?;
+            let name = format!("kernels/{name}/{file}");
+            Ok(Source { name, text: text.to_owned(), path: None })
+        };
+        check::ladder(Origin { path: &path, text }, &read)
+    }
+
+    /// The ladder in a directory (or with that `ladder.toml`).
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the manifest can't be read, [`Error::Manifest`] where it says something
+    /// that can't be.
+    pub fn load(dir: &Path) -> Result<Self> {
+        let dir = match dir.file_name() {
+            Some(name) if name == FILE => dir.parent().unwrap_or(dir),
+            _ => dir,
+        };
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let path = dir.join(FILE);
+        let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::input(
+                dir,
+                format!("there is no {FILE} in it; name a ladder's directory, or start one with `adoprof init FILE.cu`"),
+            ),
+            _ => Error::io(&path, "read the manifest", &error),
+        })?;
+        let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
+        let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
+        let read = |file: &str| {
+            let path = absolute.join(file);
+            let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            let name = match &folder {
+                Some(folder) => format!("{folder}/{file}"),
+                None => file.to_owned(),
+            };
+            Ok(Source { name, text, path: Some(path) })
+        };
+        check::ladder(Origin { path: &path, text: &text }, &read)
+    }
+
+    /// The ladder's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.manifest.name.get_ref()
+    }
+
+    /// The ladder in one line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.manifest.title
+    }
+
+    /// What it computes, in a few sentences.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.manifest.description
+    }
+
+    /// Parameters with their defaults, in the manifest's order.
+    #[must_use]
+    pub fn parameters(&self) -> &[(String, u64)] {
+        &self.parameters
+    }
+
+    /// All steps in the manifest's order, side steps among them.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The main walk.
+    pub fn main_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| !step.is_side())
+    }
+
+    /// Named problem sizes.
+    #[must_use]
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    /// The step of that name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the names that there are.
+    pub fn step(&self, name: &str) -> Result<&Step> {
+        self.steps.iter().find(|step| step.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.steps.iter().map(Step::name).collect();
+            Error::Usage(format!(
+                "ladder `{}` has no step `{}`{}",
+                self.name(),
+                crate::text::printable(name),
+                nearest::hint(name, &names)
+            ))
+        })
+    }
+
+    /// The case of that name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the names that there are.
+    pub fn case(&self, name: &str) -> Result<&Case> {
+        self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
+            Error::Usage(format!(
+                "ladder `{}` has no case `{}`{}",
+                self.name(),
+                crate::text::printable(name),
+                nearest::hint(name, &names)
+            ))
+        })
+    }
+
+    /// The first main step after `after_step` that takes the fault `rule` away. A side step counts
+    /// as the step that it starts from. `None` where no later step does, or the step is unknown.
+    #[must_use]
+    pub fn next_for(&self, rule: &str, after_step: &str) -> Option<&Step> {
+        let after = self.step(after_step).ok()?;
+        let place = after.from().unwrap_or(after.name());
+        self.main_steps()
+            .skip_while(|step| step.name() != place)
+            .skip(1)
+            .find(|step| step.answers.iter().any(|answer| answer == rule))
+    }
+
+    /// A step for one problem size, ready to build and launch.
+    ///
+    /// `overrides` take the place of the step's and the ladder's defaults; `sms` is the device's
+    /// number of multiprocessors, `SMS` in expressions.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an unknown step or parameter and for a size that can't be run,
+    /// [`Error::Manifest`] where an expression makes no sense at this size.
+    pub fn plan(&self, step: &str, overrides: &Overrides, sms: u32) -> Result<plan::Plan> {
+        planner::plan(self, self.step(step)?, overrides, sms)
+    }
+
+    fn origin(&self) -> Origin<'_> {
+        Origin { path: &self.path, text: &self.text }
+    }
+}

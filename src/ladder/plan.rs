@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 /// A step of a ladder for one problem size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -46,7 +48,8 @@ pub struct Source {
 }
 
 /// Element types that a manifest can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DType {
     /// 32-bit floating point.
     F32,
@@ -75,10 +78,46 @@ impl DType {
             Self::F64 | Self::U64 => 8,
         }
     }
+
+    /// The name in a manifest.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::F16 => "f16",
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::U8 => "u8",
+        }
+    }
+
+    /// True for the types whose values have a fraction.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64 | Self::F16)
+    }
+
+    /// The smallest and the largest value; for integers as far as an f64 holds every integer
+    /// (2^53).
+    #[must_use]
+    pub fn range(self) -> (f64, f64) {
+        match self {
+            Self::F32 => (f64::from(f32::MIN), f64::from(f32::MAX)),
+            Self::F64 => (f64::MIN, f64::MAX),
+            Self::F16 => (-65504.0, 65504.0),
+            Self::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+            Self::U32 => (0.0, f64::from(u32::MAX)),
+            Self::U64 => (0.0, 9_007_199_254_740_992.0),
+            Self::U8 => (0.0, f64::from(u8::MAX)),
+        }
+    }
 }
 
 /// What a buffer is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Filled before the first launch and copied to the device.
     Input,
@@ -86,11 +125,28 @@ pub enum Role {
     Output,
     /// Uninitialised memory between launches of a step; poisoned before each checked run.
     Scratch,
+    /// Memory that the kernels find as the run before left it (a work counter that is put back to
+    /// zero): filled before the first run and before each checked one, never poisoned.
+    State,
+}
+
+impl Role {
+    /// The name in a manifest.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Scratch => "scratch",
+            Self::State => "state",
+        }
+    }
 }
 
 /// How an input is filled. All fills are deterministic: element i of buffer b depends on the seed,
 /// on b's name and on i alone, so threads and sizes don't change it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Fill {
     /// One of these values, chosen uniformly.
     Choice(Vec<f64>),
@@ -103,7 +159,8 @@ pub enum Fill {
     },
     /// The same value everywhere.
     Constant(f64),
-    /// The element's index.
+    /// The element's index, modulo the number of integers from 0 that the type holds without gaps
+    /// (256 for u8, 2048 for f16, 2^24 for f32, …).
     Index,
 }
 
@@ -172,6 +229,8 @@ pub enum Check {
         /// Largest allowed |got − expected| / max(|expected|, tiny); 0 demands equality.
         relative: f64,
     },
+    /// Not at all: this step is the one that the ladder's others are compared with.
+    Reference,
 }
 
 /// The ladder's figure of merit.

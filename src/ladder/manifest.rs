@@ -1,0 +1,228 @@
+//! `ladder.toml` as it is written. Unknown keys are errors; every error names its line and what to
+//! write instead.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use toml::Spanned;
+
+use super::expression::Expression;
+use super::nearest::nearest;
+use super::plan::{DType, Fill, Role};
+use crate::error::{Error, Result};
+
+/// The file's name in a ladder's directory.
+pub const FILE: &str = "ladder.toml";
+
+/// An expression and where it stands.
+pub(super) type Formula = Spanned<Expression>;
+/// Parameter values and where they stand.
+pub(super) type Sizes = BTreeMap<Spanned<String>, Spanned<i64>>;
+
+/// A whole manifest.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    pub name: Spanned<String>,
+    pub title: String,
+    #[serde(default)]
+    pub description: String,
+    pub reference: Spanned<String>,
+    pub tolerance: Option<Spanned<Tolerance>>,
+    pub parameters: Sizes,
+    pub metric: Metric,
+    pub bytes: Formula,
+    pub flops: Formula,
+    pub buffers: Vec<Buffer>,
+    pub steps: Vec<Step>,
+    #[serde(default)]
+    pub cases: Vec<Case>,
+}
+
+/// How far an answer may be from the reference step's.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tolerance {
+    pub relative: f64,
+}
+
+/// The figure of merit: rate = work / seconds / 1e9.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Metric {
+    pub unit: String,
+    pub work: Formula,
+}
+
+/// A buffer in device memory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Buffer {
+    pub name: Spanned<String>,
+    pub dtype: DType,
+    pub shape: Spanned<Vec<Formula>>,
+    pub role: Role,
+    pub fill: Option<Spanned<Fill>>,
+}
+
+/// A step.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub name: Spanned<String>,
+    pub title: String,
+    #[serde(default)]
+    pub changes: String,
+    #[serde(default)]
+    pub side: bool,
+    pub from: Option<Spanned<String>>,
+    pub file: Spanned<String>,
+    #[serde(default)]
+    pub flags: Vec<String>,
+    #[serde(default)]
+    pub size: Sizes,
+    #[serde(default)]
+    pub note: String,
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
+    #[serde(default)]
+    pub answers: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub published: Vec<Published>,
+    pub launches: Spanned<Vec<Launch>>,
+}
+
+/// A condition on the size, with the reason why.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Requirement {
+    pub that: Formula,
+    pub because: String,
+}
+
+/// A figure that somebody published for a step.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Where it was measured: `V100-SXM2-32GB`.
+    pub device: String,
+    /// What was measured, with the size where it is not the ladder's default.
+    pub what: String,
+    /// The figure in `unit`.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// Who published it, where.
+    pub source: String,
+}
+
+/// A kernel launch.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Launch {
+    pub kernel: Spanned<String>,
+    pub grid: Spanned<Vec<Formula>>,
+    pub block: Spanned<Vec<Formula>>,
+    pub shared: Option<Formula>,
+    /// The launch is repeated so often, with `i` = 0, 1, … in its expressions.
+    pub repeat: Option<Formula>,
+    #[serde(default)]
+    pub args: Vec<Spanned<Argument>>,
+}
+
+/// A kernel argument: a buffer's name, or `{ type = "i32", value = "N" }`.
+#[derive(Debug, Clone)]
+pub(super) enum Argument {
+    Buffer(String),
+    Scalar(Scalar),
+}
+
+/// A scalar argument.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scalar {
+    #[serde(rename = "type")]
+    pub dtype: DType,
+    pub value: Formula,
+}
+
+/// A named problem size.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Case {
+    pub name: Spanned<String>,
+    pub step: Spanned<String>,
+    pub size: Sizes,
+    #[serde(default)]
+    pub note: String,
+}
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Argument;
+            fn expecting(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+                out.write_str("a buffer's name or { type = \"i32\", value = \"N\" }")
+            }
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Argument, E> {
+                Ok(Argument::Buffer(name.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> std::result::Result<Argument, A::Error> {
+                Scalar::deserialize(MapAccessDeserializer::new(map)).map(Argument::Scalar)
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// A manifest's text and place, for error messages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+impl Origin<'_> {
+    /// An error at a byte range of the text.
+    pub fn error(&self, span: &Range<usize>, problem: impl Into<String>) -> Error {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Error::Manifest { path: self.path.to_owned(), line, problem: problem.into() }
+    }
+
+    /// Reads the text's shape; what it means is checked later.
+    pub fn parse(&self) -> Result<Manifest> {
+        toml::from_str(self.text).map_err(|error| {
+            self.error(&error.span().unwrap_or(0..0), remedy(error.message()))
+        })
+    }
+}
+
+/// serde's message, with what to write instead.
+fn remedy(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (what, kind) = if message.starts_with("unknown field") {
+        ("key", "keys here are")
+    } else if message.starts_with("unknown variant") {
+        ("word", "words here are")
+    } else if let (true, [key, ..]) = (message.starts_with("missing field"), quoted.as_slice()) {
+        return format!("the key `{key}` is missing: add it");
+    } else if let (true, [key, ..]) = (message.starts_with("duplicate key"), quoted.as_slice()) {
+        return format!("the key `{key}` stands here twice: remove one");
+    } else {
+        return message.to_owned();
+    };
+    let [word, known @ ..] = quoted.as_slice() else { return message.to_owned() };
+    let suggestion = match nearest(word, known.iter().copied()) {
+        Some(near) => format!("write `{near}`"),
+        None => "remove it or write another".to_owned(),
+    };
+    format!("unknown {what} `{word}`: {suggestion} (the {kind} {})", known.join(", "))
+}

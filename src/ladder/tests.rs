@@ -1,0 +1,246 @@
+//! The built-in ladders plan at every size, and a manifest's mistakes are named with their lines.
+
+use std::path::Path;
+
+use super::plan::{Argument, Check, DType, Role};
+use super::{Ladder, Overrides, parse_overrides};
+use crate::error::Error;
+
+fn ado() -> Ladder {
+    Ladder::builtin("ado").unwrap()
+}
+
+fn size(text: &str) -> Overrides {
+    parse_overrides(text).unwrap()
+}
+
+#[test]
+fn every_built_in_step_plans_at_default_and_odd_sizes() {
+    for name in Ladder::builtin_names() {
+        let ladder = Ladder::builtin(name).unwrap();
+        for step in ladder.steps() {
+            let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            assert!(!plan.launches.is_empty());
+            for launch in &plan.launches {
+                assert!(plan.source.text.contains(&launch.kernel), "{}", launch.kernel);
+            }
+        }
+        for case in ladder.cases() {
+            ladder.plan(&case.step, &case.size, 36).unwrap();
+        }
+    }
+    for step in ado().steps() {
+        for odd in ["N=1,M=1,L=1", "N=7,M=13,L=37", "N=65,M=3,L=1023", "N=3,M=1000,L=33"] {
+            let plan = ado().plan(step.name(), &size(odd), 1).unwrap();
+            assert!(plan.launches.iter().all(|launch| !launch.grid.contains(&0)), "{odd}");
+            assert!(plan.notices.is_empty() || !odd.contains("N="));
+        }
+    }
+}
+
+#[test]
+fn v2_plans_as_the_kernel_expects() {
+    let plan = ado().plan("v2", &size("N=3,M=5,L=40"), 132).unwrap();
+    let names: Vec<&str> = plan.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
+    assert_eq!(names, ["input", "matrix", "output"]);
+    assert_eq!(plan.buffers[0].shape, [3, 40, 5]);
+    assert_eq!(plan.buffers[2].role, Role::Output);
+    let [launch] = plan.launches.as_slice() else { panic!("one launch") };
+    assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([3, 1, 1], [40, 1, 1], 160));
+    assert_eq!(launch.arguments[2], Argument::Buffer(2));
+    assert_eq!(launch.arguments[3..], [3.0, 5.0, 40.0].map(|n| Argument::Scalar(DType::I32, n)));
+    // 600 input, 1600 matrix and 120 output floats; 600 additions and 2·3·1600 for the product.
+    assert_eq!((plan.bytes, plan.flops), (4 * 2320, 600 + 9600));
+    assert_eq!(plan.check, Check::Builtin("ado".into()));
+    assert_eq!(plan.source.name, "kernels/ado/v2.cu");
+}
+
+#[test]
+fn the_literatures_size_has_the_contracts_figures() {
+    let plan = ado().plan("v2", &Overrides::new(), 132).unwrap();
+    assert_eq!((plan.bytes, plan.flops), (4_303_355_904, 3_221_225_472));
+}
+
+#[test]
+fn v1_is_smaller_by_default_and_says_so() {
+    let plan = ado().plan("v1", &Overrides::new(), 132).unwrap();
+    assert_eq!((plan.size["N"], plan.size["M"]), (16, 1024));
+    assert_eq!(plan.notices.len(), 1);
+    let plan = ado().plan("v1", &size("N=32"), 132).unwrap();
+    assert_eq!((plan.size["N"], plan.notices.len()), (32, 0));
+}
+
+#[test]
+fn later_steps_use_scratch_state_and_the_device() {
+    let plan = ado().plan("v5", &size("N=65,L=2000"), 132).unwrap();
+    assert_eq!(plan.launches[1].grid, [2, 32, 1]);
+    let plan = ado().plan("v6", &Overrides::new(), 7).unwrap();
+    assert_eq!(plan.launches[0].grid[0] % 7, 0);
+    let counters = plan.buffers.iter().find(|buffer| buffer.name == "counters").unwrap();
+    assert_eq!((counters.role, counters.dtype), (Role::State, DType::U32));
+}
+
+#[test]
+fn a_rule_leads_to_the_next_step_that_answers_it() {
+    let ladder = ado();
+    let next = |rule, after| ladder.next_for(rule, after).map(super::Step::name);
+    assert_eq!(next("grid-too-small", "v1"), Some("v2"));
+    assert_eq!(next("uncoalesced-global-access", "v2"), Some("v3"));
+    assert_eq!(next("shared-memory-pressure", "v2"), Some("v4"));
+    assert_eq!(next("barrier-stalls", "v4"), Some("v5"));
+    assert_eq!(next("uncoalesced-global-access", "v2-shuffle"), Some("v3"));
+    assert_eq!(next("grid-too-small", "v3"), None);
+    assert_eq!(next("at-memory-roof", "v1"), None);
+    assert_eq!(next("grid-too-small", "v9"), None);
+}
+
+#[test]
+fn senseless_requests_are_usage_errors() {
+    let ladder = ado();
+    for (step, sizes, words) in [
+        ("v7", "", "no step `v7`; did you mean `v1`?"),
+        ("v2", "K=4", "no parameter `K`"),
+        ("v2", "n=4", "did you mean `N`?"),
+        ("v2", "L=2048", "it needs L <= 1024 (a block has a thread for each component)"),
+        ("v2", "N=2^50,M=2^20", "pass 2^63 bytes"),
+        ("v5", "N=2^33,M=1,L=1", "a grid of 8589934592 in x"),
+        ("v5", "N=1,M=2^32,L=1", "takes `M` as i32, which does not hold 4294967296"),
+    ] {
+        match ladder.plan(step, &size(sizes), 132) {
+            Err(Error::Usage(message)) => assert!(message.contains(words), "{message}"),
+            other => panic!("{step} {sizes}: {other:?}"),
+        }
+    }
+    let zero = Overrides::from([("N".to_owned(), 0)]);
+    let error = ladder.plan("v2", &zero, 132).unwrap_err().to_string();
+    assert!(error.contains("N = 0 leaves nothing to compute"), "{error}");
+    let error = Ladder::builtin("ad0").unwrap_err().to_string();
+    assert!(error.contains("did you mean `ado`?"), "{error}");
+}
+
+/// A ladder of a user's: two steps, the first of which is the reference.
+fn user() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ladder/scan")
+}
+
+#[test]
+fn a_users_ladder_loads_from_a_directory_and_its_manifest() {
+    for path in [user(), user().join("ladder.toml")] {
+        let ladder = Ladder::load(&path).unwrap();
+        assert_eq!(ladder.name(), "scan");
+        assert_eq!(ladder.step("log").unwrap().source().name, "scan/scan.cu");
+    }
+}
+
+#[test]
+fn repeats_become_launches_and_steps_check_against_steps() {
+    let ladder = Ladder::load(&user()).unwrap();
+    // 9 elements need ceil(log2(9)) = 4 passes with distances 1, 2, 4, 8.
+    let plan = ladder.plan("log", &size("N=9"), 132).unwrap();
+    let distances: Vec<_> =
+        plan.launches.iter().skip(1).map(|launch| launch.arguments[1].clone()).collect();
+    assert_eq!(distances, [1.0, 2.0, 4.0, 8.0].map(|d| Argument::Scalar(DType::U32, d)));
+    let Check::Step { plan: reference, relative } = &plan.check else { panic!("{:?}", plan.check) };
+    // The reference runs at this size, not at its own default.
+    assert_eq!((reference.step.as_str(), reference.size["N"], *relative), ("plain", 9, 1e-5));
+    assert_eq!(reference.check, Check::Reference);
+    let plan = ladder.plan("plain", &Overrides::new(), 132).unwrap();
+    assert_eq!((plan.size["N"], plan.check), (1024, Check::Reference));
+    assert_eq!(plan.notices.len(), 2);
+}
+
+#[test]
+fn a_directory_without_a_manifest_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Ladder::load(dir.path()).unwrap_err();
+    assert!(matches!(&error, Error::Input { .. }), "{error:?}");
+    assert!(error.to_string().contains("there is no ladder.toml in it"), "{error}");
+}
+
+/// Replaces `old` in the user's manifest and loads it.
+fn broken(old: &str, new: &str) -> Result<Ladder, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
+    assert!(text.contains(old), "the fixture has no {old:?}");
+    std::fs::write(dir.path().join("ladder.toml"), text.replacen(old, new, 1)).unwrap();
+    std::fs::copy(user().join("scan.cu"), dir.path().join("scan.cu")).unwrap();
+    Ladder::load(dir.path())
+}
+
+#[test]
+fn manifest_mistakes_name_their_line_and_the_remedy() {
+    for (old, new, line, words) in [
+        ("title = \"prefix", "titel = \"prefix", 2, "unknown key `titel`: write `title`"),
+        ("N = 4096", "N = 0", 8, "a size is a whole number from 1"),
+        ("N = 4096", "N = \"x\"", 8, "invalid type"),
+        ("N = 4096", "SMS = 4096", 8, "`SMS` has a meaning of its own"),
+        ("N = 4096", "Q = 4096", 4, "`4 * 2 * N` uses `N`, which is no parameter"),
+        ("4 * 2 * N", "4 * 2 * ", 4, "`4 * 2 * ` is not an expression"),
+        ("4 * 2 * N", "4 * 2 * (N", 4, "a closing parenthesis is missing"),
+        ("flops = \"N\"\n", "", 1, "the key `flops` is missing"),
+        ("dtype = \"f32\"", "dtype = \"float32\"", 12, "unknown word `float32`"),
+        ("role = \"input\"", "role = \"inptu\"", 14, "write `input`"),
+        ("shape = [\"N\"]", "shape = []", 13, "the shape of `values` is empty"),
+        ("{ uniform =", "{ unifrom =", 15, "write `uniform`"),
+        ("low = 0, high = 1", "low = 1, high = 0", 15, "`low` must be below `high`"),
+        ("fill = { uniform = { low = 0, high = 1 } }\n", "", 11, "without a `fill`"),
+        ("role = \"output\"", "role = \"scratch\"", 1, "no buffer has the role \"output\""),
+        ("reference = \"plain\"", "reference = \"plan\"", 3, "did you mean `plain`?"),
+        ("tolerance = { relative = 1e-5 }\n", "", 3, "add tolerance"),
+        ("relative = 1e-5", "relative = -1", 6, "makes no sense"),
+        ("name = \"log\"", "name = \"plain\"", 39, "there is a step `plain` above"),
+        ("answers = [\"low-", "answers = [\"lw-", 42, "did you mean `low-instruction-parallelism`?"),
+        ("file = \"scan.cu\"", "file = \"skan.cu\"", 26, "cannot read `skan.cu`"),
+        ("file = \"scan.cu\"", "file = \"../scan.cu\"", 26, "is not inside the ladder's directory"),
+        ("args = [\"values\"", "args = [\"valeus\"", 35, "did you mean `values`?"),
+        ("\"sums\", { type = \"i32\"", "{ type = \"i32\"", 31, "no launch of `plain` takes the output `sums`"),
+        ("type = \"i32\"", "type = \"int\"", 35, "unknown word `int`"),
+        ("type = \"i32\"", "typ = \"i32\"", 35, "unknown key `typ`: write `type`"),
+        ("grid = [1]", "grid = []", 33, "a grid has 1 to 3 extents"),
+        ("grid = [1]", "grid = [true]", 33, "expected a number or an expression"),
+        ("grid = [1]", "grid = [\"i\"]", 33, "only in a launch with `repeat`"),
+        ("size = { N = 1024 }", "size = { M = 1024 }", 27, "no parameter `M`"),
+        ("step = \"log\"", "step = \"lag\"", 59, "did you mean `log`?"),
+        ("[parameters]", "[parameters", 7, "expected"),
+        ("side = false", "side = true", 39, "a side step without `from`"),
+    ] {
+        match broken(old, new) {
+            Err(Error::Manifest { line: got, problem, .. }) => {
+                assert!(problem.contains(words), "{new}: {problem}");
+                assert_eq!(got, line, "{new}: {problem}");
+            }
+            other => panic!("{new}: {:?}", other.map(|ladder| ladder.name().to_owned())),
+        }
+    }
+}
+
+#[test]
+fn formulas_that_fail_at_a_size_name_their_line() {
+    let ladder = broken("grid = [1]", "grid = [\"N / 2\"]").unwrap();
+    let error = ladder.plan("plain", &size("N=3"), 1).unwrap_err();
+    let Error::Manifest { line: 33, problem, .. } = &error else { panic!("{error:?}") };
+    assert!(problem.contains("`N / 2` comes to 1.5 for N = 3"), "{problem}");
+    let ladder = broken("grid = [1]", "grid = [\"floor(N / 64)\"]").unwrap();
+    let error = ladder.plan("plain", &size("N=3"), 1).unwrap_err().to_string();
+    assert!(error.contains("comes to 0 at N = 3"), "{error}");
+    let ladder = broken("ceil(log2(N))\"", "N * N\"").unwrap();
+    let error = ladder.plan("log", &size("N=4096"), 1).unwrap_err().to_string();
+    assert!(error.contains("16,777,216 launches are too many"), "{error}");
+}
+
+#[test]
+fn a_built_in_reference_needs_its_buffers() {
+    let error = broken("reference = \"plain\"\n", "reference = \"ado\"\n").unwrap_err().to_string();
+    assert!(error.contains("derives its own tolerance"), "{error}");
+}
+
+#[test]
+fn descriptions_name_everything() {
+    let list = super::describe::list().unwrap();
+    assert!(list.contains("ado") && list.contains("v1 v2 v3 v4 v5 v6"), "{list}");
+    let shown = super::describe::show(&ado());
+    for words in ["v2-coalesced", "(beside v2)", "grid-too-small", "78.94 ms", "laptop-3", "N x L x M"] {
+        assert!(shown.contains(words), "{words} is missing in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+}

@@ -1,0 +1,13 @@
+//! The problem that a step solves, seen from the host: its inputs, the right answer, and how far
+//! from it an answer may be.
+
+pub mod ado;
+pub mod buffer;
+pub mod compare;
+pub mod fill;
+pub mod half;
+pub mod reference;
+
+pub use buffer::HostBuffer;
+pub use compare::{Comparison, Tolerance, compare};
+pub use reference::Expected;

@@ -1,0 +1,136 @@
+//! Arrays in host memory, one per element type.
+
+use crate::ladder::plan::DType;
+
+/// An array in host memory. Halves are kept as their bits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HostBuffer {
+    /// 32-bit floating point.
+    F32(Vec<f32>),
+    /// 64-bit floating point.
+    F64(Vec<f64>),
+    /// 16-bit floating point, as bits.
+    F16(Vec<u16>),
+    /// 32-bit signed integers.
+    I32(Vec<i32>),
+    /// 32-bit unsigned integers.
+    U32(Vec<u32>),
+    /// 64-bit unsigned integers.
+    U64(Vec<u64>),
+    /// 8-bit unsigned integers.
+    U8(Vec<u8>),
+}
+
+/// Runs an expression on whichever vector a [`HostBuffer`] holds.
+macro_rules! each {
+    ($buffer:expr, $values:ident => $result:expr) => {
+        match $buffer {
+            HostBuffer::F32($values) => $result,
+            HostBuffer::F64($values) => $result,
+            HostBuffer::F16($values) => $result,
+            HostBuffer::I32($values) => $result,
+            HostBuffer::U32($values) => $result,
+            HostBuffer::U64($values) => $result,
+            HostBuffer::U8($values) => $result,
+        }
+    };
+}
+
+impl HostBuffer {
+    /// An array of zeros.
+    #[must_use]
+    pub fn zeros(dtype: DType, len: usize) -> Self {
+        match dtype {
+            DType::F32 => Self::F32(vec![0.0; len]),
+            DType::F64 => Self::F64(vec![0.0; len]),
+            DType::F16 => Self::F16(vec![0; len]),
+            DType::I32 => Self::I32(vec![0; len]),
+            DType::U32 => Self::U32(vec![0; len]),
+            DType::U64 => Self::U64(vec![0; len]),
+            DType::U8 => Self::U8(vec![0; len]),
+        }
+    }
+
+    /// An array whose every byte is [`poison_byte`]: what a kernel did not write shows.
+    #[must_use]
+    pub fn poisoned(dtype: DType, len: usize) -> Self {
+        let byte = poison_byte(dtype);
+        match dtype {
+            DType::F32 => Self::F32(vec![f32::from_ne_bytes([byte; 4]); len]),
+            DType::F64 => Self::F64(vec![f64::from_ne_bytes([byte; 8]); len]),
+            DType::F16 => Self::F16(vec![u16::from_ne_bytes([byte; 2]); len]),
+            DType::I32 => Self::I32(vec![i32::from_ne_bytes([byte; 4]); len]),
+            DType::U32 => Self::U32(vec![u32::from_ne_bytes([byte; 4]); len]),
+            DType::U64 => Self::U64(vec![u64::from_ne_bytes([byte; 8]); len]),
+            DType::U8 => Self::U8(vec![byte; len]),
+        }
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+            Self::F16(_) => DType::F16,
+            Self::I32(_) => DType::I32,
+            Self::U32(_) => DType::U32,
+            Self::U64(_) => DType::U64,
+            Self::U8(_) => DType::U8,
+        }
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        each!(self, values => values.len())
+    }
+
+    /// True for an array without elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An element as f64 (integers above 2^53 are rounded); `None` past the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<f64> {
+        match self {
+            Self::F32(values) => values.get(index).map(|value| f64::from(*value)),
+            Self::F64(values) => values.get(index).copied(),
+            Self::F16(values) => values.get(index).map(|bits| super::half::to_f64(*bits)),
+            Self::I32(values) => values.get(index).map(|value| f64::from(*value)),
+            Self::U32(values) => values.get(index).map(|value| f64::from(*value)),
+            Self::U64(values) => values.get(index).map(|value| *value as f64),
+            Self::U8(values) => values.get(index).map(|value| f64::from(*value)),
+        }
+    }
+}
+
+/// The byte that poisons a type: all ones is a NaN in every floating-point format, 0xAA an unlikely
+/// integer. One byte for a whole element lets the device do it with a memset.
+#[must_use]
+pub fn poison_byte(dtype: DType) -> u8 {
+    if dtype.is_float() { 0xff } else { 0xaa }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poison_is_nan_or_unlikely() {
+        for dtype in [DType::F32, DType::F64, DType::F16] {
+            assert!(HostBuffer::poisoned(dtype, 1).get(0).unwrap().is_nan(), "{dtype:?}");
+        }
+        assert_eq!(HostBuffer::poisoned(DType::U8, 1).get(0), Some(170.0));
+        assert_eq!(HostBuffer::poisoned(DType::U32, 2).get(1), Some(f64::from(0xaaaa_aaaa_u32)));
+        assert!(HostBuffer::poisoned(DType::I32, 1).get(0).unwrap() < 0.0);
+    }
+
+    #[test]
+    fn knows_type_and_length() {
+        let buffer = HostBuffer::zeros(DType::U64, 3);
+        assert_eq!((buffer.dtype(), buffer.len(), buffer.get(3)), (DType::U64, 3, None));
+    }
+}

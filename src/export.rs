@@ -3,12 +3,17 @@
 //! The formats are ncu's `raw`, `details` and `source` pages as CSV, and its binary report. Nothing
 //! after this module knows which of them a number came from.
 
+pub mod csv_pages;
 pub mod details;
+pub mod ncu_message;
 pub mod number;
+pub mod pages;
 pub mod raw;
 pub mod report;
+pub mod section;
 pub mod source;
 pub mod stall;
+pub mod unit;
 
 use stall::StallReason;
 

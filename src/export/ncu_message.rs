@@ -1,0 +1,210 @@
+//! What ncu says on stdout besides data: recognised, put in our words, and classed.
+//!
+//! ncu writes its errors to stdout, and its exit code does not tell success from failure: it is 0
+//! when nothing was profiled, and the program's own when a good report was written. Only the text
+//! tells what happened. The wordings are those of ncu 2019 to 2025.3, matched by their fixed parts.
+
+mod table;
+
+use crate::error::Error;
+use crate::text::printable;
+
+/// What a message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NcuMessageKind {
+    /// The user may not read the GPU's performance counters (ERR_NVGPUCTRPERM).
+    CountersForbidden,
+    /// Another tool holds the counters: DCGM, another profiler.
+    CountersBusy,
+    /// No device, or no driver.
+    NoDevice,
+    /// This ncu can't profile this device: too old or too new, WSL, MIG, virtual.
+    UnsupportedDevice,
+    /// The driver is too old for this ncu.
+    DriverTooOld,
+    /// Clocks can't be locked here.
+    ClocksNotLockable,
+    /// The program to profile does not exist or can't be run.
+    MissingProgram,
+    /// A section that this ncu does not have.
+    UnknownSection,
+    /// No section files, or no metrics in them.
+    NothingToCollect,
+    /// A metric that the device does not have, where ncu says so.
+    UnknownMetric,
+    /// A command-line option that this ncu does not have, or a wrong value.
+    BadOption,
+    /// The report exists and `-f` was not given.
+    ReportExists,
+    /// The report can't be written.
+    ReportNotWritable,
+    /// The report to read does not exist.
+    ReportMissing,
+    /// The report to read is damaged or not a report.
+    ReportDamaged,
+    /// The kernel failed while it ran: an illegal address, a trap, a failed launch.
+    KernelFault,
+    /// ncu could not profile a kernel.
+    ProfilingFailed,
+    /// The program ended with a non-zero code; the report may be good all the same.
+    ProgramFailed,
+    /// Nothing was profiled.
+    NoKernels,
+    /// Some metrics do not exist on this device; the others were collected.
+    MetricsMissing,
+    /// A launch takes long. Also said of kernels that are merely slow.
+    SlowLaunch,
+    /// Clocks were not controlled.
+    ClocksNotControlled,
+    /// Device memory is saved to host memory between passes.
+    SlowReplay,
+    /// An error that is not in the table.
+    OtherError,
+    /// A warning that is not in the table.
+    OtherWarning,
+}
+
+/// How a message ends the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The command line or a file is wrong.
+    Usage,
+    /// The machine lacks something.
+    Environment,
+    /// The kernel or its program failed.
+    Kernel,
+    /// Nothing failed.
+    Notice,
+}
+
+/// One thing that ncu said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NcuMessage {
+    /// What it is about.
+    pub kind: NcuMessageKind,
+    /// How it ends the work.
+    pub class: Class,
+    /// What happened, in our words, with the names that ncu gave; no full stop.
+    pub meaning: String,
+    /// What to do about it; empty where there is nothing to do.
+    pub remedy: &'static str,
+    /// ncu's own line without its `==ERROR==`, safe to print.
+    pub said: String,
+}
+
+impl NcuMessage {
+    /// Meaning and remedy as one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        if self.remedy.is_empty() {
+            self.meaning.clone()
+        } else {
+            format!("{}; {}", self.meaning, self.remedy)
+        }
+    }
+
+    /// The failure that this message reports; `None` for notices.
+    #[must_use]
+    pub fn error(&self) -> Option<Error> {
+        match self.class {
+            Class::Usage => Some(Error::Usage(self.sentence())),
+            Class::Environment => Some(Error::Environment(self.sentence())),
+            Class::Kernel => Some(Error::Kernel(self.sentence())),
+            Class::Notice => None,
+        }
+    }
+}
+
+/// Everything that ncu said in an output, the most telling first: a cause (counters forbidden)
+/// before its consequences (the program failed, nothing was profiled). A kind stands once, with the
+/// first message of it.
+///
+/// [`NcuMessageKind::ProgramFailed`] is of class [`Class::Kernel`], but where the report holds
+/// launches it is only worth a notice: ncu passes on any non-zero exit code of the program.
+#[must_use]
+pub fn classify(output: &str) -> Vec<NcuMessage> {
+    let mut found: Vec<(usize, NcuMessage)> = Vec::new();
+    for line in output.lines() {
+        let line = line.trim();
+        let (level, said) = level(line);
+        let known = table::TABLE
+            .iter()
+            .enumerate()
+            .find(|(_, entry)| entry.may_come_from(level) && entry.matches(said));
+        let (rank, message) = match (known, level) {
+            (Some((rank, entry)), _) => (rank, entry.message(said)),
+            (None, Level::Error) => (table::TABLE.len(), other(NcuMessageKind::OtherError, said)),
+            (None, Level::Warning) => {
+                (table::TABLE.len() + 1, other(NcuMessageKind::OtherWarning, said))
+            }
+            (None, _) => continue,
+        };
+        if !found.iter().any(|(_, other)| {
+            other.kind == message.kind
+                && (other.kind != NcuMessageKind::OtherError || other.said == message.said)
+        }) {
+            found.push((rank, message));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, message)| message).collect()
+}
+
+/// The failure that an output reports, by its most telling message; `None` where it reports none.
+#[must_use]
+pub fn first_error(output: &str) -> Option<Error> {
+    classify(output).iter().find_map(NcuMessage::error)
+}
+
+/// The kernels that ncu lists where a filter matched none of them.
+#[must_use]
+pub fn available_kernels(output: &str) -> Vec<String> {
+    output
+        .lines()
+        .skip_while(|line| line.trim() != "Available Kernels:")
+        .skip(1)
+        .map_while(|line| {
+            let (number, kernel) = line.trim().split_once(". ")?;
+            number.parse::<u32>().is_ok().then(|| printable(kernel))
+        })
+        .collect()
+}
+
+/// Who says a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Progress,
+    /// Not marked as ncu's: the program's own output, or a continued message.
+    Program,
+}
+
+fn level(line: &str) -> (Level, &str) {
+    for (mark, level) in [
+        ("==ERROR==", Level::Error),
+        ("==WARNING==", Level::Warning),
+        ("==PROF==", Level::Progress),
+    ] {
+        if let Some(said) = line.strip_prefix(mark) {
+            return (level, said.trim());
+        }
+    }
+    (Level::Program, line)
+}
+
+fn other(kind: NcuMessageKind, said: &str) -> NcuMessage {
+    let said = printable(said);
+    let is_error = kind == NcuMessageKind::OtherError;
+    let meaning = format!("ncu {}: {said}", if is_error { "failed" } else { "warns" });
+    NcuMessage {
+        kind,
+        class: if is_error { Class::Environment } else { Class::Notice },
+        meaning: meaning.trim_end_matches('.').to_owned(),
+        remedy: if is_error { "run `adoprof doctor` to check ncu and the device" } else { "" },
+        said,
+    }
+}
+
+#[cfg(test)]
+mod tests;

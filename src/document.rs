@@ -265,16 +265,11 @@ impl LaunchReport {
             time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
             bound: diagnosis.bound,
             bottleneck: String::new(),
-            utilization: model.map_or_else(Vec::new, |model| {
-                model
-                    .ranked()
-                    .into_iter()
-                    .map(|(term, ns)| Utilization {
-                        unit: term.title().to_owned(),
-                        share: ns / model.time_ns,
-                    })
-                    .collect()
-            }),
+            utilization: model
+                .by_share()
+                .into_iter()
+                .map(|(term, share)| Utilization { unit: term.title().to_owned(), share })
+                .collect(),
             findings: diagnosis
                 .findings
                 .into_iter()

@@ -3,12 +3,52 @@
 //! A rule is a record with its documentation and a function. [`RULES`] is the registry, in the order
 //! in which `explain` prints them; `explain`, the collection's metric list and the tests read it.
 
+pub mod achieved_occupancy_below_theoretical;
+pub mod at_compute_roof;
+pub mod at_memory_roof;
+pub mod barrier_stalls;
+pub mod block_size_not_warp_multiple;
+pub mod constant_cache_misses;
+pub mod fixed_latency_stalls;
+pub mod grid_too_small;
+pub mod idle_threads;
+pub mod instruction_cache_misses;
+pub mod issue_slots_underused;
+pub mod launch_overhead_bound;
+pub mod lg_throttle;
+pub mod long_scoreboard_stalls;
+pub mod low_memory_parallelism;
+pub mod math_pipe_throttle;
+pub mod memory_fence_stalls;
+pub mod mio_throttle;
+pub mod missing_data_reuse;
+pub mod occupancy_limited_by_block_size;
+pub mod occupancy_limited_by_registers;
+pub mod occupancy_limited_by_shared_memory;
+pub mod partial_wave;
+pub mod register_spilling;
+pub mod shared_bank_conflicts;
+pub mod shared_memory_pressure;
+pub mod short_scoreboard_stalls;
+pub mod store_drain_stalls;
+pub mod tex_throttle;
+pub mod thread_divergence;
 pub mod uncoalesced_global_access;
+pub mod workload_imbalance;
 
-use crate::export::stall::StallReason;
+mod case;
+mod lanes;
+mod limits;
+mod occupancy;
+mod roof;
+mod stalls;
+#[cfg(test)]
+mod testing;
+
 use crate::finding::{Bound, Evidence, Location};
-use crate::frame::Launch;
-use crate::model::{Effect, Model};
+use crate::model::Effect;
+
+pub use case::Case;
 
 /// What kind of statement a rule makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,29 +97,6 @@ pub struct Rule {
     pub check: fn(&Case) -> Option<Draft>,
 }
 
-/// What a rule looks at.
-#[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
-    /// The launch.
-    pub launch: &'a Launch,
-    /// Its time model.
-    pub model: &'a Model,
-}
-
-impl Case<'_> {
-    /// A metric that stands in the rule's `needs`; NaN, which no comparison passes, if it is absent.
-    #[must_use]
-    pub fn need(&self, name: &str) -> f64 {
-        self.launch.get(name).unwrap_or(f64::NAN)
-    }
-
-    /// Stall cycles per issued instruction, 0 where the reason was not collected.
-    #[must_use]
-    pub fn stall(&self, reason: StallReason) -> f64 {
-        self.launch.stall(reason).unwrap_or(0.0)
-    }
-}
-
 /// What a rule found, before the gain is worked out and the findings are ranked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
@@ -95,8 +112,41 @@ pub struct Draft {
     pub effect: Effect,
 }
 
-/// All rules.
-pub const RULES: &[&Rule] = &[&uncoalesced_global_access::RULE];
+/// All rules: causes, symptoms, roofs.
+pub const RULES: &[&Rule] = &[
+    &grid_too_small::RULE,
+    &partial_wave::RULE,
+    &block_size_not_warp_multiple::RULE,
+    &workload_imbalance::RULE,
+    &occupancy_limited_by_registers::RULE,
+    &occupancy_limited_by_shared_memory::RULE,
+    &occupancy_limited_by_block_size::RULE,
+    &achieved_occupancy_below_theoretical::RULE,
+    &uncoalesced_global_access::RULE,
+    &low_memory_parallelism::RULE,
+    &missing_data_reuse::RULE,
+    &shared_bank_conflicts::RULE,
+    &shared_memory_pressure::RULE,
+    &register_spilling::RULE,
+    &thread_divergence::RULE,
+    &idle_threads::RULE,
+    &launch_overhead_bound::RULE,
+    &barrier_stalls::RULE,
+    &memory_fence_stalls::RULE,
+    &lg_throttle::RULE,
+    &mio_throttle::RULE,
+    &tex_throttle::RULE,
+    &long_scoreboard_stalls::RULE,
+    &short_scoreboard_stalls::RULE,
+    &fixed_latency_stalls::RULE,
+    &math_pipe_throttle::RULE,
+    &instruction_cache_misses::RULE,
+    &constant_cache_misses::RULE,
+    &store_drain_stalls::RULE,
+    &issue_slots_underused::RULE,
+    &at_memory_roof::RULE,
+    &at_compute_roof::RULE,
+];
 
 /// The rule of that name.
 #[must_use]
@@ -113,5 +163,71 @@ pub fn bound_of(rule: &str) -> Option<Bound> {
         "at-memory-roof" => Some(Bound::Memory),
         "at-compute-roof" => Some(Bound::Compute),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::metric::canonical;
+
+    #[test]
+    fn names_are_unique_and_say_what_their_module_does() {
+        let mut seen = HashSet::new();
+        for rule in RULES {
+            assert!(seen.insert(rule.name), "{} stands twice", rule.name);
+            assert!(rule.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.name);
+            assert_eq!(find(rule.name).map(|found| found.name), Some(rule.name));
+        }
+    }
+
+    #[test]
+    fn kinds_come_in_order() {
+        let order: Vec<u8> = RULES
+            .iter()
+            .map(|rule| match rule.kind {
+                Kind::Cause => 0,
+                Kind::Symptom => 1,
+                Kind::Roof => 2,
+            })
+            .collect();
+        assert!(order.is_sorted());
+    }
+
+    #[test]
+    fn every_rule_is_documented_and_every_limit_has_a_source() {
+        for rule in RULES {
+            assert!(!rule.summary.is_empty() && !rule.section.is_empty(), "{}", rule.name);
+            assert!(rule.explanation.len() > 100, "{} explains too little", rule.name);
+            assert!(!rule.thresholds.is_empty(), "{} has no limit", rule.name);
+            for threshold in rule.thresholds {
+                assert!(threshold.source.len() > 15, "{}: {}", rule.name, threshold.what);
+                assert!(threshold.value.is_finite() && !threshold.what.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn needs_are_canonical_names_of_the_catalogue() {
+        for rule in RULES {
+            assert!(!rule.needs.is_empty(), "{} needs nothing", rule.name);
+            for name in rule.needs {
+                let known = canonical(name).map(|(metric, _)| metric.name);
+                assert_eq!(known, Some(*name), "{}", rule.name);
+            }
+        }
+    }
+
+    #[test]
+    fn symptoms_explain_nothing_and_causes_explain_symptoms() {
+        for rule in RULES {
+            assert!(rule.kind != Kind::Symptom || rule.explains.is_empty(), "{}", rule.name);
+            for name in rule.explains {
+                let symptom = find(name).unwrap_or_else(|| panic!("{}: no {name}", rule.name));
+                assert_eq!(symptom.kind, Kind::Symptom, "{}", rule.name);
+            }
+        }
     }
 }

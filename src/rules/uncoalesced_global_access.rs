@@ -1,16 +1,23 @@
 //! More sectors move between L1 and L2 than the warps' addresses need.
 
+use super::case::place;
 use super::{Case, Draft, Kind, Rule, Threshold};
+use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
 use crate::text::{count, percent};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
+const TAGS: &str = "memory_l1_tag_requests_global";
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 
 /// Below this share of excess sectors the boundary effects of any array (a first or last sector
 /// partly used) look the same as a fault.
 const LEAST_EXCESS: f64 = 0.05;
+
+/// Sectors of a cache line: one L1 tag look-up serves four dense sectors.
+const SECTORS_PER_LINE: f64 = 4.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -22,18 +29,26 @@ The lanes of a warp that read or write neighbouring addresses share 32-byte sect
 4 bytes each need 4 sectors. Lanes that are a stride apart touch a sector each, up to 32, and the \
 L1 tags, the L1 data pipe, L2 and DRAM all carry bytes that nobody uses. The rule compares the \
 sectors that each instruction asked for with those that its addresses would need if they were \
-dense, line by line. Let neighbouring lanes take neighbouring elements: swap the roles of the loop \
-and of the thread index, stage a tile through shared memory, or change the layout.",
+dense, line by line. L1 pays a look-up for each line of 128 bytes that a request touches, whether \
+it hits or not; L2 and DRAM pay only for excess sectors that L1 does not hold. Let neighbouring \
+lanes take neighbouring elements: swap the roles of the loop and of the thread index, stage a tile \
+through shared memory, or change the layout.",
     section: "SourceCounters",
     thresholds: &[Threshold {
-        what: "excess sectors of all sectors",
+        what: "excess sectors of all sectors, at least",
         value: LEAST_EXCESS,
         unit: "",
         source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
                  ends of an array; ncu's own rule fires at any excess",
     }],
     needs: &[SECTORS, IDEAL],
-    explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
+    explains: &[
+        "lg-throttle",
+        "long-scoreboard-stalls",
+        "mio-throttle",
+        "store-drain-stalls",
+        "issue-slots-underused",
+    ],
     check,
 };
 
@@ -46,58 +61,163 @@ fn check(case: &Case) -> Option<Draft> {
     let locations = case.launch.top_lines(3, "excess sectors", |line| {
         line.l2_sectors_global - line.l2_sectors_global_ideal
     });
-    let worst = locations.first().and_then(|location| {
-        case.launch.lines.iter().find(|row| {
-            row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
-        })
-    });
-    let (at_line, hint_place) = match worst {
-        Some(row) => (
-            format!(
-                " Line {} alone moves {} sectors where {} would do ({:.0}:1).",
-                row.line.unwrap_or_default(),
-                count(row.counters.l2_sectors_global),
-                count(row.counters.l2_sectors_global_ideal),
-                row.counters.l2_sectors_global / row.counters.l2_sectors_global_ideal.max(1.0),
-            ),
-            format!("in line {}", row.line.unwrap_or_default()),
-        ),
-        None => (String::new(), "in the access with the widest stride between lanes".to_owned()),
-    };
-    Some(Draft {
-        message: format!(
-            "Global accesses move {} sectors between L1 and L2 where their addresses need {}: {} is \
-             excess.{at_line}",
+    let at_line = locations.first().and_then(|location| case.row(location)).map(|row| {
+        let (sectors, ideal) =
+            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+        format!(
+            " Line {} alone asks for {} sectors where {} would do ({}).",
+            row.line.unwrap_or_default(),
             count(sectors),
             count(ideal),
+            ratio(sectors, ideal),
+        )
+    });
+    let (effect, payer) = cost(case, sectors, ideal);
+    Some(Draft {
+        message: format!(
+            "Global accesses ask for {} sectors where their addresses need {} ({}): {} ({}) are \
+             excess.{} {payer}",
+            count(sectors),
+            count(ideal),
+            ratio(sectors, ideal),
+            count(excess),
             percent(excess / sectors),
+            at_line.unwrap_or_default(),
         ),
         evidence: vec![
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        locations,
         hint: format!(
-            "Let neighbouring lanes read neighbouring addresses {hint_place}: give a row to a warp \
-             and stride its lanes along it, or stage a tile through shared memory."
+            "Let neighbouring lanes of a warp take neighbouring addresses in {}: give a row to a \
+             warp and stride its lanes along it, or stage a tile through shared memory. Ideal there \
+             is one sector for 8 lanes of 4 bytes.",
+            place(&locations, "the access with the widest stride between lanes"),
         ),
-        effect: effect(case, excess / sectors),
+        locations,
+        effect,
     })
 }
 
-/// L1's data pipe takes a wavefront for every tag that a request touches, so it shrinks by the tags
-/// that dense addresses would not touch; L2 and DRAM shrink by the excess sectors that reach them.
-fn effect(case: &Case, excess_share: f64) -> Effect {
-    let mut removed = vec![(Term::L2, excess_share)];
-    let tags = case.launch.source_sum(|counts| counts.l1_tag_requests_global);
-    let ideal_tags = case.launch.source_sum(|counts| {
-        if counts.l1_tag_requests_global > 0.0 { counts.l2_sectors_global_ideal / 4.0 } else { 0.0 }
-    });
-    let shared = case.launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
-    if let (Some(tags), Some(ideal_tags), Some(shared)) = (tags, ideal_tags, shared)
-        && tags + shared > 0.0
-    {
-        removed.push((Term::L1Data, (tags - ideal_tags).max(0.0) / (tags + shared)));
+/// `8:1`, with a decimal where it is not whole.
+fn ratio(actual: f64, ideal: f64) -> String {
+    let ratio = actual / ideal.max(1.0);
+    let whole = (ratio - ratio.round()).abs() < 0.05;
+    if whole { format!("{ratio:.0}:1") } else { format!("{ratio:.1}:1") }
+}
+
+/// What goes with the excess, and a sentence on who pays for it now.
+fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
+    let mut removed = Vec::new();
+    let mut payers = Vec::new();
+    if let Some((share, tags, needed)) = l1_share(case, ideal) {
+        removed.push((Term::L1Data, share));
+        if share > 0.0 {
+            payers.push(format!(
+                "L1 looks up {} lines instead of {}, {} of its data pipe's work",
+                count(tags),
+                count(needed),
+                percent(share),
+            ));
+        }
     }
-    Effect { removed, ..Effect::default() }
+    // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
+    let from_l1 = case.get("lts__t_sectors_srcunit_tex.sum");
+    let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
+    let tex_part = from_l1
+        .zip(case.get("lts__t_sectors.sum").filter(|&all| all > 0.0))
+        .map_or(1.0, |(seen, all)| (seen / all).min(1.0));
+    if l2_share > 0.0 {
+        removed.push((Term::L2, l2_share * tex_part));
+        // Hits and misses of L2 are taken to shrink alike.
+        removed.push((Term::Dram, l2_share));
+        payers.push(format!("{} of what L1 asks of L2 is excess", percent(l2_share)));
+    }
+    let payer = match (payers.is_empty(), l2_share > 0.0) {
+        (true, _) => "L1 holds the excess: it costs little.".to_owned(),
+        (false, true) => format!("The cost: {}.", payers.join("; ")),
+        (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
+    };
+    (Effect { removed, ..Effect::default() }, payer)
+}
+
+/// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups
+/// now, and those needed. The pipe takes a wavefront for every line that a request touches, and
+/// every shared-memory wavefront.
+fn l1_share(case: &Case, ideal_sectors: f64) -> Option<(f64, f64, f64)> {
+    let launch = case.launch;
+    let rows: &[SourceRow] =
+        if launch.instructions.is_empty() { &launch.lines } else { &launch.instructions };
+    let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
+    let (tags, needed) = if by_row > 0.0 {
+        (by_row, rows.iter().map(needed_tags).sum::<f64>())
+    } else {
+        let tags = case.get(TAGS)?;
+        (tags, (ideal_sectors / SECTORS_PER_LINE).min(tags))
+    };
+    let all = tags + case.get(SHARED).unwrap_or(0.0);
+    (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
+}
+
+/// Look-ups that a row's requests need at least: one a request, one for four dense sectors.
+fn needed_tags(row: &SourceRow) -> f64 {
+    let counters = &row.counters;
+    let dense = counters.l2_sectors_global_ideal / SECTORS_PER_LINE;
+    // A line's instruction count includes arithmetic; only an instruction's own is its requests.
+    let requests = if row.is_instruction() { counters.inst_executed } else { 0.0 };
+    dense.max(requests).min(counters.l1_tag_requests_global)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, check, launch, line};
+    use super::*;
+    use crate::export::SourceCounters;
+
+    /// Two thirds of the pipe's wavefronts are tags, one third shared memory.
+    const STRIDED: &[(&str, f64)] =
+        &[(SECTORS, 800.0), (IDEAL, 100.0), (TAGS, 800.0), (SHARED, 400.0)];
+
+    #[test]
+    fn excess_counts_from_a_twentieth() {
+        let strided = launch(STRIDED);
+        let draft =
+            assert_sides(&RULE, &strided, &[&[(IDEAL, 761.0)], &[(SECTORS, 0.0), (IDEAL, 0.0)]]);
+        assert!(draft.message.contains("(8:1)") && draft.message.contains("700 (88%)"));
+        // 800 tags where 25 would do, of 1200 wavefronts.
+        assert!((draft.effect.share_of(Term::L1Data) - 775.0 / 1200.0).abs() < 1e-12);
+        assert!(
+            (draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12,
+            "no L1 counts: L2 pays too"
+        );
+    }
+
+    #[test]
+    fn excess_that_l1_holds_costs_l2_nothing() {
+        let mut strided = launch(STRIDED);
+        strided.set("lts__t_sectors_srcunit_tex.sum", Some(90.0));
+        let draft = check(&RULE, &strided).unwrap();
+        assert!(draft.effect.share_of(Term::L2).abs() < 1e-12);
+        assert!(draft.message.contains("in L1, not L2"), "{}", draft.message);
+    }
+
+    #[test]
+    fn the_line_with_most_excess_is_named_and_its_tags_counted() {
+        let mut strided = launch(STRIDED);
+        let counters = |sectors, ideal, tags| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: ideal,
+            l1_tag_requests_global: tags,
+            ..SourceCounters::default()
+        };
+        strided.lines = vec![
+            line(4, "s = a[i];", counters(40.0, 40.0, 10.0)),
+            line(9, "v += in[k];", counters(760.0, 60.0, 760.0)),
+        ];
+        let draft = check(&RULE, &strided).unwrap();
+        assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 9));
+        assert!(draft.hint.contains("line 9"), "{}", draft.hint);
+        // 770 tags, 10 + 15 needed, 400 shared wavefronts.
+        assert!((draft.effect.share_of(Term::L1Data) - 745.0 / 1170.0).abs() < 1e-12);
+    }
 }

@@ -1,0 +1,40 @@
+//! The memory's limit is reached.
+
+use super::limits::ROOF_LIMIT;
+use super::{Kind, Rule};
+use crate::finding::Bound;
+
+const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "at-memory-roof",
+    kind: Kind::Roof,
+    summary: "DRAM, L2 or L1 works as fast as it can, on bytes that are needed",
+    explanation: "\
+The busiest unit is one of the memory's, it does at least 85% of what this device has been measured \
+to do (or of its peak where there is no measurement), and no finding inflates its work: a kernel \
+that fills DRAM with bytes nobody uses is not at the roof. Then this is the first finding whatever \
+else was found: what other findings could give fits into the remaining 15%, and stands under it with \
+its own estimate. To be told to stop is advice too.",
+    section: "SpeedOfLight",
+    thresholds: &[ROOF_LIMIT],
+    needs: &[DRAM],
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    check: |case| super::roof::check(case, Bound::Memory),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, launch};
+    use super::*;
+
+    #[test]
+    fn dram_at_85_percent_of_the_reachable_is_at_the_roof() {
+        // The reachable share of an unmeasured device is 4.36/4.81 = 90.64%; 85% of it is 77.05%.
+        let full = launch(&[(DRAM, 77.1), ("dram__bytes.sum.per_second", 3.7e12)]);
+        let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft = assert_sides(&RULE, &full, &[&[(DRAM, 77.0)], &[(fma, 90.0)]]);
+        assert!(draft.message.contains("at 3.70 TB/s"), "{}", draft.message);
+    }
+}

@@ -1,0 +1,73 @@
+//! Threads are launched that do no work for most of the time.
+
+use super::case::{WARP, place};
+use super::lanes::{
+    ACTIVE, AT_WORK, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect, evidence, few, lanes,
+};
+use super::limits::LANES_LIMIT;
+use super::{Case, Draft, Kind, Rule};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "idle-threads",
+    kind: Kind::Cause,
+    summary: "threads are launched that do no work for most of the time",
+    explanation: "\
+Where a condition such as `if (id < w)` holds for some warps and not for others, the rest step \
+through the same instructions with every lane predicated off and take issue slots, load/store slots \
+and shared-memory wavefronts for nothing. The sign is few lanes at work although warps do not split. \
+Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
+shuffles within a warp.",
+    section: "WarpStateStats",
+    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT],
+    needs: &[ACTIVE, AT_WORK, UNIFORM],
+    explains: &["issue-slots-underused", "barrier-stalls"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (active, at_work) = lanes(case);
+    let uniform = case.need(UNIFORM);
+    if !(few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH) {
+        return None;
+    }
+    let locations = case.launch.top_lines(3, "lanes predicated off", |counters| {
+        counters.thread_inst_executed - counters.thread_inst_executed_pred_on
+    });
+    Some(Draft {
+        message: format!(
+            "{:.1} of 32 lanes are active in an average instruction but only {:.1} do work, while \
+             {uniform:.1}% of the branches are uniform: whole warps run with all lanes predicated \
+             off.",
+            case.need(ACTIVE),
+            case.need(AT_WORK),
+        ),
+        evidence: evidence(case),
+        hint: format!(
+            "Let warps without work skip {} (branch on the warp's index, not the thread's), or \
+             launch {:.0}% of the threads and let each handle several elements.",
+            place(&locations, "the guarded code"),
+            100.0 * at_work / WARP,
+        ),
+        locations,
+        effect: effect(case, at_work),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, launch};
+    use super::*;
+    use crate::model::Term;
+
+    #[test]
+    fn idle_lanes_without_divergence_count() {
+        let sweep = launch(&[(ACTIVE, 31.9), (AT_WORK, 16.0), (UNIFORM, 99.8)]);
+        let draft = assert_sides(
+            &RULE,
+            &sweep,
+            &[&[(AT_WORK, 24.0)], &[(ACTIVE, 23.9)], &[(UNIFORM, 94.9)]],
+        );
+        assert!((draft.effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12);
+    }
+}

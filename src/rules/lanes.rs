@@ -1,0 +1,59 @@
+//! What the two rules on idle lanes share: how many lanes work, and what the others cost.
+
+use super::Case;
+use super::case::WARP;
+use super::limits::LANES;
+use crate::finding::Evidence;
+use crate::model::{Effect, Term};
+
+pub const ACTIVE: &str = "smsp__thread_inst_executed_per_inst_executed.ratio";
+pub const AT_WORK: &str = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
+pub const UNIFORM: &str = "smsp__sass_average_branch_targets_threads_uniform.pct";
+
+/// Uniform branch targets, percent, from which warps do not split.
+pub const UNIFORM_ENOUGH: f64 = 95.0;
+
+/// [`UNIFORM_ENOUGH`] as `explain` prints it.
+pub const UNIFORM_LIMIT: super::Threshold = super::Threshold {
+    what: "branches that all lanes of a warp take alike, share that tells idle threads from \
+           divergence",
+    value: UNIFORM_ENOUGH,
+    unit: "%",
+    source: "measured: 99.5 to 99.8% in tree reductions whose warps idle as a whole, 94.6% in a \
+             kernel whose lanes part only at loop ends (H200)",
+};
+
+/// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
+/// block size gives a warp.
+pub fn lanes(case: &Case) -> (f64, f64) {
+    let scale = WARP / case.full_lanes();
+    (case.need(ACTIVE) * scale, case.need(AT_WORK) * scale)
+}
+
+/// True where too few lanes work.
+pub fn few(lanes: f64) -> bool {
+    lanes < LANES
+}
+
+pub fn evidence(case: &Case) -> Vec<Evidence> {
+    vec![
+        Evidence::new(ACTIVE, case.need(ACTIVE), "thread"),
+        Evidence::new(AT_WORK, case.need(AT_WORK), "thread"),
+    ]
+}
+
+/// The same work by full warps takes fewer instructions, in proportion to the lanes at work.
+pub fn effect(case: &Case, lanes: f64) -> Effect {
+    let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
+    let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
+    let mut removed = terms.map(|term| (term, wasted)).to_vec();
+    // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
+    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
+    let tags = case.get("memory_l1_tag_requests_global");
+    if let (Some(shared), Some(tags)) = (shared, tags)
+        && shared + tags > 0.0
+    {
+        removed.push((Term::L1Data, wasted * shared / (shared + tags)));
+    }
+    Effect { removed, ..Effect::default() }
+}

@@ -1,0 +1,140 @@
+//! Too few bytes in flight to cover the latency.
+
+use super::case::place;
+use super::limits::{LATENCY, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
+use super::{Case, Draft, Kind, Rule};
+use crate::ceiling::Ceilings;
+use crate::export::stall::StallReason;
+use crate::finding::Evidence;
+use crate::model::{Effect, Term};
+use crate::text::{byte_rate, count, percent};
+
+const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+const RATE: &str = "dram__bytes.sum.per_second";
+
+/// Cycles from a load to its data from an idle DRAM, by compute capability: pointer-chasing
+/// micro-benchmarks (AI_kernels' latency table, RRZE gpu-benches; the H100's lie between 570 and
+/// 834). Newer and unlisted devices take no part.
+const DRAM_LATENCY_CYCLES: &[((u32, u32), f64)] = &[
+    ((7, 0), 440.0),
+    ((8, 0), 466.0),
+    ((8, 9), 636.0),
+    ((9, 0), 690.0),
+    ((10, 0), 860.0),
+    ((12, 0), 936.0),
+];
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "low-memory-parallelism",
+    kind: Kind::Cause,
+    summary: "too few bytes in flight to cover the latency (Little's law)",
+    explanation: "\
+A memory with latency t delivers at most the bytes in flight divided by t. Warps that each wait for \
+one load before they start the next leave it idle however many of them there are. The rule fires \
+where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the wait \
+itself is the limit. Start several independent loads before using the first (unroll, several \
+accumulators), load wider (float4), copy ahead asynchronously, or keep more warps resident.",
+    section: "WarpStateStats",
+    thresholds: &[STALL_SHARE_LIMIT, ROOF_LIMIT],
+    needs: &[LONG, LATENCY],
+    explains: &["long-scoreboard-stalls", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (wait, all) = (case.need(LONG), case.need(LATENCY));
+    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
+    if !(100.0 * wait / all >= STALL_SHARE) || saturated {
+        return None;
+    }
+    let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
+    let at = place(&locations, "the loop with most loads");
+    let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
+    let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
+        format!(" DRAM works at {} of the rate it can reach.", percent(share))
+    });
+    Some(Draft {
+        message: format!(
+            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for data from \
+             memory, and no unit is at its limit.{dram}{little}",
+            percent(wait / all),
+        ),
+        evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
+        hint: format!(
+            "Put {more} loads in flight in {at}: unroll it so that several independent loads are \
+             issued before the first result is used (separate accumulators), load float4 where \
+             addresses allow, or copy the next tile ahead (cp.async)."
+        ),
+        locations,
+        effect: Effect::stalls([StallReason::LongScoreboard]),
+    })
+}
+
+/// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how
+/// many times more that is. `None` where the device's latency is not known.
+fn in_flight(case: &Case) -> Option<(String, String)> {
+    let cc = case.launch.row.compute_capability?;
+    let cycles = DRAM_LATENCY_CYCLES.iter().find(|(known, _)| *known == cc)?.1;
+    let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
+    let warps =
+        case.get("sm__warps_active.avg.per_cycle_active")? * case.get("launch__sm_count")?;
+    let rate = case.get(RATE).filter(|&rate| rate > 0.0)?;
+    let share = case.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
+    let reachable = case
+        .launch
+        .row
+        .device
+        .as_deref()
+        .and_then(Ceilings::of)
+        .map_or(rate / share, |ceilings| ceilings.read_bytes_per_s);
+    let each = |rate: f64| rate * cycles / hz / warps;
+    if !(each(rate).is_finite() && each(rate) > 0.0) {
+        return None;
+    }
+    let text = format!(
+        " {} of DRAM traffic and about {} cycles of latency mean {} bytes in flight a resident warp; \
+         {} would take {}.",
+        byte_rate(rate),
+        count(cycles),
+        count(each(rate)),
+        byte_rate(reachable),
+        count(each(reachable)),
+    );
+    Some((text, format!("{:.1} times as many", (reachable / rate).max(1.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, check, launch, line, samples};
+    use super::*;
+
+    const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    #[test]
+    fn waiting_for_data_counts_while_no_unit_is_full() {
+        let waiting = launch(&[(LONG, 30.0), (LATENCY, 100.0), (DRAM, 50.0)]);
+        // 77.1% of the peak are 85% of the reachable 90.6%.
+        let draft = assert_sides(&RULE, &waiting, &[&[(LONG, 29.9)], &[(DRAM, 77.2)]]);
+        assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
+    }
+
+    #[test]
+    fn littles_law_in_numbers() {
+        let mut waiting = launch(&[
+            (LONG, 80.0),
+            (LATENCY, 100.0),
+            (DRAM, 50.0),
+            (RATE, 1e12),
+            ("gpc__cycles_elapsed.avg.per_second", 1e9),
+            ("sm__warps_active.avg.per_cycle_active", 46.6),
+            ("launch__sm_count", 100.0),
+        ]);
+        waiting.row.compute_capability = Some((8, 0));
+        waiting.lines = vec![line(3, "v += a[i];", samples(&[(StallReason::LongScoreboard, 9.0)]))];
+        let draft = check(&RULE, &waiting).unwrap();
+        // 1e12 B/s x 466 ns = 466 kB over 4660 warps = 100 bytes each.
+        assert!(draft.message.contains("mean 100 bytes in flight"), "{}", draft.message);
+        assert!(draft.hint.contains("line 3"), "{}", draft.hint);
+    }
+}

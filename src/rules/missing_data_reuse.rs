@@ -1,0 +1,205 @@
+//! The same data is fetched again and again through L1 or L2.
+
+use super::case::place;
+use super::limits::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use super::{Case, Draft, Kind, Rule, Threshold};
+use crate::export::stall::StallReason;
+use crate::finding::{Evidence, Location};
+use crate::model::{Effect, Term};
+use crate::text::{bytes, percent};
+
+const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
+const READ: &str = "dram__bytes_read.sum";
+
+/// How often an average byte is asked for.
+const REUSE: f64 = 1.5;
+
+/// The share of a pipe's work that makes it the loads' own affair.
+const OWN_SHARE: f64 = 0.5;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "missing-data-reuse",
+    kind: Kind::Cause,
+    summary: "the same data is fetched again and again through L1 or L2",
+    explanation: "\
+Threads that load what their neighbours or other blocks have loaded hit in L1 or L2, which spares \
+DRAM but not the load instructions, L1's pipe, L2's bandwidth or their latency. The rule compares \
+the bytes that loads ask for with the bytes that come from DRAM, which stand for the distinct data, \
+and fires where the loads' own units are on top or warps wait for data. Load a tile once and use it \
+for several results: in registers first, since shared memory uses the same pipe as L1 hits; let a \
+block work on several outputs, or turn repeated matrix-vector products into one matrix product.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: &[
+        Threshold {
+            what: "bytes that loads ask for over bytes read from DRAM, at least",
+            value: REUSE,
+            unit: "",
+            source: "derivation: a tile with a halo of one element on each side asks for \
+                     ((n + 2)/n)² times its data, under 1.5 from n = 9 on, and is no fault",
+        },
+        Threshold {
+            what: "global accesses' share of the busiest L1 unit, at least",
+            value: OWN_SHARE,
+            unit: "",
+            source: "definition: the unit is busy with them more than with anything else",
+        },
+        STALL_SHARE_LIMIT,
+    ],
+    needs: &[SECTORS, READ],
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (sectors, read) = (case.need(SECTORS), case.need(READ));
+    // Excess sectors of strided lanes are another fault; only what addresses need counts.
+    let asked = SECTOR * case.get(IDEAL).map_or(sectors, |ideal| ideal.min(sectors));
+    if !(read > 0.0 && asked / read >= REUSE) {
+        return None;
+    }
+    let repeated = 1.0 - read / asked;
+    let needed_tags = asked / SECTOR / 4.0;
+    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let l1_share = needed_tags / (needed_tags + shared);
+    let on_top = match case.model.busiest() {
+        Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
+        Some((Term::L2, _)) => true,
+        _ => false,
+    };
+    let wait = case.stall(StallReason::LongScoreboard);
+    let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
+    if !(on_top || waits) {
+        return None;
+    }
+    let locations = cached_loads(case, repeated);
+    let on_lines = |row: &crate::export::SourceRow| {
+        locations
+            .iter()
+            .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
+    };
+    // Without lines, the repeated loads have their share of the waits at most.
+    let waits_share = if locations.is_empty() {
+        repeated
+    } else {
+        case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated)
+    };
+    let lsu_share = l1_share * repeated;
+    let l2_hits = l2_hit_share(case);
+    let at = place(&locations, "the load that all blocks share");
+    Some(Draft {
+        message: format!(
+            "Loads ask for {}, {:.1} times the {} that come from DRAM: {} of it was fetched before \
+             and is fetched again through L1 or L2.",
+            bytes(asked),
+            asked / read,
+            bytes(read),
+            percent(repeated),
+        ),
+        evidence: vec![
+            Evidence::new(SECTORS, sectors, "sector"),
+            Evidence::new(READ, read, "byte"),
+        ],
+        hint: format!(
+            "Use what {at} loads for several results before loading it again: let a thread or block \
+             compute several outputs (register tile), or turn repeated matrix-vector products into \
+             one matrix product (a library GEMM)."
+        ),
+        effect: Effect {
+            removed: vec![(Term::L1Data, lsu_share), (Term::Lsu, lsu_share), (Term::L2, l2_hits)],
+            stalls: vec![(StallReason::LongScoreboard, waits_share)],
+            ..Effect::default()
+        },
+        locations,
+    })
+}
+
+/// The share of L2's sectors that loads hit there: data that some block fetched before.
+fn l2_hit_share(case: &Case) -> f64 {
+    let all = case.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let asked = case.get("lts__t_sectors_srcunit_tex.sum");
+    let missed = case.get("lts__t_sectors_srcunit_tex_lookup_miss.sum");
+    match (all, asked, missed) {
+        (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}
+
+/// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
+/// that was fetched before comes from a cache, and warps wait less for it.
+fn cached_loads(case: &Case, repeated: f64) -> Vec<Location> {
+    let sectors = |location: &Location| {
+        case.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
+    };
+    let wait = |location: &Location| {
+        let waits = case
+            .row(location)
+            .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
+        waits / sectors(location).max(1.0)
+    };
+    let mut lines =
+        case.launch.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+    lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
+    let mut covered = 0.0;
+    lines
+        .into_iter()
+        .take_while(|location| {
+            let open = covered < repeated - 0.05;
+            covered += location.share;
+            open
+        })
+        .take(3)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, check, launch, line, samples};
+    use super::*;
+    use crate::export::SourceCounters;
+
+    const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+
+    fn repeated() -> crate::frame::Launch {
+        launch(&[(SECTORS, 4000.0), (READ, 64_000.0), (LONG, 30.0), (LATENCY, 100.0)])
+    }
+
+    #[test]
+    fn twice_the_bytes_count_where_warps_wait_for_them() {
+        let draft = assert_sides(
+            &RULE,
+            &repeated(),
+            &[&[(READ, 86_000.0)], &[(LONG, 29.0)], &[(READ, 0.0)]],
+        );
+        assert!(draft.message.contains("2.0 times") && draft.message.contains("50%"));
+    }
+
+    #[test]
+    fn a_busy_l1_counts_only_where_it_is_busy_with_these_loads() {
+        let mut busy = repeated();
+        busy.set(LONG, Some(0.0));
+        busy.set("l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", Some(50.0));
+        busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(999.0));
+        assert!(check(&RULE, &busy).is_some());
+        busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(1001.0));
+        assert!(check(&RULE, &busy).is_none());
+    }
+
+    #[test]
+    fn the_line_whose_loads_return_sooner_is_the_repeated_one() {
+        let mut launch = repeated();
+        let counters = |waits| SourceCounters {
+            l2_sectors_global_ideal: 2000.0,
+            ..samples(&[(StallReason::LongScoreboard, waits)])
+        };
+        launch.lines =
+            vec![line(50, "v += in[i];", counters(900.0)), line(56, "v += A[i];", counters(100.0))];
+        let draft = check(&RULE, &launch).unwrap();
+        assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 56));
+        assert!((draft.effect.stalls[0].1 - 0.1).abs() < 1e-12);
+    }
+}

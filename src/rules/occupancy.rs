@@ -1,0 +1,119 @@
+//! What the three occupancy rules share: they differ in the resource that holds the warps down.
+
+use super::limits::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, UNIT_SATURATED, UNIT_SATURATED_LIMIT};
+use super::{Case, Draft, Threshold};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::text::count;
+
+pub const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
+pub const BY_REGISTERS: &str = "launch__occupancy_limit_registers";
+pub const BY_SHARED: &str = "launch__occupancy_limit_shared_mem";
+pub const BY_BLOCKS: &str = "launch__occupancy_limit_blocks";
+pub const BY_WARPS: &str = "launch__occupancy_limit_warps";
+
+/// Theoretical occupancy, percent, from which it counts as high enough.
+const HIGH_ENOUGH: f64 = 80.0;
+
+/// The limits of every occupancy rule.
+pub const THRESHOLDS: &[Threshold] = &[
+    Threshold {
+        what: "theoretical occupancy, less than",
+        value: HIGH_ENOUGH,
+        unit: "%",
+        source: "ncu's TheoreticalOccupancy rule: 80%",
+    },
+    ISSUE_LOW_LIMIT,
+    UNIT_SATURATED_LIMIT,
+];
+
+/// What every occupancy rule needs.
+pub const NEEDS: &[&str] = &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
+
+/// The symptoms of too few warps.
+pub const EXPLAINS: &[&str] = &[
+    "issue-slots-underused",
+    "long-scoreboard-stalls",
+    "short-scoreboard-stalls",
+    "fixed-latency-stalls",
+];
+
+/// The resource of one rule.
+pub struct Resource {
+    /// The resource, after "because of".
+    pub name: &'static str,
+    /// The limits that belong to it; the fault is there when one of them is the smallest.
+    pub limits: &'static [&'static str],
+    /// What an SM's blocks take of it, in words.
+    pub use_of: fn(&Case) -> String,
+    /// The advice; `{now}` and `{then}` stand for blocks an SM.
+    pub hint: &'static str,
+}
+
+/// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
+pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
+    let occupancy = case.need(THEORETICAL);
+    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
+    if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH && case.need(ISSUE) < ISSUE_LOW) || saturated {
+        return None;
+    }
+    let smallest = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| case.need(name)).fold(f64::INFINITY, f64::min)
+    };
+    let all = [BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS];
+    let mine = smallest(&mut resource.limits.iter().copied());
+    let others = smallest(&mut all.into_iter().filter(|name| !resource.limits.contains(name)));
+    if !(mine >= 1.0 && mine <= others) {
+        return None;
+    }
+    // Blocks of the present size that would fit without this limit; a block that is too coarse for
+    // the warp slots has no such number, so it is taken as full occupancy.
+    let then = if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * others / mine };
+    let reached = then.min(100.0).max(occupancy);
+    Some(Draft {
+        message: format!(
+            "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds {} \
+             block{}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
+            resource.name,
+            count(mine),
+            if mine == 1.0 { "" } else { "s" },
+            (resource.use_of)(case),
+            case.need(ISSUE),
+        ),
+        evidence: vec![
+            Evidence::new(THEORETICAL, occupancy, "%"),
+            Evidence::new(resource.limits[0], case.need(resource.limits[0]), "block"),
+            Evidence::new(ISSUE, case.need(ISSUE), "%"),
+        ],
+        locations: Vec::new(),
+        hint: resource
+            .hint
+            .replace("{now}", &count(mine))
+            .replace("{then}", &count(others.min(mine * 100.0 / occupancy).floor())),
+        // Latency is covered in proportion to the warps (Little's law).
+        effect: Effect { hidden: 1.0 - occupancy / reached, ..Effect::default() },
+    })
+}
+
+/// Tests one rule: `limit` is the smallest at 2 blocks of 25% each, the others allow 4.
+#[cfg(test)]
+pub fn assert_occupancy_rule(rule: &super::Rule, limit: &str, own: &[&str]) {
+    let mut launch = super::testing::launch(&[
+        (THEORETICAL, 50.0),
+        (BY_REGISTERS, 4.0),
+        (BY_SHARED, 4.0),
+        (BY_BLOCKS, 4.0),
+        (BY_WARPS, 4.0),
+        (ISSUE, 30.0),
+    ]);
+    launch.set(limit, Some(2.0));
+    let lsu = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
+    let not_smallest: Vec<(&str, f64)> = own.iter().map(|name| (*name, 5.0)).collect();
+    let draft = super::testing::assert_sides(
+        rule,
+        &launch,
+        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 70.0)]],
+    );
+    assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+}

@@ -1,0 +1,273 @@
+//! The shared-memory pipe is the limit without conflicts.
+
+use super::case::place;
+use super::{Case, Draft, Kind, Rule, Threshold, shared_bank_conflicts};
+use crate::export::SourceRow;
+use crate::export::stall::StallReason;
+use crate::finding::Evidence;
+use crate::model::{Effect, Term};
+use crate::text::{count, percent};
+
+const BUSY: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed";
+const ALL: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const PARTS: [&str; 3] = [
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+];
+
+/// Share of the time, percent, from which the shared-memory part of the pipe counts.
+const LEAST_BUSY: f64 = 20.0;
+
+/// The share of wavefronts that neither load nor store from which idle warps are named as the cause.
+const OTHER: f64 = 0.5;
+
+/// Stalls in front of shared memory, and at the barriers between its steps.
+const STALLS: [StallReason; 3] =
+    [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::Barrier];
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "shared-memory-pressure",
+    kind: Kind::Cause,
+    summary: "the shared-memory pipe is the limit without conflicts",
+    explanation: "\
+Every shared-memory instruction takes at least one wavefront of L1's data pipe and one slot of the \
+load/store unit, also where all lanes of its warp are predicated off. A tree reduction over a block \
+(`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe with \
+accesses that move nothing: they are the wavefronts that are neither loads nor stores. The rule \
+fires where no unit is busier than this pipe and conflicts do not explain it. Let only warps with \
+work take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
+values an access (float4).",
+    section: "MemoryWorkloadAnalysis_Chart",
+    thresholds: &[
+        Threshold {
+            what: "shared-memory wavefronts without conflicts, share of the pipe's time, at least",
+            value: LEAST_BUSY,
+            unit: "%",
+            source: "ncu's HighPipeUtilization rule calls a pipe below 20% low; what a unit takes of \
+                     the time bounds the gain, here at 1/0.8 = 1.25",
+        },
+        Threshold {
+            what: "wavefronts that neither load nor store, to be named as the cause, at least",
+            value: OTHER,
+            unit: "",
+            source: "definition: the larger part",
+        },
+    ],
+    needs: &[BUSY],
+    explains: &[
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "barrier-stalls",
+        "fixed-latency-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let busy = case.need(BUSY);
+    let conflicts = conflict_share(case);
+    let on_top =
+        case.model.busiest().is_none_or(|(term, _)| matches!(term, Term::L1Data | Term::Lsu));
+    let free_of_conflicts = busy * (1.0 - conflicts);
+    if !(free_of_conflicts >= LEAST_BUSY && on_top) {
+        return None;
+    }
+    let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {
+        if counters.wavefronts_shared > 0.0 {
+            STALLS.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
+        } else {
+            0.0
+        }
+    });
+    let other = other_share(case);
+    let lsu = case
+        .model
+        .utilization(Term::Lsu)
+        .map_or_else(String::new, |share| format!(", the load/store unit {}", percent(share)));
+    let idle = other.filter(|&(share, _)| share >= OTHER).map(|(share, wavefronts)| {
+        format!(
+            " {} of {} shared wavefronts ({}) belong to neither loads nor stores: instructions of \
+             warps whose lanes are all predicated off still take a slot.",
+            count(wavefronts),
+            count(case.get(ALL).unwrap_or(0.0)),
+            percent(share),
+        )
+    });
+    let at_line = locations.first().map(|location| {
+        format!(
+            " Line {} has {} of the stalls for shared memory.",
+            location.line,
+            percent(location.share)
+        )
+    });
+    let at = place(&locations, "the most frequent shared-memory access");
+    let hint = if idle.is_some() {
+        format!(
+            "Take the idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one \
+             partial result a warp in shared memory, and let a single warp finish; each thread can \
+             first sum several elements in a register."
+        )
+    } else {
+        format!(
+            "Touch shared memory less often in {at}: let a thread keep a tile of results in \
+             registers, move float4 at a time, exchange within a warp by shuffles."
+        )
+    };
+    Some(Draft {
+        message: format!(
+            "Shared-memory accesses keep their pipe busy {busy:.0}% of the time{lsu}, and bank \
+             conflicts are not the reason.{}{}",
+            idle.unwrap_or_default(),
+            at_line.unwrap_or_default(),
+        ),
+        evidence: evidence(case, busy, other),
+        locations,
+        hint,
+        effect: effect(case),
+    })
+}
+
+fn evidence(case: &Case, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> {
+    let mut evidence = vec![Evidence::new(BUSY, busy, "%")];
+    if let (Some(all), Some((_, wavefronts))) = (case.get(ALL), other) {
+        evidence.push(Evidence::new(ALL, all, "wavefront"));
+        evidence.push(Evidence::new("other_shared_wavefronts", wavefronts, "wavefront"));
+    }
+    evidence
+}
+
+/// The share of shared wavefronts that are bank conflicts, 0 where too few to count.
+fn conflict_share(case: &Case) -> f64 {
+    match (case.get("memory_l1_wavefronts_shared"), case.get("memory_l1_wavefronts_shared_ideal")) {
+        (Some(all), Some(ideal)) if all > 0.0 => {
+            let share = 1.0 - ideal / all;
+            if 100.0 * share >= shared_bank_conflicts::LEAST_EXCESS { share } else { 0.0 }
+        }
+        _ => 0.0,
+    }
+}
+
+/// Wavefronts that are neither loads, stores nor atomics: their share (0 to 1) and number. `None`
+/// unless all were collected.
+fn other_share(case: &Case) -> Option<(f64, f64)> {
+    let all = case.get(ALL).filter(|&all| all > 0.0)?;
+    let known = case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0);
+    let other = (all - known).max(0.0);
+    Some((other / all, other))
+}
+
+/// The shared-memory part of L1's data pipe and of the load/store unit goes, the instructions of the
+/// lines that use shared memory, and the stalls in front of it.
+fn effect(case: &Case) -> Effect {
+    let of_l1 = case
+        .get(ALL)
+        .zip(case.get("memory_l1_tag_requests_global"))
+        .filter(|&(shared, tags)| shared + tags > 0.0)
+        .map(|(shared, tags)| shared / (shared + tags));
+    let of_pipe = of_l1.or_else(|| {
+        let pipe = case.model.utilization(Term::L1Data).filter(|&busy| busy > 0.0)?;
+        Some((case.need(BUSY) / 100.0 / pipe).min(1.0))
+    });
+    // Without conflicts an access is one wavefront, so the wavefronts are the unit's instructions.
+    let of_lsu = case
+        .model
+        .utilization(Term::Lsu)
+        .filter(|&busy| busy > 0.0)
+        .map(|busy| (case.need(BUSY) * (1.0 - conflict_share(case)) / 100.0 / busy).min(1.0));
+    let mut removed = Vec::new();
+    removed.extend(of_pipe.map(|share| (Term::L1Data, share)));
+    removed.extend(of_lsu.map(|share| (Term::Lsu, share)));
+    if let Some(share) = instruction_share(case) {
+        removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));
+    }
+    // On the lines of the accesses every stall but waiting for global data goes with them;
+    // elsewhere those in front of shared memory and at barriers do.
+    let stalls = StallReason::all()
+        .filter(|reason| !matches!(reason, StallReason::LongScoreboard | StallReason::LgThrottle))
+        .map(|reason| {
+            let share = if STALLS.contains(&reason) {
+                1.0
+            } else if case.launch.lines.is_empty() {
+                0.0
+            } else {
+                case.stall_on(reason, uses_shared)
+            };
+            (reason, share)
+        })
+        .collect();
+    Effect { removed, stalls, ..Effect::default() }
+}
+
+fn uses_shared(row: &SourceRow) -> bool {
+    row.counters.wavefronts_shared > 0.0
+}
+
+/// The share of executed instructions on lines that work on shared memory alone.
+fn instruction_share(case: &Case) -> Option<f64> {
+    let all: f64 = case.launch.lines.iter().map(|row| row.counters.inst_executed).sum();
+    let on_shared: f64 = case
+        .launch
+        .lines
+        .iter()
+        .filter(|row| uses_shared(row) && row.counters.l2_sectors_global == 0.0)
+        .map(|row| row.counters.inst_executed)
+        .sum();
+    (all > 0.0).then(|| on_shared / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, check, launch, line, samples};
+    use super::*;
+    use crate::export::SourceCounters;
+
+    const L1: &str = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
+
+    #[test]
+    fn a_busy_pipe_counts_where_no_other_unit_is_busier() {
+        let busy = launch(&[(BUSY, 20.0), (L1, 40.0)]);
+        let draft = assert_sides(
+            &RULE,
+            &busy,
+            &[
+                &[(BUSY, 19.9)],
+                &[("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", 41.0)],
+                // Half of the wavefronts are conflicts: the rest is 10%.
+                &[("memory_l1_wavefronts_shared", 2.0), ("memory_l1_wavefronts_shared_ideal", 1.0)],
+            ],
+        );
+        assert!((draft.effect.share_of(Term::L1Data) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn wavefronts_that_neither_load_nor_store_are_named() {
+        let mut sweep = launch(&[(BUSY, 57.0), (ALL, 1000.0), (PARTS[0], 70.0), (PARTS[1], 70.0)]);
+        let counters = SourceCounters {
+            wavefronts_shared: 10.0,
+            ..samples(&[(StallReason::ShortScoreboard, 8.0)])
+        };
+        sweep.lines = vec![
+            line(42, "s[id] = v;", SourceCounters { wavefronts_shared: 10.0, ..samples(&[]) }),
+            line(43, "if (id < w) s[id] += s[id+w];", counters),
+        ];
+        let draft = check(&RULE, &sweep).unwrap();
+        assert!(
+            draft.message.contains("860 of 1,000 shared wavefronts (86%)"),
+            "{}",
+            draft.message
+        );
+        assert_eq!(draft.locations[0].line, 43);
+        assert!(draft.hint.contains("line 43") && draft.hint.contains("__shfl_down_sync"));
+    }
+
+    #[test]
+    fn dense_use_gets_another_hint() {
+        let tile = launch(&[(BUSY, 57.0), (ALL, 1000.0), (PARTS[0], 900.0), (PARTS[1], 90.0)]);
+        let draft = check(&RULE, &tile).unwrap();
+        assert!(draft.hint.contains("registers"), "{}", draft.hint);
+        assert!(!draft.message.contains("predicated"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Helpers of the rules' tests: constructed launches, and the three outcomes of a rule.
+
+use super::{Case, Draft, Rule};
+use crate::export::stall::StallReason;
+use crate::export::{SourceCounters, SourceRow};
+use crate::frame::Launch;
+use crate::model::Model;
+
+/// Metrics of a constructed launch.
+pub type Metrics<'a> = &'a [(&'a str, f64)];
+
+/// A launch with these metrics and nothing else.
+pub fn launch(metrics: Metrics) -> Launch {
+    let mut launch = Launch::default();
+    for (name, value) in metrics {
+        assert!(crate::metric::canonical(name).is_some(), "{name} is not in the catalogue");
+        launch.set(name, Some(*value));
+    }
+    launch
+}
+
+/// A source line with its counters.
+pub fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
+    SourceRow {
+        file: Some("k.cu".to_owned()),
+        line: Some(number),
+        text: text.to_owned(),
+        counters,
+        ..SourceRow::default()
+    }
+}
+
+/// Counters with samples of some stalls.
+pub fn samples(stalls: &[(StallReason, f64)]) -> SourceCounters {
+    let mut counters = SourceCounters::default();
+    for &(reason, count) in stalls {
+        counters.stall_samples[reason as usize] = count;
+        counters.samples += count;
+    }
+    counters
+}
+
+/// What a rule says of a launch that has all it needs.
+pub fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
+    for name in rule.needs {
+        assert!(launch.get(name).is_some(), "the test forgot {name}");
+    }
+    (rule.check)(&Case { launch, model: &Model::new(launch) })
+}
+
+/// Asserts that a rule fires on a launch, is quiet under each change, and is skipped without any
+/// one of the metrics it needs. Returns what it found.
+pub fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
+    let draft = check(rule, firing).unwrap_or_else(|| panic!("{} must fire", rule.name));
+    assert!(!draft.message.is_empty() && !draft.hint.is_empty() && !draft.evidence.is_empty());
+    assert!(
+        draft.evidence.iter().all(|evidence| evidence.value.is_finite()),
+        "{}: evidence without a value",
+        rule.name
+    );
+    for change in quiet {
+        let mut launch = firing.clone();
+        for (name, value) in *change {
+            assert!(crate::metric::canonical(name).is_some(), "{name} is not in the catalogue");
+            launch.set(name, Some(*value));
+        }
+        assert!(check(rule, &launch).is_none(), "{} must be quiet with {change:?}", rule.name);
+    }
+    for name in rule.needs {
+        let mut launch = firing.clone();
+        launch.set(name, None);
+        let diagnosis = crate::diagnose::diagnose(&launch);
+        assert!(
+            diagnosis.skipped.iter().any(|skipped| skipped.rule == rule.name),
+            "{} must be skipped without {name}",
+            rule.name
+        );
+    }
+    draft
+}

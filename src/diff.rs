@@ -87,21 +87,20 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
     let mut warnings = unlike.warnings;
     warnings.extend(pairing.warnings());
     let mut metrics = Vec::new();
+    let mut clocks = None;
     for pair in &pairing.pairs {
         let joined = join::metrics(
             &join::of_launch(&base.frames.metrics, pair.base)?,
             &join::of_launch(&new.frames.metrics, pair.new)?,
         )?;
-        if let Some(warning) = unlike::clocks(&joined)? {
-            warnings.push(warning);
-        }
+        clocks = clocks.or(unlike::clocks(&joined)?);
         let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };
         metrics.extend(judge::changes(&joined, &kernel, comparable)?);
     }
-    warnings.dedup();
-    let (before, after) = (rules(&base.document), rules(&new.document));
-    let only = |of: &[String], without: &[String]| -> Vec<String> {
-        of.iter().filter(|rule| !without.contains(rule)).cloned().collect()
+    warnings.extend(clocks);
+    let (before, after) = (base.document.rules_found(), new.document.rules_found());
+    let those = |of: &[&str], wanted: &dyn Fn(&&str) -> bool| -> Vec<String> {
+        of.iter().filter(|rule| wanted(rule)).map(|rule| (*rule).to_owned()).collect()
     };
     Ok(Diff {
         base: base.name.clone(),
@@ -109,9 +108,9 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
         warnings,
         speedup: if comparable { speedup(base, new) } else { None },
         metrics,
-        gone: only(&before, &after),
-        come: only(&after, &before),
-        kept: before.iter().filter(|rule| after.contains(rule)).cloned().collect(),
+        gone: those(&before, &|rule| !after.contains(rule)),
+        come: those(&after, &|rule| !before.contains(rule)),
+        kept: those(&before, &|rule| after.contains(rule)),
     })
 }
 
@@ -125,17 +124,6 @@ fn speedup(base: &Side, new: &Side) -> Option<f64> {
     let (before, after) =
         measured(base).zip(measured(new)).unwrap_or_else(|| (profiled(base), profiled(new)));
     (before > 0.0 && after > 0.0).then(|| before / after)
-}
-
-/// The rules found in any launch, each once, in the order of launches and ranks.
-fn rules(document: &Document) -> Vec<String> {
-    let mut rules: Vec<String> = Vec::new();
-    for finding in document.launches.iter().flat_map(|launch| &launch.findings) {
-        if !rules.contains(&finding.rule) {
-            rules.push(finding.rule.clone());
-        }
-    }
-    rules
 }
 
 #[cfg(test)]

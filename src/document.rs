@@ -250,6 +250,18 @@ impl Document {
         let verdict = verdict(&launches);
         Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
     }
+
+    /// The rules found in any launch, each once, in the order of launches and ranks.
+    #[must_use]
+    pub fn rules_found(&self) -> Vec<&str> {
+        let mut rules: Vec<&str> = Vec::new();
+        for finding in self.launches.iter().flat_map(|launch| &launch.findings) {
+            if !rules.contains(&finding.rule.as_str()) {
+                rules.push(&finding.rule);
+            }
+        }
+        rules
+    }
 }
 
 impl LaunchReport {

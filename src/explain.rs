@@ -2,7 +2,6 @@
 
 use crate::report::{Column, table, wrap};
 use crate::rules::{Kind, RULES, Rule};
-use crate::text::significant;
 
 /// Columns that explanations take: they are read like a manual page.
 const WIDTH: usize = 80;
@@ -10,7 +9,7 @@ const WIDTH: usize = 80;
 /// A table of all rules: name, kind, the fault in one line.
 #[must_use]
 pub fn list() -> String {
-    let head = [Column::text("rule"), Column::text("kind"), Column::text("the fault").flexible()];
+    let head = [Column::text("rule"), Column::text("kind"), Column::text("the fault")];
     let rows: Vec<Vec<String>> = RULES
         .iter()
         .map(|rule| vec![rule.name.to_owned(), kind(rule.kind).to_owned(), rule.summary.to_owned()])
@@ -31,7 +30,7 @@ pub fn one(rule: &Rule) -> String {
         text.push("thresholds".to_owned());
         for threshold in rule.thresholds {
             let space = if threshold.unit.is_empty() || threshold.unit == "%" { "" } else { " " };
-            let value = format!("{}{space}{}", plain(threshold.value), threshold.unit);
+            let value = format!("{}{space}{}", threshold.value, threshold.unit);
             text.extend(item(&format!("{}: {value}", threshold.what)));
             text.extend(
                 wrap(threshold.source, WIDTH - 6).iter().map(|line| format!("      {line}")),
@@ -66,11 +65,6 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Symptom => "symptom",
         Kind::Roof => "roof",
     }
-}
-
-/// Whole numbers in full, fractions with three digits.
-fn plain(value: f64) -> String {
-    if value.fract() == 0.0 { value.to_string() } else { significant(value, 3) }
 }
 
 fn item(text: &str) -> Vec<String> {

@@ -30,6 +30,7 @@ const KEY: &[&str] = &[
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "launch__registers_per_thread",
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
 ];
 
 /// True where a metric moved by more than rounding and scatter.
@@ -97,7 +98,7 @@ pub fn changes(
     let key = |name: &str| {
         KEY.iter().chain(stalls.iter().map(|name| name as _)).position(|key: &&str| *key == name)
     };
-    let mut placed: Vec<(usize, MetricChange)> = all
+    let mut placed: Vec<((u8, usize), MetricChange)> = all
         .into_iter()
         .filter_map(|mut change| {
             let place = key(&change.metric);
@@ -105,7 +106,12 @@ pub fn changes(
             if place.is_none() && !moved(change.base, change.new) {
                 return None;
             }
-            Some((place.unwrap_or(usize::MAX - usize::from(!change.title.is_empty())), change))
+            let later = || metric::CATALOGUE.iter().position(|known| known.name == change.metric);
+            let order = match place {
+                Some(place) => (0, place),
+                None => (1, later().unwrap_or(usize::MAX)),
+            };
+            Some((order, change))
         })
         .collect();
     placed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.metric.cmp(&b.1.metric)));

@@ -22,7 +22,7 @@ impl Pair {
         let (base, new) = &self.kernels;
         let mut name = if base == new { base.clone() } else { format!("{base} → {new}") };
         if self.repeats {
-            name.push_str(&format!(" #{}", self.occurrence + 1));
+            name = format!("{name} #{}", self.occurrence + 1);
         }
         name
     }
@@ -50,7 +50,11 @@ impl Pairing {
         for pair in &self.pairs {
             if pair.kernels.0 != pair.kernels.1 {
                 let (base, new) = &pair.kernels;
-                warnings.push(format!("the kernels differ: {base} is compared with {new}"));
+                let warning = format!("the kernels differ: {base} is compared with {new}");
+                // Once a kernel, however often it was launched.
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
             }
         }
         warnings

@@ -72,7 +72,7 @@ const DURATION: &str = "gpu__time_duration.sum";
 const SECTORS: &str = "lts__t_sectors.sum";
 const HITS: &str = "l1tex__t_sector_hit_rate.pct";
 const CLOCK: &str = "gpc__cycles_elapsed.avg.per_second";
-const LG: &str = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio";
+const BARRIER: &str = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio";
 
 fn compared(base: &Side, new: &Side) -> Diff {
     compare(base, new).expect("frames of the documented shape")
@@ -99,7 +99,8 @@ fn what_moved_is_judged_and_the_rest_left_out() {
     assert_eq!(direction(SECTORS), Some("same"), "a key metric stands though it moved 0.6%");
     assert_eq!(direction(HITS), Some("worse"));
     assert_eq!(direction("x"), None);
-    assert_eq!(diff.metrics[0].metric, DURATION);
+    let order: Vec<&str> = diff.metrics.iter().map(|change| change.metric.as_str()).collect();
+    assert_eq!(order, [DURATION, SECTORS, HITS], "key metrics first");
     assert_eq!(
         (diff.gone, diff.come, diff.kept),
         (vec!["a".into()], vec!["c".into()], vec!["b".into()])
@@ -120,11 +121,11 @@ fn a_metrics_old_name_meets_its_new_one() {
 
 #[test]
 fn the_longest_stalls_are_key_metrics() {
-    let base = side("a", &[("k", &[(LG, 30.0)], &[])]);
-    let new = side("b", &[("k", &[(LG, 2.0)], &[])]);
+    let base = side("a", &[("k", &[(BARRIER, 30.0)], &[])]);
+    let new = side("b", &[("k", &[(BARRIER, 2.0)], &[])]);
     let diff = compared(&base, &new);
     assert_eq!(
-        found(&diff, LG).map(|change| (change.key, change.direction.as_str())),
+        found(&diff, BARRIER).map(|change| (change.key, change.direction.as_str())),
         Some((true, "better"))
     );
 }
@@ -197,7 +198,7 @@ proptest! {
         old in proptest::sample::subsequence(vec!["a", "b", "c"], 0..=3),
         young in proptest::sample::subsequence(vec!["a", "b", "c"], 0..=3),
     ) {
-        let names = [DURATION, SECTORS, HITS, LG];
+        let names = [DURATION, SECTORS, HITS, BARRIER];
         let named = |values: &[f64]| names.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
         let (metrics, others) = (named(&before), named(&after));
         let base = side("a", &[("k", &metrics, &old)]);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::number::{change, factor, metric};
+use super::number::{bare, change, factor};
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::diff::{Diff, MetricChange};
@@ -25,6 +25,9 @@ pub fn body(page: &mut Page, diff: &Diff) {
     if page.style.quiet {
         return;
     }
+    if diff.metrics.is_empty() {
+        page.paragraph("  ", "No metric moved.");
+    }
     for kernel in kernels(diff) {
         page.blank();
         if !kernel.is_empty() {
@@ -36,7 +39,8 @@ pub fn body(page: &mut Page, diff: &Diff) {
         table(page, diff, &shown);
         let hidden = of_kernel().count() - shown.len();
         if hidden > 0 {
-            page.inked("", &format!("{hidden} more metrics moved (-v)"), Ink::Dim);
+            let plural = if hidden == 1 { "metric" } else { "metrics" };
+            page.inked("", &format!("{hidden} more {plural} moved (-v)"), Ink::Dim);
         }
     }
 }
@@ -92,8 +96,8 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
         .map(|change| {
             vec![
                 title(change).to_owned(),
-                metric(change.base, &change.unit),
-                metric(change.new, &change.unit),
+                bare(change.base, &change.unit),
+                bare(change.new, &change.unit),
                 self::change(change.base, change.new),
                 arrow(change),
             ]
@@ -101,9 +105,9 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
         .collect();
     let side = |name: &str| super::layout::fit(name, page.style.width / 5);
     let head = [
-        Column::text("metric").flexible(),
-        Column::number(side(&diff.base)).flexible(),
-        Column::number(side(&diff.new)).flexible(),
+        Column::text("metric").flexible(12),
+        Column::number(side(&diff.base)).flexible(13),
+        Column::number(side(&diff.new)).flexible(13),
         Column::number("change"),
         Column::text(""),
     ];

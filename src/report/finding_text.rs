@@ -2,6 +2,7 @@
 
 use super::number::{estimate, metric, place};
 use super::page::{Ink, Page};
+use super::steps::is_roof;
 use super::table::{Column, render};
 use crate::document::{Document, LaunchReport, RankedFinding};
 use crate::text::percent;
@@ -26,8 +27,8 @@ pub fn findings(page: &mut Page, launch: &LaunchReport) {
 fn one(page: &mut Page, finding: &RankedFinding) {
     page.blank();
     let mut headline = format!("{}. {}", finding.rank, finding.rule);
-    if let Some(gain) = &finding.estimated_speedup {
-        headline.push_str(&format!(": {}", estimate(gain)));
+    if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
+        headline = format!("{headline}: {}", estimate(&gain));
     }
     page.inked("", &headline, Ink::Bold);
     page.paragraph("   ", &finding.message);
@@ -54,7 +55,7 @@ fn one(page: &mut Page, finding: &RankedFinding) {
             .iter()
             .map(|item| vec![item.metric.clone(), metric(item.value, &item.unit)])
             .collect();
-        let head = [Column::text("evidence").flexible(), Column::number("value")];
+        let head = [Column::text("evidence").flexible(20), Column::number("value")];
         let lines = render(&head, &rows, page.style.width - 3);
         page.table("   ", &lines);
     }
@@ -88,16 +89,22 @@ pub fn next(page: &mut Page, document: &Document) {
         }
         return;
     };
-    page.inked("", "next optimization", Ink::Bold);
+    let roof = is_roof(&finding.rule);
+    let title = if roof {
+        "no next optimization: the hardware limit is reached"
+    } else {
+        "next optimization"
+    };
+    page.inked("", title, Ink::Bold);
     page.labelled("  ", "because", &chain(launch, finding));
     page.labelled("  ", "change", &finding.hint);
-    if let Some(gain) = &finding.estimated_speedup {
+    if let Some(gain) = finding.estimated_speedup.filter(|_| !roof) {
         let of = if document.launches.len() > 1 {
             format!(" of this launch, which takes {} of the time", percent(launch.time_share))
         } else {
             String::new()
         };
-        page.labelled("  ", "worth", &format!("{}{of}", estimate(gain)));
+        page.labelled("  ", "worth", &format!("{}{of}", estimate(&gain)));
     }
     if let Some(sentence) = next_step(document) {
         page.labelled("  ", "step", &sentence);

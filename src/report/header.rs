@@ -18,8 +18,10 @@ pub fn header(page: &mut Page, document: &Document) {
         page.labelled("  ", "device", device);
     }
     if let [launch] = document.launches.as_slice() {
-        let room = 2 * page.style.width;
-        page.labelled("  ", "kernel", &fit(&launch.kernel, room));
+        // Without a step the kernel is the title.
+        if document.step.is_some() {
+            page.labelled("  ", "kernel", &fit(&launch.kernel, 2 * page.style.width));
+        }
         page.labelled("  ", "grid", &shape(launch));
     }
     if let Some(step) = &document.step {
@@ -72,7 +74,7 @@ fn title(page: &mut Page, document: &Document) {
             title.push_str(&step.title);
         }
         if page.style.quiet {
-            title.push_str(&format!(", {}", duration(step.time_ns.median)));
+            title = format!("{title}, {}", duration(step.time_ns.median));
         }
     }
     page.inked("", &fit(&title, 2 * page.style.width), Ink::Bold);
@@ -110,7 +112,7 @@ pub fn rate(step: &StepInfo) -> Option<String> {
         && copy > 0.0
     {
         let share = percent(rate.value * 1e9 / copy);
-        text.push_str(&format!(", {share} of the device's copy rate {}", byte_rate(copy)));
+        text = format!("{text}, {share} of the device's copy rate {}", byte_rate(copy));
     }
     Some(text)
 }
@@ -122,7 +124,7 @@ fn cpu(page: &mut Page, step: &StepInfo) {
     }
     let kernel = step.time_ns.median;
     let head = [
-        Column::text("solver").flexible(),
+        Column::text("solver").flexible(12),
         Column::number("kernel"),
         Column::number("speed-up"),
         Column::number("with transfers"),

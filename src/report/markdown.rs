@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::diff_text::headline;
+use super::diff_text::{headline, shown};
 use super::finding_text::{chain, next_step, verdict};
 use super::header::{answer, device, recorded, subject};
 use super::markdown_tables::{code, diff_table, escape, evidence_table, launch_table, run_table};
@@ -156,9 +156,17 @@ fn diff_body(text: &mut String, diff: &Diff) {
     }
     push(text, "\n");
     diff_table(text, diff, |change| change.key);
-    push(text, "<details><summary>all that moved</summary>\n\n");
-    diff_table(text, diff, |change| !change.key);
-    push(text, "</details>\n");
+    // A full profile has a thousand metrics and a comment has a limit: those without a title stay
+    // out.
+    if diff.metrics.iter().any(|change| !change.key && shown(change)) {
+        push(text, "<details><summary>what else moved</summary>\n\n");
+        diff_table(text, diff, |change| !change.key && shown(change));
+        push(text, "</details>\n");
+    }
+    let hidden = diff.metrics.iter().filter(|change| !shown(change)).count();
+    if hidden > 0 {
+        push(text, &format!("\n{hidden} more moved; the JSON and CSV forms have them.\n"));
+    }
 }
 
 fn paragraph(text: &mut String, paragraph: &str) {

@@ -3,7 +3,7 @@
 use super::diff_text::{arrow, title};
 use super::layout::fit;
 use super::markdown::push;
-use super::number::{change, estimate, extent, factor, metric};
+use super::number::{bare, change, estimate, extent, factor, metric};
 use super::run_text::gain;
 use super::steps::Row;
 use crate::diff::{Diff, MetricChange};
@@ -13,10 +13,15 @@ use crate::text::{duration, percent, printable};
 /// Longer names are cut: a template's full name would push the table off the page.
 const LONGEST: usize = 80;
 
-/// A code span: nothing in it is Markdown, and `|` ends no cell.
+/// A code span: nothing in it is Markdown.
 pub fn code(text: &str) -> String {
-    let text = fit(text.trim(), LONGEST).replace('`', "'").replace('|', "\\|");
+    let text = fit(text.trim(), LONGEST).replace('`', "'");
     if text.is_empty() { text } else { format!("`{text}`") }
+}
+
+/// A code span in a table, where `|` would end the cell even so.
+fn code_cell(text: &str) -> String {
+    code(text).replace('|', "\\|")
 }
 
 /// Plain text whose characters mean nothing to Markdown or HTML.
@@ -50,7 +55,7 @@ pub fn launch_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().map(|launch| {
         let first = launch.findings.first();
         vec![
-            code(&launch.kernel),
+            code_cell(&launch.kernel),
             format!("{} × {}", extent(launch.grid), extent(launch.block)),
             launch.duration_ns.map(duration).unwrap_or_default(),
             percent(launch.time_share),
@@ -71,7 +76,7 @@ pub fn evidence_table(text: &mut String, document: &Document) {
             finding.evidence.iter().map(|item| {
                 vec![
                     escape(&finding.rule),
-                    code(&item.metric),
+                    code_cell(&item.metric),
                     escape(&metric(item.value, &item.unit)),
                 ]
             })
@@ -85,7 +90,7 @@ pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
     let cells = rows.iter().map(|row| {
         let outcome = row.outcome.as_ref();
         vec![
-            code(&row.step.name),
+            code_cell(&row.step.name),
             duration(row.step.time_ns.median),
             gain(row.over_previous),
             gain(row.over_first),
@@ -114,11 +119,11 @@ pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
 pub fn diff_table(text: &mut String, diff: &Diff, passes: impl Fn(&MetricChange) -> bool) {
     let several = diff.metrics.iter().any(|change| !change.kernel.is_empty());
     let rows = diff.metrics.iter().filter(|change| passes(change)).map(|item| {
-        let kernel = several.then(|| code(&item.kernel));
+        let kernel = several.then(|| code_cell(&item.kernel));
         let cells = [
             escape(title(item)),
-            metric(item.base, &item.unit),
-            metric(item.new, &item.unit),
+            bare(item.base, &item.unit),
+            bare(item.new, &item.unit),
             change(item.base, item.new),
             arrow(item),
         ];

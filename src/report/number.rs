@@ -33,36 +33,48 @@ pub fn timing(time: &Timing) -> String {
     format!("{median} {unit} ({low} to {high}, n = {})", time.n)
 }
 
-/// A metric's value in the unit that people read.
-pub fn metric(value: f64, unit: &str) -> String {
+/// A metric's value in the unit that people read, the unit left out where it only names what is
+/// counted: for tables whose rows have a title.
+pub fn bare(value: f64, unit: &str) -> String {
     match unit {
         "ns" => duration(value),
         "byte" => bytes(value).replace(" B", " byte"),
         "byte/s" => byte_rate(value),
         "hz" => format!("{}Hz", prefixed(value)),
         "%" => format!("{value:.1}%"),
-        _ => {
-            let number = if value.abs() >= 1000.0 { count(value) } else { significant(value, 3) };
-            if unit.is_empty() { number } else { format!("{number} {unit}") }
-        }
+        _ if value.fract() == 0.0 || value.abs() >= 1000.0 => count(value),
+        _ => significant(value, 3),
     }
+}
+
+/// A metric's value with its unit.
+pub fn metric(value: f64, unit: &str) -> String {
+    let number = bare(value, unit);
+    let shown = matches!(unit, "ns" | "byte" | "byte/s" | "hz" | "%" | "");
+    if shown { number } else { format!("{number} {unit}") }
 }
 
 /// The change from one value to another: `−33%`, `+8.5%`, `14.9×` from 10 times on.
 pub fn change(base: f64, new: f64) -> String {
-    if base == new {
-        return "0%".to_owned();
-    }
-    if base == 0.0 || !(new - base).is_finite() {
+    if base == 0.0 && new != 0.0 {
         return "from 0".to_owned();
     }
     let percent = 100.0 * (new - base) / base.abs();
+    // Equal values, 0 and 0 among them, and what is no number.
+    if percent == 0.0 || !percent.is_finite() {
+        return "0%".to_owned();
+    }
     if percent >= 900.0 {
         return factor(new / base);
     }
     let sign = if percent < 0.0 { '−' } else { '+' };
     let size = percent.abs();
-    if size < 9.95 { format!("{sign}{size:.1}%") } else { format!("{sign}{size:.0}%") }
+    // Nearly all gone is not all gone.
+    if size < 9.95 || (size > 99.0 && size < 100.0 && sign == '−') {
+        format!("{sign}{size:.1}%")
+    } else {
+        format!("{sign}{size:.0}%")
+    }
 }
 
 /// Grid and block: `1024 blocks of 1024 threads`, with x × y × z where there is more than x.
@@ -111,14 +123,20 @@ mod tests {
     fn changes_have_a_sign() {
         assert_eq!(change(3.0, 2.0), "−33%");
         assert_eq!(change(100.0, 101.5), "+1.5%");
+        assert_eq!(change(1000.0, 4.0), "−99.6%");
+        assert_eq!(change(1000.0, 0.0), "−100%");
         assert_eq!(change(2.0, 50.0), "25.0×");
         assert_eq!(change(0.0, 5.0), "from 0");
+        assert_eq!(change(0.0, 0.0), "0%");
+        assert_eq!(change(7.0, 7.0), "0%");
     }
 
     #[test]
     fn units_are_readable() {
         assert_eq!(metric(10_745_000.0, "ns"), "10.7 ms");
         assert_eq!(metric(1_209_008_128.0, "sector"), "1,209,008,128 sector");
+        assert_eq!(bare(1_209_008_128.0, "sector"), "1,209,008,128");
+        assert_eq!(bare(30.958, "cycle"), "31.0");
         assert_eq!(metric(33.333, "%"), "33.3%");
         assert_eq!(metric(1.98e9, "hz"), "1.98 GHz");
         assert_eq!(metric(512.0, "byte"), "512 byte");

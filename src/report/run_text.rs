@@ -6,7 +6,7 @@ use super::Style;
 use super::header::{device, recorded};
 use super::number::{estimate, factor, place};
 use super::page::{Ink, Page};
-use super::steps::{Gain, Outcome, Row, is_roof, rows};
+use super::steps::{Fate, Gain, Outcome, Row, is_roof, rows};
 use super::table::{Column, render};
 use crate::document::RunDocument;
 use crate::text::{duration, significant};
@@ -45,18 +45,17 @@ pub fn gain(gain: Option<Gain>) -> String {
     })
 }
 
-/// The titles of the table's columns.
-fn head() -> [Column; 10] {
+/// The table's columns; what a narrow one leaves out stands in the text below it.
+fn head() -> [Column; 9] {
     [
         Column::text("step"),
         Column::number("time"),
-        Column::number("× before"),
+        Column::number("× prev"),
         Column::number("× first"),
         Column::text("bound"),
-        Column::text("first hint: remove").flexible(),
-        Column::number("estimate"),
-        Column::number("gained"),
-        Column::text("then").optional(),
+        Column::text("hint: remove").flexible(12),
+        Column::number("worth").optional(),
+        Column::text("next step").optional(),
         Column::number("rate").optional(),
     ]
 }
@@ -68,7 +67,6 @@ fn table(page: &mut Page, rows: &[Row<'_>]) {
 }
 
 fn cells(row: &Row<'_>) -> Vec<String> {
-    let outcome = row.outcome.as_ref();
     let fault = row.finding.filter(|finding| !is_roof(&finding.rule));
     let rate = row.step.rate.as_ref();
     vec![
@@ -78,12 +76,14 @@ fn cells(row: &Row<'_>) -> Vec<String> {
         gain(row.over_first),
         row.bound.map_or_else(String::new, |bound| bound.word().to_owned()),
         match (fault, row.finding) {
-            (None, Some(roof)) => format!("nothing: {}", roof.rule),
+            (None, Some(roof)) => format!("({})", roof.rule),
             _ => fault.map_or_else(String::new, |finding| finding.rule.clone()),
         },
         fault.and(row.estimate).map(|gain| factor(gain.factor)).unwrap_or_default(),
-        gain(outcome.and_then(|outcome| outcome.gained)),
-        outcome.and_then(|outcome| outcome.fault).map_or("", |fate| fate.word()).to_owned(),
+        row.outcome.as_ref().map_or_else(String::new, |outcome| {
+            let fate = outcome.fault.map_or("", |fate| fate.word());
+            format!("{} {fate}", gain(outcome.gained)).trim().to_owned()
+        }),
         rate.map_or_else(String::new, |rate| {
             format!("{} {}", significant(rate.value, 3), rate.unit)
         }),
@@ -102,8 +102,8 @@ fn step(page: &mut Page, row: &Row<'_>) {
         if let Some(location) = finding.locations.first() {
             because = format!("{because} at {}", place(location));
         }
-        if let Some(gain) = &row.estimate {
-            because = format!("{because}, {}", estimate(gain));
+        if let Some(gain) = row.estimate.filter(|_| !is_roof(&finding.rule)) {
+            because = format!("{because}, {}", estimate(&gain));
         }
         page.labelled("  ", "found", &because);
         page.labelled("  ", "hint", &finding.hint);
@@ -130,7 +130,10 @@ pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
         None => parts.push(format!("{next} can't be compared: the sizes differ")),
     }
     if let Some(fate) = outcome.fault {
-        parts.push(format!("the fault is {}", fate.word()));
+        parts.push(format!(
+            "the fault is {}",
+            if fate == Fate::Kept { "still there" } else { fate.word() }
+        ));
     }
     let verdict = row.finding.map(|finding| finding.rule.as_str());
     let also: Vec<&str> =

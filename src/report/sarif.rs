@@ -107,7 +107,10 @@ fn uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            uri.push('%');
+            for digit in [byte >> 4, byte & 15] {
+                uri.extend(char::from_digit(u32::from(digit), 16).map(|c| c.to_ascii_uppercase()));
+            }
         }
     }
     uri

@@ -71,7 +71,7 @@ impl Fate {
         match self {
             Self::Gone => "gone",
             Self::Reduced => "reduced",
-            Self::Kept => "still there",
+            Self::Kept => "kept",
         }
     }
 }
@@ -176,7 +176,7 @@ fn outcome<'a>(
                 _ => Fate::Kept,
             }
         });
-    let (before, after) = (names(document), names(next));
+    let (before, after) = (document.rules_found(), next.rules_found());
     Outcome {
         next: info,
         gained,
@@ -189,17 +189,6 @@ fn outcome<'a>(
 /// A roof is no fault: nothing can take it away.
 pub fn is_roof(rule: &str) -> bool {
     matches!(rule, "at-memory-roof" | "at-compute-roof")
-}
-
-/// The rules found in any launch, each once, best rank first within a launch.
-pub fn names(document: &Document) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for finding in document.launches.iter().flat_map(|launch| &launch.findings) {
-        if !names.contains(&finding.rule.as_str()) {
-            names.push(&finding.rule);
-        }
-    }
-    names
 }
 
 #[cfg(test)]

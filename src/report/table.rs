@@ -8,22 +8,21 @@ use super::layout::{columns, fit};
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// A flexible column keeps at least this much: enough to tell rule names apart.
-const LEAST: usize = 10;
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     title: String,
     right: bool,
-    flexible: bool,
+    /// Columns that are kept where the table is too wide; `None` where all are.
+    least: Option<usize>,
     optional: bool,
 }
 
 impl Column {
     /// A column of text, as wide as its content.
     pub fn text(title: impl Into<String>) -> Self {
-        Self { title: title.into(), right: false, flexible: false, optional: false }
+        Self { title: title.into(), right: false, least: None, optional: false }
     }
 
     /// A column of numbers, aligned at the right.
@@ -31,9 +30,9 @@ impl Column {
         Self { right: true, ..Self::text(title) }
     }
 
-    /// May be truncated where the table is too wide.
-    pub fn flexible(self) -> Self {
-        Self { flexible: true, ..self }
+    /// May be truncated to `least` columns where the table is too wide.
+    pub fn flexible(self, least: usize) -> Self {
+        Self { least: Some(least), ..self }
     }
 
     /// May be left out where the table is too wide even so, the last one first.
@@ -53,7 +52,7 @@ pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String
             cells.max().unwrap_or(0).max(columns(&column.title))
         })
         .collect();
-    let least = |at: usize| if head[at].flexible { natural[at].min(LEAST) } else { natural[at] };
+    let least = |at: usize| head[at].least.map_or(natural[at], |least| natural[at].min(least));
     let total = |shown: &[usize], of: &dyn Fn(usize) -> usize| {
         shown.iter().map(|&at| of(at)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
     };
@@ -66,10 +65,8 @@ pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String
     let mut over = total(&shown, &|at| given[at]).saturating_sub(width);
     // The widest flexible column gives first.
     while over > 0
-        && let Some(&widest) = shown
-            .iter()
-            .filter(|&&at| head[at].flexible && given[at] > least(at))
-            .max_by_key(|&&at| given[at])
+        && let Some(&widest) =
+            shown.iter().filter(|&&at| given[at] > least(at)).max_by_key(|&&at| given[at])
     {
         given[widest] -= 1;
         over -= 1;
@@ -106,7 +103,7 @@ mod tests {
     }
 
     fn head() -> [Column; 3] {
-        [Column::text("step"), Column::number("time"), Column::text("finding").flexible()]
+        [Column::text("step"), Column::number("time"), Column::text("finding").flexible(10)]
     }
 
     #[test]

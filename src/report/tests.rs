@@ -137,7 +137,7 @@ fn a_run_says_whether_the_hint_was_right() {
 fn a_diff_keeps_metrics_without_title_for_verbose() {
     let (brief, verbose) = (&reports(100, false)[3], &reports(100, true)[3]);
     assert!(brief.contains("ado/v2 → ado/v3: 2.00× faster"));
-    assert!(brief.contains("1 more metrics moved (-v)"));
+    assert!(brief.contains("1 more metric moved (-v)"));
     assert!(!brief.contains("idc__requests.sum"));
     assert!(verbose.contains("idc__requests.sum"));
     let line = brief.lines().find(|line| line.contains("L1 hit rate")).expect("a row");

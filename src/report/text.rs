@@ -76,13 +76,13 @@ fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
     let rows: Vec<Vec<String>> =
         order.iter().take(most).map(|&at| launch_row(at, &document.launches[at])).collect();
     let head = [
-        Column::number("launch"),
-        Column::text("kernel").flexible(),
+        Column::number("#"),
+        Column::text("kernel").flexible(14),
         Column::number("share"),
         Column::number("time"),
-        Column::text("bound"),
-        Column::text("first finding").flexible(),
-        Column::number("estimate"),
+        Column::text("bound").optional(),
+        Column::text("first finding").flexible(25),
+        Column::number("estimate").optional(),
         Column::text("grid × block").optional(),
     ];
     let lines = render(&head, &rows, page.style.width);

@@ -104,7 +104,7 @@ pub fn examine(
     folders: &[(&'static str, PathBuf)],
 ) -> Vec<CheckResult> {
     let mut checks = vec![driver(probe), devices(probe), nvrtc(probe), profiler(ncu)];
-    checks.push(machine::counters(&machine::Facts::read()));
+    checks.push(machine::counters(machine::Facts::read()));
     checks.push(machine::dcgm(&machine::process_names()));
     checks.extend(folders.iter().map(|(name, folder)| machine::writable(name, folder)));
     checks
@@ -212,15 +212,14 @@ pub fn exit_code(checks: &[CheckResult]) -> ExitCode {
 #[must_use]
 pub fn render(checks: &[CheckResult]) -> String {
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for check in checks {
-        let status = check.status.word();
-        text += &format!("{status:<8} {:<width$}  {}\n", check.name, printable(&check.found));
-        if let Some(remedy) = &check.remedy {
-            text += &format!("{:9}{:width$}  -> {}\n", "", "", printable(remedy));
-        }
-    }
-    text
+    let line = |check: &CheckResult| {
+        let found = printable(&check.found);
+        let remedy = check.remedy.as_deref().map_or_else(String::new, |remedy| {
+            format!("{:9}{:width$}  -> {}\n", "", "", printable(remedy))
+        });
+        format!("{:<8} {:<width$}  {found}\n{remedy}", check.status.word(), check.name)
+    };
+    checks.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Collecting and importing against a stand-in ncu that replays real output.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,7 +138,7 @@ fn an_older_report_is_replaced_only_by_a_good_one() {
     std::fs::write(&place, "older").unwrap();
     bench.collect().unwrap_err();
     assert_eq!(std::fs::read_to_string(&place).unwrap(), "older");
-    assert_eq!(bench.left(), [place.clone()]);
+    assert_eq!(bench.left(), std::slice::from_ref(&place));
 
     let mut good = bench.command.clone();
     good.env.push(("STAND_IN_CASE".into(), "success".into()));
@@ -239,14 +239,18 @@ fn pages(texts: [&str; 3], import: &str) -> Result<ncu::Pages, Error> {
     for (name, text) in ["RAW", "DETAILS", "SOURCE"].into_iter().zip(texts) {
         let file = folder.path().join(name);
         std::fs::write(&file, text).unwrap();
-        script += &format!("export STAND_IN_{name}='{}'\n", file.display());
+        script.extend(["export STAND_IN_", name, "='", &file.to_string_lossy(), "'\n"]);
     }
     let ncu = stand_in();
-    script += &format!("exec '{}' \"$@\"\n", ncu.program.display());
+    script.extend(["exec '", &ncu.program.to_string_lossy(), "' \"$@\"\n"]);
     let program = folder.path().join("ncu");
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
+    // Another program puts it in place: a file that a test thread had open for writing while another
+    // one forked is busy, and can't be run.
+    let draft = folder.path().join("draft");
+    std::fs::write(&draft, script).unwrap();
+    let install =
+        std::process::Command::new("install").args(["-m", "755"]).args([&draft, &program]).status();
+    assert!(install.unwrap().success());
     ncu::import_pages(&Ncu { program, ..ncu }, &report, no_limits())
 }
 

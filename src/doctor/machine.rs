@@ -43,7 +43,7 @@ fn has_sys_admin(status: &str) -> bool {
 }
 
 /// Whether the counters may be read.
-pub fn counters(facts: &Facts) -> CheckResult {
+pub fn counters(facts: Facts) -> CheckResult {
     const NAME: &str = "counters";
     match (facts.admin_only, facts.sys_admin) {
         (Some(false), _) => CheckResult::ok(NAME, "open to every user"),
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn counters_are_missing_only_where_they_are_forbidden() {
-        let status = |admin_only, sys_admin| counters(&Facts { admin_only, sys_admin }).status;
+        let status = |admin_only, sys_admin| counters(Facts { admin_only, sys_admin }).status;
         assert_eq!(status(Some(false), false), Status::Ok);
         assert_eq!(status(Some(true), true), Status::Ok);
         assert_eq!(status(Some(true), false), Status::Missing);

@@ -28,16 +28,23 @@ pub fn end(leader: u32) {
     for process in &family {
         signal(process.pid, libc::SIGTERM);
     }
-    let deadline = Instant::now() + GRACE;
-    while Instant::now() < deadline && family.iter().any(still_alive) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for_end(&family);
     signal_group(leader, libc::SIGKILL);
     for process in family.iter().filter(|process| still_alive(process)) {
         // Children that a survivor started in the meantime.
         for late in descendants(process.pid) {
             signal(late.pid, libc::SIGKILL);
         }
+    }
+    // Until they are gone they may still write into the folder that is removed next.
+    wait_for_end(&family);
+}
+
+/// Waits until all are gone, [`GRACE`] at most.
+fn wait_for_end(family: &[Process]) {
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline && family.iter().any(still_alive) {
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::version::Version;
 use crate::error::{Error, Result};
@@ -10,6 +11,9 @@ use crate::error::{Error, Result};
 pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit, and as a package of \
     its own from developer.nvidia.com/nsight-compute), or name it with --ncu PATH or ADOPROF_NCU. \
     `adoprof analyze` reads existing reports without it";
+
+/// ncu answers in a tenth of a second; a network file system may take longer.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An ncu that answered `--version`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,15 +114,9 @@ impl Search {
     }
 
     fn examine(&self, program: PathBuf) -> Result<Ncu> {
-        let banner = duct::cmd(&program, ["--version"])
-            .env("LC_ALL", "C")
-            .stdin_null()
-            .stderr_to_stdout()
-            .unchecked()
-            .read()
-            .map_err(|error| {
-                Error::Environment(format!("{} does not start: {error}", program.display()))
-            })?;
+        let banner = banner(&program).map_err(|error| {
+            Error::Environment(format!("{} does not start: {error}", program.display()))
+        })?;
         let version = Version::from_banner(&banner).ok_or_else(|| {
             let said = banner.lines().next().unwrap_or("nothing");
             Error::Environment(format!(
@@ -161,6 +159,22 @@ impl Search {
     }
 }
 
+/// What a program prints for `--version`, within [`PATIENCE`].
+fn banner(program: &Path) -> std::io::Result<String> {
+    let handle = duct::cmd(program, ["--version"])
+        .env("LC_ALL", "C")
+        .stdin_null()
+        .stderr_to_stdout()
+        .stdout_capture()
+        .unchecked()
+        .start()?;
+    if let Some(output) = handle.wait_timeout(PATIENCE)? {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    handle.kill()?;
+    Err(std::io::Error::other("it does not answer --version"))
+}
+
 /// True for a file that may be executed.
 fn runnable(path: &Path) -> bool {
     let Ok(meta) = std::fs::metadata(path) else { return false };
@@ -173,8 +187,6 @@ fn runnable(path: &Path) -> bool {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     /// A script that answers `--version` with a release.
@@ -182,8 +194,13 @@ mod tests {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let script =
             format!("#!/bin/sh\necho 'Nsight Compute'\necho 'Version {version}.0 (build 1)'\n");
-        std::fs::write(path, script).unwrap();
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // Another program puts it in place: a file that a test thread had open for writing while
+        // another one forked is busy, and can't be run.
+        let draft = path.with_extension("draft");
+        std::fs::write(&draft, script).unwrap();
+        let install =
+            std::process::Command::new("install").args(["-m", "755"]).args([&draft, path]).status();
+        assert!(install.unwrap().success());
     }
 
     fn search(root: &Path) -> Search {

@@ -68,8 +68,8 @@ pub fn import_failure(output: &str, report: &Path) -> Option<Error> {
     if first.contains("Failed to load report file") {
         return Some(Error::input(
             report,
-            "ncu can't read the report: it is cut short, or a newer ncu wrote it; collect it again \
-             or name that ncu with --ncu",
+            "ncu can't read it: it is cut short, or a newer ncu wrote it, or it is no report; \
+             collect it again, or name a newer ncu with --ncu",
         ));
     }
     Some(Error::input(report, format!("ncu can't read the report: {}", printable(&text))))
@@ -132,7 +132,8 @@ fn usage(log: &str, report: &Path) -> Option<Error> {
     }
     if let Some(error) = find("did not match any section") {
         return Some(Error::Usage(format!(
-            "ncu has no section for {}; `ncu --list-sections` names them",
+            "{} matches none of ncu's sections: `ncu --list-sections` names them, and none at all \
+             means that the package with NVIDIA's section files is not installed",
             quoted(error)
         )));
     }

@@ -146,7 +146,7 @@ impl Follower {
         let listed = self.in_list
             && line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
         // ncu sets its longer warnings off with empty lines.
-        if !listed && !(line.is_empty() && self.after_message) {
+        if !(listed || line.is_empty() && self.after_message) {
             self.program.push_str(&line);
             self.program.push('\n');
             self.after_message = false;

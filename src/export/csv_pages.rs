@@ -3,14 +3,14 @@
 //! A page exported from a report is clean; a live `ncu --csv` has `==PROF==` lines and the program's
 //! own output before, after and between. Readers therefore look for the header by its columns.
 
-use std::collections::HashMap;
+mod table;
+
 use std::path::Path;
 
-use csv::StringRecord;
-
 use super::ncu_message;
-use super::{Export, LaunchRow};
-use crate::error::{Error, Result};
+use crate::error::Error;
+
+pub(super) use table::{Launches, Row, Table, compute_capability, dimensions, tables};
 
 /// The page of ncu that a CSV file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,105 +78,6 @@ fn header_kind(line: &str) -> Option<PageKind> {
     }
 }
 
-/// A row of the raw or details page.
-pub(super) struct Row {
-    /// The line on which it starts, from 1.
-    pub line: usize,
-    /// Its cells.
-    pub cells: StringRecord,
-    /// True where the file ends within the row's last cell: 55 of 5549723648 would look like a value.
-    pub cut: bool,
-}
-
-impl Row {
-    /// The cell in a column; `None` past the row's end or where the page has no such column.
-    pub fn get(&self, column: Option<usize>) -> Option<&str> {
-        self.cells.get(column?)
-    }
-}
-
-/// A raw or details page, or one of several behind each other in a file.
-pub(super) struct Table {
-    /// The header's names.
-    pub header: Vec<String>,
-    /// Everything below that may be data, noise left out.
-    pub rows: Vec<Row>,
-}
-
-impl Table {
-    /// The first column of that name.
-    pub fn column(&self, name: &str) -> Option<usize> {
-        self.header.iter().position(|column| column == name)
-    }
-}
-
-/// The tables of a raw or details page: one, or several where exports were appended to each other.
-///
-/// # Errors
-/// What ncu said instead of a table, an empty file, another page, or something that is not ncu's.
-pub(super) fn tables(text: &str, name: &Path, kind: PageKind) -> Result<(Vec<Table>, Vec<String>)> {
-    let start = lines(text).find(|(_, _, line)| header_kind(line) == Some(kind));
-    let Some((offset, first_line, _)) = start else {
-        return Err(not_this_page(text, name, kind));
-    };
-    let table = &text[offset..];
-    let table = table.trim_start_matches('\u{feff}');
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table.as_bytes());
-    let mut tables: Vec<Table> = Vec::new();
-    let mut record = StringRecord::new();
-    let mut swallowed = 0;
-    let mut ends_in_row = false;
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) | Err(_) => break,
-        }
-        let line = first_line - 1 + start_line(table, &record);
-        let first = record.get(0).unwrap_or_default();
-        ends_in_row = false;
-        if first == "ID" && record.iter().any(|cell| cell == "Kernel Name") {
-            let header = record.iter().map(|cell| cell.trim().to_owned()).collect();
-            tables.push(Table { header, rows: Vec::new() });
-        } else if let Some(table) = tables.last_mut() {
-            let is_units = table.rows.is_empty() && first.is_empty();
-            let is_id = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
-            if record.len() > 1 && (is_units || is_id) {
-                table.rows.push(Row { line, cells: record.clone(), cut: false });
-                ends_in_row = true;
-            } else {
-                // A stray quote in the program's output takes whole rows into one cell.
-                swallowed += record.iter().map(|cell| cell.matches("\n\"").count()).sum::<usize>();
-            }
-        }
-    }
-    let mut notices = Vec::new();
-    if swallowed > 0 {
-        notices.push(format!(
-            "{}: about {swallowed} rows could not be read because the program's own output runs \
-             into them; collect with `ncu -o` and export with `ncu --import`",
-            name.display()
-        ));
-    }
-    // ncu quotes every cell; a file that another tool has rewritten may end in a bare digit.
-    let is_cut = table.starts_with('"') && !text.ends_with(['"', '\n', '\r']);
-    if is_cut
-        && ends_in_row
-        && let Some(row) = tables.last_mut().and_then(|table| table.rows.last_mut())
-    {
-        row.cut = true;
-    }
-    Ok((tables, notices))
-}
-
-/// The line of a record within the table, from 1; blank lines before it do not count as its own.
-fn start_line(table: &str, record: &StringRecord) -> usize {
-    let Some(position) = record.position() else { return 1 };
-    let rest = table.get(position.byte() as usize..).unwrap_or_default();
-    let blank = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
-    position.line() as usize + rest[..blank].matches('\n').count()
-}
-
 /// Why a text is not the page that was asked for.
 pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error {
     if text.trim().is_empty() {
@@ -192,6 +93,12 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
             other => other,
         };
     }
+    if text.starts_with("NVR\0") {
+        return Error::input(
+            name,
+            "this is ncu's binary report, not a CSV export; rename it to end in .ncu-rep",
+        );
+    }
     match sniff(text) {
         Some(PageKind::Summary) => Error::input(
             name,
@@ -206,6 +113,11 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
         Some(found) => Error::input(
             name,
             format!("this is ncu's {} page, not the {} page", title(found), title(wanted)),
+        ),
+        None if text.lines().any(|line| line.starts_with("==PROF==")) => Error::input(
+            name,
+            "this is what ncu printed while it profiled, without a CSV table; give the report \
+             that it wrote, or export `ncu --import REPORT --page raw --csv`",
         ),
         None => {
             let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -230,79 +142,6 @@ fn title(kind: PageKind) -> &'static str {
         PageKind::Source => "source",
         PageKind::Summary => "summary",
         PageKind::Session => "session",
-    }
-}
-
-/// `(256, 1, 1)` as numbers; `None` for anything else.
-pub(super) fn dimensions(cell: &str) -> Option<[u32; 3]> {
-    let inner = cell.trim().strip_prefix('(')?.strip_suffix(')')?;
-    let mut parts = inner.split(',').map(|part| part.trim().parse().ok());
-    let xyz = [parts.next()??, parts.next()??, parts.next()??];
-    parts.next().is_none().then_some(xyz)
-}
-
-/// `9.0` as major and minor.
-pub(super) fn compute_capability(cell: &str) -> Option<(u32, u32)> {
-    let (major, minor) = cell.trim().split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-/// The launches met so far, under provisional numbers: their place in this list.
-#[derive(Default)]
-pub(super) struct Launches {
-    rows: Vec<LaunchRow>,
-    by_key: HashMap<(usize, String, String), u32>,
-}
-
-impl Launches {
-    /// The number of the launch with this table, process and id; a new one starts from `row`.
-    pub fn find(
-        &mut self,
-        key: (usize, &str, &str),
-        row: impl FnOnce() -> LaunchRow,
-    ) -> (u32, bool) {
-        let key = (key.0, key.1.to_owned(), key.2.to_owned());
-        if let Some(&at) = self.by_key.get(&key) {
-            return (at, false);
-        }
-        let at = self.push(row());
-        self.by_key.insert(key, at);
-        (at, true)
-    }
-
-    /// Adds a launch and gives its number.
-    pub fn push(&mut self, row: LaunchRow) -> u32 {
-        self.rows.push(row);
-        (self.rows.len() - 1) as u32
-    }
-
-    /// The launch with a number that [`Self::find`] or [`Self::push`] gave.
-    pub fn get_mut(&mut self, at: u32) -> Option<&mut LaunchRow> {
-        self.rows.get_mut(at as usize)
-    }
-
-    /// True before the first launch.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Puts the launches into the export and their final ids into its rows: ncu's own where they are
-    /// unique, else 0, 1, 2 (several processes in one profile each count from 0).
-    pub fn finish(mut self, export: &mut Export) {
-        let mut seen = std::collections::HashSet::new();
-        if !self.rows.iter().all(|row| seen.insert(row.id)) {
-            for (at, row) in self.rows.iter_mut().enumerate() {
-                row.id = at as u32;
-            }
-        }
-        let ids: Vec<u32> = self.rows.iter().map(|row| row.id).collect();
-        for metric in &mut export.metrics {
-            metric.launch = ids[metric.launch as usize];
-        }
-        for rule in &mut export.rules {
-            rule.launch = ids[rule.launch as usize];
-        }
-        export.launches = self.rows;
     }
 }
 
@@ -335,13 +174,6 @@ mod tests {
         assert_eq!(decode(&[0xff, 0xfe, b'I', 0, b'D', 0]), "ID");
         assert_eq!(decode(b"\xef\xbb\xbfID"), "\u{feff}ID");
         assert_eq!(decode(&[0xff]), "\u{fffd}");
-    }
-
-    #[test]
-    fn dimensions_need_three_numbers() {
-        assert_eq!(dimensions("(256, 1, 2)"), Some([256, 1, 2]));
-        assert_eq!(dimensions("(256, 1)"), None);
-        assert_eq!(dimensions("256"), None);
     }
 
     #[test]

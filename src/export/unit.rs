@@ -23,6 +23,10 @@ const TIMES: &[(&str, f64)] = &[
 const SCALED: &[&str] =
     &["byte", "hz", "cycle", "inst", "sector", "request", "warp", "thread", "wavefront", "block"];
 
+/// The decimal prefixes of those words.
+const PREFIXES: &[(&str, f64)] =
+    &[("", 1.0), ("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
+
 /// The base unit and the factor from a value in `unit` to a value in it: `("ns", 1e6)` for
 /// `msecond`, `("byte/s", 1e9)` for `Gbyte/second`. Unknown units stay as they are.
 #[must_use]
@@ -30,21 +34,15 @@ pub fn base(unit: &str) -> (Cow<'_, str>, f64) {
     let unit = unit.trim();
     let Some((above, below)) = unit.split_once('/') else {
         let (word, factor) = word(unit);
-        return (word, factor);
+        return (Cow::Borrowed(word), factor);
     };
     let (above, factor) = word(above);
     // Rates are per second, so the base of a denominator is `s`, not `ns`.
     if let Some(ns) = time(below) {
-        let factor = factor * 1e9 / ns;
-        return match above.as_ref() {
-            "cycle" => (Cow::Borrowed("hz"), factor),
-            above => (Cow::Owned(format!("{above}/s")), factor),
-        };
+        let base = if above == "cycle" { "hz".to_owned() } else { format!("{above}/s") };
+        return (Cow::Owned(base), factor * 1e9 / ns);
     }
     let (below, divisor) = word(below);
-    if factor == 1.0 && divisor == 1.0 {
-        return (Cow::Borrowed(unit), 1.0);
-    }
     (Cow::Owned(format!("{above}/{below}")), factor / divisor)
 }
 
@@ -52,22 +50,18 @@ fn time(word: &str) -> Option<f64> {
     TIMES.iter().find(|(name, _)| *name == word).map(|(_, ns)| *ns)
 }
 
-fn word(word: &str) -> (Cow<'_, str>, f64) {
+fn word(word: &str) -> (&str, f64) {
     if let Some(ns) = time(word) {
-        return (Cow::Borrowed("ns"), ns);
+        return ("ns", ns);
     }
-    let factor = match word.chars().next() {
-        Some('K' | 'k') => 1e3,
-        Some('M') => 1e6,
-        Some('G') => 1e9,
-        Some('T') => 1e12,
-        _ => 1.0,
-    };
-    let name = if factor == 1.0 { word } else { &word[1..] };
-    match SCALED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
-        Some(known) => (Cow::Borrowed(*known), factor),
-        None => (Cow::Borrowed(word), 1.0),
-    }
+    PREFIXES
+        .iter()
+        .find_map(|(prefix, factor)| {
+            let name = word.strip_prefix(prefix)?;
+            let known = SCALED.iter().find(|known| known.eq_ignore_ascii_case(name))?;
+            Some((*known, *factor))
+        })
+        .unwrap_or((word, 1.0))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! `adoprof ladder list` and `adoprof ladder show NAME`, as text.
 
 use tabled::builder::Builder;
-use tabled::settings::{Style, Width, object::Columns, Modify};
+use tabled::settings::Style;
 
 use super::{Ladder, Step};
 use crate::error::Result;
-use crate::text::{printable, significant};
+use crate::text::printable;
 
 /// The built-in ladders.
 ///
@@ -17,9 +17,9 @@ pub fn list() -> Result<String> {
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;
         let steps: Vec<&str> = ladder.main_steps().map(Step::name).collect();
-        rows.push_record([name.to_owned(), steps.join(" "), printable(ladder.title())]);
+        rows.push_record([name.to_owned(), steps.join(" "), wrapped(ladder.title(), 50)]);
     }
-    Ok(table(rows, &[(2, 50)]))
+    Ok(table(rows))
 }
 
 /// One ladder: its problem, its steps, and what others measured.
@@ -27,7 +27,7 @@ pub fn list() -> Result<String> {
 pub fn show(ladder: &Ladder) -> String {
     let mut sections = vec![format!("{}: {}", ladder.name(), printable(ladder.title()))];
     if !ladder.description().trim().is_empty() {
-        sections.push(wrapped(&printable(&ladder.description().replace('\n', " ")), 100));
+        sections.push(wrapped(ladder.description(), 100));
     }
     let parameters: Vec<String> =
         ladder.parameters().iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -38,7 +38,7 @@ pub fn show(ladder: &Ladder) -> String {
         .steps()
         .iter()
         .filter(|step| !step.note().is_empty())
-        .map(|step| format!("{}: {}", step.name(), printable(step.note())))
+        .map(|step| wrapped(&format!("{}: {}", step.name(), step.note()), 100))
         .collect();
     if !notes.is_empty() {
         sections.push(notes.join("\n"));
@@ -61,7 +61,7 @@ fn buffers(ladder: &Ladder) -> String {
             buffer.role.word(),
         ]);
     }
-    table(rows, &[])
+    table(rows)
 }
 
 fn steps(ladder: &Ladder) -> String {
@@ -74,12 +74,12 @@ fn steps(ladder: &Ladder) -> String {
         };
         rows.push_record([
             step.name().to_owned(),
-            printable(step.title()),
-            printable(&changes.replace('\n', " ")),
+            wrapped(step.title(), 18),
+            wrapped(&changes, 32),
             step.answers().join("\n"),
         ]);
     }
-    table(rows, &[(1, 18), (2, 32)])
+    table(rows)
 }
 
 fn published(ladder: &Ladder) -> Option<String> {
@@ -90,13 +90,13 @@ fn published(ladder: &Ladder) -> Option<String> {
             rows.push_record([
                 step.name().to_owned(),
                 printable(&figure.device),
-                printable(&figure.what),
-                format!("{} {}", significant(figure.value, 4), printable(&figure.unit)),
-                printable(&figure.source),
+                wrapped(&figure.what, 22),
+                format!("{} {}", figure.value, printable(&figure.unit)),
+                wrapped(&figure.source, 32),
             ]);
         }
     }
-    (rows.count_records() > 1).then(|| format!("Published figures\n{}", table(rows, &[(2, 22), (4, 32)])))
+    (rows.count_records() > 1).then(|| format!("Published figures\n{}", table(rows)))
 }
 
 fn cases(ladder: &Ladder) -> Option<String> {
@@ -105,25 +105,19 @@ fn cases(ladder: &Ladder) -> Option<String> {
     for case in ladder.cases() {
         let size: Vec<String> =
             case.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        rows.push_record([&case.name, &case.step, &size.join(","), &printable(&case.note)]);
+        rows.push_record([&case.name, &case.step, &size.join(","), &wrapped(&case.note, 46)]);
     }
-    (rows.count_records() > 1).then(|| format!("Cases\n{}", table(rows, &[(3, 46)])))
+    (rows.count_records() > 1).then(|| format!("Cases\n{}", table(rows)))
 }
 
-/// A table; the given columns hold prose and are wrapped at so many characters, which keeps every
-/// table within 100.
-fn table(rows: Builder, prose: &[(usize, usize)]) -> String {
-    let mut table = rows.build();
-    table.with(Style::sharp());
-    for (column, width) in prose {
-        let wrap = Width::wrap(*width).keep_words(true);
-        table.with(Modify::new(Columns::one(*column)).with(wrap));
-    }
-    table.to_string()
+fn table(rows: Builder) -> String {
+    rows.build().with(Style::sharp()).to_string()
 }
 
-/// Words filled into lines of at most `width` characters.
+/// Words filled into lines of at most `width` characters, safe for a terminal. The widths chosen
+/// here keep every table within 100.
 fn wrapped(text: &str, width: usize) -> String {
+    let text = printable(&text.replace('\n', " "));
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         if let Some(line) = lines.last_mut() {

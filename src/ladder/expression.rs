@@ -4,6 +4,8 @@
 //! nested (`max(a, min(b, c))`) and take `minimum` for `min`, so calls of `min` and `max` are
 //! rewritten to infix operators before it sees them.
 
+mod infix;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,9 +19,8 @@ pub const RESERVED: &[&str] =
 /// Largest result: the integers up to here are exact in an f64.
 pub const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// A longer text, or deeper parentheses, is a mistake and not a size.
+/// A longer text is a mistake and not a size.
 const LONGEST: usize = 1000;
-const DEEPEST: usize = 50;
 
 /// Values by name.
 pub type Values = BTreeMap<String, f64>;
@@ -41,14 +42,14 @@ impl Expression {
         if text.trim().is_empty() {
             return Err("an expression is empty: write a number, a parameter or a formula".into());
         }
-        let problem =
-            |what: String| format!("`{}` is not an expression: {what}", crate::text::printable(text));
+        let problem = |what: String| {
+            format!("`{}` is not an expression: {what}", crate::text::printable(text))
+        };
         if text.len() > LONGEST {
             return Err(format!("an expression is longer than {LONGEST} characters"));
         }
-        let infix = infix_calls(text).map_err(problem)?;
-        let parsed =
-            FlatEx::parse(&infix).map_err(|error| problem(reason(error.msg())))?;
+        let infix = infix::infix_calls(text).map_err(problem)?;
+        let parsed = FlatEx::parse(&infix).map_err(|error| problem(reason(error.msg())))?;
         Ok(Self { text: text.to_owned(), parsed: Arc::new(parsed) })
     }
 
@@ -142,81 +143,6 @@ fn reason(message: &str) -> String {
     }
 }
 
-/// Rewrites `min(a, b)` to `((a) <? (b))` and `max(a, b)` to `((a) >? (b))`, and refuses what is no
-/// part of an expression.
-fn infix_calls(text: &str) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut open: Vec<Paren> = Vec::new();
-    let mut word_start = None; // where in `out` the word that ends here began
-    let mut word_before = false; // a word or number came before this, with only spaces between
-    for c in text.chars() {
-        let in_word = c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        if in_word {
-            if word_start.is_none() {
-                if word_before {
-                    return Err("an operator is missing between two values".into());
-                }
-                word_start = Some(out.len());
-            }
-            out.push(c);
-            continue;
-        }
-        let word = word_start.take();
-        word_before = match c {
-            ' ' => word_before || word.is_some_and(|start| !is_function(&out[start..])),
-            _ => false,
-        };
-        match c {
-            '(' => {
-                let operator = word.and_then(|start| match &out[start..] {
-                    "min" => Some((start, "<?")),
-                    "max" => Some((start, ">?")),
-                    _ => None,
-                });
-                if let Some((start, operator)) = operator {
-                    out.truncate(start);
-                    out.push_str("((");
-                    open.push(Paren::Call { operator, comma: false });
-                } else {
-                    out.push('(');
-                    open.push(Paren::Plain);
-                }
-                if open.len() > DEEPEST {
-                    return Err(format!("parentheses nest deeper than {DEEPEST}"));
-                }
-            }
-            ')' => match open.pop() {
-                Some(Paren::Plain) => out.push(')'),
-                Some(Paren::Call { comma: true, .. }) => out.push_str("))"),
-                Some(Paren::Call { .. }) => return Err("`min` and `max` take two values".into()),
-                None => return Err("a closing parenthesis has no opening one".into()),
-            },
-            ',' => match open.last_mut() {
-                Some(Paren::Call { operator, comma }) if !*comma => {
-                    *comma = true;
-                    out.push_str(") ");
-                    out.push_str(operator);
-                    out.push_str(" (");
-                }
-                _ => return Err("a comma only separates the two values of `min` or `max`".into()),
-            },
-            ' ' | '+' | '-' | '*' | '/' | '%' | '^' | '<' | '>' | '=' | '!' | '&' | '|' => out.push(c),
-            _ => return Err(format!("`{}` has no meaning in it", c.escape_default())),
-        }
-    }
-    if open.is_empty() { Ok(out) } else { Err("a closing parenthesis is missing".into()) }
-}
-
-enum Paren {
-    Plain,
-    Call { operator: &'static str, comma: bool },
-}
-
-/// Functions of one value, which may be followed by it without parentheses.
-fn is_function(word: &str) -> bool {
-    matches!(word, "ceil" | "floor" | "round" | "sqrt" | "log2" | "abs")
-}
-
 /// The operators of a manifest's expressions. Comparisons give 1 or 0.
 #[derive(Debug, Clone)]
 struct SizeOperators;
@@ -263,7 +189,8 @@ fn truth(value: bool) -> f64 {
 /// Exact for powers of two whatever the platform's library does, because `ceil(log2(N))` counts
 /// launches.
 fn log2(value: f64) -> f64 {
-    if (1.0..=LARGEST).contains(&value) && value.fract() == 0.0 && (value as u64).is_power_of_two() {
+    if (1.0..=LARGEST).contains(&value) && value.fract() == 0.0 && (value as u64).is_power_of_two()
+    {
         f64::from((value as u64).trailing_zeros())
     } else {
         value.log2()
@@ -328,9 +255,36 @@ mod tests {
     #[test]
     fn refuses_what_is_no_expression() {
         for text in [
-            "", "  ", "N +", "* N", "(N", "N)", "()", "N M", "2 N", "2N", "1e9", "max(N)", "max(N, M, 1)",
-            "N, M", "{N}", "{", "ceil", "ceil()", "N ** 2", "N // 2", "é", "N\n+1", "min", "1.2.3", ".",
-            "max(,)", "max(N,)", "N = 5", "!N", "a\u{0}",
+            "",
+            "  ",
+            "N +",
+            "* N",
+            "(N",
+            "N)",
+            "()",
+            "N M",
+            "2 N",
+            "2N",
+            "1e9",
+            "max(N)",
+            "max(N, M, 1)",
+            "N, M",
+            "{N}",
+            "{",
+            "ceil",
+            "ceil()",
+            "N ** 2",
+            "N // 2",
+            "é",
+            "N\n+1",
+            "min",
+            "1.2.3",
+            ".",
+            "max(,)",
+            "max(N,)",
+            "N = 5",
+            "!N",
+            "a\u{0}",
         ] {
             let result = Expression::parse(text).and_then(|parsed| parsed.whole(&values()));
             assert!(result.is_err(), "{text:?} gave {result:?}");

@@ -20,7 +20,9 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[must_use]
 pub fn hint(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
-        Some(candidate) => format!("; did you mean `{candidate}`? (There are: {})", list(candidates)),
+        Some(candidate) => {
+            format!("; did you mean `{candidate}`? (There are: {})", list(candidates))
+        }
         None if candidates.is_empty() => "; there are none".to_owned(),
         None => format!("; there are: {}", list(candidates)),
     }

@@ -9,7 +9,7 @@ use crate::text::printable;
 pub type Overrides = BTreeMap<String, u64>;
 
 /// Largest value of a parameter: sizes are computed in f64, which holds every integer up to here.
-const LARGEST: u64 = 1 << 53;
+pub(super) const LARGEST: u64 = 1 << 53;
 
 /// Reads `N=512,M=512`. A value is a whole number from 1, with `K`, `M` or `G` for 2^10, 2^20 or
 /// 2^30, or a power such as `2^20`. An empty text gives no overrides.

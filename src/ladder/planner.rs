@@ -1,24 +1,18 @@
 //! From a step and a problem size to a plan.
 
+mod launches;
+
 use std::collections::BTreeMap;
 
 use super::expression::Values;
-use super::manifest::{self, Argument, Formula};
+use super::manifest::{Argument, Formula};
 use super::nearest::hint;
 use super::overrides::Overrides;
-use super::plan::{self, Buffer, Check, DType, Fill, Plan};
+use super::plan::{self, Buffer, Check, Fill, Plan};
 use super::{Ladder, Step};
 use crate::error::{Error, Result};
 use crate::problem::reference;
-use crate::text::{self, printable};
-
-/// Launches that a step may come to with its repeats; more is a mistake in a formula.
-const MOST_LAUNCHES: u64 = 100_000;
-/// Limits that every device with compute capability 3.0 or later has (CUDA C++ Programming Guide,
-/// "Technical Specifications per Compute Capability").
-const GRID_LIMITS: [u64; 3] = [0x7fff_ffff, 0xffff, 0xffff];
-const BLOCK_LIMITS: [u64; 3] = [1024, 1024, 64];
-const THREADS_PER_BLOCK: u64 = 1024;
+use crate::text::printable;
 
 /// Plans a step at its own defaults with the user's overrides.
 pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) -> Result<Plan> {
@@ -31,6 +25,9 @@ pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) ->
                 printable(name),
                 hint(name, &known)
             )));
+        }
+        if *value > super::overrides::LARGEST {
+            return Err(Error::Usage(format!("{name} = {value} is too large; the most is 2^53")));
         }
         if *value == 0 {
             return Err(Error::Usage(format!(
@@ -113,10 +110,7 @@ impl Planner<'_> {
     }
 
     fn whole(&self, what: &str, formula: &Formula, values: &Values) -> Result<u64> {
-        formula
-            .get_ref()
-            .whole(values)
-            .map_err(|problem| self.senseless(what, formula, &problem))
+        formula.get_ref().whole(values).map_err(|problem| self.senseless(what, formula, &problem))
     }
 
     fn requirements(&self, values: &Values) -> Result<()> {
@@ -196,126 +190,6 @@ impl Planner<'_> {
         Ok((buffers, places))
     }
 
-    fn launches(
-        &self,
-        values: &Values,
-        places: &BTreeMap<String, usize>,
-    ) -> Result<Vec<plan::Launch>> {
-        let mut launches = Vec::new();
-        for launch in self.step.manifest.launches.get_ref() {
-            let Some(repeat) = &launch.repeat else {
-                launches.push(self.launch(launch, values, places)?);
-                continue;
-            };
-            let count = self.whole("repeat", repeat, values)?;
-            if count > MOST_LAUNCHES {
-                return Err(self.senseless(
-                    "repeat",
-                    repeat,
-                    &format!("{} launches are too many", text::count(count as f64)),
-                ));
-            }
-            let mut values = values.clone();
-            for index in 0..count {
-                values.insert("i".to_owned(), index as f64);
-                launches.push(self.launch(launch, &values, places)?);
-            }
-        }
-        if launches.is_empty() {
-            return Err(self.too_much("all its launches are repeated 0 times"));
-        }
-        Ok(launches)
-    }
-
-    fn launch(
-        &self,
-        launch: &manifest::Launch,
-        values: &Values,
-        places: &BTreeMap<String, usize>,
-    ) -> Result<plan::Launch> {
-        let kernel = launch.kernel.get_ref();
-        let grid = self.extents(kernel, "grid", launch.grid.get_ref(), GRID_LIMITS, values)?;
-        let block = self.extents(kernel, "block", launch.block.get_ref(), BLOCK_LIMITS, values)?;
-        let threads: u64 = block.iter().map(|extent| u64::from(*extent)).product();
-        if threads > THREADS_PER_BLOCK {
-            return Err(self.too_much(&format!(
-                "`{kernel}` would have blocks of {threads} threads, and a block holds {THREADS_PER_BLOCK}"
-            )));
-        }
-        let shared = match &launch.shared {
-            Some(shared) => self.whole("shared", shared, values)?,
-            None => 0,
-        };
-        let shared_bytes = u32::try_from(shared).map_err(|_| {
-            self.too_much(&format!(
-                "`{kernel}` would need {} of shared memory a block",
-                text::bytes(shared as f64)
-            ))
-        })?;
-        let arguments = launch
-            .args
-            .iter()
-            .filter_map(|argument| match argument.get_ref() {
-                // Every passed buffer has a place: the manifest was checked.
-                Argument::Buffer(name) => {
-                    places.get(name).map(|place| Ok(plan::Argument::Buffer(*place)))
-                }
-                Argument::Scalar(scalar) => Some(self.scalar(kernel, scalar, values)),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(plan::Launch { kernel: kernel.clone(), grid, block, shared_bytes, arguments })
-    }
-
-    /// A grid or a block; extents that aren't given are 1.
-    fn extents(
-        &self,
-        kernel: &str,
-        what: &str,
-        formulas: &[Formula],
-        limits: [u64; 3],
-        values: &Values,
-    ) -> Result<[u32; 3]> {
-        let mut extents = [1; 3];
-        for (axis, formula) in formulas.iter().enumerate().take(3) {
-            let extent = self.whole(what, formula, values)?;
-            if extent == 0 {
-                let text = formula.get_ref().text();
-                let problem = format!("`{text}` comes to 0 at {}", self.at());
-                return Err(self.senseless(what, formula, &problem));
-            }
-            if extent > limits[axis] {
-                return Err(self.too_much(&format!(
-                    "`{kernel}` would have a {what} of {extent} in {}, and the most is {}",
-                    ['x', 'y', 'z'][axis],
-                    limits[axis]
-                )));
-            }
-            extents[axis] = extent as u32;
-        }
-        Ok(extents)
-    }
-
-    fn scalar(
-        &self,
-        kernel: &str,
-        scalar: &manifest::Scalar,
-        values: &Values,
-    ) -> Result<plan::Argument> {
-        let value = scalar
-            .value
-            .get_ref()
-            .value(values)
-            .map_err(|problem| self.senseless("argument", &scalar.value, &problem))?;
-        if represents(scalar.dtype, value) {
-            return Ok(plan::Argument::Scalar(scalar.dtype, value));
-        }
-        Err(self.too_much(&format!(
-            "`{kernel}` takes `{}` as {}, which does not hold {value}",
-            scalar.value.get_ref().text(),
-            scalar.dtype.word()
-        )))
-    }
-
     fn check(&self, notices: &mut Vec<String>) -> Result<Check> {
         let name = self.ladder.manifest.reference.get_ref();
         let Some(step) = self.ladder.steps.iter().find(|step| step.name() == name) else {
@@ -327,7 +201,8 @@ impl Planner<'_> {
             ));
             return Ok(Check::Reference);
         }
-        let reference = Planner { ladder: self.ladder, step, size: self.size.clone(), sms: self.sms };
+        let reference =
+            Planner { ladder: self.ladder, step, size: self.size.clone(), sms: self.sms };
         let plan = reference.plan().map_err(|error| match error {
             Error::Usage(problem) => Error::Usage(format!(
                 "`{}` is checked against step `{name}`, but {problem}",
@@ -339,20 +214,4 @@ impl Planner<'_> {
             self.ladder.manifest.tolerance.as_ref().map_or(0.0, |given| given.get_ref().relative);
         Ok(Check::Step { plan: Box::new(plan), relative })
     }
-}
-
-/// True where a type holds exactly this value.
-#[expect(clippy::float_cmp, reason = "the question is whether a conversion keeps every bit")]
-fn represents(dtype: DType, value: f64) -> bool {
-    let (low, high) = dtype.range();
-    let in_range = (low..=high).contains(&value);
-    in_range
-        && match dtype {
-            DType::F64 => true,
-            DType::F32 => f64::from(value as f32) == value,
-            DType::F16 => {
-                crate::problem::half::to_f64(crate::problem::half::from_f64(value)) == value
-            }
-            DType::I32 | DType::U32 | DType::U64 | DType::U8 => value.fract() == 0.0,
-        }
 }

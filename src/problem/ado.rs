@@ -53,8 +53,16 @@ pub type Solver = fn(&[f32], &[f32], Size, usize) -> Result<Vec<f32>>;
 
 /// What the references add up in: f32 as the kernels do, f64 for the expected answer.
 pub trait Real:
-    Copy + Default + Send + Sync + From<f32> + Sum + AddAssign + Add<Output = Self>
-    + Mul<Output = Self> + Div<Output = Self>
+    Copy
+    + Default
+    + Send
+    + Sync
+    + From<f32>
+    + Sum
+    + AddAssign
+    + Add<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
     /// A count, rounded to the type.
     fn count(count: usize) -> Self;

@@ -53,8 +53,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    const NOTHING: Self =
-        Self { max_error: 0.0, first_mismatch: None, mismatches: 0, elements: 0 };
+    const NOTHING: Self = Self { max_error: 0.0, first_mismatch: None, mismatches: 0, elements: 0 };
 
     /// True where every element is within the tolerance.
     #[must_use]
@@ -66,17 +65,16 @@ impl Comparison {
     #[must_use]
     pub fn complaint(&self, buffer: &Buffer) -> Option<String> {
         let (index, expected, got) = self.first_mismatch?;
-        let coordinates: String = coordinates(index as u64, &buffer.shape)
-            .iter()
-            .map(|coordinate| format!("[{coordinate}]"))
-            .collect();
-        let unwritten = if got.is_nan() { " (never written, or computed from what never was)" } else { "" };
+        let places: Vec<String> =
+            coordinates(index as u64, &buffer.shape).iter().map(u64::to_string).collect();
+        let element = format!("{}[{}]", buffer.name, places.join("]["));
+        let unwritten =
+            if got.is_nan() { " (never written, or computed from what never was)" } else { "" };
         Some(format!(
-            "{} of {} elements of `{}` are wrong; the first is {}{coordinates}: expected {expected}, \
+            "{} of {} elements of `{}` are wrong; the first is {element}: expected {expected}, \
              got {got}{unwritten}",
             text::count(self.mismatches as f64),
             text::count(self.elements as f64),
-            buffer.name,
             buffer.name,
         ))
     }
@@ -140,7 +138,13 @@ fn pairs<E: Sync, G: Sync>(
 ) -> Comparison {
     stretches(expected.len(), |index, comparison| {
         let (expected, got) = (expected_value(&expected[index]), got_value(&got[index]));
-        comparison.add(index, expected, got, distance(expected, got), tolerance.passes(expected, got));
+        comparison.add(
+            index,
+            expected,
+            got,
+            distance(expected, got),
+            tolerance.passes(expected, got),
+        );
     })
 }
 
@@ -158,7 +162,13 @@ fn any(expected: &HostBuffer, got: &HostBuffer, tolerance: Tolerance) -> Compari
     stretches(expected.len(), |index, comparison| {
         let expected = expected.get(index).unwrap_or(f64::NAN);
         let got = got.get(index).unwrap_or(f64::NAN);
-        comparison.add(index, expected, got, distance(expected, got), tolerance.passes(expected, got));
+        comparison.add(
+            index,
+            expected,
+            got,
+            distance(expected, got),
+            tolerance.passes(expected, got),
+        );
     })
 }
 
@@ -201,6 +211,7 @@ pub fn coordinates(index: u64, shape: &[u64]) -> Vec<u64> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::plan::{DType, Fill, Role};

@@ -97,8 +97,11 @@ impl Maker<'_> {
                 match values.as_slice() {
                     [] => self.generate(|_| T::default()),
                     // The highest bit is what the general case below computes for two values.
-                    &[first, second] => self
-                        .generate(|index| if stream.bits(index) >> 63 == 0 { first } else { second }),
+                    &[first, second] => {
+                        self.generate(
+                            |index| if stream.bits(index) >> 63 == 0 { first } else { second },
+                        )
+                    }
                     values => self.generate(|index| {
                         // The high 32 bits as a fraction of 2^32, times the number of values.
                         let place = ((stream.bits(index) >> 32) * values.len() as u64) >> 32;
@@ -144,15 +147,15 @@ impl Maker<'_> {
     /// The number of elements, if memory for them can be had.
     fn len<T>(&self) -> Result<usize> {
         let elements = usize::try_from(self.buffer.elements()).ok();
-        elements
-            .filter(|elements| Vec::<T>::new().try_reserve_exact(*elements).is_ok())
-            .ok_or_else(|| {
+        elements.filter(|elements| Vec::<T>::new().try_reserve_exact(*elements).is_ok()).ok_or_else(
+            || {
                 Error::Environment(format!(
                     "the host has no memory for `{}` ({}); choose a smaller --size",
                     self.buffer.name,
                     crate::text::bytes(self.buffer.bytes() as f64)
                 ))
-            })
+            },
+        )
     }
 }
 
@@ -185,6 +188,7 @@ fn integers(dtype: DType) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
 

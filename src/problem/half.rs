@@ -46,6 +46,7 @@ pub fn next_down(bits: u16) -> u16 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
 

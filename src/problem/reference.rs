@@ -167,7 +167,9 @@ fn precision(plan: &Plan, size: Size) -> Result<([Bounds; 2], bool)> {
     let bounds = |name: &str| {
         let buffer = plan.buffers.iter().find(|buffer| buffer.name == name);
         buffer.map(Bounds::of).ok_or_else(|| {
-            Error::Usage(format!("the reference `ado` needs a buffer `{name}`; add it to the manifest"))
+            Error::Usage(format!(
+                "the reference `ado` needs a buffer `{name}`; add it to the manifest"
+            ))
         })
     };
     let [input, matrix] = [bounds("input")?, bounds("matrix")?];
@@ -208,6 +210,7 @@ fn tolerance([input, matrix]: &[Bounds; 2], size: Size) -> Result<Tolerance> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::Ladder;

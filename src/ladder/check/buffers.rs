@@ -1,0 +1,154 @@
+//! Buffers, their fills, and the reference that reads them.
+
+use toml::Spanned;
+
+use super::Checker;
+use crate::error::Result;
+use crate::ladder::manifest::Buffer;
+use crate::ladder::nearest::hint;
+use crate::ladder::plan::{DType, Fill, Role};
+use crate::problem::reference;
+use crate::text::printable;
+
+impl Checker<'_> {
+    pub(super) fn buffers(&self) -> Result<()> {
+        let manifest = self.manifest;
+        for buffer in &manifest.buffers {
+            let name = buffer.name.get_ref();
+            if buffer.shape.get_ref().is_empty() {
+                return self.fail(&buffer.shape, format!(
+                    "the shape of `{name}` is empty: give its extents, slowest first, such as [\"N\", \"M\"]"
+                ));
+            }
+            let needs_fill = matches!(buffer.role, Role::Input | Role::State);
+            match &buffer.fill {
+                None if needs_fill => {
+                    return self.fail(&buffer.name, format!(
+                        "`{name}` is {} {} without a `fill`: add one, such as fill = {{ choice = [1, 2] }}",
+                        if buffer.role == Role::Input { "an" } else { "a" },
+                        buffer.role.word()
+                    ));
+                }
+                Some(fill) if !needs_fill => {
+                    return self.fail(fill, format!(
+                        "`{name}` is {} and poisoned before a checked run: remove `fill`, or make its role \"state\"",
+                        if buffer.role == Role::Output { "an output" } else { "scratch" }
+                    ));
+                }
+                Some(fill) => self.fill(buffer, fill)?,
+                None => {}
+            }
+        }
+        if manifest.buffers.iter().any(|buffer| buffer.role == Role::Output) {
+            return Ok(());
+        }
+        self.fail(
+            &manifest.name,
+            "no buffer has the role \"output\": mark the one that holds the answer",
+        )
+    }
+
+    /// A fill's values fit the type.
+    fn fill(&self, buffer: &Buffer, fill: &Spanned<Fill>) -> Result<()> {
+        let dtype = buffer.dtype;
+        let values: Vec<f64> = match fill.get_ref() {
+            Fill::Choice(values) if values.is_empty() => {
+                return self
+                    .fail(fill, "`choice` has no values: give one at least, such as [1, 2]");
+            }
+            Fill::Choice(values) => values.clone(),
+            Fill::Constant(value) => vec![*value],
+            Fill::Uniform { low, high } if low.is_nan() || high.is_nan() || low >= high => {
+                return self.fail(
+                    fill,
+                    format!("`uniform` from {low} to {high} is empty: `low` must be below `high`"),
+                );
+            }
+            // An integer's `high` is excluded, so 256 will do for u8.
+            Fill::Uniform { low, high } if !dtype.is_float() => vec![*low, high - 1.0],
+            Fill::Uniform { low, high } => vec![*low, *high],
+            Fill::Index => Vec::new(),
+        };
+        match values.into_iter().find(|value| !fits(dtype, *value)) {
+            None => Ok(()),
+            Some(value) => self.fail(
+                fill,
+                format!(
+                    "{value} is no value of type {}: change the fill or the `dtype`",
+                    dtype.word()
+                ),
+            ),
+        }
+    }
+
+    /// The reference is a step, or one that the program carries and that fits the buffers.
+    pub(super) fn reference(&self) -> Result<()> {
+        let manifest = self.manifest;
+        let name = manifest.reference.get_ref();
+        if manifest.steps.iter().any(|step| step.name.get_ref() == name) {
+            let Some(tolerance) = &manifest.tolerance else {
+                return self.fail(&manifest.reference, format!(
+                    "answers are compared with step `{name}`: add tolerance = {{ relative = 1e-5 }}, or 0 for equality"
+                ));
+            };
+            let relative = tolerance.get_ref().relative;
+            if !(0.0..1.0).contains(&relative) {
+                return self.fail(tolerance, format!(
+                    "a relative tolerance of {relative} makes no sense: write a number from 0 to below 1"
+                ));
+            }
+            return Ok(());
+        }
+        let Some(builtin) = reference::find(name) else {
+            let known: Vec<&str> = reference::REFERENCES
+                .iter()
+                .map(|reference| reference.name)
+                .chain(manifest.steps.iter().map(|step| step.name.get_ref().as_str()))
+                .collect();
+            return self.fail(
+                &manifest.reference,
+                format!(
+                    "no step and no built-in reference is called `{}`{}",
+                    printable(name),
+                    hint(name, &known)
+                ),
+            );
+        };
+        if let Some(tolerance) = &manifest.tolerance {
+            return self.fail(
+                tolerance,
+                format!(
+                    "the built-in reference `{name}` derives its own tolerance: remove this one"
+                ),
+            );
+        }
+        for parameter in builtin.parameters {
+            if !self.parameters().any(|known| known == *parameter) {
+                return self.fail(&manifest.reference, format!(
+                    "the reference `{name}` needs a parameter `{parameter}`: add it to [parameters]"
+                ));
+            }
+        }
+        for (needed, role) in builtin.buffers {
+            let fits = |buffer: &&Buffer| {
+                buffer.name.get_ref() == needed
+                    && buffer.role == *role
+                    && buffer.dtype == DType::F32
+            };
+            if !manifest.buffers.iter().any(|buffer| fits(&buffer)) {
+                return self.fail(&manifest.reference, format!(
+                    "the reference `{name}` needs a buffer `{needed}` of role \"{}\" and dtype \"f32\": add it",
+                    role.word()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True where a type holds a value: finite, in range, and whole for integers. A fraction may be
+/// rounded to the floating-point type.
+fn fits(dtype: DType, value: f64) -> bool {
+    let (low, high) = dtype.range();
+    (low..=high).contains(&value) && (dtype.is_float() || value.fract() == 0.0)
+}

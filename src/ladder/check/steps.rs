@@ -1,0 +1,165 @@
+//! Steps and their launches.
+
+use std::path::{Component, Path};
+
+use toml::Spanned;
+
+use super::{Checker, ReadSource};
+use crate::error::Result;
+use crate::ladder::Step;
+use crate::ladder::manifest::{Argument, Launch};
+use crate::ladder::nearest::{hint, nearest};
+use crate::ladder::plan::{Role, Source};
+use crate::ladder::rule_names::{RULE_NAMES, known_rule};
+use crate::text::printable;
+
+impl Checker<'_> {
+    pub(super) fn step(&self, index: usize, read: ReadSource) -> Result<Step> {
+        let step = &self.manifest.steps[index];
+        self.place(index)?;
+        let defaults = self.sizes(&step.size)?;
+        for requirement in &step.requires {
+            self.formula(&requirement.that, false)?;
+        }
+        for answer in &step.answers {
+            if !known_rule(answer.get_ref()) {
+                return self.fail(
+                    answer,
+                    format!(
+                        "no rule is called `{}`{}",
+                        printable(answer.get_ref()),
+                        match nearest(answer.get_ref(), RULE_NAMES.iter().copied()) {
+                            Some(name) => format!("; did you mean `{name}`?"),
+                            None => "; `adoprof explain` lists them".to_owned(),
+                        }
+                    ),
+                );
+            }
+        }
+        if step.launches.get_ref().is_empty() {
+            return self.fail(&step.launches, "the step launches nothing: add a launch");
+        }
+        for launch in step.launches.get_ref() {
+            self.launch(launch)?;
+        }
+        self.writes_outputs(index)?;
+        let source = self.source(&step.file, read)?;
+        let answers = step.answers.iter().map(|answer| answer.get_ref().clone()).collect();
+        Ok(Step { manifest: step.clone(), defaults, answers, source })
+    }
+
+    /// A side step starts from a main step; a main step from the one before it.
+    fn place(&self, index: usize) -> Result<()> {
+        let step = &self.manifest.steps[index];
+        let main: Vec<&str> = self
+            .manifest
+            .steps
+            .iter()
+            .filter(|step| !step.side)
+            .map(|step| step.name.get_ref().as_str())
+            .collect();
+        match &step.from {
+            None if step.side => self.fail(&step.name, format!(
+                "`{}` is a side step without `from`: name the main step that it starts from",
+                step.name.get_ref()
+            )),
+            Some(from) if !step.side => self.fail(from, format!(
+                "`{}` is in the main walk and follows the step before it: remove `from`, or add `side = true`",
+                step.name.get_ref()
+            )),
+            Some(from) if !main.contains(&from.get_ref().as_str()) => self.fail(from, format!(
+                "no main step is called `{}`{}",
+                printable(from.get_ref()),
+                hint(from.get_ref(), &main)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn launch(&self, launch: &Launch) -> Result<()> {
+        let kernel = launch.kernel.get_ref();
+        let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if kernel.is_empty() || !kernel.chars().all(identifier) {
+            return self.fail(&launch.kernel, format!(
+                "`{}` is no kernel name: declare the kernel extern \"C\" and write its plain name",
+                printable(kernel)
+            ));
+        }
+        let repeated = launch.repeat.is_some();
+        if let Some(repeat) = &launch.repeat {
+            self.formula(repeat, false)?;
+        }
+        for (what, extents) in [("grid", &launch.grid), ("block", &launch.block)] {
+            if !(1..=3).contains(&extents.get_ref().len()) {
+                return self.fail(
+                    extents,
+                    format!(
+                        "a {what} has 1 to 3 extents (x, y, z); here are {}",
+                        extents.get_ref().len()
+                    ),
+                );
+            }
+        }
+        for formula in launch.grid.get_ref().iter().chain(launch.block.get_ref()) {
+            self.formula(formula, repeated)?;
+        }
+        if let Some(shared) = &launch.shared {
+            self.formula(shared, repeated)?;
+        }
+        for argument in &launch.args {
+            match argument.get_ref() {
+                Argument::Scalar(scalar) => self.formula(&scalar.value, repeated)?,
+                Argument::Buffer(name) => {
+                    let known: Vec<&str> = self.buffer_names().collect();
+                    if !known.contains(&name.as_str()) {
+                        return self.fail(argument, format!(
+                            "`{kernel}` takes `{}`, which is no buffer{}; a number is written {{ type = \"i32\", value = \"N\" }}",
+                            printable(name),
+                            hint(name, &known)
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer_names(&self) -> impl Iterator<Item = &str> {
+        self.manifest.buffers.iter().map(|buffer| buffer.name.get_ref().as_str())
+    }
+
+    /// Every output is passed to some launch: it would stay poisoned otherwise.
+    fn writes_outputs(&self, index: usize) -> Result<()> {
+        let step = &self.manifest.steps[index];
+        let passed = |name: &String| {
+            step.launches.get_ref().iter().flat_map(|launch| &launch.args).any(
+                |argument| matches!(argument.get_ref(), Argument::Buffer(passed) if passed == name),
+            )
+        };
+        let outputs = self.manifest.buffers.iter().filter(|buffer| buffer.role == Role::Output);
+        match outputs.map(|buffer| buffer.name.get_ref()).find(|name| !passed(name)) {
+            None => Ok(()),
+            Some(name) => self.fail(&step.launches, format!(
+                "no launch of `{}` takes the output `{name}`: add it to the `args` of the kernel that writes it",
+                step.name.get_ref()
+            )),
+        }
+    }
+
+    fn source(&self, file: &Spanned<String>, read: ReadSource) -> Result<Source> {
+        let name = file.get_ref();
+        let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        if name.is_empty() || !inside {
+            return self.fail(file, format!(
+                "`{}` is not inside the ladder's directory: write a path relative to it, without `..`",
+                printable(name)
+            ));
+        }
+        read(name).or_else(|problem| {
+            self.fail(file, format!(
+                "cannot read `{}`: {problem}; put the file beside the manifest or correct its name",
+                printable(name)
+            ))
+        })
+    }
+}

@@ -169,6 +169,21 @@ impl Ladder {
         check::ladder(Origin { path: &path, text }, &read)
     }
 
+    /// The ladder that `--ladder` names: a built-in one, or a directory (anything with a `/`, and any
+    /// directory that is there under a name that no built-in ladder has).
+    ///
+    /// # Errors
+    /// As [`builtin`](Self::builtin) and [`load`](Self::load).
+    pub fn open(name: &str) -> Result<Self> {
+        let path = Path::new(name);
+        let known = Self::builtin_names().contains(&name);
+        if !known && (name.contains('/') || path.join(FILE).is_file() || path.is_file()) {
+            Self::load(path)
+        } else {
+            Self::builtin(name)
+        }
+    }
+
     /// The ladder in a directory (or with that `ladder.toml`).
     ///
     /// # Errors
@@ -297,6 +312,14 @@ impl Ladder {
     /// [`Error::Manifest`] where an expression makes no sense at this size.
     pub fn plan(&self, step: &str, overrides: &Overrides, sms: u32) -> Result<plan::Plan> {
         planner::plan(self, self.step(step)?, overrides, sms)
+    }
+
+    /// The problem size of a step: the ladder's defaults, the step's own, then the overrides.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an unknown parameter and for 0.
+    pub fn size(&self, step: &Step, overrides: &Overrides) -> Result<BTreeMap<String, u64>> {
+        planner::size(self, step, overrides)
     }
 
     fn origin(&self) -> Origin<'_> {

@@ -20,13 +20,10 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::ladder::plan::{Argument, DType, Launch, Plan, Source};
 use crate::nvrtc;
+use crate::problem::buffer::poison_byte;
 
 pub use device::{Device, driver_version};
 pub use timing::{Repetitions, median_and_range};
-
-/// What memory holds before a run: NaN in every float format, the largest value in unsigned
-/// integers, −1 in signed ones. A kernel that forgets an element can't pass by luck.
-const POISON: u8 = 0xff;
 
 /// A plan on a device: module loaded, buffers allocated.
 pub struct Prepared {
@@ -137,7 +134,8 @@ impl Prepared {
         Ok((bytes, start.elapsed()))
     }
 
-    /// Fills outputs and scratch memory with [`POISON`].
+    /// Fills outputs and scratch memory with NaN or unlikely integers, so that a kernel
+    /// that forgets an element can't pass by luck.
     ///
     /// # Errors
     /// [`Error::Kernel`] where the driver refuses.
@@ -152,8 +150,15 @@ impl Prepared {
             let bytes = self.buffers[index].len();
             let (pointer, _guard) = self.buffers[index].device_ptr_mut(&stream);
             // SAFETY: the pointer and the length are of one live allocation.
-            unsafe { result::memset_d8_async(pointer, POISON, bytes, stream.cu_stream()) }
-                .map_err(|e| Error::Kernel(format!("poisoning `{}`: {e}", buffer.name)))?;
+            unsafe {
+                result::memset_d8_async(
+                    pointer,
+                    poison_byte(buffer.dtype),
+                    bytes,
+                    stream.cu_stream(),
+                )
+            }
+            .map_err(|e| Error::Kernel(format!("poisoning `{}`: {e}", buffer.name)))?;
         }
         Ok(())
     }
@@ -318,7 +323,7 @@ fn scalar(argument: &Argument) -> Option<Scalar> {
     Some(match dtype {
         DType::F32 => Scalar::F32(*value as f32),
         DType::F64 => Scalar::F64(*value),
-        DType::F16 => Scalar::U16(half::f16::from_f64(*value).to_bits()),
+        DType::F16 => Scalar::U16(crate::problem::half::from_f64(*value)),
         DType::I32 => Scalar::I32(*value as i32),
         DType::U8 => Scalar::U8(*value as u8),
         DType::U32 => Scalar::U32(*value as u32),

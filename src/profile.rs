@@ -34,7 +34,11 @@ impl Profile {
     ///
     /// # Errors
     /// [`crate::error::Error::Input`] where a page can't be read.
-    pub fn from_saved(name: impl Into<String>, saved: Saved, folder: Option<PathBuf>) -> Result<Self> {
+    pub fn from_saved(
+        name: impl Into<String>,
+        saved: Saved,
+        folder: Option<PathBuf>,
+    ) -> Result<Self> {
         let name = name.into();
         let export = saved.pages.export(folder.as_deref().unwrap_or(Path::new(&name)))?;
         Ok(Self { name, export, meta: Some(saved.meta), folder })
@@ -82,7 +86,7 @@ impl Profile {
             (ladder, &document.step, &document.verdict)
         {
             document.next_step =
-                ladder.next_for(&verdict.rule, &step.name).map(|step| step.name.clone());
+                ladder.next_for(&verdict.rule, &step.name).map(|step| step.name().to_owned());
         }
         document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
         document

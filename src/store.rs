@@ -83,13 +83,18 @@ pub fn read(folder: &Path) -> Result<Saved> {
     let text = std::fs::read_to_string(&path).map_err(|e| {
         Error::input(
             folder,
-            format!("is no saved profile: {META_FILE} cannot be read ({e}); adoprof saves profiles \
-                     under .adoprof/<ladder>/<step>/<time>"),
+            format!(
+                "is no saved profile: {META_FILE} cannot be read ({e}); adoprof saves profiles \
+                     under .adoprof/<ladder>/<step>/<time>"
+            ),
         )
     })?;
     let meta = Meta::parse(&text, &path)?;
     let page = |name: &str| read_page(folder, name);
-    Ok(Saved { meta, pages: Pages { raw: page("raw")?, details: page("details")?, source: page("source")? } })
+    Ok(Saved {
+        meta,
+        pages: Pages { raw: page("raw")?, details: page("details")?, source: page("source")? },
+    })
 }
 
 /// A page, compressed or plain; empty where it is absent.
@@ -106,7 +111,8 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     } else {
         return Ok(String::new());
     };
-    String::from_utf8(bytes).map_err(|_| Error::input(path, "is not text; collect the profile again"))
+    String::from_utf8(bytes)
+        .map_err(|_| Error::input(path, "is not text; collect the profile again"))
 }
 
 /// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More

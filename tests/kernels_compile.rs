@@ -33,13 +33,8 @@ fn every_kernel_compiles_for_every_architecture() {
         let text = std::fs::read_to_string(&path).unwrap();
         let shown = path.file_name().unwrap().to_string_lossy().into_owned();
         for compute_capability in ARCHITECTURES {
-            let unit = Unit {
-                text: &text,
-                path: &path,
-                shown_as: &shown,
-                flags: &[],
-                compute_capability,
-            };
+            let unit =
+                Unit { text: &text, path: &path, shown_as: &shown, flags: &[], compute_capability };
             let cubin = nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{error}"));
             assert!(cubin.starts_with(b"\x7fELF"), "{shown} for {compute_capability:?}");
         }

@@ -19,11 +19,8 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
             retain(profile, &regex, pattern)?;
         }
     }
-    let baseline = args
-        .baseline
-        .as_deref()
-        .map(|name| open::one(name, &args.ladder, None))
-        .transpose()?;
+    let baseline =
+        args.baseline.as_deref().map(|name| open::one(name, &args.ladder, None)).transpose()?;
     for profile in &profiles {
         let mut document = diagnose(profile);
         if let Some(base) = &baseline {
@@ -47,11 +44,7 @@ pub fn diagnose(profile: &Profile) -> Document {
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn show(
-    document: &Document,
-    format: crate::report::Format,
-    printer: &Printer,
-) -> Result<()> {
+pub fn show(document: &Document, format: crate::report::Format, printer: &Printer) -> Result<()> {
     if format == crate::report::Format::Text {
         for notice in &document.notices {
             printer.notice(&crate::text::printable(notice));

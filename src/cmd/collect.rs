@@ -56,9 +56,8 @@ pub fn complete(
     if let Some(args) = &options.ncu_args {
         request.ncu_args = ncu::arguments::split(args)?;
     }
-    let ours = matches!(request.selection, Selection::Level(_))
-        .then(ncu::section::deploy)
-        .transpose()?;
+    let ours =
+        matches!(request.selection, Selection::Level(_)).then(ncu::section::deploy).transpose()?;
     request.section_folder = ours.as_ref().map(|folder| folder.path().to_owned());
     Ok(ours)
 }
@@ -94,19 +93,12 @@ pub fn collect(
     let interrupted = interrupt::flag();
     let limits = Limits { timeout: Some(options.timeout), interrupted: &interrupted };
     let collected = ncu::collect(command, limits, &mut |step| {
-        progress.stage(format!(
-            "profiling {}: {}%",
-            text::printable(&step.kernel),
-            step.percent
-        ));
+        progress.stage(format!("profiling {}: {}%", text::printable(&step.kernel), step.percent));
     })?;
     progress.stage("exporting the report");
     let pages = ncu::import_pages(ncu, &collected.report, limits)?;
-    let passes =
-        collected.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));
-    progress.note(&format!(
-        "adoprof: profiled {what}: {passes}{:.1} s",
-        start.elapsed().as_secs_f64()
-    ));
+    let passes = collected.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));
+    progress
+        .note(&format!("adoprof: profiled {what}: {passes}{:.1} s", start.elapsed().as_secs_f64()));
     Ok((collected, pages))
 }

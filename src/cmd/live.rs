@@ -60,7 +60,8 @@ pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Out
         progress.note(&format!("adoprof: {notice}"));
     }
     let target = target(request)?;
-    let ncu = if request.time_only { None } else { Some(ncu::locate(request.collection.ncu.as_deref())) };
+    let ncu =
+        if request.time_only { None } else { Some(ncu::locate(request.collection.ncu.as_deref())) };
     let info = measured(device, &plan, request, &progress)?;
     let mut saved = Saved {
         meta: Meta {
@@ -169,7 +170,9 @@ fn environment(device: &Device, request: &Request) -> Environment {
         device: device.name.clone(),
         compute_capability: format!("{major}.{minor}"),
         cuda: device.cuda_version.clone(),
-        nvrtc: nvrtc::version().map(|(major, minor)| format!("{major}.{minor}")).unwrap_or_default(),
+        nvrtc: nvrtc::version()
+            .map(|(major, minor)| format!("{major}.{minor}"))
+            .unwrap_or_default(),
         collected: collect::selection_name(&selection).to_owned(),
         clock_control: "none".to_owned(),
         cache_control: "all".to_owned(),
@@ -229,8 +232,7 @@ fn profile(
     let _sections = collect::complete(&mut collection, request.collection)?;
     let command = ncu::profile(ncu, &collection);
     let what = format!("{}/{}", plan.ladder, plan.step);
-    let (collected, pages) =
-        collect::collect(ncu, &command, request.collection, &what, progress)?;
+    let (collected, pages) = collect::collect(ncu, &command, request.collection, &what, progress)?;
     // The compiler saw the file where it lies here; everyone else knows it by its ladder's name.
     let here = place_source(&plan.source)?;
     let named = |page: String| page.replace(&*here.to_string_lossy(), &plan.source.name);

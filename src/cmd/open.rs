@@ -55,7 +55,7 @@ pub fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<
     let ladder = Ladder::open(ladder)?;
     let none = Overrides::default();
     let wanted = ladder.size(ladder.step(step)?, size.unwrap_or(&none))?;
-    let local = store::newest_local(&ladder.name, step, |meta| meta.size() == wanted);
+    let local = store::newest_local(ladder.name(), step, |meta| meta.size() == wanted);
     match local {
         Some(folder) => directory(&folder),
         None => recording(&ladder, step, size.unwrap_or(&none)),
@@ -68,14 +68,14 @@ pub fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<
 /// [`Error::Usage`] where the step was not recorded at that size.
 pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profile> {
     let wanted = ladder.size(ladder.step(step)?, size)?;
-    if let Some(saved) = store::recording(&ladder.name, step, &wanted)? {
-        return Profile::from_saved(format!("{}/{step}", ladder.name), saved, None);
+    if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
+        return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);
     }
     let show = |size: &std::collections::BTreeMap<String, u64>| {
         size.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
     };
     let recorded: Vec<String> =
-        store::recorded_sizes(&ladder.name, step)?.iter().map(show).collect();
+        store::recorded_sizes(ladder.name(), step)?.iter().map(show).collect();
     let there = if recorded.is_empty() {
         "no recording of this step ships with adoprof".to_owned()
     } else {
@@ -84,7 +84,7 @@ pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profil
     Err(Error::Usage(format!(
         "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, `adoprof step \
          --kernel {step} --live` profiles it",
-        ladder.name,
+        ladder.name(),
         show(&wanted)
     )))
 }

@@ -56,7 +56,10 @@ impl Printer {
     ///
     /// # Errors
     /// [`Error::Input`] where stdout can't be written, a full disk behind a redirection, say.
-    pub fn result(&self, write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>) -> Result<()> {
+    pub fn result(
+        &self,
+        write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         match write(self.style, &mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

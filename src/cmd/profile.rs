@@ -21,14 +21,14 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let ncu = ncu::locate(args.collection.ncu.as_deref())?;
     let name = program_name(args);
     if args.collection.dry_run {
-        let report = Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>").join(REPORT_FILE);
+        let report =
+            Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>").join(REPORT_FILE);
         let mut request = request(args, report.with_extension(""));
         let _sections = collect::complete(&mut request, &args.collection)?;
         collect::dry_run(&ncu, &ncu::profile(&ncu, &request), &report, printer)?;
         return Ok(ExitCode::Success);
     }
-    let baseline =
-        args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
+    let baseline = args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
     let target = match &args.collection.output {
         Some(folder) => Target::new(folder)?,
         None => Target::default_for(PROGRAMS, &name)?,
@@ -37,8 +37,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let _sections = collect::complete(&mut request, &args.collection)?;
     let command = ncu::profile(&ncu, &request);
     let progress = printer.progress();
-    let (collected, pages) =
-        collect::collect(&ncu, &command, &args.collection, &name, &progress)?;
+    let (collected, pages) = collect::collect(&ncu, &command, &args.collection, &name, &progress)?;
     drop(progress);
     let mut notices = collected.notices;
     notices.extend(pages.notices);
@@ -79,11 +78,11 @@ fn program_name(args: &ProfileArgs) -> String {
 }
 
 fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
-    let (program, rest) = args.program.split_first().map_or((PathBuf::new(), &[][..]), |(first, rest)| {
-        (PathBuf::from(first), rest)
-    });
-    let mut request =
-        CollectRequest::new(collect::selection(&args.collection), report, program);
+    let (program, rest) = args
+        .program
+        .split_first()
+        .map_or((PathBuf::new(), &[][..]), |(first, rest)| (PathBuf::from(first), rest));
+    let mut request = CollectRequest::new(collect::selection(&args.collection), report, program);
     request.program_args = rest.to_vec();
     request.kernel.clone_from(&args.kernel);
     request.launch_skip = (args.launch_skip > 0).then_some(args.launch_skip);

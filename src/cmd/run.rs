@@ -32,7 +32,9 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
                 documents.push(document);
                 failures.extend(unprofiled);
             }
-            Err(error @ Error::Interrupted(_)) if crate::interrupt::requested() => return Err(error),
+            Err(error @ Error::Interrupted(_)) if crate::interrupt::requested() => {
+                return Err(error);
+            }
             Err(error) => {
                 eprintln!("adoprof: {}: {error}", step.name());
                 failures.push(error);

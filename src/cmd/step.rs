@@ -111,11 +111,8 @@ fn live_baseline(
     };
     let ladder = Ladder::open(&argument)?;
     let step: &Step = ladder.step(&name)?;
-    let size: &Overrides = if ladder.name() == request.ladder.name() {
-        request.size
-    } else {
-        &Overrides::new()
-    };
+    let size: &Overrides =
+        if ladder.name() == request.ladder.name() { request.size } else { &Overrides::new() };
     let wanted = ladder.size(step, size)?;
     let local = store::newest_local(ladder.name(), &name, |meta| {
         meta.environment.device == device.name && meta.size() == wanted
@@ -124,7 +121,8 @@ fn live_baseline(
         let saved = store::read(&folder)?;
         return Profile::from_saved(format!("{}/{name}", ladder.name()), saved, Some(folder));
     }
-    printer.notice(&format!("{base} has no profile on this GPU at this size yet: profiling it now"));
+    printer
+        .notice(&format!("{base} has no profile on this GPU at this size yet: profiling it now"));
     let outcome = live::step(
         device,
         &live::Request {

@@ -14,8 +14,12 @@ use crate::error::{Error, Result};
 use crate::problem::reference;
 use crate::text::printable;
 
-/// Plans a step at its own defaults with the user's overrides.
-pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) -> Result<Plan> {
+/// The problem size of a step with the user's overrides.
+pub(super) fn size(
+    ladder: &Ladder,
+    step: &Step,
+    given: &Overrides,
+) -> Result<BTreeMap<String, u64>> {
     let known: Vec<&str> = ladder.parameters.iter().map(|(name, _)| name.as_str()).collect();
     for (name, value) in given {
         if !known.contains(&name.as_str()) {
@@ -26,9 +30,6 @@ pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) ->
                 hint(name, &known)
             )));
         }
-        if *value > super::overrides::LARGEST {
-            return Err(Error::Usage(format!("{name} = {value} is too large; the most is 2^53")));
-        }
         if *value == 0 {
             return Err(Error::Usage(format!(
                 "{name} = 0 leaves nothing to compute; give a whole number from 1"
@@ -38,6 +39,12 @@ pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) ->
     let mut size: BTreeMap<String, u64> = ladder.parameters.iter().cloned().collect();
     size.extend(step.defaults.clone());
     size.extend(given.clone());
+    Ok(size)
+}
+
+/// Plans a step at its own defaults with the user's overrides.
+pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) -> Result<Plan> {
+    let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
     let mut plan = Planner { ladder, step, size, sms }.plan()?;
     if reduced && !step.note().is_empty() {

@@ -92,6 +92,26 @@ impl HostBuffer {
         self.len() == 0
     }
 
+    /// The elements as bytes in the host's order, which is the device's.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        each!(self, values => bytemuck::cast_slice(values))
+    }
+
+    /// An array from bytes; bytes beyond the last whole element are dropped.
+    #[must_use]
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
+        match dtype {
+            DType::F32 => Self::F32(bytemuck::pod_collect_to_vec(whole::<4>(bytes))),
+            DType::F64 => Self::F64(bytemuck::pod_collect_to_vec(whole::<8>(bytes))),
+            DType::F16 => Self::F16(bytemuck::pod_collect_to_vec(whole::<2>(bytes))),
+            DType::I32 => Self::I32(bytemuck::pod_collect_to_vec(whole::<4>(bytes))),
+            DType::U32 => Self::U32(bytemuck::pod_collect_to_vec(whole::<4>(bytes))),
+            DType::U64 => Self::U64(bytemuck::pod_collect_to_vec(whole::<8>(bytes))),
+            DType::U8 => Self::U8(bytes.to_vec()),
+        }
+    }
+
     /// An element as f64 (integers above 2^53 are rounded); `None` past the end.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<f64> {
@@ -105,6 +125,11 @@ impl HostBuffer {
             Self::U8(values) => values.get(index).map(|value| f64::from(*value)),
         }
     }
+}
+
+/// The bytes of whole elements of N bytes.
+fn whole<const N: usize>(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len() / N * N]
 }
 
 /// The byte that poisons a type: all ones is a NaN in every floating-point format, 0xAA an unlikely
@@ -126,6 +151,17 @@ mod tests {
         assert_eq!(HostBuffer::poisoned(DType::U8, 1).get(0), Some(170.0));
         assert_eq!(HostBuffer::poisoned(DType::U32, 2).get(1), Some(f64::from(0xaaaa_aaaa_u32)));
         assert!(HostBuffer::poisoned(DType::I32, 1).get(0).unwrap() < 0.0);
+    }
+
+    #[test]
+    fn bytes_there_and_back() {
+        let buffer = HostBuffer::F32(vec![1.0, -2.5]);
+        assert_eq!(buffer.as_bytes().len(), 8);
+        assert_eq!(HostBuffer::from_bytes(DType::F32, buffer.as_bytes()), buffer);
+        assert_eq!(
+            HostBuffer::from_bytes(DType::U64, &[1, 0, 0, 0, 0, 0, 0, 0, 9]).get(0),
+            Some(1.0)
+        );
     }
 
     #[test]

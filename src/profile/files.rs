@@ -44,10 +44,7 @@ pub fn group(paths: &[PathBuf]) -> Vec<Files> {
     for path in paths {
         let stem = stem(path);
         let next = groups.len();
-        let at = groups
-            .iter()
-            .find(|(_, files)| files.stem == stem)
-            .map_or(next, |(at, _)| *at);
+        let at = groups.iter().find(|(_, files)| files.stem == stem).map_or(next, |(at, _)| *at);
         let files = groups.entry(at).or_insert_with(|| Files { stem, paths: Vec::new() });
         if !files.paths.contains(path) {
             files.paths.push(path.clone());
@@ -73,9 +70,8 @@ fn bring_siblings(files: &mut Files) {
         Some(PathBuf::from(name)).filter(|path| path.is_file())
     };
     let details = sibling(".details.csv");
-    let source = [".source.cuda-sass.csv", ".source.csv", ".source.sass.csv"]
-        .into_iter()
-        .find_map(sibling);
+    let source =
+        [".source.cuda-sass.csv", ".source.csv", ".source.sass.csv"].into_iter().find_map(sibling);
     if !has(files, ".details") {
         files.paths.extend(details);
     }

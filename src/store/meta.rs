@@ -61,8 +61,9 @@ impl Meta {
     /// # Errors
     /// [`Error::Input`] where it is damaged or of an unknown version.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let meta: Self = serde_json::from_str(text)
-            .map_err(|e| Error::input(path, format!("is damaged ({e}); collect the profile again")))?;
+        let meta: Self = serde_json::from_str(text).map_err(|e| {
+            Error::input(path, format!("is damaged ({e}); collect the profile again"))
+        })?;
         if meta.schema != META_SCHEMA {
             return Err(Error::input(
                 path,

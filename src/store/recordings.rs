@@ -71,10 +71,9 @@ fn read(folder: &str, mut meta: Meta) -> Result<Saved> {
     let page = |name: &str| -> Result<String> {
         let path = Path::new(folder).join(format!("{name}.csv.zst"));
         let Some(file) = PROFILES.get_file(&path) else { return Ok(String::new()) };
-        decompress(file.contents())
-            .ok()
-            .and_then(|bytes| String::from_utf8(bytes).ok())
-            .ok_or_else(|| Error::input(&path, "this shipped recording is damaged; reinstall adoprof"))
+        decompress(file.contents()).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(
+            || Error::input(&path, "this shipped recording is damaged; reinstall adoprof"),
+        )
     };
     let pages = Pages { raw: page("raw")?, details: page("details")?, source: page("source")? };
     Ok(Saved { meta, pages })

@@ -113,9 +113,10 @@ impl Launch {
         share_of: &str,
         counter: impl Fn(&SourceCounters) -> f64,
     ) -> Vec<Location> {
-        // Inlined code counts on its own line and on every line that calls it, so the lines add up
-        // to more than the launch; the instructions don't.
-        let total = self.source_sum(|counters| counter(counters).max(0.0)).unwrap_or(0.0);
+        // Inlined code counts on its own line and on every line that calls it, so shares come out a
+        // little low there. Summing over instructions would do for plain counts, but not for a
+        // counter that looks at what else its row does.
+        let total: f64 = self.lines.iter().map(|row| counter(&row.counters).max(0.0)).sum();
         if total <= 0.0 {
             return Vec::new();
         }

@@ -3,10 +3,16 @@
 //! Rules are checked one by one; symptoms go under the causes that explain them; what remains is
 //! ranked by what it would give now.
 
+mod bottleneck;
+#[cfg(test)]
+mod constructed;
+
 use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::model::{Model, Term};
 use crate::rules::{Case, Draft, Kind, RULES, Rule};
+
+pub use bottleneck::bottleneck_sentence;
 
 /// The outcome for one launch.
 #[derive(Debug, Clone, PartialEq)]

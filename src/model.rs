@@ -7,8 +7,8 @@
 //! 1 − a with a the active share of the SMs' cycles, and latency, the rest.
 //!
 //! Taking a fault away shrinks the terms it inflates and the part of u that it causes. The likely
-//! new time is the new largest term plus what is left of u. At best all of u goes with it; at least
-//! the terms shrink, u stays, and the gain falls short by the error that such estimates are known to
+//! new time is the new largest term plus what is left of u. At best all latency goes with it; at least
+//! the terms shrink, latency stays, and the gain falls short by the error that such estimates are known to
 //! have. Faults hidden behind another limit thus get the gain that they really have now. Terms are
 //! averages over all SMs, so they do not change when the same work spreads over more of them.
 //!
@@ -119,11 +119,12 @@ impl Term {
         }
     }
 
-    /// The composite metric that stands in where none of the unit's own counters was collected.
-    fn composite(self) -> Option<&'static str> {
+    /// The metric that stands in where none of the unit's own counters was collected.
+    fn stand_in(self) -> Option<&'static str> {
         match self {
             Self::Dram => Some("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
             Self::L2 => Some("lts__throughput.avg.pct_of_peak_sustained_elapsed"),
+            Self::Lsu => Some("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"),
             _ => None,
         }
     }
@@ -196,13 +197,19 @@ impl Model {
     pub fn new(launch: &Launch) -> Self {
         let ceilings = launch.row.device.as_deref().and_then(Ceilings::of);
         let dram_share = dram_share(launch, ceilings);
+        let idle = idle_share(launch);
         let busy = Term::ALL.map(|term| {
             let percent = term
                 .counters()
                 .iter()
                 .filter_map(|name| launch.get(name))
                 .reduce(f64::max)
-                .or_else(|| term.composite().and_then(|name| launch.get(name)))?;
+                .or_else(|| {
+                    let name = term.stand_in()?;
+                    // Percent over active cycles: idle SMs' cycles do not count in it.
+                    let basis = if name.ends_with("_active") { 1.0 - idle } else { 1.0 };
+                    Some(launch.get(name)? * basis)
+                })?;
             let reachable = match term {
                 Term::Dram => dram_share,
                 Term::Fma => ceilings.map_or(1.0, |ceilings| ceilings.fma_share),
@@ -218,7 +225,7 @@ impl Model {
                 stall_cycles[reason as usize] = launch.stall(reason).unwrap_or(0.0).max(0.0);
             }
         }
-        Self { time_ns: launch.duration_ns(), busy, idle: idle_share(launch), stall_cycles }
+        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles }
     }
 
     /// Share of the time that a term is busy at its achievable rate, 0 to 1.
@@ -306,7 +313,7 @@ impl Model {
         Some(Estimate {
             factor: factor(idle + waiting * (1.0 - stalls)),
             low: 1.0 + (1.0 - WORST_ERROR) * (kept - 1.0),
-            high: factor(0.0),
+            high: factor(idle),
         })
     }
 
@@ -391,7 +398,7 @@ mod tests {
         // 0.6 shrinks to 0.06, issue's 0.4 is next: 0.4 + 0.4 uncovered.
         let estimate = model.without(&Effect::on(Term::L1Data, 0.9)).unwrap();
         assert!(near(estimate.factor, 1.0 / 0.8));
-        assert!(near(estimate.high, 1.0 / 0.4));
+        assert!(near(estimate.high, 1.0 / 0.5), "latency gone, idle SMs as before");
         assert!(near(estimate.low, 1.0 + 0.61 * 0.25));
         // A fault of a unit that is not the limit gives nothing.
         assert!(near(model.without(&Effect::on(Term::Issue, 0.9)).unwrap().factor, 1.0));

@@ -94,8 +94,8 @@ fn check(case: &Case) -> Option<Draft> {
     };
     let locations = outer_loop(case).into_iter().collect::<Vec<_>>();
     let place = locations.first().map_or_else(
-        || "the outermost loop with independent iterations".to_owned(),
-        |location| format!("the loop in line {} if its iterations are independent", location.line),
+        || "the outermost loop whose iterations are independent".to_owned(),
+        |location| format!("the loop in line {}, if they are independent,", location.line),
     );
     Some(Draft {
         message: format!(
@@ -107,7 +107,7 @@ fn check(case: &Case) -> Option<Draft> {
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
         locations,
         hint: format!(
-            "Launch at least {} blocks instead of {}: give {place} to blocks (blockIdx.x instead of \
+            "Launch at least {} blocks instead of {}: give the iterations of {place} to blocks (blockIdx.x instead of \
              the loop variable).",
             count(each.unwrap_or(1.0) * sms),
             count(blocks),

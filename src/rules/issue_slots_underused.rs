@@ -31,12 +31,11 @@ fn check(case: &Case) -> Option<Draft> {
     if !(issue > 0.0 && issue < ISSUE_LOW) {
         return None;
     }
-    let most =
-        case.get(MOST).map_or_else(String::new, |most| format!(" of at most {most:.0} warps"));
+    let most = case.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
     Some(Draft {
         message: format!(
-            "A scheduler issues one instruction every {:.1} cycles:{most} {active:.2} are active \
-             and {eligible:.2} eligible in an average cycle.",
+            "A scheduler issues one instruction every {:.1} cycles; it has {active:.2} active{most} and \
+             {eligible:.2} eligible warps in an average cycle.",
             100.0 / issue,
         ),
         evidence: vec![
@@ -73,6 +72,10 @@ mod tests {
     fn fewer_than_six_issues_in_ten_cycles_count() {
         let idle = launch(&[(ISSUE, 25.0), (ACTIVE, 16.0), (ELIGIBLE, 0.69), (MOST, 16.0)]);
         let draft = assert_sides(&RULE, &idle, &[&[(ISSUE, 60.0)], &[(ISSUE, 0.0)]]);
-        assert!(draft.message.contains("every 4.0 cycles: of at most 16 warps 16.00 are active"));
+        assert!(
+            draft
+                .message
+                .contains("every 4.0 cycles; it has 16.00 active (of at most 16) and 0.69")
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Too few bytes in flight to cover the latency.
 
 use super::case::place;
-use super::limits::{LATENCY, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
+use super::limits::{LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule};
 use crate::ceiling::Ceilings;
 use crate::export::stall::StallReason;
@@ -74,6 +74,10 @@ fn check(case: &Case) -> Option<Draft> {
 /// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how
 /// many times more that is. `None` where the device's latency is not known.
 fn in_flight(case: &Case) -> Option<(String, String)> {
+    let nearest = case.model.busiest().is_some_and(|(term, _)| term == Term::Dram);
+    if !nearest || 100.0 * case.model.idle() >= NOISE {
+        return None;
+    }
     let cc = case.launch.row.compute_capability?;
     let cycles = DRAM_LATENCY_CYCLES.iter().find(|(known, _)| *known == cc)?.1;
     let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;

@@ -20,9 +20,9 @@ pub fn check(case: &Case, bound: Bound) -> Option<Draft> {
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
         message: format!(
-            "{} is busy for {} of what this device achieves on it{rate}; the rest is worth {:.2}x \
-             at most.",
-            capital(term.title()),
+            "The busiest unit, {}, works at {} of what this device achieves on it{rate}; the rest \
+             is worth {:.2}x at most.",
+            term.title(),
             percent(share),
             1.0 / share,
         ),
@@ -47,16 +47,9 @@ fn hint(term: Term) -> String {
                 .to_owned()
         }
         term => format!(
-            "Stop tuning this kernel as it is: the {} works as fast as it can. Only less work for \
-             it would help: another algorithm, a cheaper instruction, or a unit that is still free.",
+            "Stop tuning this kernel as it is: its limit, {}, is reached. Only less work there would \
+             help: another algorithm, a cheaper instruction, or a unit that is still free.",
             term.title()
         ),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }

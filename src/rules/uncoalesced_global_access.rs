@@ -131,9 +131,12 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         removed.push((Term::L2, l2_share * tex_part));
         // Hits and misses of L2 are taken to shrink alike.
         removed.push((Term::Dram, l2_share));
+    }
+    let l2_pays = l2_share >= LEAST_EXCESS;
+    if l2_pays {
         payers.push(format!("{} of what L1 asks of L2 is excess", percent(l2_share)));
     }
-    let payer = match (payers.is_empty(), l2_share > 0.0) {
+    let payer = match (payers.is_empty(), l2_pays) {
         (true, _) => "L1 holds the excess: it costs little.".to_owned(),
         (false, true) => format!("The cost: {}.", payers.join("; ")),
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),

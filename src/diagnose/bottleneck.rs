@@ -1,0 +1,150 @@
+//! The bottleneck of a launch in one sentence.
+
+use super::Diagnosis;
+use crate::export::stall::StallReason;
+use crate::finding::Bound;
+use crate::frame::Launch;
+use crate::model::Model;
+use crate::rules::Kind;
+use crate::text::{count, percent};
+
+/// What holds the launch back, in one sentence: which class of bottleneck, which unit, how busy it
+/// is, and how much of the time no unit covers. The chain then goes on in each finding: its section,
+/// its rule, its lines, its change.
+#[must_use]
+pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis) -> String {
+    let roof = diagnosis
+        .findings
+        .first()
+        .and_then(|first| crate::rules::find(&first.rule))
+        .is_some_and(|rule| rule.kind == Kind::Roof);
+    let Some((term, share)) = model.busiest() else { return without_units(launch) };
+    let (unit, busy) = (term.title(), percent(share));
+    let uncovered = percent(model.uncovered());
+    if roof {
+        return format!(
+            "At the roof: the busiest unit, {unit}, works at {busy} of what the device achieves on \
+             it, and its work is needed."
+        );
+    }
+    let next = model.by_share().get(1).map_or_else(String::new, |&(next, share)| {
+        format!(" (next: {}, {})", next.title(), percent(share))
+    });
+    match diagnosis.bound {
+        Bound::Launch => small_launch(launch, model),
+        Bound::Latency => {
+            let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
+                format!(", most of all for {word} ({} of the stall cycles)", percent(share))
+            });
+            format!(
+                "Latency: the busiest unit, {unit}, works only {busy} of the time{next}; for \
+                 {uncovered} of it warps wait{waits}."
+            )
+        }
+        Bound::Memory | Bound::Compute | Bound::None => {
+            let class = if term.bound() == Bound::Memory { "Memory" } else { "Compute" };
+            format!(
+                "{class}: the busiest unit, {unit}, works {busy} of the time{next}; no unit covers \
+                 {uncovered}."
+            )
+        }
+    }
+}
+
+/// The sentence for a launch that does not fill the device or is too short.
+fn small_launch(launch: &Launch, model: &Model) -> String {
+    let grid = launch.get("launch__grid_size").zip(launch.get("launch__sm_count"));
+    let blocks = grid.map_or_else(String::new, |(blocks, sms)| {
+        format!(
+            " ({} block{} on {} SMs)",
+            count(blocks),
+            if blocks == 1.0 { "" } else { "s" },
+            count(sms)
+        )
+    });
+    if model.launch_share() > model.idle() {
+        return format!(
+            "Too short{blocks}: starting a kernel at all is {} of the duration.",
+            percent(model.launch_share())
+        );
+    }
+    let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
+    format!(
+        "Small grid{blocks}: an average SM has no warp for {} of the time; the busiest unit, {unit}, \
+         reaches {}.",
+        percent(model.idle()),
+        percent(busy)
+    )
+}
+
+/// The sentence where no utilization counter of a unit was collected: ncu's two throughputs and the
+/// schedulers tell what they can.
+fn without_units(launch: &Launch) -> String {
+    let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed");
+    let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+    let issue = launch
+        .get("smsp__issue_active.avg.pct_of_peak_sustained_active")
+        .filter(|&issue| issue > 0.0)
+        .map(|issue| {
+            format!("a scheduler issues one instruction every {:.1} cycles", 100.0 / issue)
+        });
+    match (compute, memory, issue) {
+        (Some(compute), Some(memory), issue) => {
+            let class = match (compute, memory) {
+                (c, m) if c < LOW_THROUGHPUT && m < LOW_THROUGHPUT => "Latency",
+                (c, m) if c > m => "Compute",
+                _ => "Memory",
+            };
+            let issue = issue.map_or_else(String::new, |issue| format!("; {issue}"));
+            format!(
+                "{class}: compute throughput {compute:.0}%, memory throughput {memory:.0}%{issue}."
+            )
+        }
+        (_, _, Some(issue)) => {
+            let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
+                format!("; warps wait most for {word} ({} of the stall cycles)", percent(share))
+            });
+            format!("Latency, as far as the profile tells: {issue}{waits}.")
+        }
+        _ => "The profile has no counters that would tell what holds the kernel back.".to_owned(),
+    }
+}
+
+/// Throughput, percent, below which ncu's SOLBottleneck rule speaks of latency.
+const LOW_THROUGHPUT: f64 = 60.0;
+
+/// The largest stall in words, and its share of all stall cycles.
+fn longest_wait(launch: &Launch) -> Option<(&'static str, f64)> {
+    let stalls = || {
+        StallReason::all()
+            .filter(|reason| !matches!(reason, StallReason::Selected | StallReason::NotSelected))
+            .filter_map(|reason| Some((reason, launch.stall(reason).filter(|&c| c > 0.0)?)))
+    };
+    let all: f64 = stalls().map(|(_, cycles)| cycles).sum();
+    let (reason, most) = stalls().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((wait_words(reason), most / all))
+}
+
+fn wait_words(reason: StallReason) -> &'static str {
+    match reason {
+        StallReason::Barrier => "other warps at barriers",
+        StallReason::LongScoreboard => "data of global memory",
+        StallReason::ShortScoreboard => "shared memory or special functions",
+        StallReason::LgThrottle => "a place in the queue to global memory",
+        StallReason::MioThrottle => "a place in the queue to shared memory",
+        StallReason::TexThrottle => "a place in the queue to textures",
+        StallReason::MathPipeThrottle => "a busy math pipe",
+        StallReason::Wait => "their own last instruction",
+        StallReason::Membar => "memory fences",
+        StallReason::NoInstruction => "instructions",
+        StallReason::ImcMiss => "constants",
+        StallReason::Drain => "stores to leave",
+        StallReason::BranchResolving => "branch targets",
+        StallReason::WarpgroupArrive => "their warp group",
+        StallReason::Sleeping => "the end of a sleep",
+        StallReason::Dispatch
+        | StallReason::Misc
+        | StallReason::NotSelected
+        | StallReason::Selected => "other things",
+    }
+}

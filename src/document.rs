@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::Diagnosis;
+use crate::diagnose::{Diagnosis, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
@@ -200,6 +200,9 @@ pub struct RankedFinding {
     /// The same symptoms with what was seen of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symptoms: Vec<Symptom>,
+    /// The ladder's step that takes this fault away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
 }
 
 /// The finding to act on.
@@ -233,6 +236,7 @@ impl RankedFinding {
             hint: finding.hint,
             explains: finding.explains,
             symptoms: finding.symptoms,
+            answered_by: None,
         }
     }
 }
@@ -268,6 +272,7 @@ impl LaunchReport {
     fn new(launch: &Launch, diagnosis: Diagnosis, total_ns: f64) -> Self {
         let duration_ns = launch.duration_ns();
         let model = crate::model::Model::new(launch);
+        let bottleneck = bottleneck_sentence(launch, &model, &diagnosis);
         Self {
             kernel: launch.row.kernel.clone(),
             grid: launch.row.grid,
@@ -276,7 +281,7 @@ impl LaunchReport {
             duration_ns,
             time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
             bound: diagnosis.bound,
-            bottleneck: String::new(),
+            bottleneck,
             utilization: model
                 .by_share()
                 .into_iter()

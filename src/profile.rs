@@ -82,13 +82,38 @@ impl Profile {
         if let Some(meta) = &self.meta {
             document.notices.splice(0..0, meta.notices.iter().cloned());
         }
-        if let (Some(ladder), Some(step), Some(verdict)) =
-            (ladder, &document.step, &document.verdict)
-        {
-            document.next_step =
-                ladder.next_for(&verdict.rule, &step.name).map(|step| step.name().to_owned());
+        if let Some(ladder) = ladder {
+            climb(&mut document, ladder);
         }
         document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
         document
     }
+}
+
+/// Findings past this rank are no reason to take a step.
+const RANKS_ANSWERED: usize = 3;
+/// A gain below this is within what the estimates are off by.
+const LEAST_GAIN: f64 = 1.05;
+
+/// Says which step of the ladder takes each fault away, and which one comes next. A ladder is climbed
+/// in order: the next step is the nearest that answers one of the leading findings, even where a
+/// later one answers the first of them.
+fn climb(document: &mut Document, ladder: &Ladder) {
+    let Some(step) = document.step.as_ref().map(|step| step.name.clone()) else { return };
+    let place = |name: &str| ladder.main_steps().position(|step| step.name() == name);
+    let mut next: Option<(usize, String)> = None;
+    for finding in document.launches.iter_mut().flat_map(|launch| &mut launch.findings) {
+        finding.answered_by =
+            ladder.next_for(&finding.rule, &step).map(|step| step.name().to_owned());
+        let Some(answer) = &finding.answered_by else { continue };
+        let gain = finding.estimated_speedup.map_or(1.0, |estimate| estimate.factor);
+        let leads = finding.rank == 1 || finding.rank <= RANKS_ANSWERED && gain >= LEAST_GAIN;
+        if let Some(at) = place(answer)
+            && leads
+            && next.as_ref().is_none_or(|(nearest, _)| at < *nearest)
+        {
+            next = Some((at, answer.clone()));
+        }
+    }
+    document.next_step = next.map(|(_, name)| name);
 }

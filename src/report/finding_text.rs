@@ -111,12 +111,22 @@ pub fn next(page: &mut Page, document: &Document) {
     }
 }
 
-/// The ladder's step that makes the change, and how to run it.
+/// The ladder's step that makes the change, and how to run the one that comes next.
 pub fn next_step(document: &Document) -> Option<String> {
     let next = document.next_step.as_deref()?;
-    Some(match document.step.as_ref().map(|step| step.ladder.as_str()) {
-        Some("ado") => format!("{next} makes this change: adoprof step --kernel {next}"),
-        Some(ladder) => format!("{next} of the ladder {ladder} makes this change"),
-        None => format!("{next} makes this change"),
+    let ladder = document.step.as_ref().map(|step| step.ladder.as_str());
+    let command = match ladder {
+        None | Some("ado") => format!("adoprof step --kernel {next}"),
+        Some(ladder) => format!("adoprof step --kernel {ladder}/{next}"),
+    };
+    let (launch, finding) = verdict(document)?;
+    let answers = launch.findings.iter().find(|f| f.answered_by.as_deref() == Some(next));
+    Some(match (finding.answered_by.as_deref(), answers) {
+        (Some(answer), Some(other)) if answer != next => format!(
+            "{answer} makes this change; on the way {next} takes away {}: {command}",
+            other.rule
+        ),
+        (None, Some(other)) => format!("{next} takes away {}: {command}", other.rule),
+        _ => format!("{next} makes this change: {command}"),
     })
 }

@@ -118,7 +118,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
             (rule.kind, finding)
         })
         .collect();
-    findings.sort_by(|a, b| order(&a.0, &a.1).cmp_to(&order(&b.0, &b.1)));
+    findings.sort_by(|a, b| order(a.0, &a.1).cmp_to(&order(b.0, &b.1)));
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
@@ -128,7 +128,7 @@ struct Order {
     factor: f64,
 }
 
-fn order(kind: &Kind, finding: &Finding) -> Order {
+fn order(kind: Kind, finding: &Finding) -> Order {
     let class = match kind {
         Kind::Roof => 0,
         Kind::Cause => 1,

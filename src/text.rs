@@ -17,6 +17,14 @@ pub fn count(value: f64) -> String {
     text
 }
 
+/// A count with its noun: `1 block`, `1,024 blocks`.
+#[must_use]
+pub fn count_of(value: f64, noun: &str) -> String {
+    let digits = count(value);
+    let s = if digits == "1" { "" } else { "s" };
+    format!("{digits} {noun}{s}")
+}
+
 /// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -134,6 +142,12 @@ mod tests {
         assert_eq!(count(999.0), "999");
         assert_eq!(count(1_073_741_824.0), "1,073,741,824");
         assert_eq!(count(-1234.0), "-1,234");
+    }
+
+    #[test]
+    fn nouns_follow_their_count() {
+        assert_eq!(count_of(1.0, "block"), "1 block");
+        assert_eq!(count_of(1024.0, "block"), "1,024 blocks");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::finding::Bound;
 use crate::frame::Launch;
 use crate::model::Model;
 use crate::rules::Kind;
-use crate::text::{count, percent};
+use crate::text::{count, count_of, percent};
 
 /// What holds the launch back, in one sentence: which class of bottleneck, which unit, how busy it
 /// is, and how much of the time no unit covers. The chain then goes on in each finding: its section,
@@ -55,12 +55,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
 fn small_launch(launch: &Launch, model: &Model) -> String {
     let grid = launch.get("launch__grid_size").zip(launch.get("launch__sm_count"));
     let blocks = grid.map_or_else(String::new, |(blocks, sms)| {
-        format!(
-            " ({} block{} on {} SMs)",
-            count(blocks),
-            if blocks == 1.0 { "" } else { "s" },
-            count(sms)
-        )
+        format!(" ({} on {} SMs)", count_of(blocks, "block"), count(sms))
     });
     if model.launch_share() > model.idle() {
         return format!(

@@ -5,7 +5,7 @@ use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
-use crate::text::{count, percent};
+use crate::text::{count, count_of, percent};
 
 const BLOCK: &str = "launch__block_size";
 
@@ -46,11 +46,10 @@ fn check(case: &Case) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "A block of {} threads makes {} warp{}, the last with {} of 32 lanes: {} of all lanes \
+            "A block of {} threads makes {}, the last with {} of 32 lanes: {} of all lanes \
              never work.",
             count(threads),
-            count(warps),
-            if warps == 1.0 { "" } else { "s" },
+            count_of(warps, "warp"),
             count(threads - down),
             percent(wasted),
         ),

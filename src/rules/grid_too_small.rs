@@ -4,7 +4,7 @@ use super::limits::UNIT_SATURATED;
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::{Evidence, Location};
 use crate::model::Effect;
-use crate::text::{count, percent};
+use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
@@ -99,9 +99,8 @@ fn check(case: &Case) -> Option<Draft> {
     );
     Some(Draft {
         message: format!(
-            "The grid has {} block{}{size} for {} SMs. {seen}{fill}",
-            count(blocks),
-            if blocks == 1.0 { "" } else { "s" },
+            "The grid has {}{size} for {} SMs. {seen}{fill}",
+            count_of(blocks, "block"),
             count(sms),
         ),
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],

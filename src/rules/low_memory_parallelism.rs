@@ -45,7 +45,8 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
 fn check(case: &Case) -> Option<Draft> {
     let (wait, all) = (case.need(LONG), case.need(LATENCY));
     let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
-    if !(100.0 * wait / all >= STALL_SHARE) || saturated {
+    let waits = 100.0 * wait / all >= STALL_SHARE;
+    if !waits || saturated {
         return None;
     }
     let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");

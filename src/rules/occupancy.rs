@@ -4,7 +4,7 @@ use super::limits::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, UNIT_SATURATED, UNIT_SATU
 use super::{Case, Draft, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::text::count;
+use crate::text::{count, count_of};
 
 pub const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
 pub const BY_REGISTERS: &str = "launch__occupancy_limit_registers";
@@ -72,11 +72,10 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     let reached = then.min(100.0).max(occupancy);
     Some(Draft {
         message: format!(
-            "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds {} \
-             block{}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
+            "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds \
+             {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
             resource.name,
-            count(mine),
-            if mine == 1.0 { "" } else { "s" },
+            count_of(mine, "block"),
             (resource.use_of)(case),
             case.need(ISSUE),
         ),

@@ -40,7 +40,8 @@ the lives of values, or split the kernel.",
 fn check(case: &Case) -> Option<Draft> {
     let (spills, executed) = (case.need(SPILLS), case.need(EXECUTED));
     let share = spills / executed;
-    if !(100.0 * share >= LEAST) {
+    let counts = 100.0 * share >= LEAST;
+    if !counts {
         return None;
     }
     let locations = case.launch.top_lines(3, "local sectors", |line| line.l2_sectors_local);

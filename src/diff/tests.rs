@@ -61,6 +61,7 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
                 hint: String::new(),
                 explains: Vec::new(),
                 symptoms: Vec::new(),
+                answered_by: None,
             })
             .collect(),
         skipped: Vec::new(),

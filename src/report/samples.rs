@@ -37,6 +37,7 @@ pub fn finding(rank: usize, rule: &str, factor: f64) -> RankedFinding {
             .to_owned(),
         explains: Vec::new(),
         symptoms: Vec::new(),
+        answered_by: None,
     }
 }
 

@@ -132,8 +132,10 @@ fn expected(
         Check::Reference => Ok(Vec::new()),
         Check::Builtin(name) => {
             progress.stage(format!("{}: computing the answer on the CPU", plan.step));
-            let expected = problem::reference::run(name, plan, inputs)?;
-            Ok(vec![(place(&expected.buffer)?, expected)])
+            problem::reference::run(name, plan, inputs)?
+                .into_iter()
+                .map(|expected| Ok((place(&expected.buffer)?, expected)))
+                .collect()
         }
         Check::Step { plan: reference, relative } => {
             progress.stage(format!("{}: running {} for comparison", plan.step, reference.step));

@@ -150,7 +150,8 @@ impl Planner<'_> {
             .collect();
         let builtin = reference::find(self.ladder.manifest.reference.get_ref());
         let checked = |name: &str| {
-            builtin.is_some_and(|builtin| builtin.buffers.iter().any(|(needed, _)| *needed == name))
+            builtin
+                .is_some_and(|builtin| builtin.buffers.iter().any(|(needed, ..)| *needed == name))
         };
         let mut buffers = Vec::new();
         let mut places = BTreeMap::new();

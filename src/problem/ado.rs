@@ -7,12 +7,16 @@
 //! - matrix\[r\]\[j\] (L × L)
 //! - output\[r\]\[k\] = Σ_j matrix\[r\]\[j\] · (Σ_i input\[k\]\[j\]\[i\]) / M (L × N)
 
+mod expected;
+
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul};
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+
+pub use expected::REFERENCE;
 
 /// The size of the problem, in the letters of the literature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

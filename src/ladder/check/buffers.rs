@@ -129,16 +129,15 @@ impl Checker<'_> {
                 ));
             }
         }
-        for (needed, role) in builtin.buffers {
+        for (needed, role, dtype) in builtin.buffers {
             let fits = |buffer: &&Buffer| {
-                buffer.name.get_ref() == needed
-                    && buffer.role == *role
-                    && buffer.dtype == DType::F32
+                buffer.name.get_ref() == needed && buffer.role == *role && buffer.dtype == *dtype
             };
             if !manifest.buffers.iter().any(|buffer| fits(&buffer)) {
                 return self.fail(&manifest.reference, format!(
-                    "the reference `{name}` needs a buffer `{needed}` of role \"{}\" and dtype \"f32\": add it",
-                    role.word()
+                    "the reference `{name}` needs a buffer `{needed}` of role \"{}\" and dtype \"{}\": add it",
+                    role.word(),
+                    dtype.word()
                 ));
             }
         }

@@ -13,23 +13,66 @@ pub struct Ceilings {
     pub fma_share: f64,
 }
 
-/// Measured devices. The H200: device-to-device copy of 2^32 bytes 4.29 TB/s, PyTorch's sum of
-/// floats over 2^32 bytes 4.36 TB/s, cuBLAS FP32 at 4096 and up 51.1 of 66.9 TFLOP/s.
+/// Measured devices. The H200: device-to-device copy of 2^32 bytes 4.29 TB/s; the averaging of
+/// 2^32 bytes by 16-byte loads that bypass L1 (`ado` v6 without its product) 4.55 TB/s, which is more
+/// than the 4.36 of PyTorch's sum; cuBLAS FP32 at 4096 and up 51.1 of 66.9 TFLOP/s.
 const MEASURED: &[Ceilings] = &[Ceilings {
     device: "NVIDIA H200",
     copy_bytes_per_s: 4.29e12,
-    read_bytes_per_s: 4.36e12,
+    read_bytes_per_s: 4.55e12,
     fma_share: 0.77,
 }];
 
-/// The share of the DRAM peak that a kernel reaches where the device was not measured: the H200's
-/// read rate over its peak of 1504 B × 3.199 GHz. One device; `doctor --measure` replaces it.
-pub const DRAM_SHARE_UNMEASURED: f64 = 4.36 / 4.81;
+/// The H200's DRAM peak: 1504 bytes a cycle at 3.199 GHz.
+const H200_PEAK_BYTES_PER_S: f64 = 1504.0 * 3.199e9;
+
+/// The share of the DRAM peak that a kernel which only reads reaches where the device was not
+/// measured: the H200's.
+const READ_SHARE_UNMEASURED: f64 = 4.55e12 / H200_PEAK_BYTES_PER_S;
+/// The same for a copy.
+const COPY_SHARE_UNMEASURED: f64 = 4.29e12 / H200_PEAK_BYTES_PER_S;
+
+/// The share of the DRAM peak that a kernel with this mix can reach, 0 to 1. Turning the bus around
+/// between reads and writes costs time, so a copy, half of whose bytes are written, reaches less than
+/// a kernel that only reads; in between the share is taken as linear in the written part.
+///
+/// `peak_bytes_per_s` is the device's; `written` the written part of all bytes, 0 to 1.
+#[must_use]
+pub fn dram_share(
+    ceilings: Option<&Ceilings>,
+    peak_bytes_per_s: Option<f64>,
+    written: f64,
+) -> f64 {
+    let (read, copy) = match (ceilings, peak_bytes_per_s.filter(|&peak| peak > 0.0)) {
+        (Some(known), Some(peak)) => (known.read_bytes_per_s / peak, known.copy_bytes_per_s / peak),
+        _ => (READ_SHARE_UNMEASURED, COPY_SHARE_UNMEASURED),
+    };
+    (read - (read - copy) * 2.0 * written.clamp(0.0, 1.0)).clamp(0.5, 1.0)
+}
 
 impl Ceilings {
     /// The measured ceilings of a device, by the name the driver gives it.
     #[must_use]
     pub fn of(device: &str) -> Option<&'static Self> {
         MEASURED.iter().find(|ceilings| ceilings.device == device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_reaches_the_copy_rate_and_a_sum_the_read_rate() {
+        let h200 = Ceilings::of("NVIDIA H200");
+        let share = |written| dram_share(h200, Some(5.0e12), written);
+        assert!((share(0.0) - 0.91).abs() < 1e-12);
+        assert!((share(0.5) - 0.858).abs() < 1e-12);
+        assert!((share(0.25) - 0.884).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_unmeasured_device_gets_the_h200s_shares() {
+        assert!((dram_share(None, None, 0.0) - 4.55 / 4.811_296).abs() < 1e-6);
     }
 }

@@ -16,7 +16,7 @@
 
 mod term;
 
-use crate::ceiling::{Ceilings, DRAM_SHARE_UNMEASURED};
+use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
@@ -236,19 +236,19 @@ fn idle_share(launch: &Launch) -> f64 {
     }
 }
 
-/// The share of the DRAM peak that this device reaches: measured rate over its peak, which is the
-/// counter's bytes a cycle times the memory clock.
+/// The share of the DRAM peak that this launch could reach on its device, given how much it writes.
+/// The peak is the counter's bytes a cycle times the memory clock.
 fn dram_share(launch: &Launch, ceilings: Option<&Ceilings>) -> f64 {
-    let peak = launch
+    let peak_bytes_per_s = launch
         .get("dram__bytes.sum.peak_sustained")
         .zip(launch.get("dram__cycles_elapsed.avg.per_second"))
         .map(|(bytes_per_cycle, hz)| bytes_per_cycle * hz);
-    match (ceilings, peak) {
-        (Some(ceilings), Some(peak)) if peak > 0.0 => {
-            (ceilings.read_bytes_per_s / peak).clamp(0.5, 1.0)
-        }
-        _ => DRAM_SHARE_UNMEASURED,
-    }
+    let written = launch
+        .get("dram__bytes_write.sum")
+        .zip(launch.get("dram__bytes_read.sum"))
+        .filter(|(written, read)| written + read > 0.0)
+        .map_or(0.0, |(written, read)| written / (written + read));
+    ceiling::dram_share(ceilings, peak_bytes_per_s, written)
 }
 
 #[cfg(test)]

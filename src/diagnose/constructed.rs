@@ -166,7 +166,7 @@ fn a_full_dram_with_dense_accesses_is_at_the_roof() {
     );
     assert!(find(&diagnosis.findings, "low-memory-parallelism").is_none());
     let sentence = bottleneck_sentence(&full, &Model::new(&full), &diagnosis);
-    assert!(sentence.starts_with("At the roof") && sentence.contains("DRAM, works at 92%"));
+    assert!(sentence.starts_with("At the roof") && sentence.contains("DRAM, works at 88%"));
 
     // The same bytes, of which half are not needed: no roof, and twice as fast is possible.
     full.set("memory_l2_theoretical_sectors_global_ideal", Some(500.0));
@@ -179,7 +179,7 @@ fn a_full_dram_with_dense_accesses_is_at_the_roof() {
 #[test]
 fn a_roof_hides_no_other_finding() {
     let launch = launch(&[
-        (DRAM, 79.0),
+        (DRAM, 82.0),
         ("sm__cycles_active.avg", 90.0),
         ("sm__cycles_active.max", 100.0),
         ("gpc__cycles_elapsed.max", 100.0),

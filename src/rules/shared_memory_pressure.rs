@@ -36,7 +36,7 @@ Every shared-memory instruction takes at least one wavefront of L1's data pipe a
 load/store unit, also where all lanes of its warp are predicated off. A tree reduction over a block \
 (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe with \
 accesses that move nothing: they are the wavefronts that are neither loads nor stores. The rule \
-fires where no unit is busier than this pipe and conflicts do not explain it. Let only warps with \
+fires where no unit does more other work than this pipe and conflicts do not explain it. Let only warps with \
 work take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
 values an access (float4).",
     section: "MemoryWorkloadAnalysis_Chart",
@@ -69,10 +69,9 @@ values an access (float4).",
 fn check(case: &Case) -> Option<Draft> {
     let busy = case.need(BUSY);
     let conflicts = conflict_share(case);
-    let on_top =
-        case.model.busiest().is_none_or(|(term, _)| matches!(term, Term::L1Data | Term::Lsu));
+    let effect = effect(case);
     let free_of_conflicts = busy * (1.0 - conflicts);
-    if !(free_of_conflicts >= LEAST_BUSY && on_top) {
+    if !(free_of_conflicts >= LEAST_BUSY && is_on_top(case, &effect)) {
         return None;
     }
     let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {
@@ -126,8 +125,28 @@ fn check(case: &Case) -> Option<Draft> {
         evidence: evidence(case, busy, other),
         locations,
         hint,
-        effect: effect(case),
+        effect,
     })
+}
+
+/// True where no unit does more other work than the pipe or the load/store unit does altogether: the
+/// accesses' own instructions also fill issue slots and math pipes, and go with them.
+fn is_on_top(case: &Case, effect: &Effect) -> bool {
+    let of_pipe = [Term::L1Data, Term::Lsu]
+        .into_iter()
+        .filter_map(|term| case.model.utilization(term))
+        .reduce(f64::max);
+    let other = case
+        .model
+        .by_share()
+        .into_iter()
+        .filter(|(term, _)| !matches!(term, Term::L1Data | Term::Lsu))
+        .map(|(term, share)| share * (1.0 - effect.share_of(term)))
+        .reduce(f64::max);
+    match (of_pipe, other) {
+        (Some(of_pipe), Some(other)) => of_pipe >= other,
+        _ => true,
+    }
 }
 
 fn evidence(case: &Case, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> {
@@ -205,17 +224,46 @@ fn uses_shared(row: &SourceRow) -> bool {
     row.counters.wavefronts_shared > 0.0
 }
 
-/// The share of executed instructions on lines that work on shared memory alone.
+/// The share of executed instructions that go with the accesses: those on lines that work on shared
+/// memory alone, and the loops around the most frequent ones.
 fn instruction_share(case: &Case) -> Option<f64> {
-    let all: f64 = case.launch.lines.iter().map(|row| row.counters.inst_executed).sum();
-    let on_shared: f64 = case
-        .launch
-        .lines
+    let alone = |row: &SourceRow| uses_shared(row) && row.counters.l2_sectors_global == 0.0;
+    let lines: Vec<Option<u32>> =
+        case.launch.lines.iter().filter(|row| alone(row)).map(|row| row.line).collect();
+    let share = |rows: &[SourceRow], goes: &dyn Fn(&SourceRow) -> bool| {
+        let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
+        let going: f64 =
+            rows.iter().filter(|row| goes(row)).map(|row| row.counters.inst_executed).sum();
+        (all > 0.0).then(|| going / all)
+    };
+    let instructions = &case.launch.instructions;
+    if instructions.is_empty() {
+        return share(&case.launch.lines, &alone);
+    }
+    let loops = loop_counts(instructions);
+    share(instructions, &|row| {
+        let counters = &row.counters;
+        let in_loop = loops.iter().any(|count| same_count(counters.inst_executed, *count));
+        counters.l2_sectors_global == 0.0 && (in_loop || lines.contains(&row.line))
+    })
+}
+
+/// How often the loops around the most frequent shared accesses ran: the executions of each access
+/// that has at least half the wavefronts of the one with most. What executed as often as such an
+/// access is taken for its loop: the barrier, the counter, the addresses and the jump.
+fn loop_counts(instructions: &[SourceRow]) -> Vec<f64> {
+    let wavefronts = |row: &&SourceRow| row.counters.wavefronts_shared;
+    let most = instructions.iter().map(|row| wavefronts(&row)).fold(0.0, f64::max);
+    instructions
         .iter()
-        .filter(|row| uses_shared(row) && row.counters.l2_sectors_global == 0.0)
+        .filter(|row| most > 0.0 && wavefronts(row) >= 0.5 * most)
         .map(|row| row.counters.inst_executed)
-        .sum();
-    (all > 0.0).then(|| on_shared / all)
+        .collect()
+}
+
+/// Equal but for a warp that leaves a loop early.
+fn same_count(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.01 * b
 }
 
 #[cfg(test)]

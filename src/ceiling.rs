@@ -38,11 +38,7 @@ const COPY_SHARE_UNMEASURED: f64 = 4.29e12 / H200_PEAK_BYTES_PER_S;
 ///
 /// `peak_bytes_per_s` is the device's; `written` the written part of all bytes, 0 to 1.
 #[must_use]
-pub fn dram_share(
-    ceilings: Option<&Ceilings>,
-    peak_bytes_per_s: Option<f64>,
-    written: f64,
-) -> f64 {
+pub fn dram_share(ceilings: Option<&Ceilings>, peak_bytes_per_s: Option<f64>, written: f64) -> f64 {
     let (read, copy) = match (ceilings, peak_bytes_per_s.filter(|&peak| peak > 0.0)) {
         (Some(known), Some(peak)) => (known.read_bytes_per_s / peak, known.copy_bytes_per_s / peak),
         _ => (READ_SHARE_UNMEASURED, COPY_SHARE_UNMEASURED),

@@ -5,8 +5,10 @@ mod copy_rate;
 mod device;
 mod timing;
 
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{
@@ -28,10 +30,48 @@ pub use timing::{Repetitions, median_and_range};
 /// A plan on a device: module loaded, buffers allocated.
 pub struct Prepared {
     plan: Plan,
+    limit: Duration,
+    on_device: ManuallyDrop<OnDevice>,
+}
+
+/// What a plan holds on the device.
+struct OnDevice {
     stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
     buffers: Vec<CudaSlice<u8>>,
-    limit: Duration,
+}
+
+/// True once a kernel was given up while it still ran. Giving its memory or its context back would
+/// wait for it, so both are left to the end of the process.
+static STUCK: AtomicBool = AtomicBool::new(false);
+
+/// True once a kernel was given up while it still ran.
+#[must_use]
+pub fn is_stuck() -> bool {
+    STUCK.load(Ordering::Relaxed)
+}
+
+/// Ends the process with this code where a kernel that was given up still runs: the usual way out
+/// closes the driver, which would wait for the kernel. Everything else must be done by then.
+pub fn leave_if_stuck(code: i32) {
+    if is_stuck() {
+        // SAFETY: ends the process without running anything more of it.
+        #[cfg(unix)]
+        unsafe {
+            libc::_exit(code);
+        }
+        #[cfg(not(unix))]
+        std::process::abort();
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if !is_stuck() {
+            // SAFETY: dropped once, here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.on_device) };
+        }
+    }
 }
 
 /// A kernel argument in the form the driver wants it: something to point at.
@@ -97,7 +137,8 @@ impl Prepared {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Self { plan, stream, functions, buffers, limit })
+        let on_device = ManuallyDrop::new(OnDevice { stream, functions, buffers });
+        Ok(Self { plan, limit, on_device })
     }
 
     /// The plan that is prepared.
@@ -112,9 +153,9 @@ impl Prepared {
     /// [`Error::Kernel`] where the driver refuses.
     pub fn upload(&mut self, buffer: usize, bytes: &[u8]) -> Result<Duration> {
         let start = Instant::now();
-        let stream = self.stream.clone();
+        let stream = self.on_device.stream.clone();
         stream
-            .memcpy_htod(bytes, &mut self.buffers[buffer])
+            .memcpy_htod(bytes, &mut self.on_device.buffers[buffer])
             .and_then(|()| stream.synchronize())
             .map_err(|e| self.failed("copying an input to the device", e))?;
         Ok(start.elapsed())
@@ -126,10 +167,11 @@ impl Prepared {
     /// [`Error::Kernel`] where the driver refuses.
     pub fn download(&self, buffer: usize) -> Result<(Vec<u8>, Duration)> {
         let start = Instant::now();
-        let mut bytes = vec![0_u8; self.buffers[buffer].len()];
-        self.stream
-            .memcpy_dtoh(&self.buffers[buffer], &mut bytes)
-            .and_then(|()| self.stream.synchronize())
+        let mut bytes = vec![0_u8; self.on_device.buffers[buffer].len()];
+        self.on_device
+            .stream
+            .memcpy_dtoh(&self.on_device.buffers[buffer], &mut bytes)
+            .and_then(|()| self.on_device.stream.synchronize())
             .map_err(|e| self.failed("copying the output back", e))?;
         Ok((bytes, start.elapsed()))
     }
@@ -146,9 +188,9 @@ impl Prepared {
             if !matches!(buffer.role, Role::Output | Role::Scratch) {
                 continue;
             }
-            let stream = self.stream.clone();
-            let bytes = self.buffers[index].len();
-            let (pointer, _guard) = self.buffers[index].device_ptr_mut(&stream);
+            let stream = self.on_device.stream.clone();
+            let bytes = self.on_device.buffers[index].len();
+            let (pointer, _guard) = self.on_device.buffers[index].device_ptr_mut(&stream);
             // SAFETY: the pointer and the length are of one live allocation.
             unsafe {
                 result::memset_d8_async(
@@ -179,17 +221,18 @@ impl Prepared {
     /// As [`run`](Self::run).
     pub fn run_plan(&self, plan: &Plan) -> Result<f64> {
         let event = || {
-            self.stream
+            self.on_device
+                .stream
                 .context()
                 .new_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))
                 .map_err(|e| self.failed("timing", e))
         };
         let (start, end) = (event()?, event()?);
-        start.record(&self.stream).map_err(|e| self.failed("timing", e))?;
-        for (launch, function) in plan.launches.iter().zip(&self.functions) {
+        start.record(&self.on_device.stream).map_err(|e| self.failed("timing", e))?;
+        for (launch, function) in plan.launches.iter().zip(&self.on_device.functions) {
             self.launch(launch, function)?;
         }
-        end.record(&self.stream).map_err(|e| self.failed("timing", e))?;
+        end.record(&self.on_device.stream).map_err(|e| self.failed("timing", e))?;
         self.wait(&end)?;
         start.elapsed_ms(&end).map(|ms| f64::from(ms) * 1e6).map_err(|e| self.failed("timing", e))
     }
@@ -209,10 +252,10 @@ impl Prepared {
 
     fn launch(&self, launch: &Launch, function: &CudaFunction) -> Result<()> {
         let scalars: Vec<Option<Scalar>> = launch.arguments.iter().map(scalar).collect();
-        let mut builder = self.stream.launch_builder(function);
+        let mut builder = self.on_device.stream.launch_builder(function);
         for (argument, scalar) in launch.arguments.iter().zip(&scalars) {
             match (argument, scalar) {
-                (Argument::Buffer(index), _) => builder.arg(&self.buffers[*index]),
+                (Argument::Buffer(index), _) => builder.arg(&self.on_device.buffers[*index]),
                 (_, Some(Scalar::F32(value))) => builder.arg(value),
                 (_, Some(Scalar::F64(value))) => builder.arg(value),
                 (_, Some(Scalar::I32(value))) => builder.arg(value),
@@ -263,10 +306,12 @@ impl Prepared {
                 return Ok(());
             }
             if interrupt::requested() {
+                STUCK.store(true, Ordering::Relaxed);
                 return Err(interrupt::error());
             }
             let waited = start.elapsed();
             if waited > self.limit {
+                STUCK.store(true, Ordering::Relaxed);
                 return Err(Error::Interrupted(format!(
                     "{}: a run was still not done after {:.0} s and was given up; make the problem \
                      smaller with --size or allow more with --timeout",

@@ -5,8 +5,9 @@ use super::{live, open, step};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
+use crate::interrupt;
 use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
-use crate::launch::Device;
+use crate::launch::{self, Device};
 use crate::ncu;
 use crate::report::render_run;
 
@@ -26,18 +27,19 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     let mut documents: Vec<Document> = Vec::new();
     let mut failures: Vec<Error> = Vec::new();
     for step in steps {
-        // Ctrl-C ends the walk; any other failure is one step's, and the others go on.
         match one(args, &ladder, step, &size, device.as_ref(), printer) {
             Ok((document, unprofiled)) => {
                 documents.push(document);
                 failures.extend(unprofiled);
             }
-            Err(error @ Error::Interrupted(_)) if crate::interrupt::requested() => {
-                return Err(error);
-            }
             Err(error) => {
                 eprintln!("adoprof: {}: {error}", step.name());
                 failures.push(error);
+                // A step's failure is its own, and the others go on; Ctrl-C and a kernel that never
+                // ends stop the walk, and what is there is shown.
+                if interrupt::requested() || launch::is_stuck() {
+                    break;
+                }
             }
         }
     }

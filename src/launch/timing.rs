@@ -77,16 +77,16 @@ struct Flush {
 impl Flush {
     fn new(prepared: &Prepared, bytes: u64) -> Result<Self> {
         // SAFETY: the memory is only ever written.
-        unsafe { prepared.stream.alloc::<u8>(bytes as usize) }
+        unsafe { prepared.on_device.stream.alloc::<u8>(bytes as usize) }
             .map(|memory| Self { memory })
             .map_err(|e| Error::Environment(format!("no memory to flush L2 with: {e}")))
     }
 
     fn overwrite(&mut self, prepared: &Prepared) -> Result<()> {
         let bytes = self.memory.len();
-        let (pointer, _guard) = self.memory.device_ptr_mut(&prepared.stream);
+        let (pointer, _guard) = self.memory.device_ptr_mut(&prepared.on_device.stream);
         // SAFETY: the pointer and the length are of one live allocation.
-        unsafe { result::memset_d8_async(pointer, 0, bytes, prepared.stream.cu_stream()) }
+        unsafe { result::memset_d8_async(pointer, 0, bytes, prepared.on_device.stream.cu_stream()) }
             .map_err(|e| Error::Kernel(format!("flushing L2: {e}")))
     }
 }

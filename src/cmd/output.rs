@@ -42,7 +42,7 @@ impl Printer {
     /// A progress line on stderr.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet)
+        Progress::new(self.quiet, self.style.verbose)
     }
 
     /// Prints a notice to stderr, unless the user asked for quiet.

@@ -147,6 +147,18 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
     }
 }
 
+/// Why a page without a launch has none.
+pub(super) fn no_launch(text: &str, name: &Path) -> Error {
+    // ncu quotes every cell of every row.
+    let is_whole = text.trim_end().ends_with('"') || !text.contains('"');
+    let problem = if is_whole {
+        "the page has a header but no launch; profile a kernel, or export without a kernel filter"
+    } else {
+        "the page is cut short before its first launch; export or copy it again"
+    };
+    Error::input(name, problem)
+}
+
 fn title(kind: PageKind) -> &'static str {
     match kind {
         PageKind::Raw => "raw",

@@ -269,11 +269,8 @@ fn level(line: &str) -> (Level, &str) {
     (level, said)
 }
 
-const MARKS: [(&str, Level); 3] = [
-    ("==ERROR==", Level::Error),
-    ("==WARNING==", Level::Warning),
-    ("==PROF==", Level::Progress),
-];
+const MARKS: [(&str, Level); 3] =
+    [("==ERROR==", Level::Error), ("==WARNING==", Level::Warning), ("==PROF==", Level::Progress)];
 
 fn other(kind: NcuMessageKind, said: &str) -> NcuMessage {
     let said = printable(said);

@@ -67,9 +67,11 @@ pub fn import_failure(output: &str, report: &Path) -> Option<Error> {
     let problem = match first.kind {
         Kind::ReportMissing => "there is no such report".to_owned(),
         Kind::ReportForeign => "this is no ncu report; a report comes from `ncu -o`".to_owned(),
-        Kind::ReportDamaged => "ncu can't read it: it is cut short, or a newer ncu wrote it; collect \
+        Kind::ReportDamaged => {
+            "ncu can't read it: it is cut short, or a newer ncu wrote it; collect \
                                 it again, or name a newer ncu with --ncu"
-            .to_owned(),
+                .to_owned()
+        }
         _ => format!("ncu can't read the report: {}", said(&messages)),
     };
     Some(Error::input(report, problem))

@@ -35,8 +35,7 @@ const fn bare(mut entry: Entry) -> Entry {
 
 use Class::{Environment, Kernel, Notice, Usage};
 
-const FORBIDDEN: &str =
-    "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM)";
+const FORBIDDEN: &str = "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM)";
 const ALLOW_COUNTERS: &str = "run as root, load the nvidia module with \
     NVreg_RestrictProfilingToAdminUsers=0, or give the container the capability SYS_ADMIN; timing \
     works without counters";
@@ -132,7 +131,8 @@ impl Entry {
     pub fn message(&self, level: Level, said: &str) -> NcuMessage {
         let said = printable(said);
         let name = named(&said).unwrap_or_default();
-        let meaning = self.meaning.replace("{}", name).replace("{said}", said.trim_end_matches('.'));
+        let meaning =
+            self.meaning.replace("{}", name).replace("{said}", said.trim_end_matches('.'));
         NcuMessage {
             kind: self.kind,
             class: self.class,

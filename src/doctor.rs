@@ -193,7 +193,10 @@ fn profiler(explicit: Option<&Path>) -> CheckResult {
             }
         }
         Err(error) => {
-            CheckResult::not_ok("ncu", Status::Missing, error.to_string(), ncu::locate::REMEDY)
+            let text = error.to_string();
+            let found = text.strip_suffix(ncu::locate::REMEDY).unwrap_or(&text);
+            let found = found.trim_end_matches([';', ' ']);
+            CheckResult::not_ok("ncu", Status::Missing, found, ncu::locate::REMEDY)
         }
     }
 }

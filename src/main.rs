@@ -5,10 +5,20 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use adoprof::cli::Cli;
+use adoprof::text::printable_lines;
 use adoprof::{cmd, interrupt, launch};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            let text = error.render().to_string();
+            eprint!("adoprof: {}", text.strip_prefix("error: ").unwrap_or(&text));
+            return ExitCode::from(adoprof::error::ExitCode::Usage as u8);
+        }
+        // --help and --version.
+        Err(error) => error.exit(),
+    };
     interrupt::watch();
     match cmd::run(&cli) {
         Ok(code) => {
@@ -16,7 +26,7 @@ fn main() -> ExitCode {
             ExitCode::from(code as u8)
         }
         Err(error) => {
-            eprintln!("adoprof: {error}");
+            eprintln!("adoprof: {}", printable_lines(&error.to_string()));
             launch::leave_if_stuck(error.exit_code() as i32);
             ExitCode::from(error.exit_code() as u8)
         }

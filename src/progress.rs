@@ -10,12 +10,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub struct Progress {
     bar: ProgressBar,
     quiet: bool,
+    verbose: bool,
 }
 
 impl Progress {
     /// A progress line; silent where stderr is no terminal or the user asked for quiet.
     #[must_use]
-    pub fn new(quiet: bool) -> Self {
+    pub fn new(quiet: bool, verbose: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
@@ -24,7 +25,13 @@ impl Progress {
         if shown {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { bar, quiet }
+        Self { bar, quiet, verbose }
+    }
+
+    /// True where the user asked for more than the usual.
+    #[must_use]
+    pub fn verbose(&self) -> bool {
+        self.verbose
     }
 
     /// Says what is being done now.

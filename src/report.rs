@@ -16,6 +16,7 @@ mod number;
 mod page;
 mod run_text;
 mod sarif;
+mod several;
 mod steps;
 mod table;
 mod text;
@@ -31,6 +32,8 @@ use serde::Serialize;
 
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
+
+pub use several::render_documents;
 
 pub(crate) use layout::wrap;
 pub(crate) use table::{Column, render as table};

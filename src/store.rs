@@ -81,11 +81,15 @@ pub fn is_saved(folder: &Path) -> bool {
 pub fn read(folder: &Path) -> Result<Saved> {
     let path = folder.join(META_FILE);
     let text = std::fs::read_to_string(&path).map_err(|e| {
+        let why = match e.kind() {
+            std::io::ErrorKind::NotFound => format!("it has no {META_FILE}"),
+            _ => format!("{META_FILE} cannot be read: {e}"),
+        };
         Error::input(
             folder,
             format!(
-                "is no saved profile: {META_FILE} cannot be read ({e}); adoprof saves profiles \
-                     under .adoprof/<ladder>/<step>/<time>"
+                "this folder is no saved profile ({why}); adoprof saves profiles under \
+                 .adoprof/<ladder>/<step>/<time>"
             ),
         )
     })?;

@@ -93,6 +93,12 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
+/// As [`printable`], but the text may have several lines: a compiler's message, say.
+#[must_use]
+pub fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// The candidate that was probably meant: one that contains the name, otherwise the one with the
 /// fewest single-character edits, if they are at most a third of the name's length.
 #[must_use]

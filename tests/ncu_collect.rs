@@ -155,7 +155,7 @@ fn a_failing_program_with_a_report_is_a_notice() {
     }
     let slow = Bench::new("slow").collect().unwrap();
     assert_eq!(slow.passes, Some(34));
-    assert!(slow.notices[0].contains("--replay-mode range"));
+    assert!(slow.notices.is_empty(), "every slow kernel makes ncu say so: {:?}", slow.notices);
 }
 
 #[test]
@@ -166,6 +166,7 @@ fn each_fault_has_its_exit_code_and_leaves_nothing() {
         ("kernel_illegal_address", ExitCode::Kernel, "bad(int *)"),
         ("missing_binary", ExitCode::Usage, "./program"),
         ("readonly_output", ExitCode::Usage, "out/report"),
+        ("report_exists", ExitCode::Usage, "exists already"),
         ("unknown_section", ExitCode::Usage, "NoSuchSection"),
         ("forbidden", ExitCode::Environment, "NVreg_RestrictProfilingToAdminUsers=0"),
         ("no_driver", ExitCode::Environment, "CUDA driver"),
@@ -180,7 +181,7 @@ fn each_fault_has_its_exit_code_and_leaves_nothing() {
 
 #[test]
 fn a_timeout_ends_ncu_and_all_its_children() {
-    for case in ["hang", "hang_stubborn"] {
+    for (case, hint) in [("hang", false), ("hang_stubborn", false), ("hang_slow", true)] {
         let bench = Bench::new(case);
         let limits = Limits { timeout: Some(Duration::from_millis(700)), interrupted: &NEVER };
         let error = ncu::collect(&bench.command, limits, &mut |_| {}).unwrap_err();
@@ -188,6 +189,7 @@ fn a_timeout_ends_ncu_and_all_its_children() {
             matches!(&error, Error::Interrupted(text) if text.contains("--timeout")),
             "{error}"
         );
+        assert_eq!(error.to_string().contains("--replay-mode range"), hint, "{case}: {error}");
         let pids = bench.pids();
         assert_eq!(pids.len(), 3, "ncu, its child, and the child that left the group");
         for pid in pids {

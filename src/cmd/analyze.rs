@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::profile::Profile;
-use crate::report::render_document;
+use crate::report::{Format, render_document, render_documents};
 
 pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let mut profiles = open::all(&args.paths, &args.ladder)?;
@@ -21,16 +21,16 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let baseline =
         args.baseline.as_deref().map(|name| open::one(name, &args.ladder, None)).transpose()?;
+    let mut documents = Vec::new();
     for profile in &profiles {
         let mut document = diagnose(profile);
         if let Some(base) = &baseline {
             document.diff = Some(diff::compare(base, profile)?);
         }
-        if profiles.len() > 1 && args.output.format == crate::report::Format::Text {
-            printer.text(&format!("== {}", crate::text::printable(&profile.name)))?;
-        }
-        show(&document, args.output.format, printer)?;
+        notices(&document, args.output.format, printer);
+        documents.push((profile.name.clone(), document));
     }
+    printer.result(|style, out| render_documents(&documents, args.output.format, style, out))?;
     Ok(ExitCode::Success)
 }
 
@@ -40,17 +40,22 @@ pub fn diagnose(profile: &Profile) -> Document {
     profile.diagnose(ladder.as_ref())
 }
 
-/// Prints a document, and its notices to stderr where the form is for people.
+/// Prints a document, and its notices to stderr.
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn show(document: &Document, format: crate::report::Format, printer: &Printer) -> Result<()> {
-    if format == crate::report::Format::Text {
+pub fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
+    notices(document, format, printer);
+    printer.result(|style, out| render_document(document, format, style, out))
+}
+
+/// Prints notices to stderr, unless the form holds them itself.
+fn notices(document: &Document, format: Format, printer: &Printer) {
+    if !matches!(format, Format::Json | Format::Markdown) {
         for notice in &document.notices {
-            printer.notice(&crate::text::printable(notice));
+            printer.notice(notice);
         }
     }
-    printer.result(|style, out| render_document(document, format, style, out))
 }
 
 /// A `-k` pattern.
@@ -59,7 +64,11 @@ pub fn show(document: &Document, format: crate::report::Format, printer: &Printe
 /// [`Error::Usage`] where it is no regular expression.
 pub fn kernel_filter(pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|e| {
-        Error::Usage(format!("`{pattern}` is no regular expression for a kernel's name: {e}"))
+        // The message draws the place over several lines; its last one says what is wrong.
+        let text = e.to_string();
+        let last = text.lines().last().unwrap_or_default();
+        let problem = last.strip_prefix("error: ").unwrap_or(last);
+        Error::Usage(format!("-k: `{pattern}` is no regular expression: {problem}"))
     })
 }
 

@@ -92,9 +92,17 @@ pub fn collect(
     progress.stage(format!("profiling {what}"));
     let interrupted = interrupt::flag();
     let limits = Limits { timeout: Some(options.timeout), interrupted: &interrupted };
-    let collected = ncu::collect(command, limits, &mut |step| {
+    let mut log = String::new();
+    let mut watch = |step: &ncu::Progress| {
         progress.stage(format!("profiling {}: {}%", text::printable(&step.kernel), step.percent));
-    })?;
+    };
+    let collected = ncu::collect_logged(command, limits, &mut watch, &mut log);
+    if progress.verbose() {
+        for line in log.lines() {
+            progress.note(&format!("  {}", text::printable(line)));
+        }
+    }
+    let collected = collected?;
     progress.stage("exporting the report");
     let pages = ncu::import_pages(ncu, &collected.report, limits)?;
     let passes = collected.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));

@@ -12,9 +12,9 @@ pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
     };
     let rule = rules::find(name).ok_or_else(|| {
         let meant = explain::suggestion(name)
-            .map(|other| format!("; did you mean {other}?"))
+            .map(|other| format!(" did you mean `{other}`?"))
             .unwrap_or_default();
-        Error::Usage(format!("there is no rule `{name}`{meant} `adoprof explain` lists all"))
+        Error::Usage(format!("there is no rule `{name}`;{meant} `adoprof explain` lists them all"))
     })?;
     printer.text(&explain::one(rule))?;
     Ok(ExitCode::Success)

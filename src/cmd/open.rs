@@ -13,17 +13,28 @@ use crate::store;
 /// # Errors
 /// Whatever the first unreadable one gives.
 pub fn all(paths: &[String], ladder: &str) -> Result<Vec<Profile>> {
+    let references: Vec<Reference> =
+        paths.iter().map(|text| Reference::parse(text, ladder)).collect::<Result<_>>()?;
+    let files: Vec<PathBuf> = references
+        .iter()
+        .filter_map(|reference| match reference {
+            Reference::Path(path) if !path.is_dir() => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let mut groups = group(&files);
     let mut profiles = Vec::new();
-    let mut files: Vec<PathBuf> = Vec::new();
-    for text in paths {
-        match Reference::parse(text, ladder)? {
+    for reference in references {
+        match reference {
             Reference::Step { ladder, step } => profiles.push(saved_step(&ladder, &step, None)?),
             Reference::Path(path) if path.is_dir() => profiles.push(directory(&path)?),
-            Reference::Path(path) => files.push(path),
+            // A group stands where its first file stands.
+            Reference::Path(path) => {
+                if let Some(at) = groups.iter().position(|files| files.paths.contains(&path)) {
+                    profiles.push(read_files(&groups.remove(at))?);
+                }
+            }
         }
-    }
-    for files in group(&files) {
-        profiles.push(read_files(&files)?);
     }
     Ok(profiles)
 }
@@ -71,6 +82,8 @@ pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profil
     if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
         return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);
     }
+    // A size that no device could hold is refused for that; any number of SMs will do.
+    ladder.plan(step, size, 1)?;
     let show = |size: &std::collections::BTreeMap<String, u64>| {
         size.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
     };

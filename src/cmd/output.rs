@@ -42,14 +42,20 @@ impl Printer {
     /// A progress line on stderr.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet)
+        Progress::new(self.quiet, self.style.verbose)
     }
 
     /// Prints a notice to stderr, unless the user asked for quiet.
     pub fn notice(&self, text: &str) {
         if !self.quiet {
-            eprintln!("adoprof: {text}");
+            eprintln!("adoprof: {}", crate::text::printable(text));
         }
+    }
+
+    /// Prints to stderr what went wrong with a part of the work while the rest goes on.
+    #[expect(clippy::unused_self, reason = "everything that is printed goes through the printer")]
+    pub fn warning(&self, text: &str) {
+        eprintln!("adoprof: {}", crate::text::printable_lines(text));
     }
 
     /// Prints a result to stdout. A closed pipe (`| head`) is no failure.

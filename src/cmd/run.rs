@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     };
     let mut documents: Vec<Document> = Vec::new();
     let mut failures: Vec<Error> = Vec::new();
+    let mut said: Vec<String> = Vec::new();
     for step in steps {
         match one(args, &ladder, step, &size, device.as_ref(), printer) {
             Ok((document, unprofiled)) => {
@@ -33,7 +34,12 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
                 failures.extend(unprofiled);
             }
             Err(error) => {
-                eprintln!("adoprof: {}: {error}", step.name());
+                // What keeps one step from running (no NVRTC, say) keeps them all: said once.
+                let text = error.to_string();
+                if device.is_some() && !said.contains(&text) {
+                    printer.warning(&format!("{}: {text}", step.name()));
+                    said.push(text);
+                }
                 failures.push(error);
                 // A step's failure is its own, and the others go on; Ctrl-C and a kernel that never
                 // ends stop the walk, and what is there is shown.
@@ -44,9 +50,15 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         }
     }
     if documents.is_empty() {
-        return Err(failures.into_iter().next().unwrap_or_else(|| {
+        let first = failures.into_iter().next().unwrap_or_else(|| {
             Error::Usage(format!("the ladder `{}` has no steps", ladder.name()))
-        }));
+        });
+        return if said.is_empty() { Err(first) } else { Ok(first.exit_code()) };
+    }
+    if device.is_none() {
+        for failure in &failures {
+            printer.warning(&failure.to_string());
+        }
     }
     let document = RunDocument {
         schema: SCHEMA.to_owned(),

@@ -88,8 +88,11 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
         );
     }
     if let Some(error) = ncu_message::first_error(text) {
+        let here = |problem: String| format!("{}: {problem}", name.display());
         return match error {
             Error::Usage(problem) => Error::input(name, problem),
+            Error::Environment(problem) => Error::Environment(here(problem)),
+            Error::Kernel(problem) => Error::Kernel(here(problem)),
             other => other,
         };
     }
@@ -114,11 +117,20 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
             name,
             format!("this is ncu's {} page, not the {} page", title(found), title(wanted)),
         ),
-        None if text.lines().any(|line| line.starts_with("==PROF==")) => Error::input(
-            name,
-            "this is what ncu printed while it profiled, without a CSV table; give the report \
-             that it wrote, or export `ncu --import REPORT --page raw --csv`",
-        ),
+        None if text.lines().any(|line| line.starts_with("==PROF==")) => {
+            let report = ncu_message::report(text);
+            let report = report.map_or_else(String::new, |report| format!(", {report}"));
+            let exit = ncu_message::program_exit(text).map_or_else(String::new, |code| {
+                format!(" (the program ended with code {code} after its kernels were profiled)")
+            });
+            Error::input(
+                name,
+                format!(
+                    "this is what ncu printed while it profiled, not a profile{exit}; give the \
+                     report that it wrote{report}, or export `ncu --import REPORT --page raw --csv`"
+                ),
+            )
+        }
         None => {
             let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             let shown: String = line.trim().chars().take(60).collect();
@@ -133,6 +145,18 @@ pub(super) fn not_this_page(text: &str, name: &Path, wanted: PageKind) -> Error 
             )
         }
     }
+}
+
+/// Why a page without a launch has none.
+pub(super) fn no_launch(text: &str, name: &Path) -> Error {
+    // ncu quotes every cell of every row.
+    let is_whole = text.trim_end().ends_with('"') || !text.contains('"');
+    let problem = if is_whole {
+        "the page has a header but no launch; profile a kernel, or export without a kernel filter"
+    } else {
+        "the page is cut short before its first launch; export or copy it again"
+    };
+    Error::input(name, problem)
 }
 
 fn title(kind: PageKind) -> &'static str {
@@ -185,6 +209,6 @@ mod tests {
         assert!(message("date,price\n1,2\n").contains("date,price"));
         assert!(message("\"Process ID\",\"Kernel Name\",\"Invocations\"\n").contains("summary"));
         assert!(message("\"File Path\",\"a.cu\"\n").contains("source page"));
-        assert!(message("==WARNING== No kernels were profiled.\n").contains("no kernel"));
+        assert!(message("==WARNING== No kernels were profiled.\n").contains("launched no kernel"));
     }
 }

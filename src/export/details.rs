@@ -74,11 +74,7 @@ pub fn read(text: &str, name: &Path) -> Result<Export> {
         read_table((number, table), name, &mut launches, &mut export)?;
     }
     if launches.is_empty() {
-        return Err(Error::input(
-            name,
-            "the page has a header but no launch; profile a kernel, or export without a kernel \
-             filter",
-        ));
+        return Err(csv_pages::no_launch(text, name));
     }
     let mut by_launch: HashMap<u32, Vec<MetricRow>> = HashMap::new();
     for row in export.metrics.iter().filter(|row| row.metric.starts_with("launch__")) {

@@ -40,7 +40,9 @@ pub enum NcuMessageKind {
     ReportNotWritable,
     /// The report to read does not exist.
     ReportMissing,
-    /// The report to read is damaged or not a report.
+    /// The file to read is no report at all.
+    ReportForeign,
+    /// The report to read is damaged, or of a newer version.
     ReportDamaged,
     /// The kernel failed while it ran: an illegal address, a trap, a failed launch.
     KernelFault,
@@ -84,6 +86,8 @@ pub struct NcuMessage {
     pub kind: NcuMessageKind,
     /// How it ends the work.
     pub class: Class,
+    /// True where ncu itself calls it an error; the program and the driver may say the same words.
+    pub is_error: bool,
     /// What happened, in our words, with the names that ncu gave; no full stop.
     pub meaning: String,
     /// What to do about it; empty where there is nothing to do.
@@ -103,13 +107,53 @@ impl NcuMessage {
         }
     }
 
-    /// The failure that this message reports; `None` for notices.
+    /// True where a report that was written all the same is of no use: its counters are missing, or
+    /// its numbers are those of a kernel that failed.
     #[must_use]
-    pub fn error(&self) -> Option<Error> {
+    pub fn spoils_report(&self) -> bool {
+        self.is_error
+            && matches!(
+                self.kind,
+                NcuMessageKind::CountersForbidden
+                    | NcuMessageKind::CountersBusy
+                    | NcuMessageKind::NoDevice
+                    | NcuMessageKind::UnsupportedDevice
+                    | NcuMessageKind::DriverTooOld
+                    | NcuMessageKind::KernelFault
+                    | NcuMessageKind::ProfilingFailed
+            )
+    }
+
+    /// The failure that this message reports, with what the whole output tells of it: the kernel that
+    /// failed, the kernels that there are. `None` for notices.
+    #[must_use]
+    pub fn error(&self, output: &str) -> Option<Error> {
+        let sentence = match self.kind {
+            NcuMessageKind::KernelFault => match last_kernel(output) {
+                Some(kernel) => format!("{kernel}: {}", self.sentence()),
+                None => self.sentence(),
+            },
+            NcuMessageKind::ProgramFailed if output.contains(NO_KERNELS) => {
+                format!("{} before it ran a kernel to profile; {}", self.meaning, self.remedy)
+            }
+            NcuMessageKind::NoKernels => {
+                let kernels = available_kernels(output);
+                if kernels.is_empty() {
+                    self.sentence()
+                } else {
+                    format!(
+                        "no kernel was profiled: the filter matches none of the program's kernels, \
+                         which are {}",
+                        kernels.join(", ")
+                    )
+                }
+            }
+            _ => self.sentence(),
+        };
         match self.class {
-            Class::Usage => Some(Error::Usage(self.sentence())),
-            Class::Environment => Some(Error::Environment(self.sentence())),
-            Class::Kernel => Some(Error::Kernel(self.sentence())),
+            Class::Usage => Some(Error::Usage(sentence)),
+            Class::Environment => Some(Error::Environment(sentence)),
+            Class::Kernel => Some(Error::Kernel(sentence)),
             Class::Notice => None,
         }
     }
@@ -132,7 +176,7 @@ pub fn classify(output: &str) -> Vec<NcuMessage> {
             .enumerate()
             .find(|(_, entry)| entry.may_come_from(level) && entry.matches(said));
         let (rank, message) = match (known, level) {
-            (Some((rank, entry)), _) => (rank, entry.message(said)),
+            (Some((rank, entry)), _) => (rank, entry.message(level, said)),
             (None, Level::Error) => (table::TABLE.len(), other(NcuMessageKind::OtherError, said)),
             (None, Level::Warning) => {
                 (table::TABLE.len() + 1, other(NcuMessageKind::OtherWarning, said))
@@ -150,11 +194,39 @@ pub fn classify(output: &str) -> Vec<NcuMessage> {
     found.into_iter().map(|(_, message)| message).collect()
 }
 
-/// The failure that an output reports, by its most telling message; `None` where it reports none.
+/// The failure that an output reports, by its most telling message; `None` where it reports none. A
+/// program that failed after its kernels were profiled is no failure of the profile.
 #[must_use]
 pub fn first_error(output: &str) -> Option<Error> {
-    classify(output).iter().find_map(NcuMessage::error)
+    let has_report = report(output).is_some();
+    classify(output)
+        .iter()
+        .filter(|message| !(has_report && message.kind == NcuMessageKind::ProgramFailed))
+        .find_map(|message| message.error(output))
 }
+
+/// The report that ncu says it wrote.
+#[must_use]
+pub fn report(output: &str) -> Option<String> {
+    output.lines().find_map(|line| Some(printable(line.split_once("==PROF== Report: ")?.1.trim())))
+}
+
+/// The program's exit code where ncu says that it was not 0.
+#[must_use]
+pub fn program_exit(output: &str) -> Option<i32> {
+    let (_, rest) = output.split_once("The application returned an error code (")?;
+    rest.split(')').next()?.parse().ok()
+}
+
+/// The kernel that was profiled last.
+fn last_kernel(output: &str) -> Option<String> {
+    let line = output.lines().rfind(|line| line.contains("==PROF== Profiling \""))?;
+    let (_, rest) = line.split_once("==PROF== Profiling \"")?;
+    Some(printable(rest.rsplit_once("\" - ")?.0))
+}
+
+/// What ncu says where it profiled nothing.
+const NO_KERNELS: &str = "No kernels were profiled";
 
 /// The kernels that ncu lists where a filter matched none of them.
 #[must_use]
@@ -180,18 +252,25 @@ enum Level {
     Program,
 }
 
+/// The mark may follow an open line of the program, or the progress of a kernel.
 fn level(line: &str) -> (Level, &str) {
-    for (mark, level) in [
-        ("==ERROR==", Level::Error),
-        ("==WARNING==", Level::Warning),
-        ("==PROF==", Level::Progress),
-    ] {
-        if let Some(said) = line.strip_prefix(mark) {
-            return (level, said.trim());
+    let first = MARKS.iter().filter_map(|(mark, level)| Some((line.find(mark)?, mark, *level)));
+    let Some((at, mark, level)) = first.min_by_key(|(at, _, _)| *at) else {
+        return (Level::Program, line);
+    };
+    let said = line[at + mark.len()..].trim();
+    if level == Level::Progress {
+        // Behind the kernel's name, which may hold anything.
+        let rest = said.rsplit_once('"').map_or(said, |(_, rest)| rest);
+        if MARKS.iter().any(|(mark, _)| rest.contains(mark)) {
+            return self::level(rest);
         }
     }
-    (Level::Program, line)
+    (level, said)
 }
+
+const MARKS: [(&str, Level); 3] =
+    [("==ERROR==", Level::Error), ("==WARNING==", Level::Warning), ("==PROF==", Level::Progress)];
 
 fn other(kind: NcuMessageKind, said: &str) -> NcuMessage {
     let said = printable(said);
@@ -200,6 +279,7 @@ fn other(kind: NcuMessageKind, said: &str) -> NcuMessage {
     NcuMessage {
         kind,
         class: if is_error { Class::Environment } else { Class::Notice },
+        is_error,
         meaning: meaning.trim_end_matches('.').to_owned(),
         remedy: if is_error { "run `adoprof doctor` to check ncu and the device" } else { "" },
         said,

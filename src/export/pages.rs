@@ -28,8 +28,17 @@ pub fn read(files: &[(PathBuf, Vec<u8>)]) -> Result<Export> {
         };
         match csv_pages::sniff(&text) {
             Some(PageKind::Source) => sources.push((path, text)),
-            Some(PageKind::Details) if details.is_some() => return Err(twice("details")),
-            Some(PageKind::Details) => details = Some(details::read(&text, path)?),
+            // `--print-details all` beside the plain page: the fuller one holds the other.
+            Some(PageKind::Details) => {
+                let page = details::read(&text, path)?;
+                details = match details {
+                    Some(other) if !same_launches(&other, &page) => return Err(twice("details")),
+                    Some(other) if other.metrics.len() >= page.metrics.len() => Some(other),
+                    _ => Some(page),
+                };
+            }
+            // It tells of the machine what the other pages tell too.
+            Some(PageKind::Session) if files.len() > 1 => {}
             Some(PageKind::Raw) if raw.is_some() => return Err(twice("raw")),
             // Whatever is no page is told what it is where the raw page is read.
             _ => raw = Some(raw::read(&text, path)?),
@@ -46,6 +55,14 @@ pub fn read(files: &[(PathBuf, Vec<u8>)]) -> Result<Export> {
         });
     }
     from_pages(raw, details, source)
+}
+
+/// True where two pages are of the same launches.
+fn same_launches(one: &Export, other: &Export) -> bool {
+    let ids = |export: &Export| -> Vec<(u32, String)> {
+        export.launches.iter().map(|launch| (launch.id, launch.kernel.clone())).collect()
+    };
+    ids(one) == ids(other)
 }
 
 /// Joins the pages of one profile. Launches are the raw page's, or the details page's where there

@@ -49,11 +49,7 @@ pub fn read(text: &str, name: &Path) -> Result<Export> {
         read_table(table, name, &mut launches, &mut export)?;
     }
     if launches.is_empty() {
-        return Err(Error::input(
-            name,
-            "the page has a header but no launch; profile a kernel, or export without a kernel \
-             filter",
-        ));
+        return Err(csv_pages::no_launch(text, name));
     }
     launches.finish(&mut export);
     Ok(export)

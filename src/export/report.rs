@@ -120,9 +120,11 @@ fn notices(container: &Container) -> Vec<String> {
     let mut notices = Vec::new();
     if let Some(damage) = container.damage.first() {
         let whole = container.results.iter().flatten().count();
-        notices.push(format!(
-            "The report is damaged ({damage}); {whole} whole kernel launches of it are used."
-        ));
+        let used = match whole {
+            1 => "one whole kernel launch of it is used".to_owned(),
+            _ => format!("{whole} whole kernel launches of it are used"),
+        };
+        notices.push(format!("The report is damaged ({damage}); {used}."));
     }
     if let Some(version) = container.newer_version {
         notices.push(format!(

@@ -57,12 +57,30 @@ fn a_faulting_kernel_fails_although_there_is_a_report() {
 }
 
 #[test]
-fn slow_launches_name_the_other_replay_modes() {
+fn slow_launches_are_worth_a_word_only_where_the_run_did_not_end() {
     let log = "==WARNING== Launching the workload is taking more time than expected. If this \
                continues to hang, terminate the profile.\n";
+    assert_eq!(judge(log, Some(0), true, Path::new(PLACE)).unwrap(), Outcome::default());
+    let hint = hang_hint(log).unwrap();
+    for part in ["--replay-mode range", "--replay-mode application"] {
+        assert!(hint.contains(part), "{hint}");
+    }
+    assert_eq!(hang_hint("50%....100% - 34 passes\n"), None);
+}
+
+#[test]
+fn unknown_errors_beside_a_good_report_are_notices() {
+    let log = "==PROF== Profiling \"k\" - 0: 0%....100% - 1 pass\n==ERROR== Something new.\n";
     let outcome = judge(log, Some(0), true, Path::new(PLACE)).unwrap();
-    assert!(outcome.notices[0].contains("--replay-mode range"));
-    assert_eq!(judge("", Some(0), true, Path::new(PLACE)).unwrap(), Outcome::default());
+    assert_eq!(outcome.notices, ["ncu said: Something new."]);
+}
+
+#[test]
+fn the_programs_own_words_do_not_spoil_a_good_report() {
+    let log = "caught: an illegal memory access was encountered\n\
+               ==PROF== Profiling \"k\" - 0: 0%....100% - 1 pass\n";
+    assert_eq!(judge(log, Some(0), true, Path::new(PLACE)).unwrap(), Outcome::default());
+    assert!(matches!(judge(log, Some(1), false, Path::new(PLACE)), Err(Error::Kernel(_))));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Collecting a report.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use super::command::NcuCommand;
-use super::outcome::judge;
+use super::outcome::{hang_hint, judge};
 use super::process::{Limits, Stderr, stream};
 use super::progress::{Follower, Progress};
 use crate::error::{Error, Result};
@@ -21,8 +22,6 @@ pub struct Collected {
     pub program_output: String,
     /// The program's exit code where ncu says that it was not 0.
     pub program_exit: Option<i32>,
-    /// Everything that was printed, ncu's messages included.
-    pub log: String,
 }
 
 /// Runs a collection. The report is written beside its place and moved there when it is good, so
@@ -35,6 +34,20 @@ pub fn collect(
     command: &NcuCommand,
     limits: Limits,
     progress: &mut dyn FnMut(&Progress),
+) -> Result<Collected> {
+    collect_logged(command, limits, progress, &mut String::new())
+}
+
+/// As [`collect`]; `log` gets everything that was printed, ncu's messages included, also where the
+/// collection fails.
+///
+/// # Errors
+/// As [`collect`].
+pub fn collect_logged(
+    command: &NcuCommand,
+    limits: Limits,
+    progress: &mut dyn FnMut(&Progress),
+    log: &mut String,
 ) -> Result<Collected> {
     let Some(stem) = command.output() else {
         return Err(Error::Usage("the ncu command names no report (-o)".to_owned()));
@@ -66,10 +79,12 @@ pub fn collect(
         limits,
         "the ncu run",
         |piece| follower.feed(piece, &mut watch),
-    )?;
-    let (log, program_output) = follower.finish();
+    );
+    let program_output;
+    (*log, program_output) = follower.finish();
+    let ended = ended.map_err(|error| explain_hang(error, limits, log))?;
     let written = find_report(scratch.path());
-    let outcome = judge(&log, ended.status.code(), written.is_some(), &place)?;
+    let outcome = judge(log, ended.status.code(), written.is_some(), &place)?;
     let Some(written) = written else {
         return Err(Error::Environment("ncu left no report".to_owned()));
     };
@@ -82,8 +97,17 @@ pub fn collect(
         notices: outcome.notices,
         program_output,
         program_exit: outcome.program_exit,
-        log,
     })
+}
+
+/// Says of a run that was stopped at its time limit why it may have hung.
+fn explain_hang(error: Error, limits: Limits, log: &str) -> Error {
+    match (error, hang_hint(log)) {
+        (Error::Interrupted(text), Some(hint)) if !limits.interrupted.load(Ordering::Relaxed) => {
+            Error::Interrupted(format!("{text}; {hint}"))
+        }
+        (error, _) => error,
+    }
 }
 
 /// The report in a folder, if there is one with something in it.

@@ -18,14 +18,17 @@ pub struct Files {
 }
 
 /// The endings that say which page a file holds; the first that fits counts.
-const PAGE_ENDINGS: [&str; 7] = [
+const PAGE_ENDINGS: [&str; 10] = [
     ".raw.csv",
     ".details-all.csv",
     ".details.csv",
     ".source.cuda-sass.csv",
     ".source.sass.csv",
     ".source.csv",
+    ".session.csv",
     ".csv",
+    ".ncu-repz",
+    ".ncu-rep",
 ];
 
 fn stem(path: &Path) -> PathBuf {
@@ -89,6 +92,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
     let mut pages: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for path in &files.paths {
         let bytes = read(path)?;
+        // A report has all that its exports have, and every value in full.
         if report::is_report(&bytes) {
             let export = report::read(&bytes, path)?;
             let name = path.display().to_string();

@@ -34,7 +34,8 @@ impl Reference {
             Ladder::builtin(left)?.step(right)?;
             return Ok(Self::Step { ladder: left.to_owned(), step: right.to_owned() });
         }
-        if text.contains('/') || Path::new(text).extension().is_some() {
+        if text.contains('/') || matches!(text, "." | "..") || Path::new(text).extension().is_some()
+        {
             return Ok(Self::Path(text.into()));
         }
         match Ladder::open(ladder)?.step(text) {

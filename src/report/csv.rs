@@ -17,11 +17,32 @@ pub const FINDING_COLUMNS: [&str; 12] = [
 /// One row a finding; its place is the line with the largest share.
 pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &FINDING_COLUMNS)?;
+    for row in finding_rows(document) {
+        table.row(&row)?;
+    }
+    table.end()
+}
+
+/// The same of several profiles, each named in a first column.
+pub fn documents(documents: &[(String, Document)], out: &mut dyn Write) -> io::Result<()> {
+    let columns: Vec<&str> = ["profile"].into_iter().chain(FINDING_COLUMNS).collect();
+    let mut table = Table::new(out, &columns)?;
+    for (name, document) in documents {
+        for mut row in finding_rows(document) {
+            row.insert(0, printable(name));
+            table.row(&row)?;
+        }
+    }
+    table.end()
+}
+
+fn finding_rows(document: &Document) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
     for (index, launch) in document.launches.iter().enumerate() {
         for finding in &launch.findings {
             let gain = finding.estimated_speedup;
             let place = finding.locations.first();
-            table.row(&[
+            rows.push(vec![
                 index.to_string(),
                 printable(&launch.kernel),
                 finding.rank.to_string(),
@@ -34,10 +55,10 @@ pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
                 number(place.map(|place| place.share)),
                 printable(&finding.message),
                 printable(&finding.hint),
-            ])?;
+            ]);
         }
     }
-    table.end()
+    rows
 }
 
 /// One row a step.

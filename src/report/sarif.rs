@@ -16,6 +16,18 @@ pub fn document(document: &Document) -> Value {
     log(of_document(document))
 }
 
+/// The findings of several profiles, each result with its profile's name.
+pub fn documents(documents: &[(String, Document)]) -> Value {
+    let of_profile = |(name, document): &(String, Document)| {
+        let mut results = of_document(document);
+        for result in &mut results {
+            result["properties"]["profile"] = json!(name);
+        }
+        results
+    };
+    log(documents.iter().flat_map(of_profile).collect())
+}
+
 /// The findings of all steps.
 pub fn run(run: &RunDocument) -> Value {
     log(run.steps.iter().flat_map(of_document).collect())

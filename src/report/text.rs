@@ -126,7 +126,12 @@ fn bottleneck(page: &mut Page, launch: &LaunchReport) {
         "what bounds it is unknown: the metrics that tell were not collected".clone_into(&mut text);
     }
     if !launch.bottleneck.is_empty() {
-        text = format!("{text}: {}", launch.bottleneck);
+        // The sentence begins with the class, which has been said.
+        let sentence = match launch.bottleneck.split_once(": ") {
+            Some((class, rest)) if class.eq_ignore_ascii_case(launch.bound.word()) => rest,
+            _ => &launch.bottleneck,
+        };
+        text = format!("{text}: {sentence}");
     }
     page.paragraph("", &text);
     page.blank();

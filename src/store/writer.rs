@@ -42,13 +42,13 @@ impl Target {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, "create this folder", &e))?;
+        std::fs::create_dir_all(parent).map_err(|e| unwritable(parent, &e))?;
         refuse_occupied(folder)?;
         let lock = Lock::take(folder)?;
         let staging = tempfile::Builder::new()
             .prefix(".adoprof-writing-")
             .tempdir_in(parent)
-            .map_err(|e| Error::io(parent, "write in this folder", &e))?;
+            .map_err(|e| unwritable(parent, &e))?;
         Ok(Self { folder: folder.to_owned(), staging, lock })
     }
 
@@ -60,13 +60,20 @@ impl Target {
     pub fn default_for(ladder: &str, step: &str) -> Result<Self> {
         let base = local_folder(ladder, step);
         let time = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+        let taken = |folder: &Path| folder.exists() || lock_path(folder).exists();
         let mut folder = base.join(&time);
         let mut number = 2;
-        while folder.exists() || lock_path(&folder).exists() {
+        loop {
+            if !taken(&folder) {
+                match Self::new(&folder) {
+                    // Another run was faster.
+                    Err(_) if taken(&folder) => {}
+                    result => return result,
+                }
+            }
             folder = base.join(format!("{time}_{number}"));
             number += 1;
         }
-        Self::new(&folder)
     }
 
     /// Where files may be put before [`finish`](Self::finish); ncu writes its report here.
@@ -144,20 +151,45 @@ fn lock_path(folder: &Path) -> PathBuf {
 impl Lock {
     fn take(folder: &Path) -> Result<Self> {
         let path = lock_path(folder);
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|e| Error::io(&path, "create this lock", &e))?;
-        file.try_lock().map_err(|_| {
-            Error::input(
-                folder,
-                "another adoprof run is writing here; wait for it or name another folder with -o",
-            )
-        })?;
-        Ok(Self { path, _file: file })
+        loop {
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&path)
+                .map_err(|e| unwritable(path.parent().unwrap_or(&path), &e))?;
+            file.try_lock().map_err(|_| {
+                Error::input(
+                    folder,
+                    "another adoprof run is writing here; wait for it or name another folder with -o",
+                )
+            })?;
+            // The holder before may have removed the file between its opening and its locking here.
+            if is_same_file(&file, &path) {
+                return Ok(Self { path, _file: file });
+            }
+        }
     }
+}
+
+/// True where an open file is still the one that lies at a path.
+fn is_same_file(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+        file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
+/// A folder in which nothing can be made.
+fn unwritable(folder: &Path, error: &std::io::Error) -> Error {
+    Error::input(folder, format!("cannot be written ({error}); name another folder with -o"))
 }
 
 fn local_folder(ladder: &str, step: &str) -> PathBuf {

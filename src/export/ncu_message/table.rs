@@ -11,7 +11,8 @@ pub(super) struct Entry {
     bare: bool,
     kind: Kind,
     class: Class,
-    /// What happened; `{}` stands for the name that ncu gives in quotes, or its number in brackets.
+    /// What happened; `{}` stands for the name that ncu gives in quotes, or its number in brackets,
+    /// `{said}` for all that it says.
     meaning: &'static str,
     remedy: &'static str,
 }
@@ -34,10 +35,17 @@ const fn bare(mut entry: Entry) -> Entry {
 
 use Class::{Environment, Kernel, Notice, Usage};
 
-const ALLOW_COUNTERS: &str = "allow them with the driver option \
-    NVreg_RestrictProfilingToAdminUsers=0, run as root, or give the container CAP_SYS_ADMIN";
-const FREE_COUNTERS: &str =
-    "pause DCGM (`dcgmi profile --pause`) or end the other profiler, then try again";
+const FORBIDDEN: &str = "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM)";
+const ALLOW_COUNTERS: &str = "run as root, load the nvidia module with \
+    NVreg_RestrictProfilingToAdminUsers=0, or give the container the capability SYS_ADMIN; timing \
+    works without counters";
+const FREE_COUNTERS: &str = "pause DCGM (`dcgmi profile --pause`, afterwards `--resume`) or end the \
+    other profiler, then try again";
+const SANITIZE: &str =
+    "run the program alone under compute-sanitizer, which names the faulty access";
+const SECTIONS: &str = "see `ncu --list-sections` for the names; where that has none, NVIDIA's \
+    section files are not installed";
+const OPTIONS: &str = "see `ncu --help`; options changed between versions";
 const NEWER_NCU: &str = "use an ncu that knows this device (`ncu --list-chips`), with --ncu PATH";
 const RECORDED: &str = "check `nvidia-smi`, or work from recordings with `adoprof step --recorded` or `adoprof analyze`";
 const EXPORT_AGAIN: &str = "collect it again, or open it with the ncu version that wrote it";
@@ -45,8 +53,9 @@ const EXPORT_AGAIN: &str = "collect it again, or open it with the ncu version th
 /// All messages, causes before consequences: the order decides which one is reported.
 #[rustfmt::skip]
 pub(super) const TABLE: &[Entry] = &[
-    bare(entry(&["err_nvgpuctrperm"], Kind::CountersForbidden, Environment, "this user may not read the GPU's performance counters", ALLOW_COUNTERS)),
-    entry(&["permission to access nvidia gpu performance counters"], Kind::CountersForbidden, Environment, "this user may not read the GPU's performance counters", ALLOW_COUNTERS),
+    bare(entry(&["err_nvgpuctrperm"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS)),
+    entry(&["permission to access nvidia gpu performance counters"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS),
+    entry(&["driver resource unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
     entry(&["driver resource was unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
     entry(&["already under profiling"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
     entry(&["not supported on device", "windows subsystem for linux"], Kind::UnsupportedDevice, Environment, "this Windows or driver version does not let ncu profile under WSL", "profile on Windows 11 with a current driver, or on Linux"),
@@ -58,36 +67,42 @@ pub(super) const TABLE: &[Entry] = &[
     bare(entry(&["cuda_error_no_device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
     bare(entry(&["cudaerrornodevice"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
     bare(entry(&["cuda driver version is insufficient"], Kind::NoDevice, Environment, "the CUDA driver is missing or older than the program's CUDA version", RECORDED)),
+    entry(&["failed to connect to the cuda driver"], Kind::NoDevice, Environment, "ncu finds no CUDA driver", RECORDED),
     entry(&["cuda driver", "not found"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
     entry(&["libcuda.so"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
-    entry(&["does not exist or is not an executable"], Kind::MissingProgram, Usage, "the program {} does not exist or can't be run", "check its path and its permissions"),
-    entry(&["option '--section", "did not match any section"], Kind::UnknownSection, Usage, "ncu has no section for {}", "see `ncu --list-sections` for the names"),
+    entry(&["does not exist or is not an executable"], Kind::MissingProgram, Usage, "the program {} does not exist or can't be run", "give its path, ./ included, and check its permissions"),
+    entry(&["option '--section", "did not match any section"], Kind::UnknownSection, Usage, "ncu has no section for {}", SECTIONS),
     entry(&["no section files found"], Kind::NothingToCollect, Usage, "ncu found no section files", "pass the stock folder too, which `ncu --list-sections` shows: --section-folder replaces it"),
     entry(&["no metrics to collect"], Kind::NothingToCollect, Usage, "the chosen sections have no metrics for this device", "choose other sections, see `ncu --list-sections`"),
     entry(&["failed to find metric"], Kind::UnknownMetric, Usage, "this device has no such metric: {}", "see `ncu --query-metrics` for the names"),
-    entry(&["unrecognised option"], Kind::BadOption, Usage, "this ncu does not know the option {}", "see `ncu --help`; options changed between versions"),
-    entry(&["unrecognized option"], Kind::BadOption, Usage, "this ncu does not know the option {}", "see `ncu --help`; options changed between versions"),
+    entry(&["unrecognised option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
+    entry(&["unrecognized option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
     entry(&["the argument", "is invalid"], Kind::BadOption, Usage, "ncu does not take the option's value {}", "see `ncu --help` for the values"),
+    entry(&["invalid regex"], Kind::BadOption, Usage, "ncu can't read the kernel filter: {said}", "give -k a regular expression"),
+    entry(&["cannot be specified more than once"], Kind::BadOption, Usage, "ncu was given the option {} twice", OPTIONS),
+    entry(&["the required argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
+    entry(&["is ambiguous"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
+    entry(&["the argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
     entry(&["failed to parse options"], Kind::BadOption, Usage, "ncu can't read its options", "see `ncu --help`, and check that the current folder exists"),
     entry(&["already exists. use '-f'"], Kind::ReportExists, Usage, "the report exists already", "choose another file, or let ncu overwrite it with -f"),
-    entry(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "choose a folder that is writable with -o"),
-    entry(&["use --list-sections"], Kind::UnknownSection, Usage, "ncu does not have a section of that name", "see `ncu --list-sections` for the names"),
+    entry(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "look whether the disk is full, or choose another folder with -o"),
+    entry(&["use --list-sections"], Kind::UnknownSection, Usage, "ncu does not have a section of that name", SECTIONS),
+    entry(&["not an nsight compute profiler report"], Kind::ReportForeign, Usage, "the file that ncu was to read is no ncu report", "a report comes from `ncu -o`"),
     entry(&["could not open report file"], Kind::ReportMissing, Usage, "the report {} can't be opened", "check that it exists and is a file"),
-    entry(&["failed to load report file"], Kind::ReportDamaged, Usage, "the report {} can't be read: it is damaged, of another ncu version, or no report", EXPORT_AGAIN),
-    entry(&["launchfailed"], Kind::KernelFault, Kernel, "the kernel failed while it ran", "run the program under compute-sanitizer to find the faulty access"),
+    entry(&["failed to load report file"], Kind::ReportDamaged, Usage, "the report {} can't be read: it is cut short, damaged, or of a newer ncu", EXPORT_AGAIN),
+    entry(&["launchfailed"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE),
     entry(&["does not exist or is not a regular file"], Kind::ReportMissing, Usage, "the report can't be opened", "check that it exists and is a file"),
-    entry(&["not an nsight compute profiler report"], Kind::ReportDamaged, Usage, "the file is no ncu report", EXPORT_AGAIN),
     entry(&["unexpected incompatibility"], Kind::ReportDamaged, Usage, "the report is damaged or of another ncu version", EXPORT_AGAIN),
-    bare(entry(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory that is not its own", "run the program under compute-sanitizer to find the faulty access")),
-    bare(entry(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", "run the program under compute-sanitizer to find the faulty access")),
+    bare(entry(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory that is not its own", SANITIZE)),
+    bare(entry(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE)),
     entry(&["unknown error on device"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; a restart of the driver or another ncu version often helps"),
     entry(&["unknownerror"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; profiling saves device memory between passes, so try a smaller problem"),
     entry(&["failed to prepare kernel for profiling"], Kind::ProfilingFailed, Environment, "ncu could not prepare a kernel for profiling", "run `adoprof doctor`, or collect fewer sections"),
     entry(&["failed to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile the kernel {}", "run `adoprof doctor`, or collect fewer sections"),
     entry(&["an error was reported by the"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`"),
     entry(&["an error occurred while trying to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile a kernel", "run `adoprof doctor`, or collect fewer sections"),
-    entry(&["returned an error code"], Kind::ProgramFailed, Kernel, "the program ended with code {}", "run it without ncu to see why"),
-    entry(&["no kernels were profiled"], Kind::NoKernels, Usage, "no kernel was profiled", "check that the program launches one, and that the kernel filter and the profiled range include it"),
+    entry(&["returned an error code"], Kind::ProgramFailed, Kernel, "the program ended with code {}", "run it alone to see why"),
+    entry(&["no kernels were profiled"], Kind::NoKernels, Usage, "the program launched no kernel that ncu could profile", "check its arguments, -k, and the launches to skip"),
     entry(&["failed to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
     entry(&["unable to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
     entry(&["taking more time than expected"], Kind::SlowLaunch, Notice, "a launch took long under the profiler", ""),
@@ -113,11 +128,19 @@ impl Entry {
     }
 
     /// The message of a line that matches.
-    pub fn message(&self, said: &str) -> NcuMessage {
+    pub fn message(&self, level: Level, said: &str) -> NcuMessage {
         let said = printable(said);
         let name = named(&said).unwrap_or_default();
-        let meaning = self.meaning.replace("{}", name).trim_end_matches([' ', ':']).to_owned();
-        NcuMessage { kind: self.kind, class: self.class, meaning, remedy: self.remedy, said }
+        let meaning =
+            self.meaning.replace("{}", name).replace("{said}", said.trim_end_matches('.'));
+        NcuMessage {
+            kind: self.kind,
+            class: self.class,
+            is_error: level == Level::Error,
+            meaning: meaning.trim_end_matches([' ', ':']).to_owned(),
+            remedy: self.remedy,
+            said,
+        }
     }
 }
 

@@ -188,7 +188,7 @@ fn whole_launches_before_the_damage_are_kept() {
     let bytes = sample::file(blocks());
     let export = open(&bytes[..bytes.len() - 1]).unwrap();
     assert_eq!((export.launches.len(), export.metrics.len()), (1, 1));
-    assert!(export.notices[0].contains("block 2") && export.notices[0].contains("1 whole"));
+    assert!(export.notices[0].contains("block 2") && export.notices[0].contains("one whole"));
 
     // A launch that makes no sense between two that do: those keep their numbers.
     let mut three = blocks();

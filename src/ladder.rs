@@ -159,11 +159,12 @@ impl Ladder {
         };
         let path = Path::new("kernels").join(name).join(FILE);
         let read = |file: &str| {
+            let place = place(name, file);
             let text = BUILTIN
-                .get_file(Path::new(name).join(file))
+                .get_file(&place)
                 .and_then(include_dir::File::contents_utf8)
                 .ok_or_else(|| "it is not among the built-in kernels".to_owned())?;
-            let name = format!("kernels/{name}/{file}");
+            let name = format!("kernels/{place}");
             Ok(Source { name, text: text.to_owned(), path: None })
         };
         check::ladder(Origin { path: &path, text }, &read)
@@ -209,7 +210,7 @@ impl Ladder {
             let path = absolute.join(file);
             let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
             let name = match &folder {
-                Some(folder) => format!("{folder}/{file}"),
+                Some(folder) => place(folder, file),
                 None => file.to_owned(),
             };
             Ok(Source { name, text, path: Some(path) })
@@ -324,5 +325,14 @@ impl Ladder {
 
     fn origin(&self) -> Origin<'_> {
         Origin { path: &self.path, text: &self.text }
+    }
+}
+
+/// Where a file of a ladder's manifest lies, from the folder of the ladders: `ado/v2.cu`; one of the
+/// ladder beside it, `../reduce/r0.cu`, is `reduce/r0.cu`.
+fn place(folder: &str, file: &str) -> String {
+    match file.strip_prefix("../") {
+        Some(beside) => beside.to_owned(),
+        None => format!("{folder}/{file}"),
     }
 }

@@ -1,12 +1,16 @@
 //! The problem that a step solves, seen from the host: its inputs, the right answer, and how far
 //! from it an answer may be.
 
+pub mod access_pattern;
 pub mod ado;
 pub mod buffer;
 pub mod compare;
 pub mod fill;
 pub mod half;
+pub mod increment;
+pub mod padding;
 pub mod precision;
+pub mod reduce;
 pub mod reference;
 
 pub use buffer::HostBuffer;

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use adoprof::ladder::{Ladder, Overrides};
 use adoprof::nvrtc::{self, Unit};
 
 /// Turing, Ampere (data centre and consumer), Hopper, Blackwell.
@@ -37,6 +38,39 @@ fn every_kernel_compiles_for_every_architecture() {
                 Unit { text: &text, path: &path, shown_as: &shown, flags: &[], compute_capability };
             let cubin = nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{error}"));
             assert!(cubin.starts_with(b"\x7fELF"), "{shown} for {compute_capability:?}");
+        }
+    }
+}
+
+#[test]
+fn steps_with_flags_compile_with_them_and_have_their_kernels() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    for name in Ladder::builtin_names() {
+        let ladder = Ladder::builtin(name).unwrap();
+        for step in ladder.steps() {
+            let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            if plan.flags.is_empty() {
+                continue;
+            }
+            let unit = Unit {
+                text: &plan.source.text,
+                path: Path::new(&plan.source.name),
+                shown_as: &plan.source.name,
+                flags: &plan.flags,
+                compute_capability: (9, 0),
+            };
+            let cubin = nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{error}"));
+            for launch in &plan.launches {
+                let symbol = launch.kernel.as_bytes();
+                assert!(
+                    cubin.windows(symbol.len()).any(|part| part == symbol),
+                    "{}",
+                    launch.kernel
+                );
+            }
         }
     }
 }

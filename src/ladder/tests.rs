@@ -96,6 +96,46 @@ fn a_rule_leads_to_the_next_step_that_answers_it() {
 }
 
 #[test]
+fn a_ladder_may_borrow_a_neighbours_kernels() {
+    let ladder = Ladder::builtin("reduce-int").unwrap();
+    let plan = ladder.plan("r4", &size("N=1000"), 132).unwrap();
+    assert_eq!((plan.source.name.as_str(), plan.source.path), ("kernels/reduce/r4.cu", None));
+    assert_eq!(plan.flags, ["-DT=int"]);
+    let dir = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
+    std::fs::create_dir(dir.path().join("mine")).unwrap();
+    std::fs::create_dir(dir.path().join("theirs")).unwrap();
+    std::fs::copy(user().join("scan.cu"), dir.path().join("theirs/scan.cu")).unwrap();
+    let text = text.replace("file = \"scan.cu\"", "file = \"../theirs/scan.cu\"");
+    std::fs::write(dir.path().join("mine/ladder.toml"), text).unwrap();
+    let borrowed = Ladder::load(&dir.path().join("mine")).unwrap();
+    assert_eq!(borrowed.step("log").unwrap().source().name, "theirs/scan.cu");
+}
+
+#[test]
+fn reductions_take_as_many_passes_as_their_size_needs() {
+    let ladder = Ladder::builtin("reduce").unwrap();
+    let passes = |step, elements: u64| {
+        let size = Overrides::from([("N".to_owned(), elements)]);
+        let plan = ladder.plan(step, &size, 132).unwrap();
+        assert_eq!(plan.launches.last().unwrap().grid, [1, 1, 1], "{step} {elements}");
+        plan.launches.iter().map(|launch| launch.grid[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(passes("r0", 1), [1]);
+    assert_eq!(passes("r0", 256), [1]);
+    assert_eq!(passes("r0", 257), [2, 1]);
+    assert_eq!(passes("r2", 1 << 24), [65_536, 256, 1]);
+    assert_eq!(passes("r2", (1 << 24) + 1), [65_537, 257, 2, 1]);
+    assert_eq!(passes("r3", 1 << 27), [1 << 18, 512, 1]);
+    assert_eq!(passes("r5", 513), [2, 1]);
+    // 5 values are 3, 2 and 1 after 3 launches.
+    assert_eq!(passes("r-pairs", 5), [1, 1, 1]);
+    assert_eq!(passes("r-pairs", 1), [1]);
+    assert_eq!(passes("r6", 512), [1]);
+    assert_eq!(passes("r6", 513), [2, 1]);
+}
+
+#[test]
 fn senseless_requests_are_usage_errors() {
     let ladder = ado();
     for (step, sizes, words) in [
@@ -200,6 +240,13 @@ fn manifest_mistakes_name_their_line_and_the_remedy() {
         ),
         ("file = \"scan.cu\"", "file = \"skan.cu\"", 26, "cannot read `skan.cu`"),
         ("file = \"scan.cu\"", "file = \"../scan.cu\"", 26, "is not inside the ladder's directory"),
+        (
+            "file = \"scan.cu\"",
+            "file = \"../../a/b.cu\"",
+            26,
+            "is not inside the ladder's directory",
+        ),
+        ("file = \"scan.cu\"", "file = \"../other/scan.cu\"", 26, "cannot read `../other/scan.cu`"),
         ("args = [\"values\"", "args = [\"valeus\"", 35, "did you mean `values`?"),
         (
             "\"sums\", { type = \"i32\"",

@@ -124,6 +124,9 @@ pub fn compare(
         (HostBuffer::F64(expected), HostBuffer::F32(got)) => {
             pairs(expected, got, |value| *value, |value| f64::from(*value), tolerance)
         }
+        (HostBuffer::F64(expected), HostBuffer::F64(got)) => {
+            pairs(expected, got, |value| *value, |value| *value, tolerance)
+        }
         (HostBuffer::U64(expected), HostBuffer::U64(got)) => wide(expected, got, tolerance),
         _ => any(expected, got, tolerance),
     })

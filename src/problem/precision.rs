@@ -10,6 +10,12 @@ pub const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
 /// f32 holds every integer up to here, 2^24.
 pub const F32_INTEGERS: f64 = 16_777_216.0;
 
+/// Unit roundoff of f64, u = 2^-53.
+pub const F64_ROUNDOFF: f64 = 1.0 / F64_INTEGERS;
+
+/// f64 holds every integer up to here, 2^53.
+pub const F64_INTEGERS: f64 = 9_007_199_254_740_992.0;
+
 /// What is known of the values of an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {

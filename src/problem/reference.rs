@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::fill::Inputs;
-use super::{HostBuffer, Tolerance, ado};
+use super::{HostBuffer, Tolerance, access_pattern, ado, increment, padding, reduce};
 use crate::document::CpuTime;
 use crate::error::{Error, Result};
 use crate::ladder::plan::{Check, DType, Plan, Role};
@@ -27,7 +27,14 @@ pub struct Reference {
 pub type Version = fn(&Plan, &Inputs, usize) -> Result<HostBuffer>;
 
 /// The references that the program carries.
-pub const REFERENCES: &[Reference] = &[ado::REFERENCE];
+pub const REFERENCES: &[Reference] = &[
+    ado::REFERENCE,
+    reduce::REFERENCE,
+    reduce::REFERENCE_INT,
+    increment::REFERENCE,
+    access_pattern::REFERENCE,
+    padding::REFERENCE,
+];
 
 /// The reference of that name.
 #[must_use]
@@ -104,4 +111,28 @@ pub fn f32_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<
             "the reference `{reference}` needs an input `{name}` of type f32; add it to the manifest"
         ))),
     }
+}
+
+/// An input of type f64 by its name in the manifest.
+///
+/// # Errors
+/// [`Error::Usage`] where there is none.
+pub fn f64_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<&'a [f64]> {
+    match inputs.get(name) {
+        Some(HostBuffer::F64(values)) => Ok(values.as_slice()),
+        _ => Err(Error::Usage(format!(
+            "the reference `{reference}` needs an input `{name}` of type f64; add it to the manifest"
+        ))),
+    }
+}
+
+/// Runs a CPU version with so many threads.
+///
+/// # Errors
+/// [`Error::Environment`] where they can't be started.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
+    })?;
+    Ok(pool.install(work))
 }

@@ -148,10 +148,9 @@ impl Checker<'_> {
 
     fn source(&self, file: &Spanned<String>, read: ReadSource) -> Result<Source> {
         let name = file.get_ref();
-        let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-        if name.is_empty() || !inside {
+        if !is_own(name) && !is_of_neighbour(name) {
             return self.fail(file, format!(
-                "`{}` is not inside the ladder's directory: write a path relative to it, without `..`",
+                "`{}` is not inside the ladder's directory: write a path relative to it, or `../LADDER/FILE` for a file of the ladder beside it",
                 printable(name)
             ));
         }
@@ -162,4 +161,15 @@ impl Checker<'_> {
             ))
         })
     }
+}
+
+/// A path inside the ladder's directory.
+fn is_own(file: &str) -> bool {
+    let inside = Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
+    !file.is_empty() && inside
+}
+
+/// `../LADDER/FILE`: a kernel may serve two ladders, with other compile flags for instance.
+fn is_of_neighbour(file: &str) -> bool {
+    file.strip_prefix("../").is_some_and(|beside| is_own(beside) && beside.contains('/'))
 }

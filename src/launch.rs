@@ -350,7 +350,7 @@ fn allow_shared_memory(function: &CudaFunction, launch: &Launch) -> Result<()> {
     function
         .set_attribute(
             sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            launch.shared_bytes as i32,
+            launch.shared_bytes.cast_signed(),
         )
         .map_err(|e| {
             Error::Kernel(format!(

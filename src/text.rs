@@ -76,7 +76,7 @@ pub fn significant(value: f64, digits: usize) -> String {
         return format!("{value}");
     }
     let magnitude = value.abs().log10().floor() as i32;
-    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    let decimals = (digits.cast_signed() as i32 - 1 - magnitude).max(0) as usize;
     format!("{value:.decimals$}")
 }
 

@@ -190,9 +190,9 @@ fn any_program_is_profiled() {
     let folder = tempfile::tempdir().unwrap();
     let own = program();
     let own = own.to_str().unwrap();
-    let launcher = ["__launch", "--kernel", "v5", "--size", "N=64,M=64,L=64", "--limit-s", "60"];
+    let own_launch = ["__launch", "--kernel", "v5", "--size", "N=64,M=64,L=64", "--limit-s", "60"];
     let args = ["profile", "-k", "average", "--launch-count", "1", "--format", "json", "--", own];
-    let document = json(&adoprof(folder.path(), &[&args[..], &launcher[..]].concat()));
+    let document = json(&adoprof(folder.path(), &[&args[..], &own_launch[..]].concat()));
     let launches = document["launches"].as_array().unwrap();
     assert_eq!(launches.len(), 1);
     assert_eq!(launches[0]["kernel"], "average_sets");

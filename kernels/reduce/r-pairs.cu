@@ -3,9 +3,10 @@
 // A launch halves the number of values, and log2(n) launches leave one. Every addition costs two reads and a write
 // of global memory, 3n in all where n would do, and the last dozen launches have next to nothing to do.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: grid ceil(ceil(n / 2) / 256), block 256. Adds n values from `values + from` in pairs; the sums go to
 // `partials + to`, or, where there is but one, to `sum`. A last value without a neighbour is handed on.

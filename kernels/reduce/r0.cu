@@ -5,9 +5,10 @@
 // tree every thread whose index is a multiple of 2s works; the others sit in the same warps and wait, and the
 // modulo that picks them is slow.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: grid ceil(n / 256), block 256. Each block adds 256 of the n values from `values + from` and writes its
 // sum to `partials + to`; where there is but one block, its sum is the answer and goes to `sum`.

@@ -4,9 +4,10 @@
 // rest, and no modulo is needed. The price: 2s words lie between neighbouring lanes, so that more and more of them
 // meet in the same bank.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: as in step 0.
 extern "C" __global__ void reduce_strided(const T* values, unsigned from, T* partials, unsigned to, T* sum, unsigned n)

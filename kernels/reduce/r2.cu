@@ -3,9 +3,10 @@
 // The tree is turned round: the first round adds the upper half of the values to the lower one, the next halves
 // that, and so on. Neighbouring lanes now touch neighbouring words, which lie in different banks.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: as in step 0.
 extern "C" __global__ void reduce_sequential(const T* values, unsigned from, T* partials, unsigned to, T* sum,

@@ -3,9 +3,10 @@
 // In step 2 half of the threads load a value and never work again. Here a block takes 512 values: each thread loads
 // two and keeps their sum, so that half as many blocks do the same tree.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: grid ceil(n / 512), block 256. Each block adds 512 of the n values from `values + from` and writes its
 // sum to `partials + to`; where there is but one block, its sum is the answer and goes to `sum`.

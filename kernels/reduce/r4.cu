@@ -5,9 +5,10 @@
 // they need not: a lane must not overwrite a word before its neighbours have read it, nor read one before it is
 // written, so __syncwarp() stands between all reads and all writes.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // Launch: as in step 3.
 extern "C" __global__ void reduce_last_warp(const T* values, unsigned from, T* partials, unsigned to, T* sum,

@@ -3,9 +3,10 @@
 // The size of the block is known when the kernel is compiled. As a template parameter it decides there which rounds
 // the tree has, and nothing is left of the loop: no counter, no comparison, no branch back.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // A round that the whole block takes part in, if its tree is that large.
 template <unsigned BLOCK, unsigned S>

@@ -4,9 +4,10 @@
 // many. The grid only fills the device, and its threads walk through all values with the width of the grid as
 // their stride. Two launches remain: the second adds the blocks' sums. The tree is step 5's.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
 // A round that the whole block takes part in, if its tree is that large.
 template <unsigned BLOCK, unsigned S>

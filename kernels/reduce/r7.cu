@@ -1,17 +1,18 @@
 // Reduction, step 7: as fast as memory delivers.
 //
-// What is left is the stream of values itself. Each lane loads 16 bytes at a time and issues eight loads before it
-// needs the first, so that few warps keep enough bytes on their way; the values pass by L1, where nobody would find
+// What is left is the stream of values itself. Each lane loads 16 bytes at a time and issues four loads before it
+// needs the first, so that the warps together keep enough bytes on their way; the values pass by L1, where nobody would find
 // them again. A warp adds up by shuffles, without shared memory or barriers. And the block that finishes last adds
 // the blocks' sums, so that there is no second launch.
 
-#ifndef T
-#define T float
+#ifndef ELEMENT
+#define ELEMENT float
 #endif
+using T = ELEMENT;
 
-constexpr unsigned THREADS = 256;
+constexpr unsigned THREADS = 512;
 constexpr unsigned WARPS = THREADS / 32;
-constexpr unsigned IN_FLIGHT = 8;  // 16-byte loads that a lane issues before it needs the first
+constexpr unsigned IN_FLIGHT = 4;  // 16-byte loads that a lane issues before it needs the first
 constexpr unsigned TILE = THREADS * IN_FLIGHT;  // quads that a block takes at a time
 
 struct Quad {
@@ -57,7 +58,7 @@ __device__ __forceinline__ T sum_block(T value)
     return value;
 }
 
-// Launch: block 256, any grid. `partials` takes a sum a block; `finished` is 0 before the launch and after it.
+// Launch: block 512, any grid. `partials` takes a sum a block; `finished` is 0 before the launch and after it.
 // `values` is 16-byte aligned.
 extern "C" __global__ void __launch_bounds__(THREADS)
 reduce_stream(const T* __restrict__ values, T* partials, unsigned* finished, T* sum, unsigned n)

@@ -100,7 +100,7 @@ fn a_ladder_may_borrow_a_neighbours_kernels() {
     let ladder = Ladder::builtin("reduce-int").unwrap();
     let plan = ladder.plan("r4", &size("N=1000"), 132).unwrap();
     assert_eq!((plan.source.name.as_str(), plan.source.path), ("kernels/reduce/r4.cu", None));
-    assert_eq!(plan.flags, ["-DT=int"]);
+    assert_eq!(plan.flags, ["-DELEMENT=int"]);
     let dir = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
     std::fs::create_dir(dir.path().join("mine")).unwrap();

@@ -6,6 +6,7 @@ pub mod buffer;
 pub mod compare;
 pub mod fill;
 pub mod half;
+pub mod matmul;
 pub mod precision;
 pub mod reference;
 

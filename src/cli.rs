@@ -109,7 +109,7 @@ pub struct Collection {
 /// How much ncu collects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Collect {
-    /// The counters that the model and most rules need, in about 9 passes.
+    /// The counters that the model and most rules need, in about 12 passes.
     Quick,
     /// Everything that the rules need, by source line: about 35 passes.
     Standard,

@@ -79,6 +79,9 @@ pub struct StepInfo {
     /// The device's copy rate measured in the same run, bytes read plus bytes written a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_bytes_per_s: Option<f64>,
+    /// A library's routine for the same problem, timed in the same run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<LibraryTime>,
     /// The date of the recording; `None` for a live run.
     pub recorded: Option<String>,
 }
@@ -113,6 +116,15 @@ pub struct CpuTime {
     /// Threads.
     pub threads: usize,
     /// Wall time, ns.
+    pub ns: f64,
+}
+
+/// How long a library's routine takes for a step's problem, on the same device and inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LibraryTime {
+    /// The routine: `cublas-sgemm`.
+    pub name: String,
+    /// Median, ns.
     pub ns: f64,
 }
 

@@ -3,6 +3,7 @@
 
 mod copy_rate;
 mod device;
+pub mod library;
 mod timing;
 
 use std::mem::ManuallyDrop;
@@ -220,6 +221,16 @@ impl Prepared {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_plan(&self, plan: &Plan) -> Result<f64> {
+        self.between_events(|| {
+            for (launch, function) in plan.launches.iter().zip(&self.on_device.functions) {
+                self.launch(launch, function)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts work on the stream and waits for it. Returns the time between events around it, ns.
+    fn between_events(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
         let event = || {
             self.on_device
                 .stream
@@ -229,9 +240,7 @@ impl Prepared {
         };
         let (start, end) = (event()?, event()?);
         start.record(&self.on_device.stream).map_err(|e| self.failed("timing", e))?;
-        for (launch, function) in plan.launches.iter().zip(&self.on_device.functions) {
-            self.launch(launch, function)?;
-        }
+        work()?;
         end.record(&self.on_device.stream).map_err(|e| self.failed("timing", e))?;
         self.wait(&end)?;
         start.elapsed_ms(&end).map(|ms| f64::from(ms) * 1e6).map_err(|e| self.failed("timing", e))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::document::{Rate, StepInfo, Timing};
+use crate::document::{LibraryTime, Rate, StepInfo, Timing};
 use crate::error::{Error, Result};
 use crate::ladder::plan::{Check, Plan, Role};
 use crate::launch::{Device, Prepared, Repetitions};
@@ -106,8 +106,49 @@ pub fn measure(
         flops: plan.flops,
         cpu,
         copy_bytes_per_s,
+        library: None,
         recorded: None,
     })
+}
+
+/// How far a library's answer may be from the step's, as a share of the largest element: enough to
+/// tell another problem or another layout, which a wrong call would compute.
+const LIBRARY_TOLERANCE: f64 = 1e-3;
+
+/// Times the library routine that the plan's ladder names, after [`measure`] has verified the step
+/// whose outputs it is to agree with. `None` where the ladder names none.
+///
+/// # Errors
+/// [`Error::Environment`] where the library is not there or refuses, [`Error::Kernel`] where its
+/// answer is another; whatever the launcher gives.
+pub fn library(
+    device: &Device,
+    prepared: &mut Prepared,
+    progress: &Progress,
+) -> Result<Option<LibraryTime>> {
+    let Some(name) = prepared.plan().library.clone() else { return Ok(None) };
+    progress.stage(format!("{}: timing {name} beside it", prepared.plan().step));
+    let ours = outputs(prepared)?;
+    prepared.poison()?;
+    let time = prepared.time_library(device, &Repetitions::default())?;
+    for (ours, theirs) in ours.iter().zip(&outputs(prepared)?) {
+        let largest =
+            (0..ours.len()).fold(0.0_f64, |most, at| most.max(ours.get(at).map_or(0.0, f64::abs)));
+        let tolerance = Tolerance { absolute: LIBRARY_TOLERANCE * largest, relative: 0.0 };
+        if !problem::compare(ours, theirs, tolerance)?.passed() {
+            return Err(Error::Kernel(format!("{name} computes another answer and was not timed")));
+        }
+    }
+    Ok(time)
+}
+
+/// The outputs as they are on the device.
+fn outputs(prepared: &Prepared) -> Result<Vec<HostBuffer>> {
+    let buffers = prepared.plan().buffers.iter().enumerate();
+    buffers
+        .filter(|(_, buffer)| buffer.role == Role::Output)
+        .map(|(at, buffer)| Ok(HostBuffer::from_bytes(buffer.dtype, &prepared.download(at)?.0)))
+        .collect()
 }
 
 fn rate(plan: &Plan, timing: &Timing) -> Rate {

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod fill;
 pub mod half;
 pub mod increment;
+pub mod matmul;
 pub mod padding;
 pub mod precision;
 pub mod reduce;

@@ -62,13 +62,13 @@ pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Out
     let target = target(request)?;
     let ncu =
         if request.time_only { None } else { Some(ncu::locate(request.collection.ncu.as_deref())) };
-    let info = measured(device, &plan, request, &progress)?;
+    let (info, unmeasured) = measured(device, &plan, request, &progress)?;
     let mut saved = Saved {
         meta: Meta {
             schema: META_SCHEMA.to_owned(),
             step: Some(info),
             environment: environment(device, request),
-            notices: plan.notices.clone(),
+            notices: plan.notices.iter().cloned().chain(unmeasured).collect(),
         },
         pages: Pages::default(),
     };
@@ -99,12 +99,13 @@ fn target(request: &Request) -> Result<Target> {
     }
 }
 
+/// Verifies and times the step, with a notice where the library beside it could not be timed.
 fn measured(
     device: &Device,
     plan: &Plan,
     request: &Request,
     progress: &Progress,
-) -> Result<StepInfo> {
+) -> Result<(StepInfo, Option<String>)> {
     progress.stage(format!("{}: compiling", plan.step));
     let mut prepared = Prepared::new(device, plan.clone(), request.collection.timeout)?;
     progress.stage(format!("{}: filling the inputs", plan.step));
@@ -114,7 +115,17 @@ fn measured(
     refuse_long(device, &mut prepared, request)?;
     let options =
         measure::Options { limit: request.collection.timeout, cpu: request.cpu, copy_rate: true };
-    measure::measure(device, &mut prepared, &inputs, uploading, &options, progress)
+    let mut info = measure::measure(device, &mut prepared, &inputs, uploading, &options, progress)?;
+    // The step stands without its yardstick.
+    let unmeasured = match measure::library(device, &mut prepared, progress) {
+        Ok(library) => {
+            info.library = library;
+            None
+        }
+        Err(error @ Error::Interrupted(_)) => return Err(error),
+        Err(error) => Some(error.to_string()),
+    };
+    Ok((info, unmeasured))
 }
 
 /// Runs beside the profiler's passes: one that checks the answer, one unprofiled in the launcher,

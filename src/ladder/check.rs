@@ -1,6 +1,7 @@
 //! From a manifest's text to a checked ladder: every name leads somewhere, every file is there.
 
 mod buffers;
+mod library;
 mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ pub(super) fn ladder(origin: Origin, read: ReadSource) -> Result<Ladder> {
         .map(|(index, _)| checker.step(index, read))
         .collect::<Result<Vec<_>>>()?;
     checker.reference()?;
+    checker.library()?;
     let cases = checker.cases()?;
     let (path, text) = (origin.path.to_owned(), origin.text.to_owned());
     Ok(Ladder { manifest, path, text, parameters, steps, cases })

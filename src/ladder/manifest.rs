@@ -32,6 +32,7 @@ pub(super) struct Manifest {
     pub description: String,
     pub reference: Spanned<String>,
     pub tolerance: Option<Spanned<Tolerance>>,
+    pub library: Option<Spanned<String>>,
     pub parameters: Sizes,
     pub metric: Metric,
     pub bytes: Formula,

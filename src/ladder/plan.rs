@@ -26,6 +26,8 @@ pub struct Plan {
     pub flags: Vec<String>,
     /// How the answer is checked.
     pub check: Check,
+    /// The library routine that is timed beside the step, by its name.
+    pub library: Option<String>,
     /// Bytes that the problem needs to move, each input and output once.
     pub bytes: u64,
     /// Floating-point operations that the problem needs.

@@ -80,6 +80,7 @@ impl Planner<'_> {
             source: self.step.source.clone(),
             flags: self.step.manifest.flags.clone(),
             check,
+            library: manifest.library.as_ref().map(|name| name.get_ref().clone()),
             bytes: self.whole("bytes", &manifest.bytes, &values)?,
             flops: self.whole("flops", &manifest.flops, &values)?,
             metric: plan::Metric {

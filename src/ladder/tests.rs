@@ -221,6 +221,8 @@ fn manifest_mistakes_name_their_line_and_the_remedy() {
         ("4 * 2 * N", "4 * 2 * ", 4, "`4 * 2 * ` is not an expression"),
         ("4 * 2 * N", "4 * 2 * (N", 4, "a closing parenthesis is missing"),
         ("flops = \"N\"\n", "", 1, "the key `flops` is missing"),
+        ("[parameters]", "library = \"cublas-sgem\"\n[parameters]", 7, "mean `cublas-sgemm`?"),
+        ("[parameters]", "library = \"cublas-sgemm\"\n[parameters]", 7, "needs a parameter `n`"),
         ("dtype = \"f32\"", "dtype = \"float32\"", 12, "unknown word `float32`"),
         ("role = \"input\"", "role = \"inptu\"", 14, "write `input`"),
         ("shape = [\"N\"]", "shape = []", 13, "the shape of `values` is empty"),

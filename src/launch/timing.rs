@@ -39,6 +39,18 @@ impl Prepared {
         &self,
         device: &Device,
         repetitions: &Repetitions,
+        progress: impl FnMut(usize),
+    ) -> Result<Timing> {
+        self.time_runs(device, repetitions, || self.run(), progress)
+    }
+
+    /// Times anything that works on the step's buffers, in the same way; `run` does it once and
+    /// returns how long it took, ns.
+    pub(super) fn time_runs(
+        &self,
+        device: &Device,
+        repetitions: &Repetitions,
+        mut run: impl FnMut() -> Result<f64>,
         mut progress: impl FnMut(usize),
     ) -> Result<Timing> {
         let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
@@ -54,7 +66,7 @@ impl Prepared {
             if let Some(flush) = &mut flush {
                 flush.overwrite(self)?;
             }
-            times_ns.push(self.run()?);
+            times_ns.push(run()?);
             progress(times_ns.len());
             let spent = start.elapsed();
             let enough = times_ns.len() >= least(spent);

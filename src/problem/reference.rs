@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::fill::Inputs;
-use super::{HostBuffer, Tolerance, access_pattern, ado, increment, padding, reduce};
+use super::{HostBuffer, Tolerance, access_pattern, ado, increment, matmul, padding, reduce};
 use crate::document::CpuTime;
 use crate::error::{Error, Result};
 use crate::ladder::plan::{Check, DType, Plan, Role};
@@ -34,6 +34,7 @@ pub const REFERENCES: &[Reference] = &[
     increment::REFERENCE,
     access_pattern::REFERENCE,
     padding::REFERENCE,
+    matmul::REFERENCE,
 ];
 
 /// The reference of that name.

@@ -84,7 +84,9 @@ pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
 pub fn next(page: &mut Page, document: &Document) {
     page.blank();
     let Some((launch, finding)) = verdict(document) else {
-        if document.launches.iter().all(|launch| launch.findings.is_empty()) {
+        if document.launches.is_empty() {
+            page.paragraph("", "Not profiled: there is nothing to diagnose.");
+        } else if document.launches.iter().all(|launch| launch.findings.is_empty()) {
             page.paragraph("", "No rule found a fault.");
         }
         return;

@@ -89,6 +89,9 @@ fn run(page: &mut Page, step: &StepInfo) {
     if let Some(rate) = rate(step) {
         page.labelled("  ", "rate", &rate);
     }
+    if let Some(library) = library(step) {
+        page.labelled("  ", "library", &library);
+    }
 }
 
 /// Whether the answer was right.
@@ -113,6 +116,17 @@ pub fn rate(step: &StepInfo) -> Option<String> {
     {
         let share = percent(rate.value * 1e9 / copy);
         text = format!("{text}, {share} of the device's copy rate {}", byte_rate(copy));
+    }
+    Some(text)
+}
+
+/// The library's routine and how much of its rate the step reaches.
+pub fn library(step: &StepInfo) -> Option<String> {
+    let library = step.library.as_ref()?;
+    let mut text = format!("{} {}", library.name, duration(library.ns));
+    if step.time_ns.median > 0.0 {
+        let share = percent(library.ns / step.time_ns.median);
+        text = format!("{text}, this step reaches {share} of its rate");
     }
     Some(text)
 }

@@ -81,6 +81,7 @@ pub fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
         rate: Some(Rate { value: rate, unit: "GB/s".to_owned() }),
         cpu: Vec::new(),
         copy_bytes_per_s: Some(4e12),
+        library: None,
         recorded: Some("2026-11-20".to_owned()),
     }
 }

@@ -95,7 +95,11 @@ pub(in crate::export) fn tables(
         ));
     }
     // ncu quotes every cell; a file that another tool has rewritten may end in a bare digit.
-    let is_cut = table.starts_with('"') && !text.ends_with(['"', '\n', '\r']);
+    let last_line = table.rsplit('\n').next().unwrap_or_default();
+    let opens_a_cell = last_line.matches('"').count() % 2 == 1;
+    let is_cut = table.starts_with('"')
+        && !text.ends_with(['\n', '\r'])
+        && (!text.ends_with('"') || opens_a_cell);
     if is_cut
         && ends_in_row
         && let Some(row) = tables.last_mut().and_then(|table| table.rows.last_mut())

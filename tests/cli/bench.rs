@@ -1,0 +1,146 @@
+//! What the command-line tests share: adoprof in a folder of its own, and profiles to give it.
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// An empty folder in which adoprof runs.
+pub struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// How a run ended, as text.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Ran {
+    /// The result as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// Asserts a failure: its code, one sentence on stderr that holds these parts, no result.
+    pub fn fails(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.out, "", "a failure has no result: {self:?}");
+        let lines: Vec<&str> =
+            self.err.lines().filter(|line| !line.starts_with("adoprof: profiling ")).collect();
+        assert!(matches!(lines[..], [line] if line.starts_with("adoprof: ")), "{self:?}");
+        for part in parts {
+            assert!(self.err.contains(part), "no `{part}`: {self:?}");
+        }
+    }
+}
+
+/// A file under `tests/`.
+pub fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// The stand-in for ncu.
+pub fn stand_in() -> String {
+    file("stand_in/ncu").display().to_string()
+}
+
+impl Bench {
+    /// A fresh one.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file into the folder.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Copies a fixture into the folder.
+    pub fn copy(&self, fixture: &str, name: &str) {
+        self.write(name, std::fs::read(file("fixtures").join(fixture)).unwrap());
+    }
+
+    /// Step v2 on an H200 as raw, details and source page of one stem.
+    pub fn v2(&self, stem: &str) {
+        self.copy("rules/ado_v2.raw.csv", &format!("{stem}.raw.csv"));
+        self.copy("cli/v2.details.csv", &format!("{stem}.details.csv"));
+        self.copy("rules/ado_v2.source.cuda-sass.csv", &format!("{stem}.source.cuda-sass.csv"));
+    }
+
+    /// adoprof without a device, a terminal or an ncu of this machine.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("adoprof").unwrap();
+        command
+            .current_dir(self.folder.path())
+            .env("HOME", self.folder.path().join("home"))
+            .env("ADOPROF_CACHE", self.folder.path().join("cache"))
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env_remove("ADOPROF_NCU")
+            .env_remove("COLUMNS")
+            .env_remove("NO_COLOR")
+            .args(args);
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        ran(&mut self.command(args))
+    }
+
+    /// `profile` of a program with the stand-in ncu, which gives v2's pages.
+    pub fn profile(&self, case: &str, args: &[&str]) -> Ran {
+        ran(&mut self.profiling(case, args))
+    }
+
+    /// The same before it runs.
+    pub fn profiling(&self, case: &str, args: &[&str]) -> Command {
+        self.v2("pages/v2");
+        let mut command = self.command(&["profile", "--ncu", &stand_in()]);
+        command
+            .args(args)
+            .args(["--", "./program", "an argument"])
+            .env("STAND_IN_CASE", case)
+            .env("STAND_IN_PIDS", self.path("pids"))
+            .env("STAND_IN_ARGV", self.path("argv"))
+            .env("STAND_IN_RAW", self.path("pages/v2.raw.csv"))
+            .env("STAND_IN_DETAILS", self.path("pages/v2.details.csv"))
+            .env("STAND_IN_SOURCE", self.path("pages/v2.source.cuda-sass.csv"));
+        command
+    }
+
+    /// Saved and half-written profiles under a folder.
+    pub fn left(&self, name: &str) -> Vec<PathBuf> {
+        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    walk(&path, found);
+                } else {
+                    found.push(path);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.path(name), &mut found);
+        found
+    }
+}
+
+/// Runs a command to its end.
+pub fn ran(command: &mut Command) -> Ran {
+    let output = command.timeout(std::time::Duration::from_secs(120)).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
+    Ran { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}

@@ -1,0 +1,9 @@
+//! adoprof as a user runs it: its arguments, streams, exit codes and files. No device is needed, and
+//! ncu is a stand-in.
+#![cfg(target_os = "linux")]
+
+mod analyze;
+mod bad_input;
+mod bench;
+mod profile;
+mod streams;

@@ -1,0 +1,213 @@
+//! `profile -- PROGRAM` from end to end, with the stand-in ncu.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::bench::{Bench, ran, stand_in};
+
+#[test]
+fn a_program_is_profiled_diagnosed_and_saved() {
+    let bench = Bench::new();
+    let ran = bench.profile("success", &["--format", "json"]);
+    let document = ran.json();
+    let saved = document["saved"].as_str().unwrap();
+    assert!(saved.starts_with(".adoprof/programs/program/"), "{saved}");
+    for name in ["profile.json", "raw.csv.zst", "source.csv.zst", "report.ncu-rep"] {
+        assert!(bench.path(saved).join(name).is_file(), "{name}");
+    }
+    assert!(ran.err.contains("34 passes"), "{ran:?}");
+    assert!(!ran.out.contains("result 42"), "the program's output is no result");
+    let argv = std::fs::read_to_string(bench.path("argv")).unwrap();
+    assert!(argv.contains("./program\nan argument\n") || argv.contains("--import"), "{argv}");
+
+    let again = bench.run(&["analyze", &format!("./{saved}"), "--format", "json"]).json();
+    assert_eq!(again["launches"], document["launches"]);
+    let files = bench.run(&["analyze", "pages/v2.raw.csv", "--format", "json"]).json();
+    assert_eq!(files["launches"], document["launches"]);
+}
+
+#[test]
+fn verbose_shows_what_ncu_and_the_program_printed() {
+    let bench = Bench::new();
+    let ran = bench.profile("success", &["-v"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.err.contains("result 42") && !ran.out.contains("result 42"), "{ran:?}");
+}
+
+#[test]
+fn a_baseline_is_compared_with() {
+    let bench = Bench::new();
+    bench.copy("rules/ado_v3.raw.csv", "v3.raw.csv");
+    let document =
+        bench.profile("success", &["--baseline", "v3.raw.csv", "--format", "json"]).json();
+    let come = document["diff"]["come"].to_string();
+    assert!(come.contains("uncoalesced-global-access"), "{come}");
+    let missing = bench.profile("success", &["--baseline", "./nope.csv"]);
+    missing.fails(2, &["nope.csv"]);
+    assert_eq!(bench.left(".adoprof").len(), 5, "only the first run saved: {:?}", bench.left(""));
+}
+
+#[test]
+fn a_dry_run_prints_ncus_lines_and_does_nothing() {
+    let bench = Bench::new();
+    let ran = bench.profile("success", &["--dry-run", "-k", "a b", "--ncu-args", "--nvtx"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 4, "a collection and three imports");
+    for part in ["--section", "'regex:a b'", "--nvtx", "--clock-control none", "'an argument'"] {
+        assert!(lines[0].contains(part), "no `{part}`: {}", lines[0]);
+    }
+    for (line, page) in lines[1..].iter().zip(["raw", "details", "source"]) {
+        assert!(line.contains(&format!("--page {page} --csv")), "{line}");
+    }
+    assert!(!bench.path(".adoprof").exists() && !bench.path("argv").exists());
+}
+
+#[test]
+fn a_program_that_fails_after_its_kernels_is_worth_a_notice() {
+    let bench = Bench::new();
+    for (case, code) in [("app_exit_7", "code 7"), ("app_abort", "code 6")] {
+        let text = bench.profile(case, &[]);
+        assert_eq!(text.code, Some(0), "{text:?}");
+        assert!(text.err.contains(code) && !text.out.contains(code), "{text:?}");
+        let json = bench.profile(case, &["--format", "json"]).json();
+        assert!(json["notices"].to_string().contains(code), "{json}");
+    }
+    let slow = bench.profile("slow", &["--format", "json"]).json();
+    assert_eq!(slow["notices"], serde_json::json!([]), "a slow launch that ended is no news");
+}
+
+#[test]
+fn faults_have_their_exit_code_and_leave_nothing() {
+    let bench = Bench::new();
+    for (case, code, parts) in [
+        ("no_kernels", 2, &["launched no kernel"][..]),
+        ("kernel_filter_no_match", 2, &["which are ok"]),
+        ("kernel_illegal_address", 4, &["bad(int *)", "compute-sanitizer"]),
+        ("missing_binary", 2, &["./program", "does not exist"]),
+        ("readonly_output", 2, &["can't be written", "-o"]),
+        ("unknown_section", 2, &["NoSuchSection"]),
+        ("forbidden", 3, &["NVreg_RestrictProfilingToAdminUsers=0", "SYS_ADMIN", "root"]),
+        ("no_driver", 3, &["CUDA driver"]),
+    ] {
+        bench.profile(case, &[]).fails(code, parts);
+        assert!(bench.left(".adoprof").is_empty(), "{case} left {:?}", bench.left(".adoprof"));
+    }
+    for import in ["junk", "truncated"] {
+        ran(bench.profiling("success", &[]).env("STAND_IN_IMPORT", import)).code.unwrap();
+        assert!(bench.left(".adoprof").is_empty(), "{import} left {:?}", bench.left(".adoprof"));
+    }
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_before_anything_runs() {
+    let bench = Bench::new();
+    for (args, parts) in [
+        (&["-k", "a("][..], &["-k: `a(`", "unclosed group"][..]),
+        (&["--ncu-args", "'open"], &["--ncu-args", "quote"]),
+        (&["--ncu-args", "-o elsewhere"], &["-o"]),
+    ] {
+        bench.profile("success", args).fails(2, parts);
+        assert!(bench.left(".adoprof").is_empty());
+        assert!(!bench.path("argv").exists(), "ncu was not run");
+    }
+    bench.profile("success", &["--ncu-args", "--nonsense"]).fails(2, &["--nonsense"]);
+}
+
+#[test]
+fn an_ncu_that_is_missing_foreign_or_too_old() {
+    let bench = Bench::new();
+    let with = |ncu: &str| bench.run(&["profile", "--ncu", ncu, "--", "./program"]);
+    with("/nowhere/ncu").fails(3, &["/nowhere/ncu", "install Nsight Compute"]);
+    with("/bin/sh").fails(3, &["is not Nsight Compute's ncu"]);
+    bench.profile("old", &[]).fails(3, &["2021.3.1", "2022.3.0"]);
+    let named = ran(bench.command(&["profile", "--", "./program"]).env("ADOPROF_NCU", "/nowhere"));
+    named.fails(3, &["/nowhere", "--ncu PATH"]);
+    let dry = bench.run(&["step", "--kernel", "v2", "--dry-run", "--ncu", "/nowhere/ncu"]);
+    dry.fails(3, &["/nowhere/ncu"]);
+    assert!(bench.left(".adoprof").is_empty());
+}
+
+#[test]
+fn a_time_limit_ends_the_run_and_leaves_nothing() {
+    let bench = Bench::new();
+    for (case, hint) in [("hang", false), ("hang_slow", true)] {
+        let ran = bench.profile(case, &["--timeout", "1s", "-o", "out/here"]);
+        ran.fails(3, &["1.00 s", "--timeout"]);
+        assert_eq!(ran.err.contains("--replay-mode range"), hint, "{ran:?}");
+        assert!(bench.left("out").is_empty(), "{:?}", bench.left("out"));
+    }
+}
+
+#[test]
+fn places_that_can_not_be_written_are_refused_first() {
+    let bench = Bench::new();
+    bench.write("occupied/file", "mine");
+    bench.write("file", "mine");
+    for (place, part) in [
+        ("/proc/adoprof/x", "/proc"),
+        ("file/x", "file"),
+        ("occupied", "already holds something"),
+        ("file", "already holds something"),
+    ] {
+        bench.profile("success", &["-o", place]).fails(2, &[part, "-o"]);
+        assert!(!bench.path("argv").exists(), "{place}: ncu was not run");
+    }
+    assert_eq!(std::fs::read(bench.path("occupied/file")).unwrap(), b"mine");
+    std::fs::create_dir(bench.path("fresh")).unwrap();
+    assert_eq!(bench.profile("success", &["-o", "fresh"]).code, Some(0), "an empty one will do");
+    bench.profile("success", &["-o", "fresh"]).fails(2, &["already holds something"]);
+}
+
+/// Waits for the stand-in to hang with its children.
+fn wait_for_children(bench: &Bench) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while std::fs::read_to_string(bench.path("pids")).unwrap_or_default().trim().is_empty() {
+        assert!(Instant::now() < deadline, "the stand-in did not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn two_runs_in_one_folder_and_ctrl_c() {
+    let bench = Bench::new();
+    bench.v2("pages/v2");
+    let mut first = Command::new(env!("CARGO_BIN_EXE_adoprof"))
+        .args(["profile", "--ncu", &stand_in(), "-o", "out/here", "--", "./program"])
+        .current_dir(bench.path(""))
+        .env("STAND_IN_CASE", "hang")
+        .env("STAND_IN_PIDS", bench.path("pids"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_children(&bench);
+    bench.profile("success", &["-o", "out/here"]).fails(2, &["another adoprof run", "-o"]);
+    assert_eq!(bench.profile("success", &["-o", "out/there"]).code, Some(0));
+    assert!(first.try_wait().unwrap().is_none(), "the first run goes on");
+
+    let signalled = Command::new("kill").args(["-INT", &first.id().to_string()]).status().unwrap();
+    assert!(signalled.success());
+    let output = first.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(output.stdout, b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.lines().last().unwrap().starts_with("adoprof: interrupted"), "{said}");
+    let left = bench.left("out");
+    assert!(left.iter().all(|path| path.starts_with(bench.path("out/there"))), "{left:?}");
+    assert_eq!(bench.profile("success", &["-o", "out/here"]).code, Some(0), "the place is free");
+}
+
+#[test]
+fn runs_of_one_second_get_folders_of_their_own() {
+    let bench = Bench::new();
+    bench.v2("pages/v2");
+    let runs: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| bench.profile("success", &["-q"]))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(runs.iter().all(|run| run.code == Some(0)), "{runs:?}");
+    let saved = std::fs::read_dir(bench.path(".adoprof/programs/program")).unwrap().count();
+    assert_eq!(saved, 4);
+}

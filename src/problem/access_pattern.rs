@@ -78,7 +78,6 @@ fn diffuse(field: &[f64], levels: usize, threads: usize) -> Result<Vec<f64>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, parse_overrides};

@@ -79,7 +79,6 @@ fn running_sums(values: &[f64], length: usize, threads: usize) -> Result<Vec<f64
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, parse_overrides};

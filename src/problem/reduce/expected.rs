@@ -115,7 +115,6 @@ fn tolerance(buffer: &Buffer) -> Result<Tolerance> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, parse_overrides};

@@ -1,9 +1,10 @@
 // Access pattern, step 3: through the read-only path.
 //
 // Step 2 with loads that promise that nobody writes the field during this kernel. On the first GPUs with caches this
-// went through the texture cache, beside L1 and with smaller lines. Since Volta both are one cache, and what is left
-// of the promise is that the compiler may move loads up across stores: here it can fetch a column's next levels
-// before it has stored the last.
+// went through the texture cache, beside L1 and with smaller lines. Since Volta both are one cache. What is left is
+// what the promise tells the compiler: that loads may move up across stores. It unrolls the loop, and the loads of
+// several rounds leave before the first store. All of the step's gain on an H200 comes from there: with the loop
+// kept as it is, the step is as slow as step 2.
 
 // Launch: as in step 2.
 extern "C" __global__ void diffuse_read_only(const double* __restrict__ field, double* __restrict__ diffused, int C,

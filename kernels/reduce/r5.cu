@@ -51,7 +51,8 @@ __device__ __forceinline__ T sum_tree(T* tree, unsigned thread)
 }
 
 // Launch: as in step 3.
-extern "C" __global__ void reduce_unrolled(const T* values, unsigned from, T* partials, unsigned to, T* sum, unsigned n)
+extern "C" __global__ void reduce_unrolled(const T* values, unsigned from, T* partials, unsigned to, T* sum,
+                                           unsigned n)
 {
     constexpr unsigned BLOCK = 256;
     __shared__ T tree[BLOCK];

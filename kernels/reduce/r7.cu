@@ -1,9 +1,9 @@
 // Reduction, step 7: as fast as memory delivers.
 //
 // What is left is the stream of values itself. Each lane loads 16 bytes at a time and issues four loads before it
-// needs the first, so that the warps together keep enough bytes on their way; the values pass by L1, where nobody would find
-// them again. A warp adds up by shuffles, without shared memory or barriers. And the block that finishes last adds
-// the blocks' sums, so that there is no second launch.
+// needs the first, so that all warps together keep enough bytes on their way; the values pass by L1, where nobody
+// would find them again. A warp adds up by shuffles, and a barrier is met once a block. And the block that finishes
+// last adds the blocks' sums, so that there is no second launch.
 
 #ifndef ELEMENT
 #define ELEMENT float
@@ -12,7 +12,7 @@ using T = ELEMENT;
 
 constexpr unsigned THREADS = 512;
 constexpr unsigned WARPS = THREADS / 32;
-constexpr unsigned IN_FLIGHT = 4;  // 16-byte loads that a lane issues before it needs the first
+constexpr unsigned IN_FLIGHT = 4;               // 16-byte loads that a lane issues before it needs the first
 constexpr unsigned TILE = THREADS * IN_FLIGHT;  // quads that a block takes at a time
 
 struct Quad {

@@ -82,7 +82,6 @@ fn tolerance([a, b]: &[Bounds; 2], n: usize) -> Result<Tolerance> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
     use crate::ladder::Ladder;

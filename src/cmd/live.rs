@@ -154,7 +154,9 @@ fn refuse_long(device: &Device, prepared: &mut Prepared, request: &Request) -> R
             return Ok(());
         };
         let seconds = prepared.run_plan(&probe)? * 1e-9;
-        let predicted = seconds * (full as f64 / probed as f64) * runs;
+        // Work may grow faster than the parameter, as the cube of a matrix's extent.
+        let work = prepared.plan().flops as f64 / probe.flops.max(1) as f64;
+        let predicted = seconds * work.max(full as f64 / probed as f64) * runs;
         if predicted <= limit {
             return Ok(());
         }

@@ -8,6 +8,7 @@ pub mod fill;
 pub mod half;
 pub mod precision;
 pub mod reference;
+pub mod stencil;
 
 pub use buffer::HostBuffer;
 pub use compare::{Comparison, Tolerance, compare};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::fill::Inputs;
-use super::{HostBuffer, Tolerance, ado};
+use super::{HostBuffer, Tolerance, ado, stencil};
 use crate::document::CpuTime;
 use crate::error::{Error, Result};
 use crate::ladder::plan::{Check, DType, Plan, Role};
@@ -27,7 +27,7 @@ pub struct Reference {
 pub type Version = fn(&Plan, &Inputs, usize) -> Result<HostBuffer>;
 
 /// The references that the program carries.
-pub const REFERENCES: &[Reference] = &[ado::REFERENCE];
+pub const REFERENCES: &[Reference] = &[ado::REFERENCE, stencil::REFERENCE];
 
 /// The reference of that name.
 #[must_use]

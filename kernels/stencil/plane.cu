@@ -36,9 +36,10 @@ __device__ constexpr float weight(int distance)
     return (float)TABLE[RADIUS - 1][distance];
 }
 
-// Launch: block 32 x ROWS, grid ceil(nx / 32) x ceil(ny / HEIGHT). The fields lie in memory as in the step by points.
-extern "C" __global__ void wave_by_planes(const float* __restrict__ cur, const float* __restrict__ prev,
-                                          const float* __restrict__ vsq, float* __restrict__ next,
+// Launch: block 32 x ROWS, grid ceil(nx / 32) x ceil(ny / HEIGHT) x any number, which shares out the planes. The fields
+// lie in memory as in the step by points, and are read by plain loads for the same reason.
+extern "C" __global__ void wave_by_planes(const float* cur, const float* prev,
+                                          const float* vsq, float* next,
                                           int nx, int ny, int nz)
 {
     __shared__ float tile[HEIGHT + 2 * RADIUS][WIDTH + 2 * RADIUS];
@@ -55,11 +56,20 @@ extern "C" __global__ void wave_by_planes(const float* __restrict__ cur, const f
     const auto place = [&](int x, int y) {
         return min(y, ny + RADIUS - 1) * (long)row + min(x, nx + RADIUS - 1);
     };
-    const float* c = cur + RADIUS * (plane + row) + 32;  // plane 0 of the grid, its point (0, 0)
+    const int share = (nz + gridDim.z - 1) / gridDim.z;
+    const int begin = blockIdx.z * share;
+    const int end = min(begin + share, nz);
+    if (begin >= end)
+        return;
+    const float* c = cur + (begin + RADIUS) * plane + RADIUS * row + 32;  // the point (0, 0) of plane `begin`
+    const size_t first = (size_t)(first_y + ty) * nx + first_x + tx;  // the thread's first point in a plane of next
     long column[POINTS];
+    bool inside[POINTS];
 #pragma unroll
-    for (int p = 0; p < POINTS; ++p)
+    for (int p = 0; p < POINTS; ++p) {
         column[p] = place(first_x + tx, first_y + ty + p * ROWS);
+        inside[p] = first_x + tx < nx && first_y + ty + p * ROWS < ny;
+    }
 
     float star[POINTS][2 * RADIUS + 1];  // the thread's values from plane z - RADIUS to z + RADIUS
 #pragma unroll
@@ -69,13 +79,19 @@ extern "C" __global__ void wave_by_planes(const float* __restrict__ cur, const f
             star[p][d + 1] = c[column[p] + (d - RADIUS) * (long)plane];
     }
 
-    for (int z = 0; z < nz; ++z, c += plane) {
+    for (int z = begin; z < end; ++z, c += plane) {
+        // Everything that this plane needs for itself is asked for at once, before the first of it is waited for.
+        float old[POINTS];
+        float speed[POINTS];
 #pragma unroll
         for (int p = 0; p < POINTS; ++p) {
 #pragma unroll
             for (int d = 0; d < 2 * RADIUS; ++d)
                 star[p][d] = star[p][d + 1];
             star[p][2 * RADIUS] = c[column[p] + RADIUS * plane];
+            const size_t i = first + ((size_t)z * ny + p * ROWS) * nx;
+            old[p] = inside[p] ? prev[i] : 0.0f;
+            speed[p] = inside[p] ? vsq[i] : 0.0f;
         }
 
         __syncthreads();  // the plane before has been read out of tile[]
@@ -98,18 +114,15 @@ extern "C" __global__ void wave_by_planes(const float* __restrict__ cur, const f
 #pragma unroll
         for (int p = 0; p < POINTS; ++p) {
             const int r = RADIUS + ty + p * ROWS;
-            const int x = first_x + tx;
-            const int y = first_y + ty + p * ROWS;
             float laplacian = 3 * weight(0) * star[p][RADIUS];
 #pragma unroll
             for (int d = 1; d <= RADIUS; ++d)
                 laplacian += weight(d) * ((tile[r][RADIUS + tx - d] + tile[r][RADIUS + tx + d]) +
                                           (tile[r - d][RADIUS + tx] + tile[r + d][RADIUS + tx]) +
                                           (star[p][RADIUS - d] + star[p][RADIUS + d]));
-            if (x < nx && y < ny) {
-                const size_t i = ((size_t)z * ny + y) * nx + x;
-                next[i] = 2 * star[p][RADIUS] - prev[i] + vsq[i] * laplacian;
-            }
+            if (inside[p])
+                next[first + ((size_t)z * ny + p * ROWS) * nx] =
+                    2 * star[p][RADIUS] - old[p] + speed[p] * laplacian;
         }
     }
 }

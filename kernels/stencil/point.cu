@@ -31,8 +31,11 @@ __device__ constexpr float weight(int distance)
 // cur               [nz + 2 RADIUS][ny + 2 RADIUS][pitch]: the grid with a halo on every side. A row begins 32 floats
 //                   before its first point, so that the points themselves begin on a 128-byte line.
 // prev, vsq, next   [nz][ny][nx], without a halo
-extern "C" __global__ void wave_by_points(const float* __restrict__ cur, const float* __restrict__ prev,
-                                          const float* __restrict__ vsq, float* __restrict__ next,
+//
+// The pointers are not __restrict__: the compiler would use read-only loads, and its flag for the caches of plain
+// loads would change nothing.
+extern "C" __global__ void wave_by_points(const float* cur, const float* prev,
+                                          const float* vsq, float* next,
                                           int nx, int ny, int nz)
 {
     const int x = blockIdx.x * 32 + threadIdx.x;

@@ -25,7 +25,7 @@
 #define ROWS 16  // and in y
 #endif
 #ifndef STAGES
-#define STAGES 4  // planes in shared memory: one in use, the others on their way
+#define STAGES 3  // planes in shared memory: one in use, the others on their way
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1  // resident on a multiprocessor

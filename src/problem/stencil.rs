@@ -201,7 +201,8 @@ pub fn by_rows<T: Number>(fields: Fields, grid: Grid, threads: usize) -> Result<
             ];
             let pairs = left.iter().zip(right).zip(south.iter().zip(north));
             let pairs = pairs.zip(under.iter().zip(over));
-            for (sum, (((left, right), (south, north)), (under, over))) in sums.iter_mut().zip(pairs)
+            for (sum, (((left, right), (south, north)), (under, over))) in
+                sums.iter_mut().zip(pairs)
             {
                 let along_x = T::from(*left) + T::from(*right);
                 let along_y = T::from(*south) + T::from(*north);

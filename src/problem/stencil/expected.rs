@@ -153,7 +153,8 @@ mod tests {
             assert!(expected.tolerance.absolute < limit, "{:?}", expected.tolerance);
             let decoded = |name: &str| -> Vec<f32> {
                 let of = |low: f64, high: f64, code: f64| low + code * (high - low) / 255.0;
-                let buffer = &inputs[&format!("{name}_{}", if step == "codes" { "code" } else { "half" })];
+                let buffer =
+                    &inputs[&format!("{name}_{}", if step == "codes" { "code" } else { "half" })];
                 (0..buffer.len())
                     .map(|index| match (step, name, buffer.get(index).unwrap()) {
                         ("halves", _, value) => value as f32,
@@ -169,7 +170,11 @@ mod tests {
             let comparison = compare(&expected.values, &got, expected.tolerance).unwrap();
             assert!(comparison.passed(), "{comparison:?}");
             // The loss is there, and it would not pass without the step's own tolerance.
-            assert!(!compare(&expected.values, &got, Tolerance { absolute: 1e-5, relative: 0.0 }).unwrap().passed());
+            assert!(
+                !compare(&expected.values, &got, Tolerance { absolute: 1e-5, relative: 0.0 })
+                    .unwrap()
+                    .passed()
+            );
         }
     }
 

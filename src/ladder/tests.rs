@@ -93,7 +93,11 @@ fn mistakes_of_copies_and_flags_are_named() {
             "fill = { encode = { of = \"sums\" } } #",
             "can't be a copy of `sums`",
         ),
-        ("fill = { uniform", "fill = { encode = { off = \"sums\" } } #", "unexpected keys in table: off"),
+        (
+            "fill = { uniform",
+            "fill = { encode = { off = \"sums\" } } #",
+            "unexpected keys in table: off",
+        ),
         (
             "file = \"scan.cu\"",
             "file = \"scan.cu\"\nflags = [\"-DN={M}\"]",

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::ladder::Tuning;
 use crate::report::Format;
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -285,12 +286,20 @@ pub struct LaunchArgs {
     /// The step.
     #[arg(long)]
     pub kernel: String,
+    /// Tunables, flags, block and carve-out, as JSON.
+    #[arg(long, value_parser = tuning)]
+    pub tuning: Option<Tuning>,
     /// Which device.
     #[arg(long, default_value_t = 0)]
     pub device: usize,
     /// The longest that one run may take, seconds.
     #[arg(long)]
     pub limit_s: u64,
+}
+
+/// A tuning as JSON.
+fn tuning(text: &str) -> Result<Tuning, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.

@@ -85,6 +85,10 @@ pub(super) struct Step {
     pub flags: Vec<String>,
     #[serde(default)]
     pub size: Sizes,
+    /// What a sweep may vary, with its defaults: names in this step's expressions, and `-DNAME=value`
+    /// for its compiler.
+    #[serde(default)]
+    pub tune: Sizes,
     #[serde(default)]
     pub note: String,
     #[serde(default)]

@@ -1,5 +1,7 @@
 //! The command line: types only, no behaviour.
 
+mod sweep;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::ladder::Tuning;
 use crate::report::Format;
+
+pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
 /// and how much it should give.
@@ -42,6 +46,8 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Two profiles side by side: what moved, which findings went and which came.
     Diff(DiffArgs),
+    /// A step over a grid of sizes, tunables, compiler flags and launch settings.
+    Sweep(SweepArgs),
     /// The rules: what each checks, its thresholds and their source.
     Explain(ExplainArgs),
     /// The ladders and their steps.
@@ -51,6 +57,9 @@ pub enum Command {
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
     Launch(LaunchArgs),
+    /// Verifies, times and profiles one point; sweep runs this.
+    #[command(name = "__point", hide = true)]
+    Point(PointArgs),
 }
 
 /// Where a step comes from and how large it is.

@@ -54,9 +54,16 @@ pub(super) fn plan(
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
     let tunables = step.tuned(tuning)?;
-    let mut plan = Planner { ladder, step, size, sms, tunables, block: tuning.block }.plan()?;
+    let planner = Planner { ladder, step, size: size.clone(), sms, tunables, block: tuning.block };
+    let mut plan = planner.plan()?;
     plan.flags.extend(tuning.flags.iter().cloned());
     plan.carveout_percent = tuning.carveout_percent;
+    // Tuned, the reference step is compared with itself as the manifest has it.
+    if plan.check == Check::Reference && *tuning != Tuning::default() {
+        plan.check = Planner { ladder, step, size, sms, tunables: step.tunables(), block: None }
+            .reference_check()?;
+        plan.notices.clear();
+    }
     if reduced && !step.note().is_empty() {
         plan.notices.insert(0, step.note().to_owned());
     }
@@ -246,8 +253,16 @@ impl Planner<'_> {
             )),
             other => other,
         })?;
-        let relative =
-            self.ladder.manifest.tolerance.as_ref().map_or(0.0, |given| given.get_ref().relative);
-        Ok(Check::Step { plan: Box::new(plan), relative })
+        Ok(Check::Step { plan: Box::new(plan), relative: self.relative() })
+    }
+
+    /// A check against this very plan.
+    fn reference_check(&self) -> Result<Check> {
+        Ok(Check::Step { plan: Box::new(self.plan()?), relative: self.relative() })
+    }
+
+    /// The tolerance of a check against a step.
+    fn relative(&self) -> f64 {
+        self.ladder.manifest.tolerance.as_ref().map_or(0.0, |given| given.get_ref().relative)
     }
 }

@@ -87,6 +87,7 @@ impl Ladder {
 mod tests {
     use super::*;
     use crate::ladder::parse_overrides;
+    use crate::ladder::plan::Check;
 
     const MANIFEST: &str = r#"
 name = "t"
@@ -143,6 +144,9 @@ args = ["out"]
         assert_eq!(plan.launches[0].shared_bytes, 256);
         assert_eq!(plan.flags, ["-DX=1", "-DBLOCK=64", "-DEACH=2", "-ftz=true"]);
         assert_eq!(plan.carveout_percent, Some(50));
+        // Step a is the reference: tuned, it is compared with itself untuned.
+        let Check::Step { plan: untuned, .. } = &plan.check else { panic!("{:?}", plan.check) };
+        assert_eq!((untuned.launches[0].grid, untuned.carveout_percent), ([4, 1, 1], None));
         assert_eq!(plan.size.keys().collect::<Vec<_>>(), ["N"], "tunables are no problem size");
     }
 

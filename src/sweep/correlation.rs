@@ -94,7 +94,8 @@ fn correlated(metric: &Metric, points: &[PointResult]) -> Option<Moving> {
 #[must_use]
 pub fn is_sum(name: &str) -> bool {
     metric::canonical(name).is_some_and(|(metric, _)| {
-        metric.name.ends_with(".sum") || metric.name.starts_with("sass__inst_executed")
+        metric.name.split('.').nth(1) == Some("sum") && metric.name.split('.').count() == 2
+            || metric.name.starts_with("sass__inst_executed")
     })
 }
 
@@ -107,7 +108,7 @@ pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let (a, b) = (ranks(a), ranks(b));
     // Ranks 1 to n have this mean, shared or not.
-    let mean = (a.len() as f64 + 1.0) / 2.0;
+    let mean = f64::midpoint(a.len() as f64, 1.0);
     let sum = |a: &[f64], b: &[f64]| -> f64 {
         a.iter().zip(b).map(|(x, y)| (x - mean) * (y - mean)).sum()
     };
@@ -126,7 +127,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
             .iter()
             .take_while(|&&at| values[at].total_cmp(&values[order[from]]).is_eq())
             .count();
-        let shared = from as f64 + (equal as f64 + 1.0) / 2.0;
+        let shared = from as f64 + f64::midpoint(equal as f64, 1.0);
         for &at in &order[from..from + equal] {
             ranks[at] = shared;
         }

@@ -98,7 +98,7 @@ impl Planner<'_> {
             buffers,
             launches,
             source: self.step.source.clone(),
-            flags: self.flags(),
+            flags: self.step.manifest.flags.iter().cloned().chain(self.definitions()).collect(),
             carveout_percent: None,
             check,
             library: manifest.library.as_ref().map(|name| name.get_ref().clone()),
@@ -119,10 +119,9 @@ impl Planner<'_> {
         sizes.chain([("SMS".to_owned(), f64::from(self.sms))]).collect()
     }
 
-    /// The step's flags, then a definition for each tunable.
-    fn flags(&self) -> Vec<String> {
-        let tunables = self.tunables.iter().map(|(name, value)| format!("-D{name}={value}"));
-        self.step.manifest.flags.iter().cloned().chain(tunables).collect()
+    /// What the compiler is told of the tunables.
+    fn definitions(&self) -> impl Iterator<Item = String> {
+        self.tunables.iter().map(|(name, value)| format!("-D{name}={value}"))
     }
 
     /// `L = 1024, M = 1024, N = 16`.

@@ -18,6 +18,8 @@ mod run_text;
 mod sarif;
 mod several;
 mod steps;
+mod sweep_tables;
+mod sweep_text;
 mod table;
 mod text;
 
@@ -32,6 +34,7 @@ use serde::Serialize;
 
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
+use crate::sweep::SweepDocument;
 
 pub use several::render_documents;
 
@@ -129,6 +132,24 @@ pub fn render_diff(
         Format::Markdown => markdown::diff(diff, out),
         Format::Csv => csv::diff(diff, out),
         Format::Sarif => json(&sarif::diff(diff), out),
+    }
+}
+
+/// Writes a sweep. It has no findings, so SARIF, which has a place for nothing else, is its JSON.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_sweep(
+    sweep: &SweepDocument,
+    format: Format,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => sweep_text::sweep(sweep, style, out),
+        Format::Json | Format::Sarif => json(sweep, out),
+        Format::Markdown => sweep_tables::markdown(sweep, out),
+        Format::Csv => sweep_tables::csv(sweep, out),
     }
 }
 

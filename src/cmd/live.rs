@@ -176,7 +176,8 @@ fn refuse_long(device: &Device, prepared: &mut Prepared, request: &Request) -> R
     }
 }
 
-fn environment(device: &Device, request: &Request) -> Environment {
+/// Where and how a step runs.
+pub fn environment(device: &Device, request: &Request) -> Environment {
     let (major, minor) = device.compute_capability;
     let selection = collect::selection(request.collection);
     Environment {

@@ -7,3 +7,4 @@ mod bad_input;
 mod bench;
 mod profile;
 mod streams;
+mod sweep;

@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Step;
-use crate::ladder::manifest::{Argument, Launch};
+use crate::ladder::manifest::{Argument, Launch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::plan::{Role, Source};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
@@ -18,12 +18,13 @@ impl Checker<'_> {
         let step = &self.manifest.steps[index];
         self.place(index)?;
         let defaults = self.sizes(&step.size)?;
+        self.tunables(&step.tune)?;
         for requirement in &step.requires {
-            self.formula(&requirement.that, false)?;
+            self.formula_of(&requirement.that, false, &step.tune)?;
         }
         for flag in &step.flags {
             for expression in flag.get_ref().expressions() {
-                self.names_known(flag, expression, false)?;
+                self.names_known(flag, expression, false, &step.tune)?;
             }
         }
         for answer in &step.answers {
@@ -45,7 +46,7 @@ impl Checker<'_> {
             return self.fail(&step.launches, "the step launches nothing: add a launch");
         }
         for launch in step.launches.get_ref() {
-            self.launch(launch)?;
+            self.launch(launch, &step.tune)?;
         }
         self.writes_outputs(index)?;
         let source = self.source(&step.file, read)?;
@@ -81,7 +82,7 @@ impl Checker<'_> {
         }
     }
 
-    fn launch(&self, launch: &Launch) -> Result<()> {
+    fn launch(&self, launch: &Launch, tune: &Sizes) -> Result<()> {
         let kernel = launch.kernel.get_ref();
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {
@@ -92,7 +93,7 @@ impl Checker<'_> {
         }
         let repeated = launch.repeat.is_some();
         if let Some(repeat) = &launch.repeat {
-            self.formula(repeat, false)?;
+            self.formula_of(repeat, false, tune)?;
         }
         for (what, extents) in [("grid", &launch.grid), ("block", &launch.block)] {
             if !(1..=3).contains(&extents.get_ref().len()) {
@@ -106,14 +107,14 @@ impl Checker<'_> {
             }
         }
         for formula in launch.grid.get_ref().iter().chain(launch.block.get_ref()) {
-            self.formula(formula, repeated)?;
+            self.formula_of(formula, repeated, tune)?;
         }
         if let Some(shared) = &launch.shared {
-            self.formula(shared, repeated)?;
+            self.formula_of(shared, repeated, tune)?;
         }
         for argument in &launch.args {
             match argument.get_ref() {
-                Argument::Scalar(scalar) => self.formula(&scalar.value, repeated)?,
+                Argument::Scalar(scalar) => self.formula_of(&scalar.value, repeated, tune)?,
                 Argument::Buffer(name) => {
                     let known: Vec<&str> = self.buffer_names().collect();
                     if !known.contains(&name.as_str()) {

@@ -15,8 +15,17 @@ static PROFILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 /// # Errors
 /// [`Error::Input`] where a shipped recording is damaged, which the tests exclude.
 pub fn recordings() -> Result<Vec<(String, Meta)>> {
+    under(&PROFILES)
+}
+
+/// The recordings of one ladder, which lie in the folder of its name.
+fn of_ladder(ladder: &str) -> Result<Vec<(String, Meta)>> {
+    PROFILES.get_dir(ladder).map_or_else(|| Ok(Vec::new()), under)
+}
+
+fn under(folder: &Dir) -> Result<Vec<(String, Meta)>> {
     let mut found = Vec::new();
-    visit(&PROFILES, &mut found)?;
+    visit(folder, &mut found)?;
     found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
 }
@@ -39,7 +48,7 @@ fn visit(folder: &Dir, found: &mut Vec<(String, Meta)>) -> Result<()> {
 /// # Errors
 /// As [`recordings`].
 pub fn recorded_sizes(ladder: &str, step: &str) -> Result<Vec<BTreeMap<String, u64>>> {
-    Ok(recordings()?
+    Ok(of_ladder(ladder)?
         .into_iter()
         .filter_map(|(_, meta)| meta.step)
         .filter(|info| info.ladder == ladder && info.name == step)
@@ -52,7 +61,7 @@ pub fn recorded_sizes(ladder: &str, step: &str) -> Result<Vec<BTreeMap<String, u
 /// # Errors
 /// As [`recordings`].
 pub fn recording(ladder: &str, step: &str, size: &BTreeMap<String, u64>) -> Result<Option<Saved>> {
-    for (folder, meta) in recordings()? {
+    for (folder, meta) in of_ladder(ladder)? {
         let matches = meta
             .step
             .as_ref()

@@ -7,6 +7,7 @@
 mod check;
 pub mod describe;
 pub mod expression;
+mod flag;
 pub mod manifest;
 pub mod nearest;
 pub mod overrides;

@@ -13,6 +13,7 @@ pub mod padding;
 pub mod precision;
 pub mod reduce;
 pub mod reference;
+pub mod stencil;
 
 pub use buffer::HostBuffer;
 pub use compare::{Comparison, Tolerance, compare};

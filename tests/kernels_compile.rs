@@ -42,6 +42,36 @@ fn every_kernel_compiles_for_every_architecture() {
     }
 }
 
+/// Flags choose variants of a file: each step compiles as its manifest wants it.
+#[test]
+fn every_built_in_step_compiles_with_its_flags_too() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    for name in Ladder::builtin_names() {
+        let ladder = Ladder::builtin(name).unwrap();
+        for step in ladder.steps() {
+            let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            if plan.flags.is_empty() {
+                continue;
+            }
+            let shown = format!("{name}/{}", step.name());
+            for compute_capability in ARCHITECTURES {
+                let unit = Unit {
+                    text: &plan.source.text,
+                    path: Path::new(&plan.source.name),
+                    shown_as: &shown,
+                    flags: &plan.flags,
+                    compute_capability,
+                };
+                let cubin = nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{error}"));
+                assert!(cubin.starts_with(b"\x7fELF"), "{shown} for {compute_capability:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn steps_with_flags_compile_with_them_and_have_their_kernels() {
     if !nvrtc::is_present() {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::expression::RESERVED;
+use super::expression::{Expression, RESERVED};
 use super::manifest::{Formula, Manifest, Origin, Sizes};
 use super::nearest::hint;
 use super::plan::Source;
@@ -155,21 +155,31 @@ impl Checker<'_> {
 
     /// Every name in an expression is a parameter, `SMS`, or `i` in a repeated launch.
     fn formula(&self, formula: &Formula, repeated: bool) -> Result<()> {
+        self.names_known(formula, formula.get_ref(), repeated)
+    }
+
+    /// The same for an expression that is only a part of what stands at `at`.
+    fn names_known(
+        &self,
+        at: &Spanned<impl Sized>,
+        expression: &Expression,
+        repeated: bool,
+    ) -> Result<()> {
         let mut known: Vec<&str> = self.parameters().collect();
         known.push("SMS");
         if repeated {
             known.push("i");
         }
-        match formula.get_ref().names().iter().find(|name| !known.contains(&name.as_str())) {
+        match expression.names().iter().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
             Some(name) if name == "i" => {
-                self.fail(formula, "`i` has a value only in a launch with `repeat`: add one")
+                self.fail(at, "`i` has a value only in a launch with `repeat`: add one")
             }
             Some(name) => self.fail(
-                formula,
+                at,
                 format!(
                     "`{}` uses `{name}`, which is no parameter{}",
-                    formula.get_ref().text(),
+                    expression.text(),
                     hint(name, &known)
                 ),
             ),

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use toml::Spanned;
 
 use super::expression::Expression;
+use super::flag::Flag;
 use super::nearest::nearest;
 use super::plan::{DType, Fill, Role};
 use crate::error::{Error, Result};
@@ -82,7 +83,7 @@ pub(super) struct Step {
     pub from: Option<Spanned<String>>,
     pub file: Spanned<String>,
     #[serde(default)]
-    pub flags: Vec<String>,
+    pub flags: Vec<Spanned<Flag>>,
     #[serde(default)]
     pub size: Sizes,
     #[serde(default)]

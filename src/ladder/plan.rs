@@ -161,6 +161,16 @@ pub enum Fill {
     },
     /// The same value everywhere.
     Constant(f64),
+    /// A compressed copy of another input: each of its values converted to this buffer's type. For
+    /// an integer type the value becomes a code, 0 for `low` and the type's largest for `high`.
+    Encode {
+        /// The input that is compressed.
+        of: String,
+        /// What code 0 stands for; integer types only.
+        low: Option<f64>,
+        /// What the largest code stands for; integer types only.
+        high: Option<f64>,
+    },
     /// The element's index, modulo the number of integers from 0 that the type holds without gaps
     /// (256 for u8, 2048 for f16, 2^24 for f32, …).
     Index,

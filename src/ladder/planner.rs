@@ -78,7 +78,7 @@ impl Planner<'_> {
             buffers,
             launches,
             source: self.step.source.clone(),
-            flags: self.step.manifest.flags.clone(),
+            flags: self.flags(&values)?,
             check,
             library: manifest.library.as_ref().map(|name| name.get_ref().clone()),
             bytes: self.whole("bytes", &manifest.bytes, &values)?,
@@ -121,6 +121,18 @@ impl Planner<'_> {
         formula.get_ref().whole(values).map_err(|problem| self.senseless(what, formula, &problem))
     }
 
+    /// The step's compiler flags with their expressions evaluated.
+    fn flags(&self, values: &Values) -> Result<Vec<String>> {
+        let flags = self.step.manifest.flags.iter();
+        flags
+            .map(|flag| {
+                flag.get_ref().at(values).map_err(|problem| {
+                    self.ladder.origin().error(&flag.span(), format!("flags: {problem}"))
+                })
+            })
+            .collect()
+    }
+
     fn requirements(&self, values: &Values) -> Result<()> {
         for requirement in &self.step.manifest.requires {
             let that = requirement.that.get_ref();
@@ -154,12 +166,25 @@ impl Planner<'_> {
             builtin
                 .is_some_and(|builtin| builtin.buffers.iter().any(|(needed, ..)| *needed == name))
         };
+        // A compressed copy is made from its original, on the host.
+        let originals: Vec<&str> = self
+            .ladder
+            .manifest
+            .buffers
+            .iter()
+            .filter(|buffer| passed.contains(&buffer.name.get_ref().as_str()))
+            .filter_map(|buffer| match buffer.fill.as_ref()?.get_ref() {
+                Fill::Encode { of, .. } => Some(of.as_str()),
+                _ => None,
+            })
+            .collect();
         let mut buffers = Vec::new();
         let mut places = BTreeMap::new();
         let mut total: Option<u64> = Some(0);
         for buffer in &self.ladder.manifest.buffers {
             let name = buffer.name.get_ref();
-            if !passed.contains(&name.as_str()) && !checked(name) {
+            let needed = passed.contains(&name.as_str()) || originals.contains(&name.as_str());
+            if !needed && !checked(name) {
                 continue;
             }
             let what = format!("shape of `{name}`");

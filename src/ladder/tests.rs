@@ -39,6 +39,90 @@ fn every_built_in_step_plans_at_default_and_odd_sizes() {
 }
 
 #[test]
+fn every_step_of_the_stencil_plans_at_odd_sizes_and_all_orders() {
+    let ladder = Ladder::builtin("stencil").unwrap();
+    for step in ladder.steps() {
+        for odd in ["NX=1,NY=1,NZ=1", "NX=37,NY=130,NZ=3,ORDER=2", "NX=1000,NY=7,NZ=65,ORDER=12"] {
+            for sms in [1, 36, 132] {
+                let plan = ladder.plan(step.name(), &size(odd), sms).unwrap();
+                let order = format!("-DORDER={}", plan.size["ORDER"]);
+                assert!(plan.flags.contains(&order), "{:?}", plan.flags);
+            }
+        }
+        for order in ["ORDER=7", "ORDER=14"] {
+            let error = ladder.plan(step.name(), &size(order), 132).unwrap_err().to_string();
+            assert!(error.contains("there are weights for the orders"), "{error}");
+        }
+    }
+    // A row: 32 floats, then 37 + 1 up to a line of 32. 3 + 2 planes of 130 + 2 rows.
+    let plan = ladder.plan("point", &size("NX=37,NY=130,NZ=3,ORDER=2"), 132).unwrap();
+    assert_eq!(plan.buffers[0].shape, [5, 132, 96]);
+    // 14,430 points: 16 bytes each; order 2: 7 + 5 operations.
+    assert_eq!((plan.bytes, plan.flops), (16 * 14_430, 12 * 14_430));
+}
+
+#[test]
+fn the_streams_grid_fills_whole_waves() {
+    let ladder = Ladder::builtin("stencil").unwrap();
+    let shares =
+        |sizes: &str| ladder.plan("stream", &size(sizes), 132).unwrap().launches[0].grid[2];
+    // 4 x 32 tiles fill 132 multiprocessors nearly; 5 x 32 would need two waves, so four waves' worth
+    // of shares are cut: ceil(528 / 160). 2 x 32: ceil(528 / 64).
+    assert_eq!(shares("NX=512,NY=512"), 1);
+    assert_eq!(shares("NX=640,NY=512"), 4);
+    assert_eq!(shares("NX=256,NY=512"), 9);
+}
+
+#[test]
+fn a_compressed_copy_brings_its_original() {
+    let plan = Ladder::builtin("stencil").unwrap().plan("codes", &size("NX=3"), 132).unwrap();
+    let names: Vec<&str> = plan.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
+    assert_eq!(names, ["cur", "prev", "vsq", "next", "cur_code", "prev_code", "vsq_code"]);
+    // The reference of this ladder is a step, so the original is there for the copy alone.
+    let copy = "name = \"copy\"\ndtype = \"f16\"\nshape = [\"N\"]\nrole = \"input\"\n\
+                fill = { encode = { of = \"values\" } }\n\n[[buffers]]\nname = \"sums\"";
+    let ladder = broken("name = \"sums\"", copy).unwrap();
+    assert_eq!(ladder.plan("plain", &size("N=4"), 1).unwrap().buffers.len(), 2);
+}
+
+#[test]
+fn mistakes_of_copies_and_flags_are_named() {
+    for (old, new, words) in [
+        (
+            "fill = { uniform",
+            "fill = { encode = { of = \"sums\" } } #",
+            "can't be a copy of `sums`",
+        ),
+        ("fill = { uniform", "fill = { encode = { off = \"sums\" } } #", "unexpected keys in table: off"),
+        (
+            "file = \"scan.cu\"",
+            "file = \"scan.cu\"\nflags = [\"-DN={M}\"]",
+            "uses `M`, which is no",
+        ),
+        ("file = \"scan.cu\"", "file = \"scan.cu\"\nflags = [\"-DN={N\"]", "has no partner"),
+    ] {
+        let error = broken(old, new).unwrap_err().to_string();
+        assert!(error.contains(words), "{new}: {error}");
+    }
+    let copy = |dtype: &str, range: &str| {
+        let copy = format!(
+            "name = \"copy\"\ndtype = \"{dtype}\"\nshape = [\"N\"]\nrole = \"input\"\n\
+             fill = {{ encode = {{ of = \"values\"{range} }} }}\n\n[[buffers]]\nname = \"sums\""
+        );
+        broken("name = \"sums\"", &copy).map(|_| ())
+    };
+    assert!(copy("u8", ", low = 0, high = 1").is_ok());
+    for (dtype, range, words) in [
+        ("u8", "", "a code of type u8 needs a range"),
+        ("u8", ", low = 0, high = 0.5", "go from 0 to 1: widen the range"),
+        ("f16", ", low = 0, high = 1", "mean nothing"),
+    ] {
+        let error = copy(dtype, range).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
 fn v2_plans_as_the_kernel_expects() {
     let plan = ado().plan("v2", &size("N=3,M=5,L=40"), 132).unwrap();
     let names: Vec<&str> = plan.buffers.iter().map(|buffer| buffer.name.as_str()).collect();

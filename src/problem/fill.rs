@@ -20,20 +20,53 @@ const CHUNK: usize = 1 << 16;
 /// # Errors
 /// [`Error::Environment`] where the host has too little memory.
 pub fn inputs(plan: &Plan, seed: u64) -> Result<Inputs> {
-    plan.buffers
-        .iter()
-        .filter(|buffer| matches!(buffer.role, Role::Input | Role::State))
+    let with_content =
+        || plan.buffers.iter().filter(|buffer| matches!(buffer.role, Role::Input | Role::State));
+    let mut inputs = with_content()
+        .filter(|buffer| encoded_from(buffer).is_none())
         .map(|buffer| Ok((buffer.name.clone(), fill(buffer, seed)?)))
-        .collect()
+        .collect::<Result<Inputs>>()?;
+    for copy in with_content() {
+        let Some(of) = encoded_from(copy) else { continue };
+        let source = match inputs.get(of) {
+            Some(HostBuffer::F32(values)) => values,
+            _ => &Vec::new(),
+        };
+        let values = encode(copy, source)?;
+        inputs.insert(copy.name.clone(), values);
+    }
+    Ok(inputs)
 }
 
-/// Fills one buffer, with all threads of the current rayon pool.
+/// The input that a buffer is a compressed copy of.
+fn encoded_from(buffer: &Buffer) -> Option<&str> {
+    match &buffer.fill {
+        Fill::Encode { of, .. } => Some(of),
+        _ => None,
+    }
+}
+
+/// Fills one buffer, with all threads of the current rayon pool. A compressed copy comes from
+/// [`encode`] instead.
 ///
 /// # Errors
-/// [`Error::Environment`] where the host has too little memory.
+/// [`Error::Environment`] where the host has too little memory, [`Error::Usage`] for a compressed
+/// copy.
 pub fn fill(buffer: &Buffer, seed: u64) -> Result<HostBuffer> {
-    let stream = Stream::new(&buffer.name, seed);
-    let make = Maker { stream, buffer };
+    make(&Maker { stream: Stream::new(&buffer.name, seed), buffer, source: &[] })
+}
+
+/// A compressed copy of an input.
+///
+/// # Errors
+/// [`Error::Environment`] where the host has too little memory, [`Error::Usage`] where the input has
+/// another length.
+pub fn encode(copy: &Buffer, source: &[f32]) -> Result<HostBuffer> {
+    make(&Maker { stream: Stream::new(&copy.name, 0), buffer: copy, source })
+}
+
+fn make(make: &Maker) -> Result<HostBuffer> {
+    let buffer = make.buffer;
     Ok(match buffer.dtype {
         DType::F32 => HostBuffer::F32(make.array(|value| value as f32)?),
         DType::F64 => HostBuffer::F64(make.array(|value| value)?),
@@ -78,6 +111,8 @@ fn mix(value: u64) -> u64 {
 struct Maker<'a> {
     stream: Stream,
     buffer: &'a Buffer,
+    /// What a compressed copy is a copy of.
+    source: &'a [f32],
 }
 
 impl Maker<'_> {
@@ -119,6 +154,27 @@ impl Maker<'_> {
                     let value = (low + (high - low) * fraction).min(last).max(low);
                     convert(if whole { value.floor() } else { value })
                 })
+            }
+            Fill::Encode { of, low, high } => {
+                let source = self.source;
+                if source.len() as u64 != self.buffer.elements() {
+                    return Err(Error::Usage(format!(
+                        "`{}` is a compressed copy of `{of}`, so it must have as many elements; give \
+                         both the same `shape`",
+                        self.buffer.name
+                    )));
+                }
+                match (low, high) {
+                    (Some(low), Some(high)) => {
+                        let (low, most) = (*low, self.buffer.dtype.range().1);
+                        let steps = most / (high - low);
+                        self.generate(|index| {
+                            let code = (f64::from(source[index as usize]) - low) * steps;
+                            convert(code.round_ties_even().clamp(0.0, most))
+                        })
+                    }
+                    _ => self.generate(|index| convert(f64::from(source[index as usize]))),
+                }
             }
             Fill::Index => {
                 let count = integers(self.buffer.dtype);
@@ -252,6 +308,22 @@ mod tests {
         assert_eq!(drawn[254..], [254.0, 255.0, 0.0, 1.0]);
         let drawn = values(&buffer(DType::F16, 2050, Fill::Index), 0);
         assert_eq!(drawn[2047..], [2047.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_copy_is_rounded_or_coded() {
+        let copy = |dtype, low, high| buffer(dtype, 4, Fill::Encode { of: "x".into(), low, high });
+        let source = [-1.0, 0.3, 0.996, 1.0];
+        let all = |buffer: &HostBuffer| (0..4).map(|i| buffer.get(i).unwrap()).collect::<Vec<_>>();
+        // 255 steps of 2/255 from -1: 0.3 is 165.75 of them, 0.996 is 254.49.
+        let codes = encode(&copy(DType::U8, Some(-1.0), Some(1.0)), &source).unwrap();
+        assert_eq!(all(&codes), [0.0, 166.0, 254.0, 255.0]);
+        // Halves from 1/4 to 1/2 are 2^-12 apart: 0.3 is 1228.8 of them. From 1/2 on it is 2^-11, and
+        // 0.996 is 2039.8 of those.
+        let halves = encode(&copy(DType::F16, None, None), &source).unwrap();
+        assert_eq!(all(&halves), [-1.0, 1229.0 / 4096.0, 2040.0 / 2048.0, 1.0]);
+        assert!(encode(&copy(DType::F16, None, None), &source[1..]).is_err());
+        assert!(fill(&copy(DType::F16, None, None), 1).is_err());
     }
 
     #[test]

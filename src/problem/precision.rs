@@ -2,7 +2,7 @@
 
 use super::Tolerance;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Buffer, Fill};
+use crate::ladder::plan::{Argument, Buffer, DType, Fill, Plan};
 
 /// Unit roundoff of f32, u = 2^-24: the largest relative error of one rounding to nearest.
 pub const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
@@ -35,6 +35,8 @@ impl Bounds {
             Fill::Choice(values) => (values.clone(), true),
             Fill::Constant(value) => (vec![*value], true),
             Fill::Uniform { low, high } => (vec![*low, *high], false),
+            // A copy is judged by what it is a copy of; without that it may hold anything.
+            Fill::Encode { .. } => (vec![buffer.dtype.range().0, buffer.dtype.range().1], false),
             // At most the largest integer that f32 counts to.
             Fill::Index => (vec![0.0, (buffer.elements().min(1 << 24)) as f64], true),
         };
@@ -44,6 +46,63 @@ impl Bounds {
             positive: values.iter().all(|value| *value >= 0.0),
         }
     }
+}
+
+/// The smallest and the largest value that a fill gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Range {
+    /// The range of a fill; `None` where it depends on the buffer's length or on another buffer, and
+    /// where there are no values.
+    #[must_use]
+    pub fn of(fill: &Fill) -> Option<Self> {
+        match fill {
+            Fill::Choice(values) => {
+                let low = values.iter().copied().reduce(f64::min)?;
+                let high = values.iter().copied().reduce(f64::max)?;
+                Some(Self { low, high })
+            }
+            Fill::Constant(value) => Some(Self { low: *value, high: *value }),
+            Fill::Uniform { low, high } => Some(Self { low: *low, high: *high }),
+            Fill::Index | Fill::Encode { .. } => None,
+        }
+    }
+}
+
+/// Half the distance of neighbouring f16 values, relative to the value: 2^-11. Below 2^-14 the
+/// distance is fixed; half of it is 2^-25.
+const F16_ROUNDOFF: f64 = 1.0 / 2048.0;
+const F16_SMALLEST_ERROR: f64 = 1.0 / 33_554_432.0;
+
+/// The largest error of the values that a plan's kernels read for an input: 0 where they read the
+/// input itself, half a step of the code or a rounding where they read a compressed copy of it.
+#[must_use]
+pub fn quantisation(plan: &Plan, input: &str) -> f64 {
+    let source = plan.buffers.iter().find(|buffer| buffer.name == input);
+    let magnitude = source.map_or(0.0, |source| Bounds::of(source).magnitude);
+    let passed = |place: usize| {
+        let mut arguments = plan.launches.iter().flat_map(|launch| &launch.arguments);
+        arguments.any(|argument| *argument == Argument::Buffer(place))
+    };
+    let copies = plan.buffers.iter().enumerate().filter(|(place, _)| passed(*place));
+    copies
+        .filter_map(|(_, copy)| match &copy.fill {
+            Fill::Encode { of, low, high } if of == input => Some(match (copy.dtype, low, high) {
+                (DType::F16, ..) => (F16_ROUNDOFF * magnitude).max(F16_SMALLEST_ERROR),
+                (DType::F32 | DType::F64, ..) => 0.0,
+                // An integer without a range never passes the manifest's checks.
+                (dtype, Some(low), Some(high)) => (high - low) / dtype.range().1 / 2.0,
+                _ => f64::INFINITY,
+            }),
+            _ => None,
+        })
+        .fold(0.0, f64::max)
 }
 
 /// γ_k = k·u / (1 − k·u): the relative error of a result behind k roundings, whatever their order,
@@ -89,6 +148,30 @@ mod tests {
         let got = gamma(2048.0, F32_ROUNDOFF, "sums").unwrap();
         assert!((got - 1.0 / 8191.0).abs() < 1e-18);
         assert!(gamma(F32_INTEGERS / 2.0, F32_ROUNDOFF, "sums").is_err());
+    }
+
+    #[test]
+    fn quantisation_is_half_a_step() {
+        let ladder = crate::ladder::Ladder::builtin("stencil").unwrap();
+        let error = |step, field| {
+            let plan = ladder.plan(step, &crate::ladder::Overrides::new(), 132).unwrap();
+            quantisation(&plan, field)
+        };
+        assert!(error("stream", "cur").abs() < f64::EPSILON);
+        // Halves up to 1 and up to 3/16: 2^-11 of that.
+        assert!((error("halves", "cur") - 1.0 / 2048.0).abs() < 1e-12);
+        assert!((error("halves", "vsq") - 3.0 / 32768.0).abs() < 1e-12);
+        // 255 steps from -1 to 1 and from 1/16 to 3/16.
+        assert!((error("codes", "cur") - 1.0 / 255.0).abs() < 1e-12);
+        assert!((error("codes", "vsq") - 1.0 / 16.0 / 255.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ranges_are_the_fills() {
+        let range = Range::of(&Fill::Choice(vec![2.0, -3.0, 1.0])).unwrap();
+        assert!((range.low + 3.0).abs() < 1e-15 && (range.high - 2.0).abs() < 1e-15);
+        assert_eq!(Range::of(&Fill::Choice(Vec::new())), None);
+        assert_eq!(Range::of(&Fill::Index), None);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use super::fill::Inputs;
-use super::{HostBuffer, Tolerance, access_pattern, ado, increment, matmul, padding, reduce};
+use super::{
+    HostBuffer, Tolerance, access_pattern, ado, increment, matmul, padding, reduce, stencil,
+};
 use crate::document::CpuTime;
 use crate::error::{Error, Result};
 use crate::ladder::plan::{Check, DType, Plan, Role};
@@ -35,6 +37,7 @@ pub const REFERENCES: &[Reference] = &[
     access_pattern::REFERENCE,
     padding::REFERENCE,
     matmul::REFERENCE,
+    stencil::REFERENCE,
 ];
 
 /// The reference of that name.

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::ladder::manifest::Buffer;
 use crate::ladder::nearest::hint;
 use crate::ladder::plan::{DType, Fill, Role};
+use crate::problem::precision::Range;
 use crate::problem::reference;
 use crate::text::printable;
 
@@ -67,6 +68,9 @@ impl Checker<'_> {
             // An integer's `high` is excluded, so 256 will do for u8.
             Fill::Uniform { low, high } if !dtype.is_float() => vec![*low, high - 1.0],
             Fill::Uniform { low, high } => vec![*low, *high],
+            Fill::Encode { of, low, high } => {
+                return self.encoded(buffer, fill, of, low.zip(*high));
+            }
             Fill::Index => Vec::new(),
         };
         match values.into_iter().find(|value| !fits(dtype, *value)) {
@@ -78,6 +82,58 @@ impl Checker<'_> {
                     dtype.word()
                 ),
             ),
+        }
+    }
+
+    /// A compressed copy is made of an f32 input with values of its own, and its range holds them.
+    fn encoded(
+        &self,
+        buffer: &Buffer,
+        fill: &Spanned<Fill>,
+        of: &str,
+        range: Option<(f64, f64)>,
+    ) -> Result<()> {
+        let source = self.manifest.buffers.iter().find(|other| other.name.get_ref() == of);
+        let values = source
+            .filter(|source| source.dtype == DType::F32 && source.role == Role::Input)
+            .and_then(|source| source.fill.as_ref())
+            .and_then(|fill| Range::of(fill.get_ref()));
+        let Some(values) = values else {
+            let inputs: Vec<&str> = self
+                .manifest
+                .buffers
+                .iter()
+                .filter(|other| other.role == Role::Input && other.dtype == DType::F32)
+                .map(|other| other.name.get_ref().as_str())
+                .collect();
+            return self.fail(fill, format!(
+                "`{}` can't be a copy of `{}`{}: name an input of type f32 with a `choice`, `uniform` or `constant` fill",
+                buffer.name.get_ref(),
+                printable(of),
+                hint(of, &inputs)
+            ));
+        };
+        match (buffer.dtype.is_float(), range) {
+            (true, None) => Ok(()),
+            (true, Some(_)) => self.fail(fill, format!(
+                "type {} keeps values as they are, so `low` and `high` mean nothing: remove them",
+                buffer.dtype.word()
+            )),
+            (false, None) => self.fail(fill, format!(
+                "a code of type {} needs a range: add `low` and `high`, such as low = {}, high = {}",
+                buffer.dtype.word(),
+                values.low,
+                values.high
+            )),
+            (false, Some((low, high))) if low <= values.low && values.high <= high && low < high => {
+                Ok(())
+            }
+            (false, Some((low, high))) => self.fail(fill, format!(
+                "the codes stand for {low} to {high}, but the values of `{}` go from {} to {}: widen the range",
+                printable(of),
+                values.low,
+                values.high
+            )),
         }
     }
 

@@ -21,6 +21,11 @@ impl Checker<'_> {
         for requirement in &step.requires {
             self.formula(&requirement.that, false)?;
         }
+        for flag in &step.flags {
+            for expression in flag.get_ref().expressions() {
+                self.names_known(flag, expression, false)?;
+            }
+        }
         for answer in &step.answers {
             if !known_rule(answer.get_ref()) {
                 return self.fail(

@@ -9,7 +9,7 @@ use super::manifest::{Argument, Formula};
 use super::nearest::hint;
 use super::overrides::Overrides;
 use super::plan::{self, Buffer, Check, Fill, Plan};
-use super::{Ladder, Step};
+use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::problem::reference;
 use crate::text::printable;
@@ -46,17 +46,31 @@ pub(super) fn size(
 pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) -> Result<Plan> {
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
-    let mut plan = Planner { ladder, step, size, sms }.plan()?;
+    let mut plan = Planner { ladder, step, variant: None, size, sms }.plan()?;
     if reduced && !step.note().is_empty() {
         plan.notices.insert(0, step.note().to_owned());
     }
     Ok(plan)
 }
 
+/// Plans a variant of a step likewise.
+pub(super) fn variant_plan(
+    ladder: &Ladder,
+    step: &Step,
+    variant: &Variant,
+    given: &Overrides,
+    sms: u32,
+) -> Result<Plan> {
+    let size = size(ladder, step, given)?;
+    Planner { ladder, step, variant: Some(variant), size, sms }.plan()
+}
+
 /// A step at a size.
 struct Planner<'a> {
     ladder: &'a Ladder,
     step: &'a Step,
+    /// The step as it is without.
+    variant: Option<&'a Variant>,
     size: BTreeMap<String, u64>,
     sms: u32,
 }
@@ -68,19 +82,23 @@ impl Planner<'_> {
         let (buffers, places) = self.buffers(&values)?;
         let launches = self.launches(&values, &places)?;
         let mut notices = Vec::new();
-        let check = self.check(&mut notices)?;
+        let check = match self.variant {
+            None => self.check(&mut notices)?,
+            Some(_) => Check::Reference,
+        };
         let manifest = &self.ladder.manifest;
+        let library = manifest.library.as_ref().filter(|_| self.variant.is_none());
         Ok(Plan {
             ladder: self.ladder.name().to_owned(),
             step: self.step.name().to_owned(),
-            title: self.step.title().to_owned(),
+            title: self.variant.map_or(self.step.title(), Variant::title).to_owned(),
             size: self.size.clone(),
             buffers,
             launches,
-            source: self.step.source.clone(),
+            source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
             flags: self.flags(&values)?,
             check,
-            library: manifest.library.as_ref().map(|name| name.get_ref().clone()),
+            library: library.map(|name| name.get_ref().clone()),
             bytes: self.whole("bytes", &manifest.bytes, &values)?,
             flops: self.whole("flops", &manifest.flops, &values)?,
             metric: plan::Metric {
@@ -121,9 +139,10 @@ impl Planner<'_> {
         formula.get_ref().whole(values).map_err(|problem| self.senseless(what, formula, &problem))
     }
 
-    /// The step's compiler flags with their expressions evaluated.
+    /// The step's compiler flags, then the variant's, with their expressions evaluated.
     fn flags(&self, values: &Values) -> Result<Vec<String>> {
-        let flags = self.step.manifest.flags.iter();
+        let more = self.variant.into_iter().flat_map(|variant| &variant.manifest.flags);
+        let flags = self.step.manifest.flags.iter().chain(more);
         flags
             .map(|flag| {
                 flag.get_ref().at(values).map_err(|problem| {
@@ -235,8 +254,13 @@ impl Planner<'_> {
             ));
             return Ok(Check::Reference);
         }
-        let reference =
-            Planner { ladder: self.ladder, step, size: self.size.clone(), sms: self.sms };
+        let reference = Planner {
+            ladder: self.ladder,
+            step,
+            variant: None,
+            size: self.size.clone(),
+            sms: self.sms,
+        };
         let plan = reference.plan().map_err(|error| match error {
             Error::Usage(problem) => Error::Usage(format!(
                 "`{}` is checked against step `{name}`, but {problem}",

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod conclusion;
+mod copy;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -19,6 +20,9 @@ use crate::ladder::plan::VariantKind;
 
 pub use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
 pub use conclusion::conclusions;
+pub use copy::copy_plan;
+#[cfg(test)]
+pub(crate) use tests::sample;
 pub use verdict::{Limiter, Verdict, verdict};
 
 /// The name of a stored limiter run beside a shipped recording.
@@ -75,7 +79,7 @@ pub struct DeviceFigures {
 }
 
 /// A kernel that was timed in turn with others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Entrant {
     /// Its time.
     pub time_ns: Timing,

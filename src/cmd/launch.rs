@@ -16,7 +16,10 @@ pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
-    let plan = ladder.plan(&args.kernel, &size, device.sm_count)?;
+    let plan = match &args.variant {
+        None => ladder.plan(&args.kernel, &size, device.sm_count)?,
+        Some(variant) => ladder.variant_plan(&args.kernel, variant, &size, device.sm_count)?,
+    };
     let inputs = measure::inputs(&plan)?;
     let mut prepared = Prepared::new(&device, plan, Duration::from_secs(args.limit_s))?;
     measure::upload(&mut prepared, &inputs)?;

@@ -55,7 +55,7 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
 }
 
 /// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.
-fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
+pub fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
     match kernel.rsplit_once('/') {
         Some((ladder, step)) if !ladder.is_empty() => (ladder, step),
         _ => (ladder, kernel),

@@ -35,13 +35,12 @@ multiply_tiles(const float* __restrict__ A, const float* __restrict__ B, float* 
     float sum = 0.0f;
     for (int k0 = 0; k0 < n; k0 += TILE) {
         // What lies outside the matrices counts as zero.
-        const float from_a = row < n && k0 + tx < n ? LOAD(A + (size_t)row * n + k0 + tx) : 0.0f;
-        const float from_b = k0 + ty < n && col < n ? LOAD(B + (size_t)(k0 + ty) * n + col) : 0.0f;
 #ifdef MEMORY_ONLY
-        sum += from_a + from_b;
+        sum += (row < n && k0 + tx < n ? A[(size_t)row * n + k0 + tx] : 0.0f) +
+               (k0 + ty < n && col < n ? B[(size_t)(k0 + ty) * n + col] : 0.0f);
 #else
-        a[ty][tx] = from_a;
-        b[ty][tx] = from_b;
+        a[ty][tx] = row < n && k0 + tx < n ? LOAD(A + (size_t)row * n + k0 + tx) : 0.0f;
+        b[ty][tx] = k0 + ty < n && col < n ? LOAD(B + (size_t)(k0 + ty) * n + col) : 0.0f;
         BARRIER();
 
         for (int k = 0; k < TILE; ++k)

@@ -31,13 +31,13 @@ extern "C" __global__ void reduce_sequential(const T* values, unsigned from, T* 
     const unsigned thread = threadIdx.x;
     const unsigned i = blockIdx.x * blockDim.x + thread;
 
-    const T value = i < n ? LOAD(values + from + i) : T(0);
 #ifdef MEMORY_ONLY
-    T* first = gridDim.x == 1 ? sum : partials + to;
+    const T value = i < n ? values[from + i] : T(0);
+    T* target = gridDim.x == 1 ? sum : partials + to;
     if (thread == 0 || value == T(-1.5e38f))  // never, but every thread's load might matter
-        first[blockIdx.x] = value;
+        target[blockIdx.x] = value;
 #else
-    tree[thread] = value;
+    tree[thread] = i < n ? LOAD(&values[from + i]) : T(0);
     BARRIER();
 
     for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
@@ -48,7 +48,7 @@ extern "C" __global__ void reduce_sequential(const T* values, unsigned from, T* 
 
     if (thread == 0) {
         T* target = gridDim.x == 1 ? sum : partials + to;
-        STORE(target + blockIdx.x, tree[0]);
+        STORE(&target[blockIdx.x], tree[0]);
     }
 #endif
 }

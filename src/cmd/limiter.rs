@@ -2,6 +2,7 @@
 
 mod counts;
 mod live;
+mod yardstick;
 
 use std::path::Path;
 
@@ -46,10 +47,12 @@ pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     if let Some(path) = &args.output {
         save(&document, path)?;
     }
-    for notice in &document.notices {
-        printer.notice(notice);
-    }
     let json = args.format == PlainFormat::Json;
+    if !json {
+        for notice in &document.notices {
+            printer.notice(notice);
+        }
+    }
     printer.result(|style, out| render_limiter(&document, json, style, out))?;
     Ok(ExitCode::Success)
 }

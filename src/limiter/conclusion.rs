@@ -135,26 +135,30 @@ fn rate(document: &LimiterDocument) -> Option<String> {
     let hardware = rates.hardware_bytes_per_s.map_or_else(String::new, |rate| {
         format!(", the hardware {} ({})", byte_rate(rate), percent(rate / reachable))
     });
-    let mut text = format!(
+    let text = format!(
         "The application moves {} ({} of the device's {}){hardware}.",
         byte_rate(rates.application_bytes_per_s),
         percent(rates.application_bytes_per_s / reachable),
         byte_rate(reachable),
     );
-    // What the accesses alone reach: the same bytes in the memory-only variant's time.
+    Some(text + &alone(document, reachable).unwrap_or_default())
+}
+
+/// What a memory-bound kernel's accesses reach alone, where that is far from what memory could move:
+/// the same bytes in the memory-only variant's time.
+fn alone(document: &LimiterDocument, reachable: f64) -> Option<String> {
+    let rates = &document.throughput;
+    let memory = document.variant(VariantKind::MemoryOnly)?.entrant.time_ns.median.max(1.0);
     let own = rates.hardware_bytes_per_s.unwrap_or(rates.application_bytes_per_s);
-    if let Some(memory) = document.variant(VariantKind::MemoryOnly) {
-        let alone = own * document.full.time_ns.median / memory.entrant.time_ns.median.max(1.0);
-        let bound = document.verdict.is_some_and(|verdict| verdict.limiter == Limiter::Memory);
-        if bound && alone < NEAR_ROOF * reachable {
-            text.push_str(&format!(
-                " Its accesses alone reach {}: their pattern, or too few bytes in flight, and not \
-                 the rate of device memory sets their time.",
-                byte_rate(alone)
-            ));
-        }
-    }
-    Some(text)
+    let rate = own * document.full.time_ns.median / memory;
+    let bound = document.verdict.is_some_and(|verdict| verdict.limiter == Limiter::Memory);
+    (bound && rate < NEAR_ROOF * reachable).then(|| {
+        format!(
+            " Its accesses alone reach {}: their pattern, or too few bytes in flight, and not the \
+             rate of device memory sets their time.",
+            byte_rate(rate)
+        )
+    })
 }
 
 fn copies(document: &LimiterDocument) -> Option<String> {

@@ -5,5 +5,6 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod limiter;
 mod profile;
 mod streams;

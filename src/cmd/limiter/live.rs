@@ -1,25 +1,18 @@
 //! A step and its variants on the device.
 
-use std::time::Duration;
-
-use super::counts;
+use super::{counts, yardstick};
 use crate::cli::LimiterArgs;
 use crate::cmd::live::refuse_long;
-use crate::cmd::open;
 use crate::cmd::output::Printer;
 use crate::document::{SCHEMA, StepInfo, Timing};
 use crate::error::{Error, Result};
-use crate::finding::Bound;
-use crate::frame::Launch;
 use crate::ladder::plan::Plan;
 use crate::ladder::{Ladder, Overrides, Step};
-use crate::launch::{Companion, Device, Prepared, Repetitions, Residency, median_and_range};
+use crate::launch::{Companion, Device, Prepared, Repetitions, Residency};
 use crate::limiter::{
-    CopyRate, DeviceFigures, Entrant, Growth, LimiterDocument, VariantTime, balance, copy_plan,
-    in_flight, throughput,
+    DeviceFigures, Entrant, Growth, LimiterDocument, VariantTime, balance, in_flight, throughput,
 };
 use crate::measure;
-use crate::model::Model;
 use crate::progress::Progress;
 
 /// What to run.
@@ -48,9 +41,6 @@ const RUNS_IN_TURN: u32 = 4;
 pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<LimiterDocument> {
     let progress = printer.progress();
     let plan = request.ladder.plan(request.step.name(), request.size, device.sm_count)?;
-    for notice in &plan.notices {
-        progress.note(&format!("adoprof: {notice}"));
-    }
     let mut notices = plan.notices.clone();
     let mut prepared = Prepared::new(device, plan.clone(), request.args.timeout)?;
     let info = verified(device, &mut prepared, request, &progress)?;
@@ -78,11 +68,12 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
     let full = entrant(*full_time, &own, main);
 
     progress.stage(format!("{}: timing a copy at its occupancy", plan.step));
-    let copies = copies(device, &plan, full, request.args.timeout).unwrap_or_else(|error| {
-        notices.push(format!("no copy was timed at the kernel's occupancy: {error}"));
-        Vec::new()
-    });
-    let profile = profile(request, device, &mut notices);
+    let copies =
+        yardstick::copies(device, &plan, full, request.args.timeout).unwrap_or_else(|error| {
+            notices.push(format!("no copy was timed at the kernel's occupancy: {error}"));
+            Vec::new()
+        });
+    let profile = yardstick::profile(request, device, &mut notices);
     let rates = throughput(
         full_time.median,
         plan.bytes as f64,
@@ -241,86 +232,4 @@ fn figures(device: &Device) -> DeviceFigures {
         clock_hz: device.clock_hz(),
         peak_bytes_per_s: device.peak_bytes_per_s(),
     }
-}
-
-/// Bytes of a copy at most: enough for its rate to settle.
-const MOST_COPIED: u64 = 1 << 30;
-/// Fewer tell nothing: they stay in L2.
-const LEAST_COPIED: u64 = 1 << 26;
-/// Times a copy is run, the first three to warm up.
-const COPIES: usize = 13;
-
-/// Copies with 4 and with 16 bytes a thread, as many threads on an SM as the kernel has.
-fn copies(device: &Device, plan: &Plan, full: Entrant, limit: Duration) -> Result<Vec<CopyRate>> {
-    let held: u64 = plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
-    let bytes = (device.free_bytes.saturating_sub(held) / 4).min(MOST_COPIED);
-    if bytes < LEAST_COPIED {
-        return Err(Error::Environment("the device has no memory left for it".to_owned()));
-    }
-    let wanted = Residency {
-        blocks: full.blocks,
-        threads_per_block: full.threads_per_block,
-        blocks_per_sm: full.blocks_per_sm,
-        added_shared_bytes: 0,
-    };
-    [4, 16]
-        .into_iter()
-        .map(|each| {
-            let plan = copy_plan(each, full.threads_per_block, bytes);
-            let moved = plan.bytes as f64;
-            let mut copy = Prepared::new(device, plan, limit)?;
-            let fill = copy.match_occupancy(device, &[wanted])?;
-            copy.poison()?;
-            let times = (0..COPIES).map(|_| copy.run()).collect::<Result<Vec<f64>>>()?;
-            let ns = median_and_range(&times[3..]).median.max(1.0);
-            let threads_per_sm =
-                fill.first().map_or(0, |fill| fill.blocks_per_sm * fill.threads_per_block);
-            Ok(CopyRate { bytes_per_thread: each, threads_per_sm, bytes_per_s: moved / ns * 1e9 })
-        })
-        .collect()
-}
-
-/// What the step's profile counts, over all of its launches.
-struct Counted {
-    instructions: Option<f64>,
-    bytes: Option<f64>,
-    bound: Bound,
-}
-
-/// The newest local profile of the step at this size, or the recording, where it comes from a device
-/// like this one.
-fn profile(request: &Request, device: &Device, notices: &mut Vec<String>) -> Option<Counted> {
-    let step = request.step.name();
-    let missing = |why: &str| {
-        format!(
-            "without a profile of {step} at this size on this GPU{why} there are no instructions a \
-             byte and no rate of the hardware: `adoprof step --kernel {step}` makes one"
-        )
-    };
-    let Ok(profile) = open::saved_step(request.ladder_argument, step, Some(request.size)) else {
-        notices.push(missing(""));
-        return None;
-    };
-    let from = profile.meta.as_ref().map(|meta| meta.environment.device.as_str());
-    if from != Some(device.name.as_str()) {
-        notices.push(missing(" (there is one of another)"));
-        return None;
-    }
-    let launches = Launch::all(&profile.export);
-    let sum = |of: &dyn Fn(&Launch) -> Option<f64>| {
-        let values: Option<Vec<f64>> = launches.iter().map(of).collect();
-        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum())
-    };
-    let longest = launches
-        .iter()
-        .max_by(|a, b| a.duration_ns().unwrap_or(0.0).total_cmp(&b.duration_ns().unwrap_or(0.0)))?;
-    Some(Counted {
-        instructions: sum(&|launch| {
-            launch.get("smsp__inst_issued.sum").or_else(|| launch.get("smsp__inst_executed.sum"))
-        }),
-        bytes: sum(&|launch| {
-            Some(launch.get("dram__bytes_read.sum")? + launch.get("dram__bytes_write.sum")?)
-        }),
-        bound: Model::new(longest).bound(),
-    })
 }

@@ -1,5 +1,7 @@
 //! Variants of steps.
 
+use toml::Spanned;
+
 use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Variant;
@@ -24,7 +26,7 @@ impl Checker<'_> {
             .map(|variant| {
                 self.flags(&variant.flags)?;
                 let removes = self.rules(&variant.removes)?;
-                for launch in variant.launches.iter().flat_map(|launches| launches.get_ref()) {
+                for launch in variant.launches.iter().flat_map(Spanned::get_ref) {
                     self.launch(launch)?;
                     self.own_buffers(step, launch)?;
                 }
@@ -75,7 +77,7 @@ impl Checker<'_> {
         for argument in &launch.args {
             let Argument::Buffer(name) = argument.get_ref() else { continue };
             let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);
-            let mut steps = steps.map(|argument| argument.get_ref());
+            let mut steps = steps.map(Spanned::get_ref);
             if !steps.any(|own| matches!(own, Argument::Buffer(own) if own == name)) {
                 return self.fail(argument, format!(
                     "`{}` is passed to no launch of the step, and a variant works on its step's \

@@ -1,12 +1,17 @@
 //! The command line: types only, no behaviour.
 
+mod sweep;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::ladder::Tuning;
 use crate::report::Format;
+
+pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
 /// and how much it should give.
@@ -41,6 +46,8 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Two profiles side by side: what moved, which findings went and which came.
     Diff(DiffArgs),
+    /// A step over a grid of sizes, tunables, compiler flags and launch settings.
+    Sweep(SweepArgs),
     /// The rules: what each checks, its thresholds and their source.
     Explain(ExplainArgs),
     /// The ladders and their steps.
@@ -52,6 +59,9 @@ pub enum Command {
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
     Launch(LaunchArgs),
+    /// Verifies, times and profiles one point; sweep runs this.
+    #[command(name = "__point", hide = true)]
+    Point(PointArgs),
 }
 
 /// Where a step comes from and how large it is.
@@ -328,6 +338,9 @@ pub struct LaunchArgs {
     /// The step.
     #[arg(long)]
     pub kernel: String,
+    /// Tunables, flags, block and carve-out, as JSON.
+    #[arg(long, value_parser = tuning)]
+    pub tuning: Option<Tuning>,
     /// Which device.
     #[arg(long, default_value_t = 0)]
     pub device: usize,
@@ -337,6 +350,11 @@ pub struct LaunchArgs {
     /// The longest that one run may take, seconds.
     #[arg(long)]
     pub limit_s: u64,
+}
+
+/// A tuning as JSON.
+fn tuning(text: &str) -> Result<Tuning, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.

@@ -11,9 +11,11 @@ mod limiter;
 mod live;
 mod open;
 mod output;
+mod point;
 mod profile;
 mod run;
 mod step;
+mod sweep;
 
 use crate::cli::{Cli, Command};
 use crate::error::{ExitCode, Result};
@@ -32,10 +34,12 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Profile(args) => profile::run(args, &printer),
         Command::Analyze(args) => analyze::run(args, &printer),
         Command::Diff(args) => diff::run(args, &printer),
+        Command::Sweep(args) => sweep::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
+        Command::Point(args) => point::run(args, &printer),
     }
 }

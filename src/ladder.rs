@@ -16,6 +16,7 @@ mod planner;
 pub mod rule_names;
 #[cfg(test)]
 mod tests;
+pub mod tuning;
 #[cfg(test)]
 mod variant_tests;
 
@@ -26,6 +27,7 @@ use include_dir::{Dir, include_dir};
 
 pub use manifest::Published;
 pub use overrides::{Overrides, parse_overrides};
+pub use tuning::Tuning;
 
 use crate::error::{Error, Result};
 use manifest::{FILE, Manifest, Origin};
@@ -372,7 +374,21 @@ impl Ladder {
     /// [`Error::Usage`] for an unknown step or parameter and for a size that can't be run,
     /// [`Error::Manifest`] where an expression makes no sense at this size.
     pub fn plan(&self, step: &str, overrides: &Overrides, sms: u32) -> Result<plan::Plan> {
-        planner::plan(self, self.step(step)?, overrides, sms)
+        self.plan_tuned(step, overrides, &Tuning::default(), sms)
+    }
+
+    /// As [`plan`](Self::plan), with other tunables, flags, block or carve-out than the manifest's.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and [`Error::Usage`] for a tunable that the step does not have.
+    pub fn plan_tuned(
+        &self,
+        step: &str,
+        overrides: &Overrides,
+        tuning: &Tuning,
+        sms: u32,
+    ) -> Result<plan::Plan> {
+        planner::plan(self, self.step(step)?, overrides, tuning, sms)
     }
 
     /// A variant of a step for one problem size. Its buffers are the step's, so that both can work on

@@ -352,6 +352,7 @@ fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
                 ))
             })?;
             allow_shared_memory(&function, launch)?;
+            prefer_shared_memory(&function, plan)?;
             Ok(function)
         })
         .collect()
@@ -373,6 +374,23 @@ fn allow_shared_memory(function: &CudaFunction, launch: &Launch) -> Result<()> {
                  not allow: {}",
                 launch.kernel,
                 launch.shared_bytes,
+                device::describe(e)
+            ))
+        })
+}
+
+/// Asks for a share of L1 as shared memory, where the plan does. The driver takes it as a hint.
+fn prefer_shared_memory(function: &CudaFunction, plan: &Plan) -> Result<()> {
+    let Some(percent) = plan.carveout_percent else { return Ok(()) };
+    function
+        .set_attribute(
+            sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            percent.min(100).cast_signed(),
+        )
+        .map_err(|e| {
+            Error::Kernel(format!(
+                "{}: a shared-memory carve-out of {percent}% was refused: {}",
+                plan.step,
                 device::describe(e)
             ))
         })

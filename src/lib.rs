@@ -32,4 +32,5 @@ pub mod progress;
 pub mod report;
 pub mod rules;
 pub mod store;
+pub mod sweep;
 pub mod text;

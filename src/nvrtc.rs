@@ -67,7 +67,9 @@ pub fn compile(unit: &Unit) -> Result<Vec<u8>> {
     Ok(cubin)
 }
 
-fn missing() -> Error {
+/// What to fail with where there is no NVRTC.
+#[must_use]
+pub fn missing() -> Error {
     Error::Environment(
         "NVRTC, the CUDA run-time compiler, was not found: install the CUDA toolkit or the PyPI \
          package nvidia-cuda-nvrtc, and put its library folder into LD_LIBRARY_PATH or its file \

@@ -19,6 +19,8 @@ mod run_text;
 mod sarif;
 mod several;
 mod steps;
+mod sweep_tables;
+mod sweep_text;
 mod table;
 mod text;
 
@@ -34,6 +36,7 @@ use serde::Serialize;
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
 use crate::limiter::LimiterDocument;
+use crate::sweep::SweepDocument;
 
 pub use several::render_documents;
 
@@ -145,6 +148,24 @@ pub fn render_limiter(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if as_json { json(document, out) } else { limiter_text::limiter(document, style, out) }
+}
+
+/// Writes a sweep. It has no findings, so SARIF, which has a place for nothing else, is its JSON.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_sweep(
+    sweep: &SweepDocument,
+    format: Format,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => sweep_text::sweep(sweep, style, out),
+        Format::Json | Format::Sarif => json(sweep, out),
+        Format::Markdown => sweep_tables::markdown(sweep, out),
+        Format::Csv => sweep_tables::csv(sweep, out),
+    }
 }
 
 /// Writes notices as `note: …` lines: for the stream beside the results, whatever their format.

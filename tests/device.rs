@@ -238,3 +238,67 @@ fn every_variant_runs_at_its_steps_occupancy() {
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), result, "{kernel}");
     }
 }
+
+/// Sweeps in a folder of its own and returns the points with the exit code.
+fn sweep(folder: &Path, kernel: &str, more: &[&str]) -> (Option<i32>, Value) {
+    let ladder = failing();
+    let mut args = vec!["sweep", "--ladder", ladder.to_str().unwrap(), "--kernel", kernel];
+    args.extend(["--format", "json"]);
+    args.extend(more);
+    let output = adoprof(folder, &args);
+    let document = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
+    (output.status.code(), document)
+}
+
+#[test]
+#[ignore = "needs a GPU and ncu"]
+fn a_sweep_goes_on_past_points_that_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    // The grid is made for blocks of 256: with 64 most elements stay unwritten. The third flag does
+    // not compile.
+    let axes = ["--over", "block=64,256", "--over", "flags=|-ftz=true|--no-such-flag"];
+    let (code, document) = sweep(folder.path(), "good", &axes);
+    assert_eq!(code, Some(0));
+    let ran: Vec<bool> =
+        document["points"].as_array().unwrap().iter().map(|p| p["time_ns"].is_object()).collect();
+    assert_eq!(ran, [false, false, false, true, true, false], "{document:#}");
+    // The second time nothing is run: the same figures to the last digit.
+    let (_, again) = sweep(folder.path(), "good", &axes);
+    assert_eq!(document["points"], again["points"]);
+}
+
+#[test]
+#[ignore = "needs a GPU and ncu"]
+fn illegal_addresses_and_endless_kernels_fail_their_points_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, document) = sweep(folder.path(), "illegal", &["--over", "N=1024,4096"]);
+    assert_eq!(code, Some(4), "{document:#}");
+    for point in document["points"].as_array().unwrap() {
+        assert!(point["error"].as_str().unwrap().contains("memory that is not its own"), "{point}");
+    }
+    let start = Instant::now();
+    let (code, document) =
+        sweep(folder.path(), "endless", &["--over", "carveout=0,100", "--timeout", "4s"]);
+    assert_eq!(code, Some(3), "{document:#}");
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+#[ignore = "needs a GPU and ncu"]
+fn a_profiled_sweep_names_what_moves_with_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    // Less room for blocks on a multiprocessor, less on its way, more time.
+    let axes = ["--over", "UNUSED=1,16K,32K,48K", "--over", "BLOCK=64", "--profile"];
+    let mut args = vec!["sweep", "--kernel", "increment/i1", "--format", "json"];
+    args.extend(axes);
+    let document = json(&adoprof(folder.path(), &args));
+    let names: Vec<&str> = document["moving"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|moving| moving["metric"].as_str().unwrap())
+        .collect();
+    assert!(names.iter().any(|name| name.contains("warps_active")), "{names:?}");
+    assert_eq!(document["best"][0]["best"], 0, "{document:#}");
+}

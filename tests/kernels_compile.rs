@@ -6,6 +6,7 @@ use std::path::Path;
 
 use adoprof::ladder::{Ladder, Overrides};
 use adoprof::nvrtc::{self, Unit};
+use adoprof::sweep::{Axis, grid};
 
 /// Turing, Ampere (data centre and consumer), Hopper, Blackwell.
 const ARCHITECTURES: [(u32, u32); 5] = [(7, 5), (8, 0), (8, 6), (9, 0), (10, 0)];
@@ -167,4 +168,37 @@ fn a_kernel_that_does_not_compile_gives_the_line() {
     assert!(text.contains("mine/f.cu(2)") && text.contains("\"b\" is undefined"), "{text}");
     assert!(!text.contains("/somewhere"), "{text}");
     assert_eq!(error.exit_code() as u8, 4);
+}
+
+#[test]
+fn what_a_sweep_tells_the_compiler_is_understood() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    let ladder = Ladder::builtin("increment").unwrap();
+    let step = ladder.step("i5").unwrap();
+    for over in [
+        "maxrregcount=default,32,255",
+        "dlcm=ca,cg,cs,cv",
+        "ftz=true,false",
+        "prec-div=true,false",
+        "prec-sqrt=true,false",
+        "fast-math=true,false",
+        "flags=|-DA='1 + 1' -ftz=true",
+        "BLOCK=64,1024",
+    ] {
+        let axis = Axis::parse(over, &ladder, step).unwrap();
+        for point in grid::points(&[axis], &Overrides::new()).unwrap() {
+            let plan = ladder.plan_tuned("i5", &point.size, &point.tuning, 132).unwrap();
+            let unit = Unit {
+                text: &plan.source.text,
+                path: Path::new(&plan.source.name),
+                shown_as: &plan.source.name,
+                flags: &plan.flags,
+                compute_capability: (9, 0),
+            };
+            nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{over}: {error}"));
+        }
+    }
 }

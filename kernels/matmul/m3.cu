@@ -6,27 +6,12 @@
 
 constexpr int TILE = 16;
 
-// Variants, for `adoprof limiter`. Without accesses to global memory a load gives the bits of its address, and a store
-// waits for a value that never comes, which the compiler can't know.
-#ifdef ARITHMETIC_ONLY
-#define LOAD(from) __int_as_float((int)(size_t)(from))
-#define STORE(to, value) do { if ((value) == -1.5e-38f) *(to) = (value); } while (0)
-#else
-#define LOAD(from) (*(from))
-#define STORE(to, value) (*(to) = (value))
-#endif
-#ifdef NO_BARRIER
-#define BARRIER()
-#else
-#define BARRIER() __syncthreads()
-#endif
-
 // Launch: grid (ceil(n / 16), ceil(n / 16)), block (16, 16).
 extern "C" __global__ void __launch_bounds__(TILE * TILE)
 multiply_tiles(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int n)
 {
-    [[maybe_unused]] __shared__ float a[TILE][TILE];
-    [[maybe_unused]] __shared__ float b[TILE][TILE];
+    __shared__ float a[TILE][TILE];
+    __shared__ float b[TILE][TILE];
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
     const int row = blockIdx.y * TILE + ty;
@@ -35,19 +20,14 @@ multiply_tiles(const float* __restrict__ A, const float* __restrict__ B, float* 
     float sum = 0.0f;
     for (int k0 = 0; k0 < n; k0 += TILE) {
         // What lies outside the matrices counts as zero.
-#ifdef MEMORY_ONLY
-        sum += (row < n && k0 + tx < n ? A[(size_t)row * n + k0 + tx] : 0.0f) +
-               (k0 + ty < n && col < n ? B[(size_t)(k0 + ty) * n + col] : 0.0f);
-#else
-        a[ty][tx] = row < n && k0 + tx < n ? LOAD(A + (size_t)row * n + k0 + tx) : 0.0f;
-        b[ty][tx] = k0 + ty < n && col < n ? LOAD(B + (size_t)(k0 + ty) * n + col) : 0.0f;
-        BARRIER();
+        a[ty][tx] = row < n && k0 + tx < n ? A[(size_t)row * n + k0 + tx] : 0.0f;
+        b[ty][tx] = k0 + ty < n && col < n ? B[(size_t)(k0 + ty) * n + col] : 0.0f;
+        __syncthreads();
 
         for (int k = 0; k < TILE; ++k)
             sum += a[ty][k] * b[k][tx];
-        BARRIER();  // before the next tiles overwrite these
-#endif
+        __syncthreads();  // before the next tiles overwrite these
     }
     if (row < n && col < n)
-        STORE(C + (size_t)row * n + col, sum);
+        C[(size_t)row * n + col] = sum;
 }

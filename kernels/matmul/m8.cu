@@ -13,21 +13,6 @@ constexpr int THREADS = SIDE * SIDE;
 constexpr int PITCH = TILE + 4;    // of A's tile: keeps rows 16-byte aligned, spreads the stores over the banks
 static_assert(TILE * DEPTH == 4 * THREADS, "every thread loads one quad of each tile");
 
-// Variants, for `adoprof limiter`. Without accesses to global memory a load gives the bits of its address, and a store
-// waits for a value that never comes, which the compiler can't know.
-#ifdef ARITHMETIC_ONLY
-#define LOAD(from) __int_as_float((int)(size_t)(from))
-#define STORE(to, value) do { if ((value) == -1.5e-38f) *(to) = (value); } while (0)
-#else
-#define LOAD(from) (*(from))
-#define STORE(to, value) (*(to) = (value))
-#endif
-#ifdef NO_BARRIER
-#define BARRIER()
-#else
-#define BARRIER() __syncthreads()
-#endif
-
 // Four consecutive floats of a row from column j on; what lies outside the n x n matrix is zero. Rows start on 16
 // bytes only where n is a multiple of 4; elsewhere the four come one by one.
 __device__ __forceinline__ float4 load_quad(const float* __restrict__ matrix, int row, int j, int n)
@@ -36,9 +21,6 @@ __device__ __forceinline__ float4 load_quad(const float* __restrict__ matrix, in
     if (row >= n || j >= n)
         return v;
     const float* from = matrix + (size_t)row * n + j;
-#ifdef ARITHMETIC_ONLY
-    return make_float4(LOAD(from), LOAD(from + 1), LOAD(from + 2), LOAD(from + 3));
-#else
     if (n % 4 == 0)
         return *(const float4*)from;
     v.x = from[0];
@@ -46,7 +28,6 @@ __device__ __forceinline__ float4 load_quad(const float* __restrict__ matrix, in
     if (j + 2 < n) v.z = from[2];
     if (j + 3 < n) v.w = from[3];
     return v;
-#endif
 }
 
 __device__ __forceinline__ void store_quad(float* __restrict__ matrix, int row, int j, int n, const float* v)
@@ -54,9 +35,6 @@ __device__ __forceinline__ void store_quad(float* __restrict__ matrix, int row, 
     if (row >= n || j >= n)
         return;
     float* to = matrix + (size_t)row * n + j;
-#ifdef ARITHMETIC_ONLY
-    STORE(to, (v[0] + v[1]) + (v[2] + v[3]));
-#else
     if (n % 4 == 0) {
         *(float4*)to = make_float4(v[0], v[1], v[2], v[3]);
         return;
@@ -64,7 +42,6 @@ __device__ __forceinline__ void store_quad(float* __restrict__ matrix, int row, 
     for (int i = 0; i < 4; ++i)
         if (j + i < n)
             to[i] = v[i];
-#endif
 }
 
 // A thread's share of the rank-1 updates of one tile.
@@ -93,8 +70,8 @@ __device__ __forceinline__ void update(float (&sum)[EACH][EACH], const float (&a
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
 multiply_quads(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int n)
 {
-    [[maybe_unused]] __shared__ __align__(16) float a[DEPTH][PITCH];  // [k][row]
-    [[maybe_unused]] __shared__ __align__(16) float b[DEPTH][TILE];   // [k][column]
+    __shared__ __align__(16) float a[DEPTH][PITCH];  // [k][row]
+    __shared__ __align__(16) float b[DEPTH][TILE];   // [k][column]
     const int thread = threadIdx.y * SIDE + threadIdx.x;
     const int first_row = blockIdx.y * TILE;
     const int first_col = blockIdx.x * TILE;
@@ -106,21 +83,15 @@ multiply_quads(const float* __restrict__ A, const float* __restrict__ B, float* 
     float sum[EACH][EACH] = {};
     for (int k0 = 0; k0 < n; k0 += DEPTH) {
         const float4 v = load_quad(A, first_row + a_row, k0 + a_k, n);
-#ifdef MEMORY_ONLY
-        const float4 w = load_quad(B, k0 + b_k, first_col + b_col, n);
-        sum[0][0] += (v.x + v.y) + (v.z + v.w);
-        sum[0][1] += (w.x + w.y) + (w.z + w.w);
-#else
         a[a_k + 0][a_row] = v.x;
         a[a_k + 1][a_row] = v.y;
         a[a_k + 2][a_row] = v.z;
         a[a_k + 3][a_row] = v.w;
         *(float4*)&b[b_k][b_col] = load_quad(B, k0 + b_k, first_col + b_col, n);
-        BARRIER();
+        __syncthreads();
 
         update(sum, a, b);
-        BARRIER();
-#endif
+        __syncthreads();
     }
 
 #pragma unroll

@@ -36,31 +36,13 @@ __device__ constexpr float weight(int distance)
     return (float)TABLE[RADIUS - 1][distance];
 }
 
-// Variants, for `adoprof limiter`. Without accesses to global memory a load gives the bits of its address, and a store
-// waits for a value that never comes, which the compiler can't know.
-#ifdef ARITHMETIC_ONLY
-#define LOAD(from) __int_as_float((int)(size_t)(from))
-#define STORE(to, value) do { if ((value) == -1.5e-38f) *(to) = (value); } while (0)
-#elif defined(STORE_ONLY)
-#define LOAD(from) 0.0f
-#define STORE(to, value) (*(to) = (value))
-#else
-#define LOAD(from) (*(from))
-#define STORE(to, value) (*(to) = (value))
-#endif
-#ifdef NO_BARRIER
-#define BARRIER()
-#else
-#define BARRIER() __syncthreads()
-#endif
-
 // Launch: block 32 x ROWS, grid ceil(nx / 32) x ceil(ny / HEIGHT) x any number, which shares out the planes. The fields
 // lie in memory as in the step by points, and are read by plain loads for the same reason.
 extern "C" __global__ void wave_by_planes(const float* cur, const float* prev,
                                           const float* vsq, float* next,
                                           int nx, int ny, int nz)
 {
-    [[maybe_unused]] __shared__ float tile[HEIGHT + 2 * RADIUS][WIDTH + 2 * RADIUS];
+    __shared__ float tile[HEIGHT + 2 * RADIUS][WIDTH + 2 * RADIUS];
 
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
@@ -94,7 +76,7 @@ extern "C" __global__ void wave_by_planes(const float* cur, const float* prev,
     for (int p = 0; p < POINTS; ++p) {
 #pragma unroll
         for (int d = 0; d < 2 * RADIUS; ++d)
-            star[p][d + 1] = LOAD(&c[column[p] + (d - RADIUS) * (long)plane]);
+            star[p][d + 1] = c[column[p] + (d - RADIUS) * (long)plane];
     }
 
     for (int z = begin; z < end; ++z, c += plane) {
@@ -106,46 +88,28 @@ extern "C" __global__ void wave_by_planes(const float* cur, const float* prev,
 #pragma unroll
             for (int d = 0; d < 2 * RADIUS; ++d)
                 star[p][d] = star[p][d + 1];
-            star[p][2 * RADIUS] = LOAD(&c[column[p] + RADIUS * plane]);
+            star[p][2 * RADIUS] = c[column[p] + RADIUS * plane];
             const size_t i = first + ((size_t)z * ny + p * ROWS) * nx;
-            old[p] = inside[p] ? LOAD(&prev[i]) : 0.0f;
-            speed[p] = inside[p] ? LOAD(&vsq[i]) : 0.0f;
+            old[p] = inside[p] ? prev[i] : 0.0f;
+            speed[p] = inside[p] ? vsq[i] : 0.0f;
         }
 
-#if defined(MEMORY_ONLY) || defined(STORE_ONLY)
-        // The same loads and stores in the same order; what is read is added up, so that it counts.
-        float halo = 0.0f;
-        if (ty < RADIUS)
-            halo += LOAD(&c[place(first_x + tx, first_y + ty - RADIUS)]) +
-                    LOAD(&c[place(first_x + tx, first_y + HEIGHT + ty)]);
-#pragma unroll
-        for (int p = 0; p < POINTS; ++p) {
-            const int y = first_y + ty + p * ROWS;
-            if (tx < RADIUS)
-                halo += LOAD(&c[place(first_x + tx - RADIUS, y)]) + LOAD(&c[place(first_x + WIDTH + tx, y)]);
-            const float value = star[p][0] + star[p][2 * RADIUS] + old[p] + speed[p] + halo;
-            if (inside[p])
-                next[first + ((size_t)z * ny + p * ROWS) * nx] = value;
-            else if (value == -1.5e-38f)  // never, but these threads' loads might matter
-                next[0] = value;
-        }
-#else
-        BARRIER();  // the plane before has been read out of tile[]
+        __syncthreads();  // the plane before has been read out of tile[]
 #pragma unroll
         for (int p = 0; p < POINTS; ++p) {
             const int r = RADIUS + ty + p * ROWS;
             const int y = first_y + ty + p * ROWS;
             tile[r][RADIUS + tx] = star[p][RADIUS];
             if (tx < RADIUS) {
-                tile[r][tx] = LOAD(&c[place(first_x + tx - RADIUS, y)]);
-                tile[r][RADIUS + WIDTH + tx] = LOAD(&c[place(first_x + WIDTH + tx, y)]);
+                tile[r][tx] = c[place(first_x + tx - RADIUS, y)];
+                tile[r][RADIUS + WIDTH + tx] = c[place(first_x + WIDTH + tx, y)];
             }
         }
         if (ty < RADIUS) {
-            tile[ty][RADIUS + tx] = LOAD(&c[place(first_x + tx, first_y + ty - RADIUS)]);
-            tile[RADIUS + HEIGHT + ty][RADIUS + tx] = LOAD(&c[place(first_x + tx, first_y + HEIGHT + ty)]);
+            tile[ty][RADIUS + tx] = c[place(first_x + tx, first_y + ty - RADIUS)];
+            tile[RADIUS + HEIGHT + ty][RADIUS + tx] = c[place(first_x + tx, first_y + HEIGHT + ty)];
         }
-        BARRIER();
+        __syncthreads();
 
 #pragma unroll
         for (int p = 0; p < POINTS; ++p) {
@@ -157,9 +121,8 @@ extern "C" __global__ void wave_by_planes(const float* cur, const float* prev,
                                           (tile[r - d][RADIUS + tx] + tile[r + d][RADIUS + tx]) +
                                           (star[p][RADIUS - d] + star[p][RADIUS + d]));
             if (inside[p])
-                STORE(&next[first + ((size_t)z * ny + p * ROWS) * nx],
-                      2 * star[p][RADIUS] - old[p] + speed[p] * laplacian);
+                next[first + ((size_t)z * ny + p * ROWS) * nx] =
+                    2 * star[p][RADIUS] - old[p] + speed[p] * laplacian;
         }
-#endif
     }
 }

@@ -165,7 +165,9 @@ pub fn refuse_long(
             return Ok(());
         };
         let seconds = prepared.run_plan(&probe)? * 1e-9;
-        let predicted = seconds * (full as f64 / probed as f64) * runs;
+        // Work may grow faster than the parameter, as the cube of a matrix's extent.
+        let work = prepared.plan().flops as f64 / probe.flops.max(1) as f64;
+        let predicted = seconds * work.max(full as f64 / probed as f64) * runs;
         if predicted <= limit {
             return Ok(());
         }
@@ -184,7 +186,8 @@ pub fn refuse_long(
     }
 }
 
-fn environment(device: &Device, request: &Request) -> Environment {
+/// Where and how a step runs.
+pub fn environment(device: &Device, request: &Request) -> Environment {
     let (major, minor) = device.compute_capability;
     let selection = collect::selection(request.collection);
     Environment {

@@ -243,7 +243,7 @@ fn keep_instructions_once(rows: &mut Vec<SourceRow>) {
 }
 
 /// True for headers that come with CUDA.
-fn is_toolkit(file: &str) -> bool {
+pub(super) fn is_toolkit(file: &str) -> bool {
     let file = file.replace('\\', "/").to_lowercase();
     file.contains("/include/")
         && ["/cuda", "/nvidia", "gpu computing toolkit"].iter().any(|part| file.contains(part))

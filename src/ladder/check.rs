@@ -65,8 +65,7 @@ impl Checker<'_> {
         self.unique("case", manifest.cases.iter().map(|case| &case.name))?;
         for name in manifest.parameters.keys() {
             let word = name.get_ref().as_str();
-            let starts = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            if !starts || !word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            if !is_word(word) {
                 return self.fail(
                     name,
                     format!(
@@ -130,6 +129,25 @@ impl Checker<'_> {
         }
     }
 
+    /// A step's tunables: names of their own, whole numbers from 1.
+    fn tunables(&self, tune: &Sizes) -> Result<()> {
+        for (name, value) in tune {
+            let word = name.get_ref().as_str();
+            let problem = if !is_word(word) {
+                "can't be a tunable: use letters, digits and `_`, a letter first"
+            } else if RESERVED.contains(&word) {
+                "has a meaning of its own in expressions: call the tunable otherwise"
+            } else if self.parameters().any(|parameter| parameter == word) {
+                "is a parameter of the ladder: call the tunable otherwise"
+            } else {
+                self.size(name, value)?;
+                continue;
+            };
+            return self.fail(name, format!("`{}` {problem}", printable(word)));
+        }
+        Ok(())
+    }
+
     fn sizes(&self, sizes: &Sizes) -> Result<BTreeMap<String, u64>> {
         sizes
             .iter()
@@ -156,7 +174,12 @@ impl Checker<'_> {
 
     /// Every name in an expression is a parameter, `SMS`, or `i` in a repeated launch.
     fn formula(&self, formula: &Formula, repeated: bool) -> Result<()> {
-        self.names_known(formula, formula.get_ref(), repeated)
+        self.formula_of(formula, repeated, &Sizes::new())
+    }
+
+    /// The same in a step, where its tunables have values too.
+    fn formula_of(&self, formula: &Formula, repeated: bool, tune: &Sizes) -> Result<()> {
+        self.names_known(formula, formula.get_ref(), repeated, tune)
     }
 
     /// The same for an expression that is only a part of what stands at `at`.
@@ -165,8 +188,10 @@ impl Checker<'_> {
         at: &Spanned<impl Sized>,
         expression: &Expression,
         repeated: bool,
+        tune: &Sizes,
     ) -> Result<()> {
         let mut known: Vec<&str> = self.parameters().collect();
+        known.extend(tune.keys().map(|name| name.get_ref().as_str()));
         known.push("SMS");
         if repeated {
             known.push("i");
@@ -221,4 +246,10 @@ impl Checker<'_> {
             })
             .collect()
     }
+}
+
+/// A name that expressions and the compiler can read.
+fn is_word(word: &str) -> bool {
+    let starts = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    starts && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -44,6 +44,7 @@ pub fn show(ladder: &Ladder) -> String {
         sections.push(notes.join("\n"));
     }
     sections.extend(variants(ladder));
+    sections.extend(tunables(ladder));
     sections.extend(published(ladder));
     sections.extend(cases(ladder));
     sections.join("\n\n") + "\n"
@@ -99,6 +100,20 @@ fn variants(ladder: &Ladder) -> Option<String> {
     }
     let title = "Variants, which `adoprof limiter` times";
     (rows.count_records() > 1).then(|| format!("{title}\n{}", table(rows)))
+}
+
+/// What `adoprof sweep` may vary in each step.
+fn tunables(ladder: &Ladder) -> Option<String> {
+    let mut rows = Builder::new();
+    rows.push_record(["step", "tunables"]);
+    for step in ladder.steps() {
+        let pairs: Vec<String> =
+            step.tunables().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        if !pairs.is_empty() {
+            rows.push_record([step.name().to_owned(), wrapped(&pairs.join(", "), 70)]);
+        }
+    }
+    (rows.count_records() > 1).then(|| format!("For `adoprof sweep --over`\n{}", table(rows)))
 }
 
 fn published(ladder: &Ladder) -> Option<String> {

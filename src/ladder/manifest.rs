@@ -86,6 +86,10 @@ pub(super) struct Step {
     pub flags: Vec<Spanned<Flag>>,
     #[serde(default)]
     pub size: Sizes,
+    /// What a sweep may vary, with its defaults: names in this step's expressions, and `-DNAME=value`
+    /// for its compiler.
+    #[serde(default)]
+    pub tune: Sizes,
     #[serde(default)]
     pub note: String,
     #[serde(default)]

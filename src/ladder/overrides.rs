@@ -46,7 +46,8 @@ pub fn parse_overrides(text: &str) -> Result<Overrides> {
     Ok(overrides)
 }
 
-fn value_of(text: &str) -> std::result::Result<u64, String> {
+/// A parameter's value: `512`, `4K`, `2^20`.
+pub(crate) fn value_of(text: &str) -> std::result::Result<u64, String> {
     const WANTED: &str = "a size is a whole number from 1, such as 512, 4K or 2^20";
     let number = |digits: &str| {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -24,6 +24,8 @@ pub struct Plan {
     pub source: Source,
     /// Compiler flags beyond the ones that every step gets.
     pub flags: Vec<String>,
+    /// The share of an SM's L1 memory to ask for as shared memory, percent; the driver's choice without.
+    pub carveout_percent: Option<u32>,
     /// How the answer is checked.
     pub check: Check,
     /// The library routine that is timed beside the step, by its name.

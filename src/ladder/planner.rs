@@ -9,6 +9,7 @@ use super::manifest::{Argument, Formula};
 use super::nearest::hint;
 use super::overrides::Overrides;
 use super::plan::{self, Buffer, Check, Fill, Plan};
+use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::problem::reference;
@@ -43,10 +44,35 @@ pub(super) fn size(
 }
 
 /// Plans a step at its own defaults with the user's overrides.
-pub(super) fn plan(ladder: &Ladder, step: &Step, given: &Overrides, sms: u32) -> Result<Plan> {
+pub(super) fn plan(
+    ladder: &Ladder,
+    step: &Step,
+    given: &Overrides,
+    tuning: &Tuning,
+    sms: u32,
+) -> Result<Plan> {
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
-    let mut plan = Planner { ladder, step, variant: None, size, sms }.plan()?;
+    let tunables = step.tuned(tuning)?;
+    let planner = Planner {
+        ladder,
+        step,
+        variant: None,
+        size: size.clone(),
+        sms,
+        tunables,
+        block: tuning.block,
+    };
+    let mut plan = planner.plan()?;
+    plan.flags.extend(tuning.flags.iter().cloned());
+    plan.carveout_percent = tuning.carveout_percent;
+    // Tuned, the reference step is compared with itself as the manifest has it.
+    if plan.check == Check::Reference && *tuning != Tuning::default() {
+        let tunables = step.tunables();
+        plan.check = Planner { ladder, step, variant: None, size, sms, tunables, block: None }
+            .reference_check()?;
+        plan.notices.clear();
+    }
     if reduced && !step.note().is_empty() {
         plan.notices.insert(0, step.note().to_owned());
     }
@@ -62,7 +88,8 @@ pub(super) fn variant_plan(
     sms: u32,
 ) -> Result<Plan> {
     let size = size(ladder, step, given)?;
-    Planner { ladder, step, variant: Some(variant), size, sms }.plan()
+    let tunables = step.tunables();
+    Planner { ladder, step, variant: Some(variant), size, sms, tunables, block: None }.plan()
 }
 
 /// A step at a size.
@@ -73,6 +100,9 @@ struct Planner<'a> {
     variant: Option<&'a Variant>,
     size: BTreeMap<String, u64>,
     sms: u32,
+    tunables: Overrides,
+    /// Threads of a block in x that take the place of the manifest's.
+    block: Option<u32>,
 }
 
 impl Planner<'_> {
@@ -96,7 +126,8 @@ impl Planner<'_> {
             buffers,
             launches,
             source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
-            flags: self.flags(&values)?,
+            flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),
+            carveout_percent: None,
             check,
             library: library.map(|name| name.get_ref().clone()),
             bytes: self.whole("bytes", &manifest.bytes, &values)?,
@@ -111,8 +142,14 @@ impl Planner<'_> {
 
     /// What the names in expressions stand for.
     fn values(&self) -> Values {
-        let sizes = self.size.iter().map(|(name, value)| (name.clone(), *value as f64));
+        let sizes = self.size.iter().chain(&self.tunables);
+        let sizes = sizes.map(|(name, value)| (name.clone(), *value as f64));
         sizes.chain([("SMS".to_owned(), f64::from(self.sms))]).collect()
+    }
+
+    /// What the compiler is told of the tunables.
+    fn definitions(&self) -> impl Iterator<Item = String> {
+        self.tunables.iter().map(|(name, value)| format!("-D{name}={value}"))
     }
 
     /// `L = 1024, M = 1024, N = 16`.
@@ -260,6 +297,8 @@ impl Planner<'_> {
             variant: None,
             size: self.size.clone(),
             sms: self.sms,
+            tunables: step.tunables(),
+            block: None,
         };
         let plan = reference.plan().map_err(|error| match error {
             Error::Usage(problem) => Error::Usage(format!(
@@ -268,8 +307,16 @@ impl Planner<'_> {
             )),
             other => other,
         })?;
-        let relative =
-            self.ladder.manifest.tolerance.as_ref().map_or(0.0, |given| given.get_ref().relative);
-        Ok(Check::Step { plan: Box::new(plan), relative })
+        Ok(Check::Step { plan: Box::new(plan), relative: self.relative() })
+    }
+
+    /// A check against this very plan.
+    fn reference_check(&self) -> Result<Check> {
+        Ok(Check::Step { plan: Box::new(self.plan()?), relative: self.relative() })
+    }
+
+    /// The tolerance of a check against a step.
+    fn relative(&self) -> f64 {
+        self.ladder.manifest.tolerance.as_ref().map_or(0.0, |given| given.get_ref().relative)
     }
 }

@@ -412,4 +412,6 @@ fn descriptions_name_everything() {
         assert!(shown.contains(words), "{words} is missing in\n{shown}");
     }
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    let shown = super::describe::show(&Ladder::builtin("increment").unwrap());
+    assert!(shown.contains("BLOCK = 64, UNUSED = 49152"), "{shown}");
 }

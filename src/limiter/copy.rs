@@ -45,6 +45,7 @@ pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
             path: None,
         },
         flags: Vec::new(),
+        carveout_percent: None,
         check: Check::Reference,
         library: None,
         bytes: 2 * moved,

@@ -69,11 +69,18 @@ pub fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Resu
         return Err(error);
     }
     if !ended.status.success() {
-        let said = head.lines().last().unwrap_or("nothing");
-        return Err(Error::input(
-            report,
-            format!("ncu can't export it ({}): {}", ended.status, crate::text::printable(said)),
-        ));
+        let problem = match (ended.status.code(), head.lines().last()) {
+            (Some(_), Some(said)) => {
+                format!("ncu can't export it: {}", crate::text::printable(said))
+            }
+            // By a signal, or without a word: older releases crash on reports that they don't know.
+            _ => format!(
+                "ncu broke down over it ({}); it may be damaged, or a newer ncu may have written \
+                 it: name that one with --ncu",
+                ended.status
+            ),
+        };
+        return Err(Error::input(report, problem));
     }
     Ok(output)
 }

@@ -69,7 +69,9 @@ impl Grid {
         let radius = order / 2;
         let count = nx.checked_mul(ny).and_then(|plane| plane.checked_mul(nz));
         let lines = ny.checked_add(order).and_then(|ny| ny.checked_mul(nz.checked_add(order)?));
-        let pitch = lines.filter(|lines| cur as u64 % lines == 0).map(|lines| cur as u64 / lines);
+        let pitch = lines
+            .filter(|lines| (cur as u64).is_multiple_of(*lines))
+            .map(|lines| cur as u64 / lines);
         let wide = pitch.is_some_and(|pitch| pitch >= nx.saturating_add(MARGIN as u64 + radius));
         let fits = others.iter().all(|len| Some(*len as u64) == count) && count != Some(0);
         match pitch {
@@ -250,12 +252,12 @@ mod tests {
 
     /// A field that is `value(x, y, z)` everywhere, halo and margin included.
     fn field(points: [u64; 3], order: u64, value: impl Fn(f64, f64, f64) -> f64) -> Vec<f32> {
-        let [nx, ny, nz] = points.map(|extent| extent as i64);
-        let radius = (order / 2) as i64;
+        let [nx, ny, nz] = points.map(u64::cast_signed);
+        let radius = (order / 2).cast_signed();
         let mut cur = Vec::new();
         for z in -radius..nz + radius {
             for y in -radius..ny + radius {
-                for x in -(MARGIN as i64)..nx + radius {
+                for x in -32..nx + radius {
                     cur.push(value(x as f64, y as f64, z as f64) as f32);
                 }
             }

@@ -144,20 +144,24 @@ fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-struct Table<'a>(::csv::Writer<&'a mut dyn Write>);
+/// A CSV table under way.
+pub struct Table<'a>(::csv::Writer<&'a mut dyn Write>);
 
 impl<'a> Table<'a> {
-    fn new(out: &'a mut dyn Write, columns: &[&str]) -> io::Result<Self> {
+    /// Starts it with its head.
+    pub fn new(out: &'a mut dyn Write, columns: &[&str]) -> io::Result<Self> {
         let mut table = Self(::csv::Writer::from_writer(out));
         table.0.write_record(columns).map_err(plain)?;
         Ok(table)
     }
 
-    fn row(&mut self, cells: &[String]) -> io::Result<()> {
+    /// Adds a row.
+    pub fn row(&mut self, cells: &[String]) -> io::Result<()> {
         self.0.write_record(cells).map_err(plain)
     }
 
-    fn end(mut self) -> io::Result<()> {
+    /// Writes what is left.
+    pub fn end(mut self) -> io::Result<()> {
         self.0.flush()
     }
 }

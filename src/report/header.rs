@@ -170,3 +170,21 @@ fn cpu(page: &mut Page, step: &StepInfo) {
     let lines = render(&head, &rows, page.style.width - 2);
     page.table("  ", &lines);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::LibraryTime;
+    use crate::report::samples;
+
+    #[test]
+    fn a_step_is_measured_against_the_library() {
+        let mut step = samples::step("m10", 4096, 4.0, 34_000.0);
+        assert_eq!(library(&step), None);
+        // 3 of 4 ms: three quarters of the library's rate.
+        step.library = Some(LibraryTime { name: "cublas-sgemm".to_owned(), ns: 3e6 });
+        let text = library(&step).unwrap_or_default();
+        assert!(text.starts_with("cublas-sgemm 3"), "{text}");
+        assert!(text.ends_with("this step reaches 75% of its rate"), "{text}");
+    }
+}

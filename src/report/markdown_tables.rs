@@ -41,7 +41,8 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+/// A table; its cells are Markdown already.
+pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
     push(text, &format!("| {} |\n", head.join(" | ")));
     push(text, &format!("|{}\n", " --- |".repeat(head.len())));
     for row in rows {

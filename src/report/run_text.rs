@@ -117,27 +117,38 @@ fn step(page: &mut Page, row: &Row<'_>) {
 pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
     let mut parts = Vec::new();
     let next = &outcome.next.name;
+    let first = row.finding.map(|finding| finding.rule.as_str());
+    let takes_away = match &outcome.answered {
+        Some((finding, promised)) if Some(finding.rule.as_str()) != first => {
+            format!(" takes away {}, {}, and", finding.rule, estimate(promised))
+        }
+        _ => String::new(),
+    };
     match outcome.gained {
         Some(measured) => {
-            let inside = row.estimate.and_then(|estimate| outcome.inside(&estimate));
-            let inside = match (inside, outcome.fault) {
-                (Some(true), Some(_)) => ", inside the estimate",
-                (Some(false), Some(_)) => ", outside the estimate",
-                _ => "",
+            let inside = match outcome.inside() {
+                Some(true) => ", inside the estimate",
+                Some(false) => ", outside the estimate",
+                None => "",
             };
-            parts.push(format!("{next} gained {}{inside}", gain(Some(measured))));
+            parts.push(format!("{next}{takes_away} gained {}{inside}", gain(Some(measured))));
         }
         None => parts.push(format!("{next} can't be compared: the sizes differ")),
     }
     if let Some(fate) = outcome.fault {
         parts.push(format!(
-            "the fault is {}",
+            "{} is {}",
+            if takes_away.is_empty() { "the fault" } else { first.unwrap_or("the first fault") },
             if fate == Fate::Kept { "still there" } else { fate.word() }
         ));
     }
-    let verdict = row.finding.map(|finding| finding.rule.as_str());
-    let also: Vec<&str> =
-        outcome.gone.iter().copied().filter(|rule| Some(*rule) != verdict).collect();
+    let answered = outcome.answered.as_ref().map(|(finding, _)| finding.rule.as_str());
+    let also: Vec<&str> = outcome
+        .gone
+        .iter()
+        .copied()
+        .filter(|rule| Some(*rule) != first && Some(*rule) != answered)
+        .collect();
     if !also.is_empty() {
         parts.push(format!("also gone: {}", also.join(", ")));
     }

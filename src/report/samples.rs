@@ -8,6 +8,7 @@ use crate::document::{
     Timing, Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
+use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};
 
 pub fn location() -> Location {
     Location {
@@ -148,12 +149,15 @@ pub fn run() -> RunDocument {
     };
     let mut small = one(step("v1", 16, 26.0, 2.5), "grid-too-small", 60.0);
     small.launches[0].bound = Bound::Launch;
+    small.launches[0].findings[0].answered_by = Some("v2".to_owned());
+    let mut second = one(step("v2", 1024, 10.0, 400.0), "uncoalesced-global-access", 1.8);
+    second.launches[0].findings[0].answered_by = Some("v3".to_owned());
     RunDocument {
         schema: SCHEMA.to_owned(),
         ladder: "ado".to_owned(),
         steps: vec![
             small,
-            one(step("v2", 1024, 10.0, 400.0), "uncoalesced-global-access", 1.8),
+            second,
             one(step("v2-shuffle", 1024, 8.0, 500.0), "uncoalesced-global-access", 1.6),
             one(step("v3", 1024, 5.0, 800.0), "at-memory-roof", 1.0),
         ],
@@ -205,4 +209,41 @@ pub fn diff() -> Diff {
         come: vec!["at-memory-roof".to_owned()],
         kept: vec!["shared-memory-pressure".to_owned()],
     }
+}
+
+/// A sweep of four points: 120 µs, 150 µs, 100 µs, and one that does not compile.
+pub fn sweep() -> SweepDocument {
+    let point = |block: &str, flags: &str, time: Option<[f64; 3]>| PointResult {
+        settings: [("BLOCK", block), ("flags", flags)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        size: [("N".to_owned(), 1024)].into(),
+        verified: time.is_some(),
+        max_error: time.map(|_| 0.0),
+        time_ns: time.map(|[low, median, high]| Timing { median, low, high, n: 20 }),
+        rate: time.map(|[_, median, _]| Rate { value: 5e8 / median, unit: "GB/s".to_owned() }),
+        error: time.is_none().then(|| "i5.cu does not compile:\nline 7 is wrong".to_owned()),
+        exit_code: time.is_none().then_some(4),
+        ..PointResult::default()
+    };
+    let points = vec![
+        point("64", "", Some([118e3, 120e3, 121e3])),
+        point("64", "-ftz=true", Some([149e3, 150e3, 151e3])),
+        point("128", "", Some([99e3, 100e3, 103e3])),
+        point("128", "-ftz=true", None),
+    ];
+    let identity = Identity {
+        device: "NVIDIA H200".to_owned(),
+        ladder: "increment".to_owned(),
+        step: "i5".to_owned(),
+        ..Identity::default()
+    };
+    let mut document = SweepDocument::new(&identity, &[], points);
+    let values = |values: [&str; 2]| values.map(str::to_owned).into();
+    document.axes = vec![
+        AxisValues { name: "BLOCK".to_owned(), values: values(["64", "128"]) },
+        AxisValues { name: "flags".to_owned(), values: values(["", "-ftz=true"]) },
+    ];
+    document.file = Some(".adoprof/increment/i5/sweep-01234567.jsonl".to_owned());
+    document
 }

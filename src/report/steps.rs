@@ -1,6 +1,6 @@
 //! A ladder's run as rows: each step's time, gain and hint, and what the next step made of it.
 
-use crate::document::{Document, RankedFinding, RunDocument, StepInfo};
+use crate::document::{Document, LaunchReport, RankedFinding, RunDocument, StepInfo};
 use crate::finding::{Bound, Estimate};
 
 use super::finding_text::verdict;
@@ -46,6 +46,9 @@ pub struct Outcome<'a> {
     pub next: &'a StepInfo,
     /// Its gain over this step.
     pub gained: Option<Gain>,
+    /// The finding of this step that the next one is there to take away, with its estimate over the
+    /// whole step's time: what the gain is measured against.
+    pub answered: Option<(&'a RankedFinding, Estimate)>,
     /// What became of the verdict's fault.
     pub fault: Option<Fate>,
     /// Findings of this step that the next one has no more.
@@ -77,10 +80,11 @@ impl Fate {
 }
 
 impl Outcome<'_> {
-    /// True where the measured gain lies within the estimate's range.
-    pub fn inside(&self, estimate: &Estimate) -> Option<bool> {
+    /// True where the measured gain lies within the range of what was promised.
+    pub fn inside(&self) -> Option<bool> {
         let factor = self.gained?.factor;
-        Some((estimate.low..=estimate.high).contains(&factor))
+        let (_, promised) = self.answered.as_ref()?;
+        Some((promised.low..=promised.high).contains(&factor))
     }
 }
 
@@ -135,6 +139,15 @@ fn gain(before: &StepInfo, now: &StepInfo) -> Option<Gain> {
 /// 1 − s·(1 − 1/f) of it.
 pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
     let (launch, finding) = verdict(document)?;
+    over_all_launches(document, launch, finding)
+}
+
+/// A finding's estimate over the whole step's time.
+fn over_all_launches(
+    document: &Document,
+    launch: &LaunchReport,
+    finding: &RankedFinding,
+) -> Option<Estimate> {
     let share = if document.launches.len() == 1 { 1.0 } else { launch.time_share };
     let whole = |factor: f64| 1.0 / (1.0 - share * (1.0 - 1.0 / factor));
     finding.estimated_speedup.map(|gain| Estimate {
@@ -142,6 +155,19 @@ pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
         low: whole(gain.low),
         high: whole(gain.high),
     })
+}
+
+/// The finding that a step answers, the largest gain where there are several.
+fn answered<'a>(document: &'a Document, step: &str) -> Option<(&'a RankedFinding, Estimate)> {
+    document
+        .launches
+        .iter()
+        .flat_map(|launch| launch.findings.iter().map(move |finding| (launch, finding)))
+        .filter(|(_, finding)| finding.answered_by.as_deref() == Some(step))
+        .filter_map(|(launch, finding)| {
+            Some((finding, over_all_launches(document, launch, finding)?))
+        })
+        .max_by(|a, b| a.1.factor.total_cmp(&b.1.factor))
 }
 
 /// The time that a fault costs over all launches, as a share of the whole; `None` without it.
@@ -180,6 +206,7 @@ fn outcome<'a>(
     Outcome {
         next: info,
         gained,
+        answered: answered(document, &info.name),
         fault,
         gone: before.iter().copied().filter(|rule| !after.contains(rule)).collect(),
         come: after.iter().copied().filter(|rule| !before.contains(rule)).collect(),
@@ -218,9 +245,8 @@ mod tests {
         assert_eq!(outcome.fault, Some(Fate::Gone));
         assert_eq!(outcome.gone, ["uncoalesced-global-access"]);
         assert_eq!(outcome.come, ["at-memory-roof"]);
-        let estimate = rows[1].estimate.expect("an estimate");
         // 1.5 to 2.1 holds the measured 2.
-        assert_eq!(outcome.inside(&estimate), Some(true));
+        assert_eq!(outcome.inside(), Some(true));
         assert!(rows[3].outcome.is_none(), "nothing follows v3");
     }
 

@@ -200,7 +200,11 @@ fn effect(case: &Case) -> Effect {
     removed.extend(of_pipe.map(|share| (Term::L1Data, share)));
     removed.extend(of_lsu.map(|share| (Term::Lsu, share)));
     if let Some(share) = instruction_share(case) {
-        removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));
+        removed.push((Term::Issue, share));
+        // A sweep's additions and comparisons go with it; an access alone does no arithmetic.
+        if other_share(case).is_some_and(|(share, _)| share >= OTHER) {
+            removed.extend([Term::Alu, Term::Fma].map(|term| (term, share)));
+        }
     }
     // On the lines of the accesses every stall but waiting for global data goes with them;
     // elsewhere those in front of shared memory and at barriers do.
@@ -224,28 +228,34 @@ fn uses_shared(row: &SourceRow) -> bool {
     row.counters.wavefronts_shared > 0.0
 }
 
-/// The share of executed instructions that go with the accesses: those on lines that work on shared
-/// memory alone, and the loops around the most frequent ones.
+/// The share of executed instructions that go with the accesses. Where idle warps fill the pipe,
+/// that is the whole sweep: the lines that work on shared memory alone and the loops around the most
+/// frequent accesses. Elsewhere the loop's arithmetic is the work itself, and only the accesses go.
 fn instruction_share(case: &Case) -> Option<f64> {
     let alone = |row: &SourceRow| uses_shared(row) && row.counters.l2_sectors_global == 0.0;
-    let lines: Vec<Option<u32>> =
-        case.launch.lines.iter().filter(|row| alone(row)).map(|row| row.line).collect();
     let share = |rows: &[SourceRow], goes: &dyn Fn(&SourceRow) -> bool| {
         let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
         let going: f64 =
             rows.iter().filter(|row| goes(row)).map(|row| row.counters.inst_executed).sum();
         (all > 0.0).then(|| going / all)
     };
+    let idle = other_share(case).is_some_and(|(share, _)| share >= OTHER);
     let instructions = &case.launch.instructions;
-    if instructions.is_empty() {
-        return share(&case.launch.lines, &alone);
+    match (idle, instructions.is_empty()) {
+        (true, true) => share(&case.launch.lines, &alone),
+        (false, true) => None,
+        (false, false) => share(instructions, &alone),
+        (true, false) => {
+            let lines: Vec<Option<u32>> =
+                case.launch.lines.iter().filter(|row| alone(row)).map(|row| row.line).collect();
+            let loops = loop_counts(instructions);
+            share(instructions, &|row| {
+                let counters = &row.counters;
+                let in_loop = loops.iter().any(|count| same_count(counters.inst_executed, *count));
+                counters.l2_sectors_global == 0.0 && (in_loop || lines.contains(&row.line))
+            })
+        }
     }
-    let loops = loop_counts(instructions);
-    share(instructions, &|row| {
-        let counters = &row.counters;
-        let in_loop = loops.iter().any(|count| same_count(counters.inst_executed, *count));
-        counters.l2_sectors_global == 0.0 && (in_loop || lines.contains(&row.line))
-    })
 }
 
 /// How often the loops around the most frequent shared accesses ran: the executions of each access

@@ -8,3 +8,4 @@ mod bench;
 mod limiter;
 mod profile;
 mod streams;
+mod sweep;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::lines::{LineTable, clean_path};
 use super::messages::{ProfileResult, SourceData, text};
+use crate::export::source::is_toolkit;
 use crate::export::stall::StallReason;
 use crate::export::{SourceCounters, SourceRow};
 
@@ -122,23 +123,33 @@ impl Modules {
     /// A launch's counters: first its lines by file and number, then its instructions by address.
     ///
     /// As on ncu's source page, inlined code counts for its own line and for the lines it is called
-    /// from, so that a call shows what it costs; an instruction names its own line.
+    /// from, so that a call shows what it costs. An instruction names one of them: the line that the
+    /// user can change, chosen as for the source page.
     #[must_use]
     pub fn rows(&self, result: &ProfileResult, launch: u32, strings: &[String]) -> Vec<SourceRow> {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
         let mut lines: BTreeMap<(&str, u32), SourceCounters> = BTreeMap::new();
-        let mut instructions = Vec::new();
+        let mut of_file: HashMap<&str, usize> = HashMap::new();
+        let mut located = Vec::new();
         for (address, counters) in instructions_of(result, strings) {
-            let places = module.locate(address);
-            for (index, place) in places.iter().enumerate() {
+            let mut places: Vec<(&str, u32)> = Vec::new();
+            for place in module.locate(address) {
                 // A line that calls itself counts once.
-                if !places[..index].contains(place) {
-                    add(lines.entry(*place).or_default(), &counters);
+                if !places.contains(&place) {
+                    add(lines.entry(place).or_default(), &counters);
+                    *of_file.entry(place.0).or_default() += 1;
+                    places.push(place);
                 }
             }
-            let place = places.first();
+            located.push((address, counters, places));
+        }
+        let weight = |file: &str| (!is_toolkit(file), of_file.get(file).copied().unwrap_or(0));
+        let mut instructions = Vec::new();
+        for (address, counters, places) in located {
+            // Of equals the innermost.
+            let place = places.iter().rev().max_by_key(|(file, _)| weight(file));
             instructions.push(SourceRow {
                 launch,
                 file: place.map(|(file, _)| (*file).to_owned()),

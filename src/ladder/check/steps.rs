@@ -8,7 +8,7 @@ use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Step;
 use crate::ladder::flag::Flag;
-use crate::ladder::manifest::{Argument, Launch};
+use crate::ladder::manifest::{Argument, Launch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::plan::{Role, Source};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
@@ -19,16 +19,17 @@ impl Checker<'_> {
         let step = &self.manifest.steps[index];
         self.place(index)?;
         let defaults = self.sizes(&step.size)?;
+        self.tunables(&step.tune)?;
         for requirement in &step.requires {
-            self.formula(&requirement.that, false)?;
+            self.formula_of(&requirement.that, false, &step.tune)?;
         }
-        self.flags(&step.flags)?;
+        self.flags(&step.flags, &step.tune)?;
         let answers = self.rules(&step.answers)?;
         if step.launches.get_ref().is_empty() {
             return self.fail(&step.launches, "the step launches nothing: add a launch");
         }
         for launch in step.launches.get_ref() {
-            self.launch(launch)?;
+            self.launch(launch, &step.tune)?;
         }
         self.writes_outputs(index)?;
         let source = self.source(&step.file, read)?;
@@ -36,11 +37,11 @@ impl Checker<'_> {
         Ok(Step { manifest: step.clone(), defaults, answers, source, variants })
     }
 
-    /// The names in flags are parameters or `SMS`.
-    pub(super) fn flags(&self, flags: &[Spanned<Flag>]) -> Result<()> {
+    /// The names in flags are parameters, tunables of their step or `SMS`.
+    pub(super) fn flags(&self, flags: &[Spanned<Flag>], tune: &Sizes) -> Result<()> {
         for flag in flags {
             for expression in flag.get_ref().expressions() {
-                self.names_known(flag, expression, false)?;
+                self.names_known(flag, expression, false, tune)?;
             }
         }
         Ok(())
@@ -97,7 +98,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn launch(&self, launch: &Launch) -> Result<()> {
+    pub(super) fn launch(&self, launch: &Launch, tune: &Sizes) -> Result<()> {
         let kernel = launch.kernel.get_ref();
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {
@@ -108,7 +109,7 @@ impl Checker<'_> {
         }
         let repeated = launch.repeat.is_some();
         if let Some(repeat) = &launch.repeat {
-            self.formula(repeat, false)?;
+            self.formula_of(repeat, false, tune)?;
         }
         for (what, extents) in [("grid", &launch.grid), ("block", &launch.block)] {
             if !(1..=3).contains(&extents.get_ref().len()) {
@@ -122,14 +123,14 @@ impl Checker<'_> {
             }
         }
         for formula in launch.grid.get_ref().iter().chain(launch.block.get_ref()) {
-            self.formula(formula, repeated)?;
+            self.formula_of(formula, repeated, tune)?;
         }
         if let Some(shared) = &launch.shared {
-            self.formula(shared, repeated)?;
+            self.formula_of(shared, repeated, tune)?;
         }
         for argument in &launch.args {
             match argument.get_ref() {
-                Argument::Scalar(scalar) => self.formula(&scalar.value, repeated)?,
+                Argument::Scalar(scalar) => self.formula_of(&scalar.value, repeated, tune)?,
                 Argument::Buffer(name) => {
                     let known: Vec<&str> = self.buffer_names().collect();
                     if !known.contains(&name.as_str()) {

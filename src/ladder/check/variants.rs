@@ -24,10 +24,10 @@ impl Checker<'_> {
         step.variants
             .iter()
             .map(|variant| {
-                self.flags(&variant.flags)?;
+                self.flags(&variant.flags, &step.tune)?;
                 let removes = self.rules(&variant.removes)?;
                 for launch in variant.launches.iter().flat_map(Spanned::get_ref) {
-                    self.launch(launch)?;
+                    self.launch(launch, &step.tune)?;
                     self.own_buffers(step, launch)?;
                 }
                 let source = match &variant.file {

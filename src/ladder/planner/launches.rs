@@ -59,7 +59,14 @@ impl Planner<'_> {
     ) -> Result<plan::Launch> {
         let kernel = launch.kernel.get_ref();
         let grid = self.extents(kernel, "grid", launch.grid.get_ref(), GRID_LIMITS, values)?;
-        let block = self.extents(kernel, "block", launch.block.get_ref(), BLOCK_LIMITS, values)?;
+        let mut block =
+            self.extents(kernel, "block", launch.block.get_ref(), BLOCK_LIMITS, values)?;
+        if let Some(x) = self.block {
+            if x == 0 {
+                return Err(self.too_much("a block of 0 threads runs nothing"));
+            }
+            block[0] = x;
+        }
         let threads: u64 = block.iter().map(|extent| u64::from(*extent)).product();
         if threads > THREADS_PER_BLOCK {
             return Err(self.too_much(&format!(

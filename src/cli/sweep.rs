@@ -1,0 +1,101 @@
+//! The command line of sweeps.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{Output, Problem, duration, tuning};
+use crate::ladder::Tuning;
+
+/// `adoprof sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What --over takes, several of them giving every combination:
+  a parameter     N=256,512,1024      the ladder's own; `adoprof ladder show NAME` lists them
+  a tunable       BLOCK=64,128        what the step declares in its manifest, with its default:
+                                      `tune = { BLOCK = 128 }`. It has its value in the step's grid,
+                                      block and shared, and the compiler gets -DBLOCK=128
+  block           64,128,256          threads of every block in x; the grid stays as it is, so the
+                                      kernel must be right with any block
+  flags           '-ftz=true|-DA=1 -DB=2|'
+                                      alternatives for the compiler between bars; an empty one is
+                                      no flag
+  maxrregcount    default,32,64       most registers a thread
+  dlcm            default,ca,cg       cache hint for loads from global memory, by ptxas
+  ftz, prec-div, prec-sqrt, fast-math
+                  true,false          arithmetic
+  carveout        0,50,100            shared memory's share of L1 to ask for, percent
+`default` leaves a value as the manifest and the compiler have it.
+
+Examples:
+  adoprof sweep --kernel increment/i5 --over BLOCK=64,128,256,512
+  adoprof sweep --kernel v4 --over maxrregcount=default,32,40 --over dlcm=default,cg
+  adoprof sweep --kernel v4 --over N=256,512,1024 --profile
+  adoprof sweep --kernel v5 --over 'flags=|--use_fast_math' --format markdown
+
+Finished points are kept in a file: the same command goes on where it was interrupted.")]
+pub struct SweepArgs {
+    /// The step, as in v4 or increment/i5.
+    #[arg(long, value_name = "STEP")]
+    pub kernel: String,
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// What to vary, with its values; see below.
+    #[arg(long, value_name = "NAME=V1,V2,…", required = true, allow_hyphen_values = true)]
+    pub over: Vec<String>,
+    /// Profile each point too, and name the metrics that move with the time.
+    #[arg(long)]
+    pub profile: bool,
+    /// Run every point again, whatever the file holds.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Where to keep the points [default: .adoprof/<ladder>/<step>/sweep-<hash of the axes>.jsonl].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Which device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use with --profile.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// More arguments for ncu, split by shell-word rules.
+    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
+    pub ncu_args: Option<String>,
+    /// Give up on a point after this time, as in 90s or 10m.
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Form of the result; there is no sarif.
+    #[command(flatten)]
+    pub form: Output,
+}
+
+/// One point of a sweep, in a process of its own.
+#[derive(Debug, Args)]
+pub struct PointArgs {
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// The step.
+    #[arg(long)]
+    pub kernel: String,
+    /// Tunables, flags, block and carve-out, as JSON.
+    #[arg(long, value_parser = tuning)]
+    pub tuning: Tuning,
+    /// Which device.
+    #[arg(long, default_value_t = 0)]
+    pub device: usize,
+    /// The longest that one run may take, seconds.
+    #[arg(long)]
+    pub limit_s: u64,
+    /// Profile too, and save the profile there.
+    #[arg(long)]
+    pub profile: Option<PathBuf>,
+    /// The ncu program.
+    #[arg(long, env = "ADOPROF_NCU")]
+    pub ncu: Option<PathBuf>,
+    /// More arguments for ncu.
+    #[arg(long, allow_hyphen_values = true)]
+    pub ncu_args: Option<String>,
+}

@@ -1,0 +1,286 @@
+//! The sweep's file: a line of JSON for every finished point, so that an interrupted sweep goes on
+//! where it was.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Axis, PointResult};
+use crate::error::{Error, ExitCode, Result};
+use crate::ladder::{Overrides, Tuning};
+
+/// The version of a line's shape.
+const SCHEMA: &str = "adoprof-sweep/1";
+
+/// What must agree for an old point to stand for a new one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// adoprof's version.
+    pub adoprof: String,
+    /// The GPU's name.
+    pub device: String,
+    /// The CUDA version that the driver supports, and NVRTC's.
+    pub cuda: String,
+    /// [`crate::ladder::Ladder::fingerprint`] of the step.
+    pub source: String,
+    /// The ladder's name.
+    pub ladder: String,
+    /// The step's name.
+    pub step: String,
+}
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    schema: String,
+    run: Identity,
+    point: PointResult,
+}
+
+/// The file of a sweep, open and locked.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    identity: Identity,
+    known: Vec<PointResult>,
+    damaged: usize,
+    /// True where the file ends inside a line.
+    torn: bool,
+}
+
+/// Where a sweep is kept unless the user says otherwise: the same axes, size and step give the same
+/// file, `.adoprof/<ladder>/<step>/sweep-<hash>.jsonl`.
+#[must_use]
+pub fn default_path(ladder: &str, step: &str, axes: &[Axis], size: &Overrides) -> PathBuf {
+    let mut hash = Sha256::new();
+    for axis in axes {
+        hash.update(format!("{:?}{:?}\0", axis.name, axis.texts()));
+    }
+    hash.update(format!("{size:?}"));
+    let digits = hash
+        .finalize()
+        .iter()
+        .take(4)
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    Path::new(".adoprof").join(ladder).join(step).join(format!("sweep-{digits}.jsonl"))
+}
+
+impl Journal {
+    /// Opens or creates the file and reads the points of the same identity from it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the file can't be read or written, or another sweep holds it.
+    pub fn open(path: &Path, identity: Identity) -> Result<Self> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| Error::io(folder, "create this folder", &e))?;
+        }
+        let mut file = File::options()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(|e| Error::io(path, "open the sweep's file", &e))?;
+        file.try_lock().map_err(|_| {
+            Error::input(
+                path,
+                "another sweep is writing here; wait for it or name another file with -o",
+            )
+        })?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|e| Error::io(path, "read the sweep's file", &e))?;
+        let (known, damaged) = read(&bytes, &identity);
+        let torn = bytes.last().is_some_and(|&last| last != b'\n');
+        Ok(Self { path: path.to_owned(), file, identity, known, damaged, torn })
+    }
+
+    /// Lines that could not be read and were skipped.
+    #[must_use]
+    pub fn damaged(&self) -> usize {
+        self.damaged
+    }
+
+    /// The newest result of a point, where that need not be tried again: it ran (and was profiled,
+    /// where that is asked for), or it failed for a reason of its own.
+    #[must_use]
+    pub fn find(&self, size: &Overrides, tuning: &Tuning, profiled: bool) -> Option<&PointResult> {
+        let newest =
+            self.known.iter().rev().find(|point| point.size == *size && point.tuning == *tuning)?;
+        let settled = match newest.error {
+            None => newest.time_ns.is_some() && (!profiled || !newest.metrics.is_empty()),
+            // What the machine lacked then may be there now; a crash and a time limit may be chance.
+            Some(_) => newest.exit_code.is_some_and(|code| code != ExitCode::Environment as u8),
+        };
+        settled.then_some(newest)
+    }
+
+    /// Adds a point: one line, written at once.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the file can't be written.
+    pub fn append(&mut self, point: &PointResult) -> Result<()> {
+        let line =
+            Line { schema: SCHEMA.to_owned(), run: self.identity.clone(), point: point.clone() };
+        let mut text = serde_json::to_string(&line)
+            .map_err(|e| Error::input(&self.path, format!("a point cannot be written: {e}")))?;
+        // What a run that died left of its last line stays a line of its own.
+        if self.torn {
+            text.insert(0, '\n');
+        }
+        text.push('\n');
+        self.file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .map_err(|e| Error::io(&self.path, "write the sweep's file", &e))?;
+        self.torn = false;
+        self.known.push(line.point);
+        Ok(())
+    }
+}
+
+/// The points of an identity, in the file's order, and how many lines are no points at all.
+fn read(bytes: &[u8], identity: &Identity) -> (Vec<PointResult>, usize) {
+    let mut damaged = 0;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let points = lines
+        .filter_map(|line| match serde_json::from_slice::<Line>(line) {
+            Ok(line) if line.schema == SCHEMA => (line.run == *identity).then_some(line.point),
+            _ => {
+                damaged += 1;
+                None
+            }
+        })
+        .collect();
+    (points, damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Timing;
+    use crate::ladder::parse_overrides;
+
+    fn identity() -> Identity {
+        Identity { device: "H200".to_owned(), source: "00ff".to_owned(), ..Identity::default() }
+    }
+
+    fn size(n: u64) -> Overrides {
+        parse_overrides(&format!("N={n}")).unwrap()
+    }
+
+    fn ran(n: u64, ns: f64) -> PointResult {
+        PointResult {
+            size: size(n),
+            time_ns: Some(Timing { median: ns, low: ns, high: ns, n: 10 }),
+            ..PointResult::default()
+        }
+    }
+
+    fn failed(n: u64, exit_code: Option<u8>) -> PointResult {
+        PointResult { size: size(n), error: Some("no".to_owned()), exit_code, ..ran(n, 0.0) }
+    }
+
+    fn median(journal: &Journal, n: u64) -> Option<f64> {
+        journal.find(&size(n), &Tuning::default(), false)?.time_ns.map(|time| time.median)
+    }
+
+    #[test]
+    fn finished_points_are_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b.jsonl");
+        let mut journal = Journal::open(&path, identity()).unwrap();
+        journal.append(&ran(1, 5.5)).unwrap();
+        journal.append(&ran(2, 7.0)).unwrap();
+        journal.append(&ran(1, 6.25)).unwrap();
+        drop(journal);
+        let journal = Journal::open(&path, identity()).unwrap();
+        // The newest line of a point counts.
+        assert_eq!((median(&journal, 1), median(&journal, 2)), (Some(6.25), Some(7.0)));
+        assert_eq!((median(&journal, 3), journal.damaged()), (None, 0));
+        let other = Tuning { block: Some(32), ..Tuning::default() };
+        assert!(journal.find(&size(1), &other, false).is_none());
+        assert!(journal.find(&size(1), &Tuning::default(), true).is_none(), "never profiled");
+    }
+
+    #[test]
+    fn another_device_version_or_source_starts_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        Journal::open(&path, identity()).unwrap().append(&ran(1, 5.0)).unwrap();
+        for other in [
+            Identity { device: "A100".to_owned(), ..identity() },
+            Identity { source: "ff00".to_owned(), ..identity() },
+            Identity { adoprof: "9".to_owned(), ..identity() },
+            Identity { step: "v9".to_owned(), ..identity() },
+        ] {
+            assert_eq!(median(&Journal::open(&path, other).unwrap(), 1), None);
+        }
+    }
+
+    #[test]
+    fn only_failures_of_the_point_itself_are_final() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(&dir.path().join("s.jsonl"), identity()).unwrap();
+        for (n, code) in [(1, Some(4)), (2, Some(2)), (3, Some(3)), (4, None)] {
+            journal.append(&failed(n, code)).unwrap();
+        }
+        let found =
+            [1, 2, 3, 4].map(|n| journal.find(&size(n), &Tuning::default(), true).is_some());
+        assert_eq!(found, [true, true, false, false]);
+    }
+
+    #[test]
+    fn damaged_lines_are_skipped_and_a_torn_end_is_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        Journal::open(&path, identity()).unwrap().append(&ran(1, 5.0)).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        let mut bytes = b"\xff\xfe nonsense\n{\"schema\":\"other/7\"}\n\n".to_vec();
+        bytes.extend(&good);
+        bytes.extend(&good[..good.len() / 2]);
+        std::fs::write(&path, bytes).unwrap();
+        let mut journal = Journal::open(&path, identity()).unwrap();
+        assert_eq!((journal.damaged(), median(&journal, 1)), (3, Some(5.0)));
+        journal.append(&ran(2, 8.0)).unwrap();
+        drop(journal);
+        let journal = Journal::open(&path, identity()).unwrap();
+        assert_eq!((journal.damaged(), median(&journal, 2)), (3, Some(8.0)));
+    }
+
+    #[test]
+    fn two_sweeps_at_once_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let _first = Journal::open(&path, identity()).unwrap();
+        let error = Journal::open(&path, identity()).unwrap_err().to_string();
+        assert!(error.contains("another sweep is writing here"), "{error}");
+    }
+
+    #[test]
+    fn the_default_file_follows_the_axes() {
+        use crate::ladder::Ladder;
+        let ladder = Ladder::builtin("increment").unwrap();
+        let step = ladder.step("i5").unwrap();
+        let path = |over: &str, n| {
+            default_path("increment", "i5", &[Axis::parse(over, &ladder, step).unwrap()], &size(n))
+        };
+        assert_eq!(path("BLOCK=1,2", 1), path("BLOCK=1,2", 1));
+        assert_ne!(path("BLOCK=1,2", 1), path("BLOCK=1,3", 1));
+        assert_ne!(path("BLOCK=1,2", 1), path("BLOCK=1,2", 2));
+        let path = path("BLOCK=1", 1);
+        assert_eq!(path.parent(), Some(Path::new(".adoprof/increment/i5")));
+        assert!(path.extension().is_some_and(|extension| extension == "jsonl"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(0_u8.., 0..200)) {
+            let (points, _) = read(&bytes, &identity());
+            proptest::prop_assert!(points.is_empty());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The same report through a real `ncu --import` and through our own reader: one answer.
+//!
+//! Needs no GPU, but an ncu: `ADOPROF_TEST_NCU=$(scripts/fetch-ncu DIR) cargo test --test real_ncu`.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use adoprof::diagnose::diagnose;
+use adoprof::export::{Export, MetricRow, SourceCounters, SourceRow, pages, report};
+use adoprof::frame::Launch;
+use adoprof::ncu::{self, Limits};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// The CSV has two decimals; the last of them is rounded.
+const ROUNDING: f64 = 0.005_001;
+
+/// The fixture as ncu's export gives it and as our reader does; `None`, said aloud, without an ncu.
+fn both() -> Option<(Export, Export)> {
+    let Some(program) = std::env::var_os("ADOPROF_TEST_NCU").filter(|value| !value.is_empty())
+    else {
+        eprintln!("SKIPPED: ADOPROF_TEST_NCU names no ncu; scripts/fetch-ncu DIR fetches one");
+        return None;
+    };
+    let packed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/report/ado-v4.ncu-repz");
+    let packed = std::fs::read(packed).unwrap();
+    // Older releases of ncu do not read the compressed form.
+    let plain = zstd::decode_all(packed.as_slice()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v4.ncu-rep");
+    std::fs::write(&path, &plain).unwrap();
+
+    let ncu = ncu::locate(Some(Path::new(&program))).unwrap();
+    let limits = Limits { timeout: Some(Duration::from_secs(300)), interrupted: &NEVER };
+    let exported = ncu::import_pages(&ncu, &path, limits).unwrap();
+    assert_eq!(exported.notices, [""; 0]);
+    let files: Vec<(PathBuf, Vec<u8>)> =
+        [("raw", exported.raw), ("details", exported.details), ("source", exported.source)]
+            .map(|(page, text)| (PathBuf::from(format!("{page}.csv")), text.into_bytes()))
+            .into();
+    let csv = pages::read(&files).unwrap();
+    // And the compressed form gives what the plain one gives.
+    let native = report::read(&packed, Path::new("v4.ncu-repz")).unwrap();
+    assert_eq!(native, report::read(&plain, &path).unwrap());
+    Some((csv, native))
+}
+
+fn by_name(export: &Export) -> BTreeMap<(u32, &str), &MetricRow> {
+    export.metrics.iter().map(|row| ((row.launch, row.metric.as_str()), row)).collect()
+}
+
+#[test]
+fn both_ways_give_the_same_launches_and_metrics() {
+    let Some((csv, native)) = both() else { return };
+    assert_eq!(csv.launches, native.launches);
+    let ours = by_name(&native);
+    let mut compared = 0;
+    for (key, theirs) in by_name(&csv) {
+        let (Some(value), false) = (theirs.value, theirs.metric.contains(' ')) else { continue };
+        let row = ours.get(&key).unwrap_or_else(|| panic!("{key:?} is not read from the report"));
+        let own = row.value.unwrap_or_else(|| panic!("{key:?} has no value in the report"));
+        let tolerance = ROUNDING + 1e-12 * value.abs();
+        assert!((own - value).abs() <= tolerance, "{key:?}: {own} in the report, {value} exported");
+        compared += 1;
+    }
+    assert!(compared > 200, "only {compared} metrics were compared");
+}
+
+#[test]
+fn both_ways_give_the_same_counters_of_each_instruction() {
+    let Some((csv, native)) = both() else { return };
+    let instructions = |export: &Export| -> BTreeMap<(u32, u64), SourceRow> {
+        let rows = export.source.iter().filter_map(|row| Some((row, row.address?)));
+        rows.map(|(row, address)| ((row.launch, address), row.clone())).collect()
+    };
+    let (theirs, ours) = (instructions(&csv), instructions(&native));
+    // The export counts addresses from where the kernel was loaded.
+    let base = |rows: &BTreeMap<(u32, u64), SourceRow>| rows.keys().next().unwrap().1;
+    let (theirs_base, ours_base) = (base(&theirs), base(&ours));
+    assert!(ours.len() > 300, "only {} instructions were compared", ours.len());
+    for ((launch, address), row) in &theirs {
+        let Some(own) = ours.get(&(*launch, address - theirs_base + ours_base)) else {
+            // The report has no counters of an instruction that never ran.
+            assert_eq!(row.counters, SourceCounters::default(), "{address:#x} {}", row.text);
+            continue;
+        };
+        assert_eq!(own.line, row.line, "{address:#x} {}", row.text);
+        assert_eq!(own.counters, row.counters, "{address:#x} {}", row.text);
+    }
+}
+
+#[test]
+fn both_ways_give_the_same_findings() {
+    let Some((csv, native)) = both() else { return };
+    let rules = |export: &Export| -> Vec<Vec<String>> {
+        Launch::all(export)
+            .iter()
+            .map(|launch| diagnose(launch).findings.into_iter().map(|f| f.rule).collect())
+            .collect()
+    };
+    assert_eq!(rules(&csv), rules(&native));
+}

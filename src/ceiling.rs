@@ -46,6 +46,26 @@ pub fn dram_share(ceilings: Option<&Ceilings>, peak_bytes_per_s: Option<f64>, wr
     (read - (read - copy) * 2.0 * written.clamp(0.0, 1.0)).clamp(0.5, 1.0)
 }
 
+/// Cycles from a load to its data from an idle DRAM, by compute capability: pointer-chasing
+/// micro-benchmarks (AI_kernels' latency table, RRZE gpu-benches; the H100's lie between 570 and
+/// 834). Newer and unlisted devices take no part.
+const DRAM_LATENCY_CYCLES: &[((u32, u32), f64)] = &[
+    ((7, 0), 440.0),
+    ((8, 0), 466.0),
+    ((8, 9), 636.0),
+    ((9, 0), 690.0),
+    ((10, 0), 860.0),
+    ((12, 0), 936.0),
+];
+
+/// Cycles from a load to its data from an idle DRAM; `None` for a compute capability that is not
+/// listed.
+#[must_use]
+pub fn dram_latency_cycles(compute_capability: (u32, u32)) -> Option<f64> {
+    let known = DRAM_LATENCY_CYCLES.iter().find(|(known, _)| *known == compute_capability);
+    known.map(|(_, cycles)| *cycles)
+}
+
 impl Ceilings {
     /// The measured ceilings of a device, by the name the driver gives it.
     #[must_use]

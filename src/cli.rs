@@ -52,6 +52,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The ladders and their steps.
     Ladder(LadderArgs),
+    /// What limits a step, by timing it with parts left out.
+    Limiter(LimiterArgs),
     /// What is missing on this machine, and how to mend it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
@@ -275,6 +277,47 @@ pub enum LadderCommand {
     },
 }
 
+/// `adoprof limiter`.
+#[derive(Debug, Args)]
+pub struct LimiterArgs {
+    /// The step, as in v2 or ado/v2.
+    #[arg(long, value_name = "STEP")]
+    pub kernel: String,
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// Live or recorded.
+    #[command(flatten)]
+    pub origin: Origin,
+    /// Which device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// Count the variants' global loads and stores with ncu, and compare them with the step's.
+    #[arg(long)]
+    pub check_counts: bool,
+    /// The ncu program to use with --check-counts.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// Give up after this time, as in 90s or 10m.
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Also save the result as JSON.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The form of the result.
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub format: PlainFormat,
+}
+
+/// How results that are no findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlainFormat {
+    /// For people, at a terminal.
+    Text,
+    /// The whole document, for programs.
+    Json,
+}
+
 /// `adoprof doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -301,6 +344,9 @@ pub struct LaunchArgs {
     /// Which device.
     #[arg(long, default_value_t = 0)]
     pub device: usize,
+    /// A variant of it in its place.
+    #[arg(long)]
+    pub variant: Option<String>,
     /// The longest that one run may take, seconds.
     #[arg(long)]
     pub limit_s: u64,

@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod ladder;
 mod launch;
+mod limiter;
 mod live;
 mod open;
 mod output;
@@ -37,6 +38,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Explain(args) => explain::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
+        Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
         Command::Point(args) => point::run(args, &printer),
     }

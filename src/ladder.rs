@@ -17,6 +17,8 @@ pub mod rule_names;
 #[cfg(test)]
 mod tests;
 pub mod tuning;
+#[cfg(test)]
+mod variant_tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +31,7 @@ pub use tuning::Tuning;
 
 use crate::error::{Error, Result};
 use manifest::{FILE, Manifest, Origin};
-use plan::Source;
+use plan::{Source, VariantKind};
 
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
@@ -54,6 +56,41 @@ pub struct Step {
     defaults: BTreeMap<String, u64>,
     answers: Vec<String>,
     source: Source,
+    variants: Vec<Variant>,
+}
+
+/// A step with something left out: timed, never verified.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    manifest: manifest::Variant,
+    removes: Vec<String>,
+    source: Source,
+}
+
+impl Variant {
+    /// The variant's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.manifest.name.get_ref()
+    }
+
+    /// What it leaves out.
+    #[must_use]
+    pub fn kind(&self) -> VariantKind {
+        self.manifest.kind
+    }
+
+    /// The variant in one line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.manifest.title
+    }
+
+    /// The faults that a what-if takes away, as rule names.
+    #[must_use]
+    pub fn removes(&self) -> &[String] {
+        &self.removes
+    }
 }
 
 /// A named problem size, usually one from the literature.
@@ -128,6 +165,28 @@ impl Step {
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Its variants, in the manifest's order.
+    #[must_use]
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// The variant of that name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the names that there are.
+    pub fn variant(&self, name: &str) -> Result<&Variant> {
+        self.variants.iter().find(|variant| variant.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.variants.iter().map(Variant::name).collect();
+            Error::Usage(format!(
+                "step `{}` has no variant `{}`{}",
+                self.name(),
+                crate::text::printable(name),
+                nearest::hint(name, &names)
+            ))
+        })
     }
 }
 
@@ -330,6 +389,22 @@ impl Ladder {
         sms: u32,
     ) -> Result<plan::Plan> {
         planner::plan(self, self.step(step)?, overrides, tuning, sms)
+    }
+
+    /// A variant of a step for one problem size. Its buffers are the step's, so that both can work on
+    /// the same memory; its answer is not to be checked.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and [`Error::Usage`] for an unknown variant.
+    pub fn variant_plan(
+        &self,
+        step: &str,
+        variant: &str,
+        overrides: &Overrides,
+        sms: u32,
+    ) -> Result<plan::Plan> {
+        let step = self.step(step)?;
+        planner::variant_plan(self, step, step.variant(variant)?, overrides, sms)
     }
 
     /// The problem size of a step: the ladder's defaults, the step's own, then the overrides.

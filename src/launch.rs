@@ -1,6 +1,7 @@
 //! Building and launching a plan on a device: the only module that talks to the CUDA driver.
 #![expect(unsafe_code, reason = "kernel launches and raw device memory; every call is commented")]
 
+mod companion;
 mod copy_rate;
 mod device;
 pub mod library;
@@ -25,6 +26,7 @@ use crate::ladder::plan::{Argument, DType, Launch, Plan, Source};
 use crate::nvrtc;
 use crate::problem::buffer::poison_byte;
 
+pub use companion::{Companion, Residency};
 pub use device::{Device, driver_version};
 pub use timing::{Repetitions, median_and_range};
 
@@ -96,35 +98,8 @@ impl Prepared {
     pub fn new(device: &Device, plan: Plan, limit: Duration) -> Result<Self> {
         let needed: u64 = plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
         device.check_memory(needed, &plan)?;
-        let path = place_source(&plan.source)?;
-        let cubin = nvrtc::compile(&nvrtc::Unit {
-            text: &plan.source.text,
-            path: &path,
-            shown_as: &plan.source.name,
-            flags: &plan.flags,
-            compute_capability: device.compute_capability,
-        })?;
+        let functions = load(device, &plan)?;
         let stream = device.context.default_stream();
-        let module = device
-            .context
-            .load_module(Ptx::from_binary(cubin))
-            .map_err(|e| Error::Kernel(format!("{}: cannot be loaded: {e}", plan.source.name)))?;
-        let functions = plan
-            .launches
-            .iter()
-            .map(|launch| {
-                let function = module.load_function(&launch.kernel).map_err(|_| {
-                    Error::Kernel(format!(
-                        "{} has no kernel `{}`: name it in the manifest as in the source, and \
-                         declare it `extern \"C\" __global__`",
-                        plan.source.name, launch.kernel
-                    ))
-                })?;
-                allow_shared_memory(&function, launch)?;
-                prefer_shared_memory(&function, &plan)?;
-                Ok(function)
-            })
-            .collect::<Result<Vec<_>>>()?;
         let buffers = plan
             .buffers
             .iter()
@@ -350,6 +325,37 @@ impl Prepared {
             _ => Error::Kernel(format!("{step}: {doing} failed: {}", device::describe(error))),
         }
     }
+}
+
+/// Compiles a plan's source and loads it: the function of each launch.
+fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
+    let path = place_source(&plan.source)?;
+    let cubin = nvrtc::compile(&nvrtc::Unit {
+        text: &plan.source.text,
+        path: &path,
+        shown_as: &plan.source.name,
+        flags: &plan.flags,
+        compute_capability: device.compute_capability,
+    })?;
+    let module = device
+        .context
+        .load_module(Ptx::from_binary(cubin))
+        .map_err(|e| Error::Kernel(format!("{}: cannot be loaded: {e}", plan.source.name)))?;
+    plan.launches
+        .iter()
+        .map(|launch| {
+            let function = module.load_function(&launch.kernel).map_err(|_| {
+                Error::Kernel(format!(
+                    "{} has no kernel `{}`: name it in the manifest as in the source, and \
+                     declare it `extern \"C\" __global__`",
+                    plan.source.name, launch.kernel
+                ))
+            })?;
+            allow_shared_memory(&function, launch)?;
+            prefer_shared_memory(&function, plan)?;
+            Ok(function)
+        })
+        .collect()
 }
 
 /// Lets a kernel have more dynamic shared memory than the 48 KB that every kernel may have.

@@ -20,6 +20,7 @@ pub mod frame;
 pub mod interrupt;
 pub mod ladder;
 pub mod launch;
+pub mod limiter;
 pub mod measure;
 pub mod metric;
 pub mod model;

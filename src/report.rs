@@ -10,6 +10,7 @@ mod diff_text;
 mod finding_text;
 mod header;
 mod layout;
+mod limiter_text;
 mod markdown;
 mod markdown_tables;
 mod number;
@@ -34,6 +35,7 @@ use serde::Serialize;
 
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
+use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;
 
 pub use several::render_documents;
@@ -133,6 +135,19 @@ pub fn render_diff(
         Format::Csv => csv::diff(diff, out),
         Format::Sarif => json(&sarif::diff(diff), out),
     }
+}
+
+/// Writes a limiter run, as JSON or for people.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_limiter(
+    document: &LimiterDocument,
+    as_json: bool,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if as_json { json(document, out) } else { limiter_text::limiter(document, style, out) }
 }
 
 /// Writes a sweep. It has no findings, so SARIF, which has a place for nothing else, is its JSON.

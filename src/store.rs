@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::export::Export;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
-pub use recordings::{recorded_sizes, recording, recordings};
+pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
 pub use writer::{Target, newest_local};
 
 /// The file that makes a directory a saved profile.

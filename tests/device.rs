@@ -199,6 +199,46 @@ fn any_program_is_profiled() {
     assert!(document["saved"].as_str().unwrap().starts_with(".adoprof/programs/"));
 }
 
+/// Every step with variants, at a size that runs in no time: the variants launch, fill an SM as their
+/// step does, and a verdict is reached.
+#[test]
+#[ignore = "needs a GPU and ncu"]
+fn every_variant_runs_at_its_steps_occupancy() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kernel, size, names) in [
+        ("ado/v2", "N=264,M=256,L=1024", 5),
+        ("ado/v3", "N=264,M=256,L=1024", 4),
+        ("ado/v4", "N=264,M=256,L=1024", 3),
+        ("padding/p1", "R=65537,K=100", 4),
+        ("matmul/m3", "n=1000", 3),
+        ("matmul/m8", "n=1000", 3),
+        ("reduce/r2", "N=1000003", 3),
+        ("stencil/plane", "NX=200,NY=100,NZ=50", 4),
+    ] {
+        let file = folder.path().join("limiter.json");
+        let saved = file.to_str().unwrap();
+        let args = [
+            "limiter", "--live", "--kernel", kernel, "--size", size, "--format", "json", "-o",
+            saved,
+        ];
+        let result = json(&adoprof(folder.path(), &args));
+        assert!(result["verdict"]["limiter"].is_string(), "{kernel}: {result}");
+        let variants = result["variants"].as_array().unwrap();
+        assert_eq!(variants.len(), names, "{kernel}");
+        let held = |entrant: &Value| {
+            entrant["blocks_per_sm"].as_u64().unwrap()
+                * entrant["threads_per_block"].as_u64().unwrap()
+        };
+        for variant in variants {
+            assert!(variant["time_ns"]["median"].as_f64().unwrap() > 0.0, "{kernel}: {variant}");
+            assert!(held(variant) <= held(&result["full"]), "{kernel}: {variant}");
+        }
+        assert_eq!(result["copies"].as_array().map(Vec::len), Some(2), "{kernel}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), result, "{kernel}");
+    }
+}
+
 /// Sweeps in a folder of its own and returns the points with the exit code.
 fn sweep(folder: &Path, kernel: &str, more: &[&str]) -> (Option<i32>, Value) {
     let ladder = failing();

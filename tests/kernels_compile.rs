@@ -107,6 +107,50 @@ fn steps_with_flags_compile_with_them_and_have_their_kernels() {
 }
 
 #[test]
+fn every_variant_compiles_for_every_architecture_and_has_its_kernels() {
+    if !nvrtc::is_present() {
+        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
+        return;
+    }
+    let mut seen = 0;
+    for name in Ladder::builtin_names() {
+        let ladder = Ladder::builtin(name).unwrap();
+        for step in ladder.steps() {
+            let own = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            for variant in step.variants() {
+                seen += 1;
+                let of = format!("{name}/{} {}", step.name(), variant.name());
+                let plan = ladder
+                    .variant_plan(step.name(), variant.name(), &Overrides::new(), 132)
+                    .unwrap();
+                for compute_capability in ARCHITECTURES {
+                    let compiled = |flags: &[String]| {
+                        let unit = Unit {
+                            text: &plan.source.text,
+                            path: Path::new(&plan.source.name),
+                            shown_as: &plan.source.name,
+                            flags,
+                            compute_capability,
+                        };
+                        nvrtc::compile(&unit).unwrap_or_else(|error| panic!("{of}: {error}"))
+                    };
+                    let cubin = compiled(&plan.flags);
+                    for launch in &plan.launches {
+                        let symbol = launch.kernel.as_bytes();
+                        assert!(cubin.windows(symbol.len()).any(|part| part == symbol), "{of}");
+                    }
+                    // A flag that the source does not know would time the step itself again.
+                    if plan.source == own.source {
+                        assert!(cubin != compiled(&own.flags), "{of} is the step itself");
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
 fn a_kernel_that_does_not_compile_gives_the_line() {
     if !nvrtc::is_present() {
         eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");

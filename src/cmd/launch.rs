@@ -16,8 +16,12 @@ pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
-    let tuning = args.tuning.clone().unwrap_or_default();
-    let plan = ladder.plan_tuned(&args.kernel, &size, &tuning, device.sm_count)?;
+    let plan = if let Some(variant) = &args.variant {
+        ladder.variant_plan(&args.kernel, variant, &size, device.sm_count)?
+    } else {
+        let tuning = args.tuning.clone().unwrap_or_default();
+        ladder.plan_tuned(&args.kernel, &size, &tuning, device.sm_count)?
+    };
     let inputs = measure::inputs(&plan)?;
     let mut prepared = Prepared::new(&device, plan, Duration::from_secs(args.limit_s))?;
     measure::upload(&mut prepared, &inputs)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::collect;
 use super::output::Printer;
@@ -112,7 +113,13 @@ fn measured(
     let inputs = measure::inputs(plan)?;
     progress.stage(format!("{}: copying inputs to the device", plan.step));
     let uploading = measure::upload(&mut prepared, &inputs)?;
-    refuse_long(device, &mut prepared, request)?;
+    let passes = if request.time_only {
+        0
+    } else {
+        collect::passes_expected(&collect::selection(request.collection)).unwrap_or(40)
+    };
+    let (runs, limit) = (passes + RUNS_BESIDE_PASSES, request.collection.timeout);
+    refuse_long(device, &mut prepared, request.ladder, runs, limit)?;
     let options =
         measure::Options { limit: request.collection.timeout, cpu: request.cpu, copy_rate: true };
     let mut info = measure::measure(device, &mut prepared, &inputs, uploading, &options, progress)?;
@@ -136,21 +143,25 @@ const RUNS_BESIDE_PASSES: u32 = 5;
 /// may hang a display or a machine. Smaller problems in the same buffers tell how long a run takes;
 /// the ladder's first parameter is the one along which a step is shrunk. Fewer blocks than SMs make
 /// the extrapolation too long, never too short, so a larger probe follows before the step is refused.
-fn refuse_long(device: &Device, prepared: &mut Prepared, request: &Request) -> Result<()> {
-    let Some((name, _)) = request.ladder.parameters().first() else { return Ok(()) };
+///
+/// # Errors
+/// [`Error::Usage`] for a step that would take too long, and what a run gives.
+pub fn refuse_long(
+    device: &Device,
+    prepared: &mut Prepared,
+    ladder: &Ladder,
+    runs: u32,
+    limit: Duration,
+) -> Result<()> {
+    let Some((name, _)) = ladder.parameters().first() else { return Ok(()) };
     let full = prepared.plan().size.get(name).copied().unwrap_or(1);
-    let passes = if request.time_only {
-        0
-    } else {
-        collect::passes_expected(&collect::selection(request.collection)).unwrap_or(40)
-    };
-    let runs = f64::from(passes + RUNS_BESIDE_PASSES);
-    let limit = request.collection.timeout.as_secs_f64();
+    let step = prepared.plan().step.clone();
+    let (runs, limit) = (f64::from(runs), limit.as_secs_f64());
     let mut probed = full.div_ceil(64);
     loop {
         let mut size: Overrides = prepared.plan().size.clone();
         size.insert(name.clone(), probed);
-        let Ok(probe) = request.ladder.plan(request.step.name(), &size, device.sm_count) else {
+        let Ok(probe) = ladder.plan(&step, &size, device.sm_count) else {
             return Ok(());
         };
         let seconds = prepared.run_plan(&probe)? * 1e-9;
@@ -164,10 +175,9 @@ fn refuse_long(device: &Device, prepared: &mut Prepared, request: &Request) -> R
             let fitting = (full as f64 * limit / predicted).max(1.0) as u64;
             let proposed = 1_u64 << fitting.ilog2();
             return Err(Error::Usage(format!(
-                "{}/{} at {name}={full} would take about {} for {runs} runs, more than the limit of \
+                "{}/{step} at {name}={full} would take about {} for {runs} runs, more than the limit of \
                  {}; use --size {name}={proposed}, or allow more with --timeout",
-                request.ladder.name(),
-                request.step.name(),
+                ladder.name(),
                 text::duration(predicted * 1e9),
                 text::duration(limit * 1e9),
             )));
@@ -202,7 +212,8 @@ pub fn environment(device: &Device, request: &Request) -> Environment {
     }
 }
 
-fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
+/// `--size` as it would be typed; `None` for no override.
+pub fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
     let parts: Vec<String> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (!parts.is_empty()).then(|| parts.join(","))
 }

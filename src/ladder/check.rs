@@ -3,6 +3,7 @@
 mod buffers;
 mod library;
 mod steps;
+mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
 

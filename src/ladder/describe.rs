@@ -43,6 +43,7 @@ pub fn show(ladder: &Ladder) -> String {
     if !notes.is_empty() {
         sections.push(notes.join("\n"));
     }
+    sections.extend(variants(ladder));
     sections.extend(tunables(ladder));
     sections.extend(published(ladder));
     sections.extend(cases(ladder));
@@ -81,6 +82,24 @@ fn steps(ladder: &Ladder) -> String {
         ]);
     }
     table(rows)
+}
+
+fn variants(ladder: &Ladder) -> Option<String> {
+    let mut rows = Builder::new();
+    rows.push_record(["step", "variant", "kind", "what it is", "takes away"]);
+    for step in ladder.steps() {
+        for variant in step.variants() {
+            rows.push_record([
+                step.name(),
+                variant.name(),
+                variant.kind().word(),
+                &wrapped(variant.title(), 24),
+                &variant.removes().join("\n"),
+            ]);
+        }
+    }
+    let title = "Variants, which `adoprof limiter` times";
+    (rows.count_records() > 1).then(|| format!("{title}\n{}", table(rows)))
 }
 
 /// What `adoprof sweep` may vary in each step.

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::expression::Expression;
 use super::flag::Flag;
 use super::nearest::nearest;
-use super::plan::{DType, Fill, Role};
+use super::plan::{DType, Fill, Role, VariantKind};
 use crate::error::{Error, Result};
 
 /// The file's name in a ladder's directory.
@@ -99,6 +99,28 @@ pub(super) struct Step {
     #[serde(default)]
     pub published: Vec<Published>,
     pub launches: Spanned<Vec<Launch>>,
+    #[serde(default)]
+    pub variants: Vec<Variant>,
+}
+
+/// A step with something left out, for `adoprof limiter`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    pub name: Spanned<String>,
+    pub kind: VariantKind,
+    #[serde(default)]
+    pub title: String,
+    /// Beside the step's own.
+    #[serde(default)]
+    pub flags: Vec<Spanned<Flag>>,
+    /// The step's own where none is given.
+    pub file: Option<Spanned<String>>,
+    /// The step's own where none are given.
+    pub launches: Option<Spanned<Vec<Launch>>>,
+    /// The faults that a what-if takes away, as rule names.
+    #[serde(default)]
+    pub removes: Vec<Spanned<String>>,
 }
 
 /// A condition on the size, with the reason why.

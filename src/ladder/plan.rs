@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A step of a ladder for one problem size.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,6 +176,33 @@ pub enum Fill {
     /// The element's index, modulo the number of integers from 0 that the type holds without gaps
     /// (256 for u8, 2048 for f16, 2^24 for f32, …).
     Index,
+}
+
+/// What a variant of a step leaves out, so that its time tells what the rest costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VariantKind {
+    /// All of the step's accesses to global memory and as little else as possible.
+    MemoryOnly,
+    /// Its stores alone.
+    StoreOnly,
+    /// Everything but the accesses to global memory.
+    ArithmeticOnly,
+    /// The step without one thing, whether its answer is right or not.
+    WhatIf,
+}
+
+impl VariantKind {
+    /// The name in a manifest.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::MemoryOnly => "memory-only",
+            Self::StoreOnly => "store-only",
+            Self::ArithmeticOnly => "arithmetic-only",
+            Self::WhatIf => "what-if",
+        }
+    }
 }
 
 /// A buffer in device memory.

@@ -10,7 +10,7 @@ use super::nearest::hint;
 use super::overrides::Overrides;
 use super::plan::{self, Buffer, Check, Fill, Plan};
 use super::tuning::Tuning;
-use super::{Ladder, Step};
+use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::problem::reference;
 use crate::text::printable;
@@ -54,13 +54,22 @@ pub(super) fn plan(
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
     let tunables = step.tuned(tuning)?;
-    let planner = Planner { ladder, step, size: size.clone(), sms, tunables, block: tuning.block };
+    let planner = Planner {
+        ladder,
+        step,
+        variant: None,
+        size: size.clone(),
+        sms,
+        tunables,
+        block: tuning.block,
+    };
     let mut plan = planner.plan()?;
     plan.flags.extend(tuning.flags.iter().cloned());
     plan.carveout_percent = tuning.carveout_percent;
     // Tuned, the reference step is compared with itself as the manifest has it.
     if plan.check == Check::Reference && *tuning != Tuning::default() {
-        plan.check = Planner { ladder, step, size, sms, tunables: step.tunables(), block: None }
+        let tunables = step.tunables();
+        plan.check = Planner { ladder, step, variant: None, size, sms, tunables, block: None }
             .reference_check()?;
         plan.notices.clear();
     }
@@ -70,10 +79,25 @@ pub(super) fn plan(
     Ok(plan)
 }
 
+/// Plans a variant of a step likewise.
+pub(super) fn variant_plan(
+    ladder: &Ladder,
+    step: &Step,
+    variant: &Variant,
+    given: &Overrides,
+    sms: u32,
+) -> Result<Plan> {
+    let size = size(ladder, step, given)?;
+    let tunables = step.tunables();
+    Planner { ladder, step, variant: Some(variant), size, sms, tunables, block: None }.plan()
+}
+
 /// A step at a size.
 struct Planner<'a> {
     ladder: &'a Ladder,
     step: &'a Step,
+    /// The step as it is without.
+    variant: Option<&'a Variant>,
     size: BTreeMap<String, u64>,
     sms: u32,
     tunables: Overrides,
@@ -88,20 +112,24 @@ impl Planner<'_> {
         let (buffers, places) = self.buffers(&values)?;
         let launches = self.launches(&values, &places)?;
         let mut notices = Vec::new();
-        let check = self.check(&mut notices)?;
+        let check = match self.variant {
+            None => self.check(&mut notices)?,
+            Some(_) => Check::Reference,
+        };
         let manifest = &self.ladder.manifest;
+        let library = manifest.library.as_ref().filter(|_| self.variant.is_none());
         Ok(Plan {
             ladder: self.ladder.name().to_owned(),
             step: self.step.name().to_owned(),
-            title: self.step.title().to_owned(),
+            title: self.variant.map_or(self.step.title(), Variant::title).to_owned(),
             size: self.size.clone(),
             buffers,
             launches,
-            source: self.step.source.clone(),
+            source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
             flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),
             carveout_percent: None,
             check,
-            library: manifest.library.as_ref().map(|name| name.get_ref().clone()),
+            library: library.map(|name| name.get_ref().clone()),
             bytes: self.whole("bytes", &manifest.bytes, &values)?,
             flops: self.whole("flops", &manifest.flops, &values)?,
             metric: plan::Metric {
@@ -148,9 +176,10 @@ impl Planner<'_> {
         formula.get_ref().whole(values).map_err(|problem| self.senseless(what, formula, &problem))
     }
 
-    /// The step's compiler flags with their expressions evaluated.
+    /// The step's compiler flags, then the variant's, with their expressions evaluated.
     fn flags(&self, values: &Values) -> Result<Vec<String>> {
-        let flags = self.step.manifest.flags.iter();
+        let more = self.variant.into_iter().flat_map(|variant| &variant.manifest.flags);
+        let flags = self.step.manifest.flags.iter().chain(more);
         flags
             .map(|flag| {
                 flag.get_ref().at(values).map_err(|problem| {
@@ -265,6 +294,7 @@ impl Planner<'_> {
         let reference = Planner {
             ladder: self.ladder,
             step,
+            variant: None,
             size: self.size.clone(),
             sms: self.sms,
             tunables: step.tunables(),

@@ -10,7 +10,7 @@ fn ado() -> Ladder {
     Ladder::builtin("ado").unwrap()
 }
 
-fn size(text: &str) -> Overrides {
+pub(super) fn size(text: &str) -> Overrides {
     parse_overrides(text).unwrap()
 }
 
@@ -250,7 +250,7 @@ fn senseless_requests_are_usage_errors() {
 }
 
 /// A ladder of a user's: two steps, the first of which is the reference.
-fn user() -> std::path::PathBuf {
+pub(super) fn user() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ladder/scan")
 }
 
@@ -289,7 +289,7 @@ fn a_directory_without_a_manifest_is_named() {
 }
 
 /// Replaces `old` in the user's manifest and loads it.
-fn broken(old: &str, new: &str) -> Result<Ladder, Error> {
+pub(super) fn broken(old: &str, new: &str) -> Result<Ladder, Error> {
     let dir = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
     assert!(text.contains(old), "the fixture has no {old:?}");

@@ -118,6 +118,34 @@ impl Device {
         })
     }
 
+    /// The most shared memory that a block may have where it asks for it, bytes.
+    pub(super) fn most_shared_bytes(&self) -> std::result::Result<u32, DriverError> {
+        use sys::CUdevice_attribute_enum as Attribute;
+        let bytes = self
+            .context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        Ok(bytes.max(0).cast_unsigned())
+    }
+
+    /// The highest SM clock, Hz; `None` where the driver does not say.
+    #[must_use]
+    pub fn clock_hz(&self) -> Option<f64> {
+        use sys::CUdevice_attribute_enum as Attribute;
+        let khz = self.context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).ok()?;
+        (khz > 0).then(|| 1e3 * f64::from(khz))
+    }
+
+    /// The memory's theoretical rate, bytes a second: two transfers a clock over the width of its
+    /// bus. `None` where the driver does not say.
+    #[must_use]
+    pub fn peak_bytes_per_s(&self) -> Option<f64> {
+        use sys::CUdevice_attribute_enum as Attribute;
+        let attribute = |which| self.context.attribute(which).ok().filter(|value| *value > 0);
+        let khz = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
+        let bits = attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
+        Some(2.0 * 1e3 * f64::from(khz) * f64::from(bits) / 8.0)
+    }
+
     /// Refuses a problem that does not fit the device's free memory.
     pub(super) fn check_memory(&self, needed_bytes: u64, plan: &Plan) -> Result<()> {
         if needed_bytes <= self.free_bytes {

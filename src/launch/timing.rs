@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, result};
 
-use super::{Device, Prepared};
+use super::{Companion, Device, Prepared};
 use crate::document::Timing;
 use crate::error::{Error, Result};
 
@@ -44,6 +44,52 @@ impl Prepared {
         self.time_runs(device, repetitions, || self.run(), progress)
     }
 
+    /// Times the step and its companions in turn: each round runs all of them once, so that a drift
+    /// of clocks or temperature meets them alike. The step's time comes first, then theirs in their
+    /// order. L2 is overwritten before each run as [`time`](Self::time) does. `progress` hears the
+    /// number of rounds done.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn time_in_turn(
+        &self,
+        device: &Device,
+        companions: &[&Companion],
+        repetitions: &Repetitions,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Vec<Timing>> {
+        let mut flush = self.flush(device)?;
+        let start = Instant::now();
+        let mut times_ns = vec![Vec::new(); 1 + companions.len()];
+        let budget = repetitions.budget * times_ns.len() as u32;
+        for round in 1..=repetitions.most.max(1) {
+            for (entrant, times) in times_ns.iter_mut().enumerate() {
+                if let Some(flush) = &mut flush {
+                    flush.overwrite(self)?;
+                }
+                times.push(match entrant.checked_sub(1) {
+                    None => self.run()?,
+                    Some(at) => self.run_companion(companions[at])?,
+                });
+            }
+            progress(round);
+            let late = start.elapsed() > budget;
+            let least = if late { 3 } else { repetitions.least };
+            let precise =
+                times_ns.iter().all(|times| standard_error(times) < repetitions.precision);
+            if round >= least && (late || precise) {
+                break;
+            }
+        }
+        Ok(times_ns.iter().map(|times| median_and_range(times)).collect())
+    }
+
+    /// What evicts the step's buffers from L2 between runs, where they would stay there.
+    fn flush(&self, device: &Device) -> Result<Option<Flush>> {
+        let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
+        (held < 4 * device.l2_bytes).then(|| Flush::new(self, 2 * device.l2_bytes)).transpose()
+    }
+
     /// Times anything that works on the step's buffers, in the same way; `run` does it once and
     /// returns how long it took, ns.
     pub(super) fn time_runs(
@@ -53,10 +99,7 @@ impl Prepared {
         mut run: impl FnMut() -> Result<f64>,
         mut progress: impl FnMut(usize),
     ) -> Result<Timing> {
-        let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
-        let mut flush = (held < 4 * device.l2_bytes)
-            .then(|| Flush::new(self, 2 * device.l2_bytes))
-            .transpose()?;
+        let mut flush = self.flush(device)?;
         let start = Instant::now();
         let mut times_ns = Vec::new();
         // A slow step gets fewer repetitions than asked for rather than minutes.

@@ -38,7 +38,7 @@ pub fn bars(page: &mut Page, launch: &LaunchReport) {
 }
 
 /// A bar in eighths of a column.
-fn bar(share: f64, longest: usize) -> String {
+pub fn bar(share: f64, longest: usize) -> String {
     let eighths = (share.clamp(0.0, 1.0) * longest as f64 * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
     bar.extend((eighths % 8).checked_sub(1).map(|rest| EIGHTHS[rest]));

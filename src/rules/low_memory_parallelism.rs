@@ -3,7 +3,7 @@
 use super::case::place;
 use super::limits::{LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule};
-use crate::ceiling::Ceilings;
+use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
@@ -11,18 +11,6 @@ use crate::text::{byte_rate, count, percent};
 
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
 const RATE: &str = "dram__bytes.sum.per_second";
-
-/// Cycles from a load to its data from an idle DRAM, by compute capability: pointer-chasing
-/// micro-benchmarks (AI_kernels' latency table, RRZE gpu-benches; the H100's lie between 570 and
-/// 834). Newer and unlisted devices take no part.
-const DRAM_LATENCY_CYCLES: &[((u32, u32), f64)] = &[
-    ((7, 0), 440.0),
-    ((8, 0), 466.0),
-    ((8, 9), 636.0),
-    ((9, 0), 690.0),
-    ((10, 0), 860.0),
-    ((12, 0), 936.0),
-];
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -80,7 +68,7 @@ fn in_flight(case: &Case) -> Option<(String, String)> {
         return None;
     }
     let cc = case.launch.row.compute_capability?;
-    let cycles = DRAM_LATENCY_CYCLES.iter().find(|(known, _)| *known == cc)?.1;
+    let cycles = ceiling::dram_latency_cycles(cc)?;
     let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
     let warps =
         case.get("sm__warps_active.avg.per_cycle_active")? * case.get("launch__sm_count")?;

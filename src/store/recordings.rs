@@ -73,6 +73,13 @@ pub fn recording(ladder: &str, step: &str, size: &BTreeMap<String, u64>) -> Resu
     Ok(None)
 }
 
+/// A file beside the recording of a step, `profiles/<ladder>/<step>/<name>`; `None` where there is
+/// none.
+#[must_use]
+pub fn recorded_file(ladder: &str, step: &str, name: &str) -> Option<&'static str> {
+    PROFILES.get_file(Path::new(ladder).join(step).join(name))?.contents_utf8()
+}
+
 fn read(folder: &str, mut meta: Meta) -> Result<Saved> {
     if let Some(step) = &mut meta.step {
         step.recorded = Some(meta.environment.date.clone());

@@ -5,6 +5,7 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod limiter;
 mod profile;
 mod streams;
 mod sweep;

@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Step;
+use crate::ladder::flag::Flag;
 use crate::ladder::manifest::{Argument, Launch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::plan::{Role, Source};
@@ -22,26 +23,8 @@ impl Checker<'_> {
         for requirement in &step.requires {
             self.formula_of(&requirement.that, false, &step.tune)?;
         }
-        for flag in &step.flags {
-            for expression in flag.get_ref().expressions() {
-                self.names_known(flag, expression, false, &step.tune)?;
-            }
-        }
-        for answer in &step.answers {
-            if !known_rule(answer.get_ref()) {
-                return self.fail(
-                    answer,
-                    format!(
-                        "no rule is called `{}`{}",
-                        printable(answer.get_ref()),
-                        match nearest(answer.get_ref(), RULE_NAMES.iter().copied()) {
-                            Some(name) => format!("; did you mean `{name}`?"),
-                            None => "; `adoprof explain` lists them".to_owned(),
-                        }
-                    ),
-                );
-            }
-        }
+        self.flags(&step.flags, &step.tune)?;
+        let answers = self.rules(&step.answers)?;
         if step.launches.get_ref().is_empty() {
             return self.fail(&step.launches, "the step launches nothing: add a launch");
         }
@@ -50,8 +33,41 @@ impl Checker<'_> {
         }
         self.writes_outputs(index)?;
         let source = self.source(&step.file, read)?;
-        let answers = step.answers.iter().map(|answer| answer.get_ref().clone()).collect();
-        Ok(Step { manifest: step.clone(), defaults, answers, source })
+        let variants = self.variants(step, &source, read)?;
+        Ok(Step { manifest: step.clone(), defaults, answers, source, variants })
+    }
+
+    /// The names in flags are parameters, tunables of their step or `SMS`.
+    pub(super) fn flags(&self, flags: &[Spanned<Flag>], tune: &Sizes) -> Result<()> {
+        for flag in flags {
+            for expression in flag.get_ref().expressions() {
+                self.names_known(flag, expression, false, tune)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of rules, each of which there is.
+    pub(super) fn rules(&self, names: &[Spanned<String>]) -> Result<Vec<String>> {
+        names
+            .iter()
+            .map(|name| {
+                if known_rule(name.get_ref()) {
+                    return Ok(name.get_ref().clone());
+                }
+                self.fail(
+                    name,
+                    format!(
+                        "no rule is called `{}`{}",
+                        printable(name.get_ref()),
+                        match nearest(name.get_ref(), RULE_NAMES.iter().copied()) {
+                            Some(near) => format!("; did you mean `{near}`?"),
+                            None => "; `adoprof explain` lists them".to_owned(),
+                        }
+                    ),
+                )
+            })
+            .collect()
     }
 
     /// A side step starts from a main step; a main step from the one before it.
@@ -82,7 +98,7 @@ impl Checker<'_> {
         }
     }
 
-    fn launch(&self, launch: &Launch, tune: &Sizes) -> Result<()> {
+    pub(super) fn launch(&self, launch: &Launch, tune: &Sizes) -> Result<()> {
         let kernel = launch.kernel.get_ref();
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {
@@ -152,7 +168,7 @@ impl Checker<'_> {
         }
     }
 
-    fn source(&self, file: &Spanned<String>, read: ReadSource) -> Result<Source> {
+    pub(super) fn source(&self, file: &Spanned<String>, read: ReadSource) -> Result<Source> {
         let name = file.get_ref();
         if !is_own(name) && !is_of_neighbour(name) {
             return self.fail(file, format!(

@@ -25,7 +25,8 @@ impl Planner<'_> {
         places: &BTreeMap<String, usize>,
     ) -> Result<Vec<plan::Launch>> {
         let mut launches = Vec::new();
-        for launch in self.step.manifest.launches.get_ref() {
+        let own = self.variant.and_then(|variant| variant.manifest.launches.as_ref());
+        for launch in own.unwrap_or(&self.step.manifest.launches).get_ref() {
             let Some(repeat) = &launch.repeat else {
                 launches.push(self.launch(launch, values, places)?);
                 continue;

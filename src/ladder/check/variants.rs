@@ -1,0 +1,91 @@
+//! Variants of steps.
+
+use toml::Spanned;
+
+use super::{Checker, ReadSource};
+use crate::error::Result;
+use crate::ladder::Variant;
+use crate::ladder::manifest::{self, Argument, Launch};
+use crate::ladder::plan::{Source, VariantKind};
+use crate::text::printable;
+
+impl Checker<'_> {
+    /// The variants of a step, whose own source is `own`.
+    pub(super) fn variants(
+        &self,
+        step: &manifest::Step,
+        own: &Source,
+        read: ReadSource,
+    ) -> Result<Vec<Variant>> {
+        self.unique("variant", step.variants.iter().map(|variant| &variant.name))?;
+        for (at, variant) in step.variants.iter().enumerate() {
+            self.kind(step, at, variant)?;
+        }
+        step.variants
+            .iter()
+            .map(|variant| {
+                self.flags(&variant.flags, &step.tune)?;
+                let removes = self.rules(&variant.removes)?;
+                for launch in variant.launches.iter().flat_map(Spanned::get_ref) {
+                    self.launch(launch, &step.tune)?;
+                    self.own_buffers(step, launch)?;
+                }
+                let source = match &variant.file {
+                    Some(file) => self.source(file, read)?,
+                    None => own.clone(),
+                };
+                Ok(Variant { manifest: variant.clone(), removes, source })
+            })
+            .collect()
+    }
+
+    /// A kind that a time is compared with stands once; only what-ifs remove faults; and a variant
+    /// differs from its step.
+    fn kind(&self, step: &manifest::Step, at: usize, variant: &manifest::Variant) -> Result<()> {
+        let (name, kind) = (variant.name.get_ref(), variant.kind);
+        let twice = step.variants.iter().take(at).any(|other| other.kind == kind);
+        if twice && kind != VariantKind::WhatIf {
+            return self.fail(
+                &variant.name,
+                format!(
+                    "`{}` has a {} variant above: remove one, or make `{name}` a \"what-if\"",
+                    step.name.get_ref(),
+                    kind.word()
+                ),
+            );
+        }
+        if let (Some(fault), false) = (variant.removes.first(), kind == VariantKind::WhatIf) {
+            return self.fail(fault, format!(
+                "`{name}` is {} and takes no fault away: remove `removes`, or make its kind \"what-if\"",
+                kind.word()
+            ));
+        }
+        if variant.flags.is_empty() && variant.file.is_none() && variant.launches.is_none() {
+            return self.fail(&variant.name, format!(
+                "`{name}` does what its step does: give it `flags`, a `file` or `launches` of its own"
+            ));
+        }
+        match &variant.launches {
+            Some(launches) if launches.get_ref().is_empty() => self
+                .fail(launches, "the variant launches nothing: add a launch, or remove `launches`"),
+            _ => Ok(()),
+        }
+    }
+
+    /// A variant works on the memory of its step, so it takes no other buffers.
+    fn own_buffers(&self, step: &manifest::Step, launch: &Launch) -> Result<()> {
+        for argument in &launch.args {
+            let Argument::Buffer(name) = argument.get_ref() else { continue };
+            let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);
+            let mut steps = steps.map(Spanned::get_ref);
+            if !steps.any(|own| matches!(own, Argument::Buffer(own) if own == name)) {
+                return self.fail(argument, format!(
+                    "`{}` is passed to no launch of the step, and a variant works on its step's \
+                     memory: pass one of the step's buffers",
+                    printable(name)
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -51,7 +51,10 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     let bound = findings
         .first()
         .and_then(|first| crate::rules::bound_of(&first.rule))
-        .unwrap_or_else(|| model.bound());
+        .unwrap_or_else(|| match model.bound() {
+            Bound::None => bottleneck::bound_by_throughputs(launch).unwrap_or(Bound::None),
+            bound => bound,
+        });
     Diagnosis { bound, findings, skipped }
 }
 

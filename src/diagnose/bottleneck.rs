@@ -85,9 +85,9 @@ fn without_units(launch: &Launch) -> String {
         });
     match (compute, memory, issue) {
         (Some(compute), Some(memory), issue) => {
-            let class = match (compute, memory) {
-                (c, m) if c < LOW_THROUGHPUT && m < LOW_THROUGHPUT => "Latency",
-                (c, m) if c > m => "Compute",
+            let class = match class(compute, memory) {
+                Bound::Latency => "Latency",
+                Bound::Compute => "Compute",
                 _ => "Memory",
             };
             let issue = issue.map_or_else(String::new, |issue| format!("; {issue}"));
@@ -102,6 +102,25 @@ fn without_units(launch: &Launch) -> String {
             format!("Latency, as far as the profile tells: {issue}{waits}.")
         }
         _ => "The profile has no counters that would tell what holds the kernel back.".to_owned(),
+    }
+}
+
+/// What bounds a launch whose profile has no unit's own counter: by the two composite throughputs, as
+/// ncu's SOLBottleneck rule reads them. `None` without them.
+#[must_use]
+pub fn bound_by_throughputs(launch: &Launch) -> Option<Bound> {
+    let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed")?;
+    let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")?;
+    Some(class(compute, memory))
+}
+
+fn class(compute_percent: f64, memory_percent: f64) -> Bound {
+    if compute_percent < LOW_THROUGHPUT && memory_percent < LOW_THROUGHPUT {
+        Bound::Latency
+    } else if compute_percent > memory_percent {
+        Bound::Compute
+    } else {
+        Bound::Memory
     }
 }
 

@@ -86,7 +86,7 @@ fn v100_second_step_is_sent_to_the_strided_line() {
     let slots = &first.symptoms[1].message;
     assert!(slots.contains("every 6.8 cycles") && slots.contains("16.00 active (of at most 16)"));
     assert!(slots.contains("0.69 eligible"), "{slots}");
-    assert_eq!(diagnosis.bound, Bound::None);
+    assert_eq!(diagnosis.bound, Bound::Latency);
     let sentence = bottleneck_sentence(&launch, &Model::new(&launch), &diagnosis);
     assert!(sentence.starts_with("Latency") && sentence.contains("6.8 cycles"), "{sentence}");
 }

@@ -63,6 +63,10 @@ pub struct StepInfo {
     pub max_error: f64,
     /// Kernel time, measured without the profiler.
     pub time_ns: Timing,
+    /// The same with the inputs left in L2 by the run before; `None` where they don't stay there, so
+    /// that both are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_ns: Option<Timing>,
     /// Kernel time plus the transfers of inputs and outputs, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_ns: Option<f64>,

@@ -15,6 +15,7 @@ pub mod opcode;
 pub mod operands;
 pub mod producer;
 pub mod register;
+pub mod sharing;
 pub mod slice;
 
 pub use access::{Space, width_bytes};

@@ -43,13 +43,21 @@ const NEAR: usize = 64;
 pub struct Reaching<'a> {
     sass: &'a Sass,
     into: HashMap<(u32, Slot), Rc<[u32]>>,
+    guards_hold: bool,
 }
 
 impl<'a> Reaching<'a> {
     /// Nothing found yet.
     #[must_use]
     pub fn new(sass: &'a Sass) -> Self {
-        Self { sass, into: HashMap::new() }
+        Self { sass, into: HashMap::new(), guards_hold: false }
+    }
+
+    /// Likewise, with every guard taken to hold: for values that are used under the guard under which
+    /// they were made, such as the address of a guarded load.
+    #[must_use]
+    pub fn with_guards(sass: &'a Sass) -> Self {
+        Self { guards_hold: true, ..Self::new(sass) }
     }
 
     /// The instructions whose results a use may see: the nearest earlier ones on every way that leads
@@ -78,6 +86,9 @@ impl<'a> Reaching<'a> {
             return;
         }
         found.push(definition);
+        if self.guards_hold {
+            return;
+        }
         let index = definition as usize;
         let is_old = |each: &&Use| each.role == Role::Old && each.slot == slot;
         if let Some(old) = self.sass.uses(index).iter().find(is_old) {

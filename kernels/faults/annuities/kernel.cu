@@ -1,4 +1,4 @@
-// Discount factors of annuities by Newton's method: 24 steps over a polynomial whose coefficients are a contract's payments.
+// Discount factors of annuities by Newton's method: 64 steps over a polynomial whose coefficients are a contract's payments.
 // The contract is read once, float by float or (WIDE) as two float4; the steps take nearly all of the time.
 
 // Launch: grid contracts / 128, block 128. A contract is seven payments and a price.
@@ -19,7 +19,7 @@ solve_rates(const float* __restrict__ contracts, float* __restrict__ discounts)
     // The root of payments(d) = 4 price in d, where payments(d) = d (p0 + d (p1 + ...)).
     float discount = 0.9f;
 #pragma unroll 4
-    for (int step = 0; step < 24; ++step) {
+    for (int step = 0; step < 64; ++step) {
         float value = terms[6], slope = 0.0f;
 #pragma unroll
         for (int k = 5; k >= 0; --k) {

@@ -12,7 +12,7 @@ __device__ unsigned add_samples(uint4 samples, unsigned sum)
     return __dp4a(samples.w, 0x01010101u, sum);
 }
 
-// Launch: grid n / 4096, block 256. Quarter q of the pulse of event i lies at pulses[q * n + i]. sums[64] counts the
+// Launch: grid n / 4096, block 256. Part p of the pulse of event i lies at pulses[p * n + i]. sums[64] counts the
 // blocks that have finished; all of `sums` is zero before and after.
 extern "C" __global__ void __launch_bounds__(256)
 energy_by_event(const uint4* __restrict__ pulses, const unsigned char* __restrict__ detectors, unsigned* sums,
@@ -22,8 +22,8 @@ energy_by_event(const uint4* __restrict__ pulses, const unsigned char* __restric
         const unsigned i = blockIdx.x * EVENTS + k + threadIdx.x;
         unsigned energy = 0;
 #pragma unroll
-        for (int quarter = 0; quarter < 4; ++quarter)
-            energy = add_samples(pulses[(size_t)quarter * n + i], energy);
+        for (int part = 0; part < 8; ++part)
+            energy = add_samples(pulses[(size_t)part * n + i], energy);
         atomicAdd(sums + detectors[i], energy);
     }
 

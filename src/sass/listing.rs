@@ -11,6 +11,17 @@ use crate::export::SourceRow;
 use crate::frame::Launch;
 use crate::model::Term;
 
+/// Arithmetic that could be half of a fused multiply-add, or is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A multiplication of floats, rounded to nearest.
+    Multiply,
+    /// An addition of floats, rounded to nearest.
+    Add,
+    /// A fused multiply-add.
+    Fused,
+}
+
 /// One instruction, without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -24,6 +35,8 @@ pub struct Entry {
     pub width: u8,
     /// The library routine that it is the mark of.
     pub routine: Option<Routine>,
+    /// Multiplication, addition, or both in one.
+    pub operation: Option<Operation>,
     /// True for accesses whose address holds a register other than the stack pointer.
     pub computed_address: bool,
     /// True where a guard may leave the destination as it is.
@@ -134,6 +147,7 @@ impl Sass {
                 term: term(instruction, family),
                 width: width_bytes(instruction).unwrap_or(0),
                 routine: library::mark(instruction),
+                operation: operation(instruction),
                 computed_address: computed_address(instruction),
                 conditional: instruction.guard.is_some(),
                 callee: if is_call { target() } else { None },
@@ -237,6 +251,19 @@ fn exit(instruction: &Instruction, target: impl Fn() -> Option<usize>) -> Exit {
         }
         _ => Exit::Next,
     }
+}
+
+/// Rounding modes and saturation other than the usual ask for an operation of their own.
+fn operation(instruction: &Instruction) -> Option<Operation> {
+    if ["RM", "RP", "RZ", "SAT", "F32"].iter().any(|each| instruction.has(each)) {
+        return None;
+    }
+    Some(match instruction.base() {
+        "FMUL" | "FMUL2" | "DMUL" | "HMUL2" => Operation::Multiply,
+        "FADD" | "FADD2" | "DADD" | "HADD2" => Operation::Add,
+        "FFMA" | "FFMA2" | "DFMA" | "HFMA2" | "IDP" | "IDP4A" => Operation::Fused,
+        _ => return None,
+    })
 }
 
 fn computed_address(instruction: &Instruction) -> bool {

@@ -9,7 +9,7 @@ use crate::export::stall::StallReason;
 use crate::finding::Location;
 use crate::model::{Effect, Term};
 use crate::sass::library::Cost;
-use crate::sass::{Listing, Mix};
+use crate::sass::{Family, Listing, Mix, Routine};
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
 pub const MATTERS: f64 = NOISE / 100.0;
@@ -116,6 +116,21 @@ impl<'a> Removal<'a> {
         }
     }
 
+    /// For each instruction whether some picked and executed one stands in the same innermost loop, or
+    /// outside all loops as it does.
+    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Vec<bool> {
+        let flow = &self.listing.sass.flow;
+        let places: Vec<Option<usize>> =
+            (0..self.gone.len()).map(|index| flow.innermost(index)).collect();
+        let mut picked: Vec<Option<usize>> = Vec::new();
+        for (index, place) in places.iter().enumerate() {
+            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(place) {
+                picked.push(*place);
+            }
+        }
+        places.iter().map(|place| picked.contains(place)).collect()
+    }
+
     /// Warp instructions that go, those that come instead taken off.
     pub fn instructions(&self) -> f64 {
         self.removed_from(Term::Issue)
@@ -130,26 +145,31 @@ impl<'a> Removal<'a> {
         gone - self.instead[term as usize]
     }
 
-    /// What goes, as shares of the terms and of the stalls. Where a unit gets more work than it
-    /// loses, nothing is said of it.
-    pub fn effect(&self) -> Effect {
-        let mut removed: Vec<(Term, f64)> = Term::ALL
-            .into_iter()
-            .filter(|&term| self.mix.on(term) > 0.0)
-            .map(|term| (term, (self.removed_from(term) / self.mix.on(term)).min(1.0)))
-            .collect();
-        let (mut wavefronts, mut kept) = (0.0, 0.0);
-        for (index, gone) in self.l1.iter().enumerate() {
+    /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
+    /// more work than it loses: as long for each instruction as its present ones take.
+    pub fn effect(&self, case: &Case) -> Effect {
+        let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
+        for term in Term::ALL {
+            let present = self.mix.on(term);
+            let net = if present > 0.0 { self.removed_from(term) / present } else { 0.0 };
+            if net > 0.0 {
+                effect.removed.push((term, net.min(1.0)));
+            } else if net < 0.0 {
+                let busy = case.model.utilization(term).unwrap_or(0.0);
+                effect.added.push((term, -net * busy));
+            }
+        }
+        let (mut wavefronts, mut gone) = (0.0, 0.0);
+        for (index, share) in self.l1.iter().enumerate() {
             let counters = &self.listing.row(index).counters;
             let each = counters.l1_tag_requests_global + counters.wavefronts_shared;
             wavefronts += each;
-            kept += each * (1.0 - gone);
+            gone += each * share;
         }
-        if wavefronts > 0.0 {
-            removed.push((Term::L1Data, 1.0 - kept / wavefronts));
+        if gone > 0.0 {
+            effect.removed.push((Term::L1Data, (gone / wavefronts).min(1.0)));
         }
-        removed.retain(|(_, share)| *share > 0.0);
-        Effect { removed, stalls: self.stalls(), ..Effect::default() }
+        effect
     }
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
@@ -197,9 +217,7 @@ pub fn matters(case: &Case, effect: &Effect) -> bool {
         case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
     };
     effect.removed.iter().any(frees)
-        || case.model.without(effect).is_some_and(|estimate| {
-            1.0 - 1.0 / estimate.factor >= MATTERS
-        })
+        || case.model.without(effect).is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
@@ -238,4 +256,112 @@ pub fn locations(
     found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.line.cmp(&b.line)));
     found.truncate(3);
     found
+}
+
+/// Runs of library routines.
+pub struct Runs {
+    /// How often each routine's mark was executed.
+    runs: HashMap<Routine, f64>,
+    /// For each instruction how many it saves as a mark, or 1 on a slow path, per execution.
+    weights: Vec<f64>,
+    /// Executed instructions of slow paths.
+    pub slow_path: f64,
+}
+
+/// Instructions behind a mark within which the branch around its slow path stands.
+const BRANCH_WITHIN: usize = 24;
+
+impl Runs {
+    /// Counts the routines that are picked and replaces them by their fast forms.
+    pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
+        let listing = removal.listing;
+        let mut found = Self {
+            runs: HashMap::new(),
+            weights: vec![0.0; listing.sass.entries.len()],
+            slow_path: 0.0,
+        };
+        let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
+        let mut slow: Vec<usize> = Vec::new();
+        for (index, entry) in listing.entries() {
+            let Some(routine) = entry.routine.filter(|routine| pick(*routine)) else { continue };
+            let runs = listing.executed(index);
+            if runs <= 0.0 {
+                continue;
+            }
+            *found.runs.entry(routine).or_default() += runs;
+            let (now, then) = (routine.cost(), routine.fast_cost());
+            removal.replace(runs, now, then);
+            found.weights[index] = now.all - then.all;
+            let row = listing.row(index);
+            *saved.entry((row.file.as_deref(), row.line)).or_default() +=
+                runs * (now.all - then.all);
+            if routine == Routine::LongDivision {
+                for (call, range) in called(listing, index) {
+                    removal.remove(call, 1.0);
+                    found.weights[call] = 1.0;
+                    range.for_each(|at| removal.remove(at, 1.0));
+                }
+            } else {
+                slow.extend(slow_path(listing, index));
+            }
+        }
+        slow.sort_unstable();
+        slow.dedup();
+        for index in slow {
+            removal.remove(index, 1.0);
+            found.weights[index] = 1.0;
+            found.slow_path += listing.executed(index);
+        }
+        removal.remove_waits(&saved);
+        found
+    }
+
+    /// The routine that costs most, and how often it ran.
+    pub fn most(&self) -> Option<(Routine, f64)> {
+        let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
+        let most = self.runs.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
+        Some((*most.0, *most.1))
+    }
+
+    /// The lines that run them.
+    pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
+        let listing = removal.listing;
+        let weight = |index: usize| self.weights[index] * listing.executed(index);
+        locations(case, listing, weight, "instructions saved")
+    }
+}
+
+/// The instructions that the usual path of a routine branches around, and the functions that they
+/// call; empty where no such branch is near.
+fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
+    let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
+    let around = (mark..end).find_map(|index| {
+        let entry = &listing.sass.entries[index];
+        let to = entry.target.filter(|&to| entry.conditional && to > index)?;
+        Some(index + 1..to)
+    });
+    let Some(around) = around else { return Vec::new() };
+    // Only slow paths call functions or convert whole doubles; other code may be branched around too.
+    let is_slow = |index: usize| {
+        let entry = &listing.sass.entries[index];
+        entry.callee.is_some() || entry.family == Family::ConvertFp64
+    };
+    if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
+        return Vec::new();
+    }
+    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee);
+    let functions = callees.filter_map(|first| listing.function(first)).flatten();
+    around.clone().chain(functions).collect()
+}
+
+/// More instructions than the longest slow path has: that of sine, 110 on sm_90.
+const LONGEST_PATH: usize = 160;
+
+/// The calls of the function that an instruction stands in, and the function.
+fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
+    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee?)));
+    calls
+        .filter_map(|(call, first)| Some((call, listing.function(first)?)))
+        .filter(|(_, range)| range.contains(&index))
+        .collect()
 }

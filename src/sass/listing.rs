@@ -41,8 +41,10 @@ pub struct Entry {
     pub computed_address: bool,
     /// True where a guard may leave the destination as it is.
     pub conditional: bool,
-    /// The called address, for calls.
+    /// Where a call goes, as a place in the listing.
     pub callee: Option<usize>,
+    /// Where a branch goes, as a place in the listing.
+    pub target: Option<usize>,
     defs: (u32, u32),
     uses: (u32, u32),
 }
@@ -106,6 +108,17 @@ impl<'a> Listing<'a> {
         self.row(index).counters.inst_executed
     }
 
+    /// The instructions of a called function: from its first to its first return. `None` for a
+    /// function without one.
+    #[must_use]
+    pub fn function(&self, first: usize) -> Option<std::ops::RangeInclusive<usize>> {
+        let last = (first..self.sass.entries.len()).find(|&index| {
+            let entry = &self.sass.entries[index];
+            !entry.conditional && self.text(index).trim_start().starts_with("RET")
+        })?;
+        Some(first..=last)
+    }
+
     /// The instructions with their places.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
         self.sass.entries.iter().enumerate()
@@ -141,6 +154,7 @@ impl Sass {
             }
             let target = || instruction.target().and_then(|address| places.find(address));
             let is_call = instruction.base() == "CALL";
+            let is_branch = matches!(instruction.base(), "BRA" | "JMP");
             sass.entries.push(Entry {
                 row: *row,
                 family,
@@ -151,6 +165,7 @@ impl Sass {
                 computed_address: computed_address(instruction),
                 conditional: instruction.guard.is_some(),
                 callee: if is_call { target() } else { None },
+                target: if is_branch { target() } else { None },
                 defs: (defs_from, length(&defs)),
                 uses: (uses_from, length(&uses)),
             });

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::collect;
 use super::output::Printer;
 use super::step::split;
 use crate::cli::SweepArgs;
@@ -152,7 +153,7 @@ impl Sweep<'_> {
         let mut results = Vec::with_capacity(points.len());
         let mut taken = 0;
         for (place, (size, point)) in points.iter().enumerate() {
-            let known = self.journal.find(size, &point.tuning, self.args.profile);
+            let known = self.journal.find(size, &point.tuning, self.level());
             if let Some(known) = known.filter(|_| !self.args.fresh) {
                 // Written otherwise (4K, 4096), it is the same point.
                 results.push(PointResult { settings: point.settings.clone(), ..known.clone() });
@@ -206,7 +207,11 @@ impl Sweep<'_> {
             ..PointResult::default()
         };
         match ended {
-            Ok(ended) => finish(&mut result, &ended, &out),
+            Ok(ended) => {
+                finish(&mut result, &ended, &out);
+                let level = self.level().filter(|_| !result.metrics.is_empty());
+                result.collected = level.map(str::to_owned);
+            }
             Err(error @ Error::Interrupted(_)) => {
                 result.exit_code = Some(error.exit_code() as u8);
                 result.error = Some(error.to_string());
@@ -214,6 +219,11 @@ impl Sweep<'_> {
             Err(error) => return Err(error),
         }
         Ok(Some(result))
+    }
+
+    /// How much is collected at each point; `None` without profiles.
+    fn level(&self) -> Option<&'static str> {
+        self.args.profile.then(|| collect::level(self.args.collect).name())
     }
 
     fn command(&self, size: &BTreeMap<String, u64>, point: &Point) -> Result<NcuCommand> {
@@ -240,6 +250,7 @@ impl Sweep<'_> {
         if self.args.profile {
             let folder = free_folder(&self.profiles, &format!("{}{tuning}", sizes.join(",")));
             args.extend(["--profile".into(), folder.into()]);
+            args.extend(["--collect".into(), collect::level(self.args.collect).name().into()]);
             if let Some(ncu) = &self.args.ncu {
                 args.extend(["--ncu".into(), ncu.into()]);
             }

@@ -91,6 +91,7 @@ pub const CATALOGUE: &[Metric] = &[
     metric("smsp__sass_inst_executed_op_shared_ld.sum", "inst", "shared loads", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_shared_st.sum", "inst", "shared stores", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__inst_executed_op_ldsm.sum", "inst", "matrix loads from shared memory", Neither, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
+    metric("smsp__inst_executed_op_ldgsts.sum", "inst", "copies from global to shared memory", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_global_ld.sum", "inst", "global loads", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_global_st.sum", "inst", "global stores", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_local_ld.sum", "inst", "local loads", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),

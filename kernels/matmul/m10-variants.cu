@@ -32,16 +32,16 @@ static_assert(EACH_DOWN % 4 == 0 && EACH_ACROSS % 4 == 0, "threads work on quads
 static_assert(DEPTH % 2 == 0, "operands alternate between two sets of registers");
 
 // m10.cu with parts left out, for `adoprof limiter`; lines added there would move those that recordings name.
-// Without accesses to global memory a copy writes numbers made of its addresses, between 1 and 2, so that they
-// weigh no more on the multipliers (and on the power that they draw) than the problem's own; a store waits for a
-// value that never comes, which the compiler can't know.
+// Without accesses to global memory a copy writes a number made of its address, between 1 and 2 and of few bits, as the
+// problem's own are: the power that the multipliers draw depends on it, and the clock on the power. One instruction
+// makes it. A store waits for a value that never comes, which the compiler can't know.
 #ifdef NO_BARRIER
 #define BARRIER()
 #else
 #define BARRIER() __syncthreads()
 #endif
 #ifdef ARITHMETIC_ONLY
-#define LOAD(from) __int_as_float(((int)(size_t)(from) << 12 & 0x00700000) | 0x3f800000)
+#define LOAD(from) __int_as_float(((int)(size_t)(from) & 0x00700000) | 0x3f800000)
 #endif
 
 struct Stage {
@@ -55,10 +55,11 @@ template <int BYTES>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool there)
 {
 #if defined(ARITHMETIC_ONLY)
+    const float value = there ? LOAD(from) : 0.0f;
     if constexpr (BYTES == 16)
-        *(float4*)to = there ? make_float4(LOAD(from), LOAD(from + 1), LOAD(from + 2), LOAD(from + 3)) : float4{};
+        *(float4*)to = make_float4(value, value, value, value);
     else
-        *to = there ? LOAD(from) : 0.0f;
+        *to = value;
 #elif __CUDA_ARCH__ >= 800
     const unsigned address = (unsigned)__cvta_generic_to_shared(to);
     const int bytes = there ? BYTES : 0;
@@ -180,27 +181,10 @@ __device__ __forceinline__ void multiply_block(const float* __restrict__ A, cons
             *(float4*)&across[k % 2][4 * q] = *(const float4*)&stage.b[k][col + 4 * LANES_ACROSS * q];
     };
 
-#ifdef OPERANDS_KEPT
-    // No instruction, but the compiler must take the operands for new ones; else it would multiply them just once.
-    [[maybe_unused]] const auto next_operands = [&](const Stage&, int k) {
-#pragma unroll
-        for (int r = 0; r < EACH_DOWN; ++r)
-            asm volatile("" : "+f"(column[k % 2][r]));
-#pragma unroll
-        for (int c = 0; c < EACH_ACROSS; ++c)
-            asm volatile("" : "+f"(across[k % 2][c]));
-    };
-#else
-    [[maybe_unused]] const auto next_operands = read;
-#endif
-
     wait_for_copies<STAGES - 2>();
     BARRIER();
 #ifndef MEMORY_ONLY
     read(stages[0], 0);
-#ifdef OPERANDS_KEPT
-    read(stages[0], 1);
-#endif
 #endif
 
     float sum[EACH_DOWN][EACH_ACROSS] = {};
@@ -215,12 +199,12 @@ __device__ __forceinline__ void multiply_block(const float* __restrict__ A, cons
         filled = filled + 1 == STAGES ? 0 : filled + 1;
         wait_for_copies<STAGES - 2>();
 #else
-        [[maybe_unused]] const Stage& stage = stages[used];
+        const Stage& stage = stages[used];
         used = used + 1 == STAGES ? 0 : used + 1;
 #pragma unroll
         for (int k = 0; k < DEPTH; ++k) {
             if (k < DEPTH - 1) {
-                next_operands(stage, k + 1);
+                read(stage, k + 1);
                 if (k == 0)
                     copier.start(stages[filled]);
             } else {
@@ -228,7 +212,7 @@ __device__ __forceinline__ void multiply_block(const float* __restrict__ A, cons
                 filled = filled + 1 == STAGES ? 0 : filled + 1;
                 wait_for_copies<STAGES - 2>();
                 BARRIER();  // the next tile is there, and everyone has read the last of this one
-                next_operands(stages[used], 0);
+                read(stages[used], 0);
             }
             // Up and down the columns, so that consecutive instructions share an operand and need not read it from the
             // register file again. Of the orders that do, this was the fastest on an H200.

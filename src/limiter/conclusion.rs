@@ -248,10 +248,13 @@ fn what_if(variant: &VariantTime) -> Option<String> {
             faults => format!(" ({})", faults.join(", ")),
         };
         let title = if variant.title.is_empty() { &variant.name } else { &variant.title };
-        format!(
-            "What if, {title}{faults}: {} instead, at most {}× faster.",
-            duration(variant.entrant.time_ns.median),
-            significant(variant.factor, 3),
-        )
+        let time = duration(variant.entrant.time_ns.median);
+        if variant.factor < 1.0 {
+            return format!(
+                "What if, {title}{faults}: {time} instead, so nothing is to be gained there."
+            );
+        }
+        let factor = significant(variant.factor, 3);
+        format!("What if, {title}{faults}: {time} instead, at most {factor}× faster.")
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::{Diagnosis, bottleneck_sentence};
+use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
@@ -63,6 +63,10 @@ pub struct StepInfo {
     pub max_error: f64,
     /// Kernel time, measured without the profiler.
     pub time_ns: Timing,
+    /// The same with the inputs left in L2 by the run before; `None` where they don't stay there, so
+    /// that both are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_ns: Option<Timing>,
     /// Kernel time plus the transfers of inputs and outputs, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_ns: Option<f64>,
@@ -153,6 +157,9 @@ pub struct LaunchReport {
     pub utilization: Vec<Utilization>,
     /// Ranked findings.
     pub findings: Vec<RankedFinding>,
+    /// What limits the launch now, without its first fault, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranking: Vec<RankingStep>,
     /// Rules that could not be checked.
     pub skipped: Vec<Skipped>,
     /// What ncu's own rules said.
@@ -305,6 +312,7 @@ impl LaunchReport {
                 .enumerate()
                 .map(|(index, finding)| RankedFinding::new(index + 1, finding))
                 .collect(),
+            ranking: diagnosis.ranking,
             skipped: diagnosis.skipped,
             ncu_rules: launch
                 .ncu_rules

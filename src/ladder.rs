@@ -22,10 +22,11 @@ mod variant_tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
 
-pub use manifest::Published;
+pub use manifest::{Half, Published};
 pub use overrides::{Overrides, parse_overrides};
 pub use tuning::Tuning;
 
@@ -35,6 +36,28 @@ use plan::{Source, VariantKind};
 
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+
+/// The folder of the fault bench's ladders among them.
+const FAULTS: &str = "faults";
+
+/// The ladders that the program carries, by name, with their folders. A ladder is called like its
+/// folder; one of the fault bench like `fault-` and its folder.
+fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
+    static CARRIED: LazyLock<Vec<(String, &'static Dir<'static>)>> = LazyLock::new(|| {
+        let named = |dir: &'static Dir<'static>, prefix: &str| {
+            dir.get_file(dir.path().join(FILE))?;
+            Some((format!("{prefix}{}", dir.path().file_name()?.to_str()?), dir))
+        };
+        let mut plain: Vec<_> = BUILTIN.dirs().filter_map(|dir| named(dir, "")).collect();
+        let faults = BUILTIN.get_dir(FAULTS).into_iter().flat_map(Dir::dirs);
+        let mut faults: Vec<_> = faults.filter_map(|dir| named(dir, "fault-")).collect();
+        plain.sort_by(|a, b| a.0.cmp(&b.0));
+        faults.sort_by(|a, b| a.0.cmp(&b.0));
+        plain.extend(faults);
+        plain
+    });
+    CARRIED.iter().map(|(name, dir)| (name.as_str(), *dir)).collect()
+}
 
 /// A ladder that has been read and checked; its expressions wait for a problem size.
 #[derive(Debug, Clone)]
@@ -55,6 +78,8 @@ pub struct Step {
     manifest: manifest::Step,
     defaults: BTreeMap<String, u64>,
     answers: Vec<String>,
+    plants: Vec<String>,
+    innocent: Vec<String>,
     source: Source,
     variants: Vec<Variant>,
 }
@@ -143,6 +168,24 @@ impl Step {
         &self.answers
     }
 
+    /// The faults that were put into it on purpose, as rule names.
+    #[must_use]
+    pub fn plants(&self) -> &[String] {
+        &self.plants
+    }
+
+    /// The faults that a counter suggests and that it does not have, as rule names.
+    #[must_use]
+    pub fn innocent(&self) -> &[String] {
+        &self.innocent
+    }
+
+    /// True where it runs at a limit of the hardware, so that nothing should be proposed.
+    #[must_use]
+    pub fn is_at_limit(&self) -> bool {
+        self.manifest.at_limit
+    }
+
     /// Parameters that this step sets otherwise than the ladder.
     #[must_use]
     pub fn defaults(&self) -> &BTreeMap<String, u64> {
@@ -191,16 +234,11 @@ impl Step {
 }
 
 impl Ladder {
-    /// The names of the ladders that the program carries.
+    /// The names of the ladders that the program carries: those of the literature, then those of the
+    /// fault bench.
     #[must_use]
     pub fn builtin_names() -> Vec<&'static str> {
-        let mut names: Vec<&str> = BUILTIN
-            .dirs()
-            .filter(|dir| dir.get_file(dir.path().join(FILE)).is_some())
-            .filter_map(|dir| dir.path().to_str())
-            .collect();
-        names.sort_unstable();
-        names
+        carried().into_iter().map(|(name, _)| name).collect()
     }
 
     /// A ladder that the program carries.
@@ -208,10 +246,9 @@ impl Ladder {
     /// # Errors
     /// [`Error::Usage`] for an unknown name, with those that there are.
     pub fn builtin(name: &str) -> Result<Self> {
-        let names = Self::builtin_names();
-        let known = names.iter().find(|known| **known == name);
-        let file = known.and_then(|known| BUILTIN.get_file(Path::new(known).join(FILE)));
-        let Some(text) = file.and_then(include_dir::File::contents_utf8) else {
+        let carried = carried();
+        let Some((_, dir)) = carried.iter().find(|(known, _)| *known == name) else {
+            let names: Vec<&str> = carried.iter().map(|(name, _)| *name).collect();
             return Err(Error::Usage(format!(
                 "no built-in ladder is called `{}`{}; a ladder of your own is named by its \
                  directory, such as `./{0}`",
@@ -219,9 +256,14 @@ impl Ladder {
                 nearest::hint(name, &names)
             )));
         };
-        let path = Path::new("kernels").join(name).join(FILE);
+        let folder = dir.path();
+        let text = BUILTIN
+            .get_file(folder.join(FILE))
+            .and_then(include_dir::File::contents_utf8)
+            .unwrap_or_default();
+        let path = Path::new("kernels").join(folder).join(FILE);
         let read = |file: &str| {
-            let place = place(name, file);
+            let place = place(&folder.to_string_lossy(), file);
             let text = BUILTIN
                 .get_file(&place)
                 .and_then(include_dir::File::contents_utf8)
@@ -290,6 +332,12 @@ impl Ladder {
     #[must_use]
     pub fn title(&self) -> &str {
         &self.manifest.title
+    }
+
+    /// The half of the fault bench that it belongs to; `None` for a ladder of its own.
+    #[must_use]
+    pub fn bench(&self) -> Option<Half> {
+        self.manifest.bench
     }
 
     /// What it computes, in a few sentences.

@@ -5,6 +5,7 @@ mod companion;
 mod copy_rate;
 mod device;
 pub mod library;
+mod memory;
 mod timing;
 
 use std::mem::ManuallyDrop;
@@ -14,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
-    result, sys,
+    CudaEvent, CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 
@@ -25,6 +25,8 @@ use crate::interrupt;
 use crate::ladder::plan::{Argument, DType, Launch, Plan, Source};
 use crate::nvrtc;
 use crate::problem::buffer::poison_byte;
+
+use memory::Memory;
 
 pub use companion::{Companion, Residency};
 pub use device::{Device, driver_version};
@@ -41,7 +43,7 @@ pub struct Prepared {
 struct OnDevice {
     stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
-    buffers: Vec<CudaSlice<u8>>,
+    buffers: Vec<Memory>,
 }
 
 /// True once a kernel was given up while it still ran. Giving its memory or its context back would
@@ -104,10 +106,15 @@ impl Prepared {
             .buffers
             .iter()
             .map(|buffer| {
-                // SAFETY: the memory is filled or poisoned before any kernel reads it.
-                unsafe { stream.alloc::<u8>(buffer.bytes().max(1) as usize) }.map_err(|e| {
+                let bytes = buffer.bytes().max(1) as usize;
+                let (memory, giver) = if plan.host.contains(&buffer.name) {
+                    (Memory::on_host(&stream, bytes), "host")
+                } else {
+                    (Memory::on_device(&stream, bytes), "device")
+                };
+                memory.map_err(|e| {
                     Error::Environment(format!(
-                        "the device could not give {} for `{}`: {e}",
+                        "the {giver} could not give {} for `{}`: {e}",
                         crate::text::bytes(buffer.bytes() as f64),
                         buffer.name
                     ))
@@ -131,8 +138,13 @@ impl Prepared {
     pub fn upload(&mut self, buffer: usize, bytes: &[u8]) -> Result<Duration> {
         let start = Instant::now();
         let stream = self.on_device.stream.clone();
+        if let Some(place) = self.on_device.buffers[buffer].host_bytes() {
+            let bytes = &bytes[..bytes.len().min(place.len())];
+            place[..bytes.len()].copy_from_slice(bytes);
+            return Ok(start.elapsed());
+        }
         stream
-            .memcpy_htod(bytes, &mut self.on_device.buffers[buffer])
+            .memcpy_htod(bytes, &mut *self.on_device.buffers[buffer])
             .and_then(|()| stream.synchronize())
             .map_err(|e| self.failed("copying an input to the device", e))?;
         Ok(start.elapsed())
@@ -147,7 +159,7 @@ impl Prepared {
         let mut bytes = vec![0_u8; self.on_device.buffers[buffer].len()];
         self.on_device
             .stream
-            .memcpy_dtoh(&self.on_device.buffers[buffer], &mut bytes)
+            .memcpy_dtoh(&*self.on_device.buffers[buffer], &mut bytes)
             .and_then(|()| self.on_device.stream.synchronize())
             .map_err(|e| self.failed("copying the output back", e))?;
         Ok((bytes, start.elapsed()))
@@ -240,7 +252,7 @@ impl Prepared {
         let mut builder = self.on_device.stream.launch_builder(function);
         for (argument, scalar) in launch.arguments.iter().zip(&scalars) {
             match (argument, scalar) {
-                (Argument::Buffer(index), _) => builder.arg(&self.on_device.buffers[*index]),
+                (Argument::Buffer(index), _) => builder.arg(&*self.on_device.buffers[*index]),
                 (_, Some(Scalar::F32(value))) => builder.arg(value),
                 (_, Some(Scalar::F64(value))) => builder.arg(value),
                 (_, Some(Scalar::I32(value))) => builder.arg(value),

@@ -31,6 +31,7 @@ pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod rules;
+pub mod sass;
 pub mod store;
 pub mod sweep;
 pub mod text;

@@ -85,6 +85,7 @@ pub fn measure(
     let timing = prepared.time(device, &Repetitions::default(), |done| {
         progress.stage(format!("{}: timing, repetition {done}", plan.step));
     })?;
+    let warm_ns = prepared.time_warm(device, &Repetitions::default())?;
     let cpu = if options.cpu {
         progress.stage(format!("{}: timing the CPU references", plan.step));
         problem::reference::cpu_times(&plan, inputs)?
@@ -102,6 +103,7 @@ pub fn measure(
         total_ns: Some(timing.median + (uploading + down).as_nanos() as f64),
         rate: Some(rate(&plan, &timing)),
         time_ns: timing,
+        warm_ns,
         bytes: plan.bytes,
         flops: plan.flops,
         cpu,

@@ -64,6 +64,7 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
                 answered_by: None,
             })
             .collect(),
+        ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
     }

@@ -7,19 +7,31 @@ use super::{Ladder, Step};
 use crate::error::Result;
 use crate::text::printable;
 
-/// The built-in ladders.
+/// The built-in ladders: those of the literature, then the fault bench by its names.
 ///
 /// # Errors
 /// Whatever is wrong with one of them.
 pub fn list() -> Result<String> {
     let mut rows = Builder::new();
     rows.push_record(["ladder", "steps", "what it computes"]);
+    let mut bench = Vec::new();
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;
+        if ladder.bench().is_some() {
+            bench.push(name);
+            continue;
+        }
         let steps: Vec<&str> = ladder.main_steps().map(Step::name).collect();
         rows.push_record([name.to_owned(), steps.join(" "), wrapped(ladder.title(), 50)]);
     }
-    Ok(table(rows))
+    let mut text = table(rows);
+    if !bench.is_empty() {
+        let names = wrapped(&bench.join(" "), 98);
+        text += &format!(
+            "\n\nThe fault bench, pairs of kernels with a planted fault and without (`adoprof bench`):\n{names}"
+        );
+    }
+    Ok(text)
 }
 
 /// One ladder: its problem, its steps, and what others measured.

@@ -33,6 +33,8 @@ pub(super) struct Manifest {
     pub description: String,
     pub reference: Spanned<String>,
     pub tolerance: Option<Spanned<Tolerance>>,
+    /// Part of the fault bench, and which half of it.
+    pub bench: Option<Half>,
     pub library: Option<Spanned<String>>,
     pub parameters: Sizes,
     pub metric: Metric,
@@ -42,6 +44,27 @@ pub(super) struct Manifest {
     pub steps: Vec<Step>,
     #[serde(default)]
     pub cases: Vec<Case>,
+}
+
+/// The halves of the fault bench: rules are tuned on one, and judged by the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Half {
+    /// Known while the rules were tuned.
+    Tuning,
+    /// Written apart, and recorded after the rules were tuned.
+    HeldOut,
+}
+
+impl Half {
+    /// The word in a manifest.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tuning => "tuning",
+            Self::HeldOut => "held-out",
+        }
+    }
 }
 
 /// How far an answer may be from the reference step's.
@@ -96,6 +119,18 @@ pub(super) struct Step {
     pub requires: Vec<Requirement>,
     #[serde(default)]
     pub answers: Vec<Spanned<String>>,
+    /// Faults that were put into the step on purpose.
+    #[serde(default)]
+    pub plants: Vec<Spanned<String>>,
+    /// Faults that a counter suggests and that the step does not have.
+    #[serde(default)]
+    pub innocent: Vec<Spanned<String>>,
+    /// The step runs at a limit of the hardware: there is nothing to propose.
+    #[serde(default)]
+    pub at_limit: bool,
+    /// Buffers that lie in pinned host memory, which the device reads over the bus.
+    #[serde(default)]
+    pub host: Vec<Spanned<String>>,
     #[serde(default)]
     pub published: Vec<Published>,
     pub launches: Spanned<Vec<Launch>>,

@@ -18,6 +18,8 @@ pub struct Plan {
     pub size: BTreeMap<String, u64>,
     /// Buffers in device memory.
     pub buffers: Vec<Buffer>,
+    /// Names of the buffers that lie in pinned host memory instead.
+    pub host: Vec<String>,
     /// Kernel launches, in order.
     pub launches: Vec<Launch>,
     /// The CUDA source.

@@ -124,6 +124,7 @@ impl Planner<'_> {
             title: self.variant.map_or(self.step.title(), Variant::title).to_owned(),
             size: self.size.clone(),
             buffers,
+            host: self.step.manifest.host.iter().map(|name| name.get_ref().clone()).collect(),
             launches,
             source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
             flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),

@@ -44,6 +44,18 @@ impl Prepared {
         self.time_runs(device, repetitions, || self.run(), progress)
     }
 
+    /// Times the step with whatever the repetition before left in L2. `None` where that is what
+    /// [`time`](Self::time) does, because the step's buffers don't stay there.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn time_warm(&self, device: &Device, repetitions: &Repetitions) -> Result<Option<Timing>> {
+        if !self.stays_in_l2(device) {
+            return Ok(None);
+        }
+        repeated(repetitions, None, self, || self.run(), |_| ()).map(Some)
+    }
+
     /// Times the step and its companions in turn: each round runs all of them once, so that a drift
     /// of clocks or temperature meets them alike. The step's time comes first, then theirs in their
     /// order. L2 is overwritten before each run as [`time`](Self::time) does. `progress` hears the
@@ -86,8 +98,13 @@ impl Prepared {
 
     /// What evicts the step's buffers from L2 between runs, where they would stay there.
     fn flush(&self, device: &Device) -> Result<Option<Flush>> {
+        self.stays_in_l2(device).then(|| Flush::new(self, 2 * device.l2_bytes)).transpose()
+    }
+
+    /// True where part of the step's buffers would still be in L2 at the next repetition.
+    fn stays_in_l2(&self, device: &Device) -> bool {
         let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
-        (held < 4 * device.l2_bytes).then(|| Flush::new(self, 2 * device.l2_bytes)).transpose()
+        held < 4 * device.l2_bytes
     }
 
     /// Times anything that works on the step's buffers, in the same way; `run` does it once and
@@ -96,30 +113,39 @@ impl Prepared {
         &self,
         device: &Device,
         repetitions: &Repetitions,
-        mut run: impl FnMut() -> Result<f64>,
-        mut progress: impl FnMut(usize),
+        run: impl FnMut() -> Result<f64>,
+        progress: impl FnMut(usize),
     ) -> Result<Timing> {
-        let mut flush = self.flush(device)?;
-        let start = Instant::now();
-        let mut times_ns = Vec::new();
-        // A slow step gets fewer repetitions than asked for rather than minutes.
-        let least =
-            |spent: Duration| if spent > repetitions.budget { 3 } else { repetitions.least };
-        loop {
-            if let Some(flush) = &mut flush {
-                flush.overwrite(self)?;
-            }
-            times_ns.push(run()?);
-            progress(times_ns.len());
-            let spent = start.elapsed();
-            let enough = times_ns.len() >= least(spent);
-            if times_ns.len() >= repetitions.most
-                || enough
-                    && (spent > repetitions.budget
-                        || standard_error(&times_ns) < repetitions.precision)
-            {
-                return Ok(median_and_range(&times_ns));
-            }
+        repeated(repetitions, self.flush(device)?, self, run, progress)
+    }
+}
+
+/// Repeats a run until it is known precisely enough, with L2 overwritten before each where a `flush`
+/// is given.
+fn repeated(
+    repetitions: &Repetitions,
+    mut flush: Option<Flush>,
+    prepared: &Prepared,
+    mut run: impl FnMut() -> Result<f64>,
+    mut progress: impl FnMut(usize),
+) -> Result<Timing> {
+    let start = Instant::now();
+    let mut times_ns = Vec::new();
+    // A slow step gets fewer repetitions than asked for rather than minutes.
+    let least = |spent: Duration| if spent > repetitions.budget { 3 } else { repetitions.least };
+    loop {
+        if let Some(flush) = &mut flush {
+            flush.overwrite(prepared)?;
+        }
+        times_ns.push(run()?);
+        progress(times_ns.len());
+        let spent = start.elapsed();
+        let enough = times_ns.len() >= least(spent);
+        if times_ns.len() >= repetitions.most
+            || enough
+                && (spent > repetitions.budget || standard_error(&times_ns) < repetitions.precision)
+        {
+            return Ok(median_and_range(&times_ns));
         }
     }
 }

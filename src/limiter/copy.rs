@@ -28,6 +28,7 @@ pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
         title: "a plain copy".to_owned(),
         size: BTreeMap::from([("N".to_owned(), elements)]),
         buffers: vec![buffer("from", Role::Scratch), buffer("to", Role::Output)],
+        host: Vec::new(),
         launches: vec![Launch {
             kernel: kernel.to_owned(),
             grid: [elements.div_ceil(u64::from(threads)) as u32, 1, 1],

@@ -62,6 +62,7 @@ pub fn launch(kernel: &str, ms: f64, share: f64, findings: Vec<RankedFinding>) -
         .map(|(unit, share)| Utilization { unit: unit.to_owned(), share })
         .into(),
         findings,
+        ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
     }
@@ -77,6 +78,7 @@ pub fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
         max_error: 0.0,
         time_ns: Timing { median: ms * 1e6, low: ms * 0.99e6, high: ms * 1.01e6, n: 20 },
         total_ns: None,
+        warm_ns: None,
         bytes: 4_303_355_904,
         flops: 3_222_274_048,
         rate: Some(Rate { value: rate, unit: "GB/s".to_owned() }),

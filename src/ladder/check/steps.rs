@@ -25,6 +25,15 @@ impl Checker<'_> {
         }
         self.flags(&step.flags, &step.tune)?;
         let answers = self.rules(&step.answers)?;
+        let plants = self.rules(&step.plants)?;
+        let innocent = self.rules(&step.innocent)?;
+        for name in &step.host {
+            let known: Vec<&str> = self.buffer_names().collect();
+            if !known.contains(&name.get_ref().as_str()) {
+                let word = printable(name.get_ref());
+                return self.fail(name, format!("`{word}` is no buffer{}", hint(&word, &known)));
+            }
+        }
         if step.launches.get_ref().is_empty() {
             return self.fail(&step.launches, "the step launches nothing: add a launch");
         }
@@ -34,7 +43,7 @@ impl Checker<'_> {
         self.writes_outputs(index)?;
         let source = self.source(&step.file, read)?;
         let variants = self.variants(step, &source, read)?;
-        Ok(Step { manifest: step.clone(), defaults, answers, source, variants })
+        Ok(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, variants })
     }
 
     /// The names in flags are parameters, tunables of their step or `SMS`.

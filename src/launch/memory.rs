@@ -1,0 +1,74 @@
+//! A buffer that kernels see: in device memory, or in pinned host memory behind the bus.
+
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DriverError, result, sys};
+
+/// Bytes at an address that the device can reach.
+pub(super) struct Memory {
+    /// The address and the length, for launches. Only device memory is given back through it.
+    slice: ManuallyDrop<CudaSlice<u8>>,
+    /// The same bytes as the host sees them, where they are the host's.
+    host: Option<NonNull<u8>>,
+}
+
+impl Memory {
+    /// Device memory, not yet filled.
+    pub fn on_device(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
+        // SAFETY: the memory is filled or poisoned before any kernel reads it.
+        let slice = unsafe { stream.alloc::<u8>(bytes) }?;
+        Ok(Self { slice: ManuallyDrop::new(slice), host: None })
+    }
+
+    /// Pinned host memory, not yet filled, which has one address for host and device.
+    pub fn on_host(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
+        stream.context().bind_to_thread()?;
+        // SAFETY: the memory is filled or poisoned before any kernel reads it.
+        let pointer = unsafe { result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_DEVICEMAP) }?;
+        let host = NonNull::new(pointer.cast::<u8>())
+            .ok_or(DriverError(sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY))?;
+        // SAFETY: under unified addressing, which every 64-bit system has, the host's address is the
+        // device's. The slice is never dropped, so it does not free what it did not allocate.
+        let slice = unsafe { stream.upgrade_device_ptr(pointer as sys::CUdeviceptr, bytes) };
+        Ok(Self { slice: ManuallyDrop::new(slice), host: Some(host) })
+    }
+
+    /// The bytes, where they are the host's. No kernel may be running on them.
+    pub fn host_bytes(&mut self) -> Option<&mut [u8]> {
+        let (pointer, bytes) = (self.host?, self.slice.len());
+        // SAFETY: pointer and length are of one live allocation, borrowed as `self` is.
+        Some(unsafe { std::slice::from_raw_parts_mut(pointer.as_ptr(), bytes) })
+    }
+}
+
+impl Deref for Memory {
+    type Target = CudaSlice<u8>;
+
+    fn deref(&self) -> &CudaSlice<u8> {
+        &self.slice
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut CudaSlice<u8> {
+        &mut self.slice
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        match self.host {
+            // SAFETY: the pointer is malloc_host's and is freed once, here. An error at the end of a
+            // run changes nothing any more.
+            Some(pointer) => {
+                let _freed = unsafe { result::free_host(pointer.as_ptr().cast::<c_void>()) };
+            }
+            // SAFETY: dropped once, here, and not used afterwards.
+            None => unsafe { ManuallyDrop::drop(&mut self.slice) },
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! and the [`rules`] turn each launch into findings, and a report prints them. Everything from the
 //! export on is pure: no GPU, no ncu, no clock.
 
+pub mod agreement;
 pub mod cache;
 pub mod ceiling;
 pub mod cli;

@@ -62,10 +62,12 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
                 explains: Vec::new(),
                 symptoms: Vec::new(),
                 answered_by: None,
+                ncu: None,
             })
             .collect(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
+        ncu_only: Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a device can really achieve, as opposed to its data sheet.
 
+use crate::frame::Launch;
+
 /// Achievable rates of one device model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceilings {
@@ -64,6 +66,25 @@ const DRAM_LATENCY_CYCLES: &[((u32, u32), f64)] = &[
 pub fn dram_latency_cycles(compute_capability: (u32, u32)) -> Option<f64> {
     let known = DRAM_LATENCY_CYCLES.iter().find(|(known, _)| *known == compute_capability);
     known.map(|(_, cycles)| *cycles)
+}
+
+/// Bytes a second of a kernel that only reads device memory: as measured for the device, else the
+/// measured devices' share of the launch's DRAM peak, else the H200's rate.
+#[must_use]
+pub fn read_bytes_per_s(launch: &Launch) -> f64 {
+    let known = launch.row.device.as_deref().and_then(Ceilings::of);
+    known.map_or_else(
+        || dram_peak_bytes_per_s(launch).unwrap_or(H200_PEAK_BYTES_PER_S) * READ_SHARE_UNMEASURED,
+        |ceilings| ceilings.read_bytes_per_s,
+    )
+}
+
+/// The DRAM peak of the profiled device: the counter's bytes a cycle times the memory clock.
+#[must_use]
+pub fn dram_peak_bytes_per_s(launch: &Launch) -> Option<f64> {
+    let bytes_per_cycle = launch.get("dram__bytes.sum.peak_sustained")?;
+    let peak = bytes_per_cycle * launch.get("dram__cycles_elapsed.avg.per_second")?;
+    (peak > 0.0).then_some(peak)
 }
 
 impl Ceilings {

@@ -36,6 +36,9 @@ pub const WORST_ERROR: f64 = 0.39;
 pub struct Effect {
     /// Terms that shrink, each with the share of its busy time that goes (0 to 1).
     pub removed: Vec<(Term, f64)>,
+    /// Busy time that comes in the fault's place, as a share of the present duration: work that moves
+    /// to another unit.
+    pub added: Vec<(Term, f64)>,
     /// Stalls that go with the fault, and the share of each that does (0 to 1).
     pub stalls: Vec<(StallReason, f64)>,
     /// The share of the uncovered latency that more warps would cover (0 to 1).
@@ -61,6 +64,12 @@ impl Effect {
             stalls: reasons.into_iter().map(|reason| (reason, 1.0)).collect(),
             ..Self::default()
         }
+    }
+
+    /// The busy time that a term gains, as a share of the present duration.
+    #[must_use]
+    pub fn added_to(&self, term: Term) -> f64 {
+        self.added.iter().filter(|(t, _)| *t == term).map(|(_, share)| share.max(0.0)).sum()
     }
 
     /// The share of a term that goes, 0 to 1.
@@ -190,7 +199,10 @@ impl Model {
     pub fn without(&self, effect: &Effect) -> Option<Estimate> {
         let longest = Term::ALL
             .iter()
-            .filter_map(|&term| Some(self.utilization(term)? * (1.0 - effect.share_of(term))))
+            .filter_map(|&term| {
+                let kept = self.utilization(term)? * (1.0 - effect.share_of(term));
+                Some(kept + effect.added_to(term))
+            })
             .reduce(f64::max)?;
         let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
         let waiting = self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0));
@@ -237,12 +249,8 @@ fn idle_share(launch: &Launch) -> f64 {
 }
 
 /// The share of the DRAM peak that this launch could reach on its device, given how much it writes.
-/// The peak is the counter's bytes a cycle times the memory clock.
 fn dram_share(launch: &Launch, ceilings: Option<&Ceilings>) -> f64 {
-    let peak_bytes_per_s = launch
-        .get("dram__bytes.sum.peak_sustained")
-        .zip(launch.get("dram__cycles_elapsed.avg.per_second"))
-        .map(|(bytes_per_cycle, hz)| bytes_per_cycle * hz);
+    let peak_bytes_per_s = ceiling::dram_peak_bytes_per_s(launch);
     let written = launch
         .get("dram__bytes_write.sum")
         .zip(launch.get("dram__bytes_read.sum"))

@@ -8,15 +8,19 @@ pub mod at_compute_roof;
 pub mod at_memory_roof;
 pub mod barrier_stalls;
 pub mod block_size_not_warp_multiple;
+pub mod constant_cache_divergence;
 pub mod constant_cache_misses;
 pub mod fixed_latency_stalls;
+pub mod global_atomic_contention;
 pub mod grid_too_small;
+pub mod host_memory_access;
 pub mod idle_threads;
 pub mod instruction_cache_misses;
 pub mod issue_slots_underused;
 pub mod launch_overhead_bound;
 pub mod lg_throttle;
 pub mod long_scoreboard_stalls;
+pub mod low_instruction_parallelism;
 pub mod low_memory_parallelism;
 pub mod math_pipe_throttle;
 pub mod memory_fence_stalls;
@@ -26,7 +30,9 @@ pub mod occupancy_limited_by_block_size;
 pub mod occupancy_limited_by_registers;
 pub mod occupancy_limited_by_shared_memory;
 pub mod partial_wave;
+pub mod peer_memory_access;
 pub mod register_spilling;
+pub mod shared_atomic_contention;
 pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;
 pub mod short_scoreboard_stalls;
@@ -36,10 +42,12 @@ pub mod thread_divergence;
 pub mod uncoalesced_global_access;
 pub mod workload_imbalance;
 
+mod atomics;
 mod case;
 mod lanes;
 mod limits;
 mod occupancy;
+mod remote;
 mod roof;
 mod stalls;
 #[cfg(test)]
@@ -128,6 +136,12 @@ pub const RULES: &[&Rule] = &[
     &shared_bank_conflicts::RULE,
     &shared_memory_pressure::RULE,
     &register_spilling::RULE,
+    &global_atomic_contention::RULE,
+    &shared_atomic_contention::RULE,
+    &host_memory_access::RULE,
+    &peer_memory_access::RULE,
+    &constant_cache_divergence::RULE,
+    &low_instruction_parallelism::RULE,
     &thread_divergence::RULE,
     &idle_threads::RULE,
     &launch_overhead_bound::RULE,

@@ -26,11 +26,15 @@ pub enum Term {
     Xu,
     /// The tensor pipe.
     Tensor,
+    /// The atomic unit of the busiest L2 slice: an address lives in one slice.
+    Atomic,
+    /// The indexed-constant cache: one constant a cycle and SM.
+    Constant,
 }
 
 impl Term {
     /// How many terms there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 12;
 
     /// All terms.
     pub const ALL: [Self; Self::COUNT] = [
@@ -44,6 +48,8 @@ impl Term {
         Self::Fp64,
         Self::Xu,
         Self::Tensor,
+        Self::Atomic,
+        Self::Constant,
     ];
 
     /// The unit's name in reports.
@@ -60,6 +66,8 @@ impl Term {
             Self::Fp64 => "FP64 pipe",
             Self::Xu => "XU pipe",
             Self::Tensor => "tensor pipe",
+            Self::Atomic => "L2 atomics",
+            Self::Constant => "constant cache",
         }
     }
 
@@ -67,7 +75,9 @@ impl Term {
     #[must_use]
     pub fn bound(self) -> Bound {
         match self {
-            Self::Dram | Self::L2 | Self::L1Data | Self::Lsu => Bound::Memory,
+            Self::Dram | Self::L2 | Self::L1Data | Self::Lsu | Self::Atomic | Self::Constant => {
+                Bound::Memory
+            }
             Self::Issue | Self::Fma | Self::Alu | Self::Fp64 | Self::Xu | Self::Tensor => {
                 Bound::Compute
             }
@@ -99,6 +109,10 @@ impl Term {
             Self::Fp64 => &["sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed"],
             Self::Xu => &["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed"],
             Self::Tensor => &["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"],
+            Self::Atomic => {
+                &["lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed"]
+            }
+            Self::Constant => &["idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"],
         }
     }
 

@@ -42,6 +42,45 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// The lines with the largest shares of something that only instructions tell (their opcode):
+    /// at most three. Empty without instructions.
+    #[must_use]
+    pub fn lines_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
+        let mut lines: Vec<(&Option<String>, u32, f64)> = Vec::new();
+        let mut total = 0.0;
+        for row in &self.launch.instructions {
+            let (Some(line), value) = (row.line, counter(row)) else { continue };
+            if value <= 0.0 {
+                continue;
+            }
+            total += value;
+            match lines.iter_mut().find(|(file, at, _)| **file == row.file && *at == line) {
+                Some((.., sum)) => *sum += value,
+                None => lines.push((&row.file, line, value)),
+            }
+        }
+        lines.sort_by(|a, b| b.2.total_cmp(&a.2));
+        lines
+            .into_iter()
+            .map(|(file, line, value)| {
+                let text = self
+                    .launch
+                    .lines
+                    .iter()
+                    .find(|row| row.file == *file && row.line == Some(line));
+                Location {
+                    file: file.clone().unwrap_or_default(),
+                    line,
+                    share: value / total,
+                    share_of: share_of.to_owned(),
+                    text: text.map_or_else(String::new, |row| row.text.trim().to_owned()),
+                }
+            })
+            .filter(|location| location.share >= 0.05)
+            .take(3)
+            .collect()
+    }
+
     /// The lines with most samples of some stalls: at most three.
     #[must_use]
     pub fn stalled_lines(&self, reasons: &[StallReason], share_of: &str) -> Vec<Location> {
@@ -87,6 +126,18 @@ impl<'a> Case<'a> {
             .map(|((blocks, sms), each)| blocks / (sms * each))
             .filter(|waves| waves.is_finite());
         exact.or_else(|| self.get("launch__waves_per_multiprocessor"))
+    }
+}
+
+/// The opcode of a SASS instruction with its modifiers, without its guard: `LDG.E.128` of
+/// `@!P0 LDG.E.128 R4, [R2.64]`; empty where there is none.
+#[must_use]
+pub fn opcode(text: &str) -> &str {
+    let mut words = text.split_whitespace();
+    match words.next() {
+        Some(guard) if guard.starts_with('@') => words.next().unwrap_or_default(),
+        Some(opcode) => opcode.trim_end_matches(';'),
+        None => "",
     }
 }
 

@@ -13,19 +13,18 @@ pub const BY_BLOCKS: &str = "launch__occupancy_limit_blocks";
 pub const BY_WARPS: &str = "launch__occupancy_limit_warps";
 
 /// Theoretical occupancy, percent, from which it counts as high enough.
-const HIGH_ENOUGH: f64 = 80.0;
+pub const HIGH_ENOUGH: f64 = 80.0;
+
+/// [`HIGH_ENOUGH`] as `explain` prints it.
+pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
+    what: "theoretical occupancy, less than",
+    value: HIGH_ENOUGH,
+    unit: "%",
+    source: "ncu's TheoreticalOccupancy rule: 80%",
+};
 
 /// The limits of every occupancy rule.
-pub const THRESHOLDS: &[Threshold] = &[
-    Threshold {
-        what: "theoretical occupancy, less than",
-        value: HIGH_ENOUGH,
-        unit: "%",
-        source: "ncu's TheoreticalOccupancy rule: 80%",
-    },
-    ISSUE_LOW_LIMIT,
-    UNIT_SATURATED_LIMIT,
-];
+pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, ISSUE_LOW_LIMIT, UNIT_SATURATED_LIMIT];
 
 /// What every occupancy rule needs.
 pub const NEEDS: &[&str] = &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];

@@ -1,0 +1,97 @@
+//! What the two rules on memory behind a link share: host memory, and another device's.
+
+use super::limits::{NOISE, NOISE_SOURCE};
+use super::{Case, Draft, Threshold};
+use crate::ceiling;
+use crate::export::stall::StallReason;
+use crate::finding::Evidence;
+use crate::model::{Effect, Term};
+use crate::text::{byte_rate, bytes, percent};
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// Stalls that wait for the link: loads for their data, later accesses for a place in the queue,
+/// stores at the end of a warp.
+const STALLS: [StallReason; 4] =
+    [StallReason::LongScoreboard, StallReason::LgThrottle, StallReason::Drain, StallReason::Membar];
+
+/// The limits of both rules.
+pub const THRESHOLDS: &[Threshold] = &[Threshold {
+    what: "sectors fetched over the link, of the sectors that L1 asks of L2, at least",
+    value: NOISE,
+    unit: "%",
+    source: NOISE_SOURCE,
+}];
+
+/// What all traffic is compared with.
+pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+
+/// The memory of one rule.
+pub struct Remote {
+    /// The sectors that come from there.
+    pub sectors: &'static str,
+    /// Where they lie, after "come from".
+    pub place: &'static str,
+    /// The way there.
+    pub link: &'static str,
+    /// The advice; `{at}` stands for the line.
+    pub hint: &'static str,
+}
+
+/// Fires where a good part of the sectors comes over the link.
+pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
+    let (sectors, asked) = (case.need(remote.sectors), case.need(ASKED));
+    if !(sectors > 0.0 && asked > 0.0 && 100.0 * sectors / asked >= NOISE) {
+        return None;
+    }
+    let moved = sectors * SECTOR;
+    let rate = case.launch.duration_ns().map_or_else(String::new, |ns| {
+        format!(", {} over {}", byte_rate(moved / ns * 1e9), remote.link)
+    });
+    let locations = case.stalled_lines(&STALLS, "waits for memory");
+    let at = super::case::place(&locations, "the access to it");
+    Some(Draft {
+        message: format!(
+            "{} of the data that L1 asks for ({}) come from {}{rate}; device memory gives more than \
+             ten times as much.",
+            bytes(moved),
+            percent((sectors / asked).min(1.0)),
+            remote.place,
+        ),
+        evidence: vec![
+            Evidence::new(remote.sectors, sectors, "sector"),
+            Evidence::new(ASKED, asked, "sector"),
+        ],
+        hint: remote.hint.replace("{at}", &at),
+        locations,
+        effect: Effect {
+            added: vec![(Term::Dram, dram_share(case, moved))],
+            stalls: STALLS.iter().map(|&reason| (reason, 1.0)).collect(),
+            ..Effect::default()
+        },
+    })
+}
+
+/// The share of the present time for which DRAM would be busy with these bytes; 0 without a duration.
+fn dram_share(case: &Case, moved: f64) -> f64 {
+    let Some(ns) = case.launch.duration_ns() else { return 0.0 };
+    let rate = ceiling::read_bytes_per_s(case.launch);
+    (moved / rate / (ns * 1e-9)).min(1.0)
+}
+
+/// A launch for tests: 5 of 100 sectors come from there, in 1 ms.
+#[cfg(test)]
+pub fn assert_remote_rule(rule: &super::Rule, sectors: &str) {
+    let launch = super::testing::launch(&[
+        (sectors, 5.0e6),
+        (ASKED, 1.0e8),
+        ("gpu__time_duration.sum", 1e6),
+        ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
+    ]);
+    let draft =
+        super::testing::assert_sides(rule, &launch, &[&[(sectors, 4.9e6)], &[(sectors, 0.0)]]);
+    // 160 MB in 1 ms.
+    assert!(draft.message.contains("160 GB/s"), "{}", draft.message);
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+}

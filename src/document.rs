@@ -1,5 +1,7 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
+mod ranking;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,8 @@ use crate::diagnose::{Diagnosis, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
+
+pub use ranking::Ranked;
 
 /// The version of the document's shape.
 pub const SCHEMA: &str = "adoprof/1";

@@ -5,6 +5,7 @@
 //! export on is pure: no GPU, no ncu, no clock.
 
 pub mod agreement;
+pub mod bench;
 pub mod cache;
 pub mod ceiling;
 pub mod cli;
@@ -30,6 +31,7 @@ pub mod nvrtc;
 pub mod problem;
 pub mod profile;
 pub mod progress;
+pub mod recorded;
 pub mod report;
 pub mod rules;
 pub mod store;

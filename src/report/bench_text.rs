@@ -178,7 +178,8 @@ fn figures(page: &mut Page, half: &HalfFigures) {
 fn ladders(page: &mut Page, climb: &Climb) {
     page.inked("", "transitions of the ladders that gain 5% or more", Ink::Bold);
     let head = [
-        Column::text("transition").flexible(16),
+        Column::text("step").flexible(16),
+        Column::text("next"),
         Column::number("gain"),
         Column::text("answers").flexible(18),
         Column::number("rank"),
@@ -191,7 +192,8 @@ fn ladders(page: &mut Page, climb: &Climb) {
         .map(|step| {
             let beaten = step.beaten_by.as_ref();
             vec![
-                format!("{}/{} → {}", step.ladder, step.from, step.to),
+                format!("{}/{}", step.ladder, step.from),
+                step.to.clone(),
                 format!("{}{}", if step.by_rate { "~" } else { "" }, bare(step.gain)),
                 step.answered.clone().unwrap_or_else(|| "—".to_owned()),
                 step.rank.map_or_else(|| "—".to_owned(), |rank| rank.to_string()),
@@ -205,8 +207,8 @@ fn ladders(page: &mut Page, climb: &Climb) {
         page.table("", &lines);
         page.blank();
     }
-    page.labelled("", "among the first three", &tally(climb.first_three));
-    page.labelled("", "first, where nothing measured gives more", &tally(climb.first));
+    page.paragraph("", &format!("among the first three: {}", tally(climb.first_three)));
+    page.paragraph("", &format!("first, where nothing measured gives more: {}", tally(climb.first)));
 }
 
 /// One row a case, then the steps of which nothing should be said, then the transitions; empty where

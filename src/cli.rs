@@ -139,6 +139,9 @@ pub struct Output {
     /// The form of the result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Also say what would limit the kernel once each fault is gone.
+    #[arg(long)]
+    pub explain_ranking: bool,
 }
 
 /// `adoprof step`.

@@ -6,13 +6,15 @@
 mod bottleneck;
 #[cfg(test)]
 mod constructed;
+mod ranking;
 
 use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
 use crate::frame::Launch;
-use crate::model::{Model, Term};
+use crate::model::{Effect, Model, Term};
 use crate::rules::{Case, Draft, Kind, RULES, Rule};
 
 pub use bottleneck::bottleneck_sentence;
+pub use ranking::RankingStep;
 
 /// The outcome for one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +25,8 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// Rules whose metrics were not collected.
     pub skipped: Vec<Skipped>,
+    /// What limits the launch now, without its first fault, and so on.
+    pub ranking: Vec<RankingStep>,
 }
 
 /// Checks every rule on a launch. Without a duration or utilization counters the rules are checked
@@ -47,7 +51,13 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
         }
     }
     drop_false_roofs(&mut drafts);
+    let effects: Vec<(&str, Effect)> =
+        drafts.iter().map(|(rule, draft)| (rule.name, draft.effect.clone())).collect();
     let findings = rank(drafts, &model);
+    let faults = findings.iter().filter_map(|finding| {
+        effects.iter().find(|(rule, _)| *rule == finding.rule).map(|(rule, effect)| (*rule, effect))
+    });
+    let ranking = ranking::ranking(&model, faults);
     let bound = findings
         .first()
         .and_then(|first| crate::rules::bound_of(&first.rule))
@@ -55,7 +65,7 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
             Bound::None => bottleneck::bound_by_throughputs(launch).unwrap_or(Bound::None),
             bound => bound,
         });
-    Diagnosis { bound, findings, skipped }
+    Diagnosis { bound, findings, skipped, ranking }
 }
 
 /// A fault that gives a unit less than this share of its work does not keep it from the roof: the

@@ -1,18 +1,18 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
-mod ranking;
+mod ranked;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::agreement;
-use crate::diagnose::{Diagnosis, bottleneck_sentence};
+use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
 
-pub use ranking::Ranked;
+pub use ranked::Ranked;
 
 /// The version of the document's shape.
 pub const SCHEMA: &str = "adoprof/1";
@@ -162,6 +162,9 @@ pub struct LaunchReport {
     pub utilization: Vec<Utilization>,
     /// Ranked findings.
     pub findings: Vec<RankedFinding>,
+    /// What limits the launch now, without its first fault, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranking: Vec<RankingStep>,
     /// Rules that could not be checked.
     pub skipped: Vec<Skipped>,
     /// What ncu's own rules said.
@@ -349,6 +352,7 @@ impl LaunchReport {
                 .enumerate()
                 .map(|(index, finding)| RankedFinding::new(index + 1, finding, launch))
                 .collect(),
+            ranking: diagnosis.ranking,
             skipped: diagnosis.skipped,
             ncu_rules: launch
                 .ncu_rules

@@ -66,6 +66,33 @@ impl Effect {
         }
     }
 
+    /// Both faults away: of a term that both inflate, the second takes its share of what the first
+    /// leaves; stalls and idle time that both claim go once.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let both = |a: f64, b: f64| 1.0 - (1.0 - a.clamp(0.0, 1.0)) * (1.0 - b.clamp(0.0, 1.0));
+        let removed = Term::ALL
+            .into_iter()
+            .map(|term| (term, both(self.share_of(term), other.share_of(term))))
+            .filter(|(_, share)| *share > 0.0)
+            .collect();
+        let stall = |effect: &Self, reason| -> f64 {
+            effect.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, share)| share).sum()
+        };
+        let stalls = StallReason::all()
+            .map(|reason| (reason, both(stall(self, reason), stall(other, reason))))
+            .filter(|(_, share)| *share > 0.0)
+            .collect();
+        Self {
+            removed,
+            added: self.added.iter().chain(&other.added).copied().collect(),
+            stalls,
+            hidden: both(self.hidden, other.hidden),
+            idle: self.idle.max(other.idle),
+            launch: self.launch || other.launch,
+        }
+    }
+
     /// The busy time that a term gains, as a share of the present duration.
     #[must_use]
     pub fn added_to(&self, term: Term) -> f64 {
@@ -78,6 +105,52 @@ impl Effect {
         let share: f64 = self.removed.iter().filter(|(t, _)| *t == term).map(|(_, s)| s).sum();
         share.clamp(0.0, 1.0)
     }
+}
+
+/// What would be left of the time without a fault, as shares of the present time.
+struct Left {
+    /// The longest term and its busy share.
+    longest: (Term, f64),
+    /// SMs without a block.
+    idle: f64,
+    /// Latency that more warps do not cover, before the fault's own stalls go.
+    waiting: f64,
+    /// The share of that latency which the fault's stalls make up.
+    gone: f64,
+}
+
+/// What limits a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// A unit's own work.
+    Unit(Term),
+    /// Resident warps wait, and no unit is busy.
+    Latency,
+    /// SMs have no block.
+    IdleSms,
+}
+
+impl Limit {
+    /// The limit's name in reports.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Unit(term) => term.title(),
+            Self::Latency => "latency",
+            Self::IdleSms => "SMs without blocks",
+        }
+    }
+}
+
+/// What limits a launch once some faults are away.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NextLimit {
+    /// The time then, as a share of the present time.
+    pub time: f64,
+    /// What would limit it then.
+    pub limit: Limit,
+    /// The share of that time for which it would.
+    pub share: f64,
 }
 
 /// The time model of one launch.
@@ -197,28 +270,53 @@ impl Model {
     /// The speed-up that taking a fault away would give; `None` where no term is known.
     #[must_use]
     pub fn without(&self, effect: &Effect) -> Option<Estimate> {
-        let longest = Term::ALL
-            .iter()
-            .filter_map(|&term| {
-                let kept = self.utilization(term)? * (1.0 - effect.share_of(term));
-                Some(kept + effect.added_to(term))
-            })
-            .reduce(f64::max)?;
-        let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
-        let waiting = self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0));
-        let stalls = self.stall_share(&effect.stalls);
+        let left = self.left(effect)?;
         let launch = self.launch_share();
         let factor = |uncovered: f64| {
-            let time = longest + uncovered;
+            let time = left.longest.1 + uncovered;
             let time = if effect.launch { time - launch } else { time.max(launch) };
             // A tenth of a percent of the present time is beyond what counters resolve.
             (1.0 / time.max(1e-3)).max(1.0)
         };
-        let kept = factor(idle + waiting);
+        let kept = factor(left.idle + left.waiting);
         Some(Estimate {
-            factor: factor(idle + waiting * (1.0 - stalls)),
+            factor: factor(left.idle + left.waiting * (1.0 - left.gone)),
             low: 1.0 + (1.0 - WORST_ERROR) * (kept - 1.0),
-            high: factor(idle),
+            high: factor(left.idle),
+        })
+    }
+
+    /// What limits the launch once a fault is away; `None` where no term is known.
+    #[must_use]
+    pub fn next_limit(&self, effect: &Effect) -> Option<NextLimit> {
+        let left = self.left(effect)?;
+        let waiting = left.waiting * (1.0 - left.gone);
+        let (term, busy) = left.longest;
+        let time = (busy + left.idle + waiting).max(self.launch_share()).max(1e-3);
+        let (limit, share) = if busy >= left.idle.max(waiting) {
+            (Limit::Unit(term), busy)
+        } else if left.idle > waiting {
+            (Limit::IdleSms, left.idle)
+        } else {
+            (Limit::Latency, waiting)
+        };
+        Some(NextLimit { time, limit, share: share / time })
+    }
+
+    /// The parts of the time without a fault.
+    fn left(&self, effect: &Effect) -> Option<Left> {
+        let longest = Term::ALL
+            .iter()
+            .filter_map(|&term| {
+                let kept = self.utilization(term)? * (1.0 - effect.share_of(term));
+                Some((term, kept + effect.added_to(term)))
+            })
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(Left {
+            longest,
+            idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0),
+            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)),
+            gone: self.stall_share(&effect.stalls),
         })
     }
 
@@ -314,6 +412,40 @@ mod tests {
         assert!(near(model.without(&hidden).unwrap().factor, 1.0 / 0.85));
         let idle = Effect { idle: 0.5, ..Effect::default() };
         assert!(near(model.without(&idle).unwrap().factor, 1.0 / 0.9));
+    }
+
+    #[test]
+    fn what_limits_next_is_the_longest_part_of_what_is_left() {
+        let model = Model::new(&launch());
+        let now = model.next_limit(&Effect::default()).unwrap();
+        assert_eq!(now.limit, Limit::Unit(Term::L1Data));
+        assert!(near(now.time, 1.0) && near(now.share, 0.6));
+        // L1 shrinks to 0.06, issue's 0.4 is the longest: 0.4 + 0.1 idle + 0.3 latency.
+        let l1 = Effect::on(Term::L1Data, 0.9);
+        let next = model.next_limit(&l1).unwrap();
+        assert_eq!(next.limit, Limit::Unit(Term::Issue));
+        assert!(near(next.time, 0.8) && near(next.share, 0.5));
+        // Issue halved too: 0.2 + 0.1 + 0.3.
+        let both = l1.and(&Effect::on(Term::Issue, 0.5));
+        let last = model.next_limit(&both).unwrap();
+        assert_eq!(last.limit, Limit::Latency);
+        assert!(near(last.time, 0.6) && near(last.share, 0.5));
+    }
+
+    #[test]
+    fn two_faults_of_one_term_take_their_shares_in_turn() {
+        let twice = Effect::on(Term::L1Data, 0.5).and(&Effect::on(Term::L1Data, 0.5));
+        assert!(near(twice.share_of(Term::L1Data), 0.75));
+    }
+
+    #[test]
+    fn work_that_moves_to_another_unit_counts_there() {
+        let model = Model::new(&launch());
+        let moved = Effect { added: vec![(Term::Fp64, 0.5)], ..Effect::on(Term::L1Data, 1.0) };
+        // FP64 was not collected here, so only what is known counts: issue's 0.4.
+        assert!(near(model.without(&moved).unwrap().factor, 1.0 / 0.8));
+        let moved = Effect { added: vec![(Term::Issue, 0.1)], ..Effect::on(Term::L1Data, 1.0) };
+        assert!(near(model.without(&moved).unwrap().factor, 1.0 / 0.9));
     }
 
     #[test]

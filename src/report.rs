@@ -16,6 +16,7 @@ mod markdown;
 mod markdown_tables;
 mod number;
 mod page;
+mod ranking_text;
 mod run_text;
 mod sarif;
 mod several;
@@ -55,13 +56,15 @@ pub struct Style {
     pub colour: bool,
     /// True to show evidence, all findings, skipped rules and ncu's own rules.
     pub verbose: bool,
+    /// True to show why the findings stand in their order.
+    pub explain_ranking: bool,
     /// True to show the headline and the next optimization only.
     pub quiet: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { width: 80, colour: false, verbose: false, quiet: false }
+        Self { width: 80, colour: false, verbose: false, explain_ranking: false, quiet: false }
     }
 }
 

@@ -37,7 +37,7 @@ pub fn gain(recorded: &RecordedLadder, step: &str, answer: &str) -> Option<f64> 
 pub fn cases(recorded: &RecordedLadder, half: Half, into: &mut BenchDocument) {
     for step in recorded.ladder.steps() {
         let Some(document) = recorded.document(step.name()) else { continue };
-        let ranking = document.ranking();
+        let ranking = document.ranked();
         let (any, global) = (promises(document, false), promises(document, true));
         let mut of_step: Vec<Case> = Vec::new();
         for fault in step.plants() {
@@ -129,7 +129,7 @@ pub fn quiet(recorded: &RecordedLadder, half: Half, into: &mut BenchDocument) {
 }
 
 fn at_limit(recorded: &RecordedLadder, step: &Step, half: Half, document: &Document) -> Quiet {
-    let ours = document.ranking().first().map(promise);
+    let ours = document.ranked().first().map(promise);
     let roof = |said: &Promise| {
         rules::find(&said.rule).is_some_and(|rule| matches!(rule.kind, Kind::Roof))
     };
@@ -157,7 +157,7 @@ fn innocent(
     document: &Document,
     fault: &str,
 ) -> Quiet {
-    let ranking = document.ranking();
+    let ranking = document.ranked();
     let ours = ranking.iter().take(FIRST_FEW).find(|ranked| ranked.rule == fault).map(promise);
     let theirs = |global| {
         promises(document, global)

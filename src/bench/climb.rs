@@ -68,7 +68,7 @@ fn transition(recorded: &RecordedLadder, from: &Step, to: &Step) -> Option<Trans
     if gain < LEAST_GAIN || to.answers().is_empty() {
         return None;
     }
-    let ranking = recorded.document(from.name())?.ranking();
+    let ranking = recorded.document(from.name())?.ranked();
     let answered = ranking.iter().position(|r| to.answers().iter().any(|rule| rule == r.rule));
     Some(Transition {
         ladder: recorded.ladder.name().to_owned(),

@@ -12,6 +12,7 @@ use crate::profile::Profile;
 use crate::report::{Format, render_document, render_documents};
 
 pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
+    let printer = &printer.explaining(args.output.explain_ranking);
     let mut profiles = open::all(&args.paths, &args.ladder)?;
     if let Some(pattern) = &args.kernel {
         let regex = kernel_filter(pattern)?;

@@ -34,9 +34,16 @@ impl Printer {
             width: width.clamp(NARROWEST, WIDEST),
             colour: terminal && !plain,
             verbose,
+            explain_ranking: false,
             quiet,
         };
         Self { style, quiet }
+    }
+
+    /// The same, which also says why findings stand in their order where that is asked for.
+    #[must_use]
+    pub fn explaining(&self, ranking: bool) -> Self {
+        Self { style: Style { explain_ranking: ranking, ..self.style }, quiet: self.quiet }
     }
 
     /// A progress line on stderr.

@@ -15,6 +15,7 @@ use crate::text;
 const PROGRAMS: &str = "programs";
 
 pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+    let printer = &printer.explaining(args.output.explain_ranking);
     if let Some(pattern) = &args.kernel {
         analyze::kernel_filter(pattern)?;
     }

@@ -14,6 +14,7 @@ use crate::profile::{Profile, Reference};
 use crate::store;
 
 pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
+    let printer = &printer.explaining(args.output.explain_ranking);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;

@@ -65,6 +65,7 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
                 ncu: None,
             })
             .collect(),
+        ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
         ncu_only: Vec::new(),

@@ -1,11 +1,13 @@
 //! One launch, as rules and the model read it.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::export::stall::StallReason;
 use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
+use crate::sass::Sass;
 
 /// One kernel launch with everything known of it.
 ///
@@ -22,6 +24,17 @@ pub struct Launch {
     /// Counters by SASS instruction.
     pub instructions: Vec<SourceRow>,
     values: HashMap<&'static str, f64>,
+    sass: Parsed,
+}
+
+/// The SASS taken apart, on first use. A copy begins without: its instructions may be changed.
+#[derive(Debug, Default)]
+struct Parsed(OnceLock<Sass>);
+
+impl Clone for Parsed {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Launch {
@@ -83,6 +96,13 @@ impl Launch {
     #[must_use]
     pub fn stall(&self, reason: StallReason) -> Option<f64> {
         self.get(&reason.ratio_metric())
+    }
+
+    /// The SASS of [`Launch::instructions`] taken apart, worked out once: change the instructions
+    /// before the first call, or on a copy.
+    #[must_use]
+    pub fn sass(&self) -> &Sass {
+        self.sass.0.get_or_init(|| Sass::new(&self.instructions))
     }
 
     /// Duration under the profiler, ns.

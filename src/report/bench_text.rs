@@ -208,7 +208,10 @@ fn ladders(page: &mut Page, climb: &Climb) {
         page.blank();
     }
     page.paragraph("", &format!("among the first three: {}", tally(climb.first_three)));
-    page.paragraph("", &format!("first, where nothing measured gives more: {}", tally(climb.first)));
+    page.paragraph(
+        "",
+        &format!("first, where nothing measured gives more: {}", tally(climb.first)),
+    );
 }
 
 /// One row a case, then the steps of which nothing should be said, then the transitions; empty where

@@ -63,6 +63,7 @@ pub fn launch(kernel: &str, ms: f64, share: f64, findings: Vec<RankedFinding>) -
         .map(|(unit, share)| Utilization { unit: unit.to_owned(), share })
         .into(),
         findings,
+        ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
         ncu_only: Vec::new(),

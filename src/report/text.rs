@@ -56,6 +56,9 @@ fn body(page: &mut Page, document: &Document) {
         bottleneck(page, launch);
         bars(page, launch);
         findings(page, launch);
+        if page.style.explain_ranking {
+            super::ranking_text::ranking(page, launch);
+        }
         if page.style.verbose {
             ncu_rules(page, launch);
         }

@@ -54,6 +54,18 @@ pub const STALL_SHARE_LIMIT: Threshold = Threshold {
     source: "ncu's CPIStall rule: 0.3",
 };
 
+/// What a stall must be worth, as a speed-up, to be named though its share is smaller.
+pub const STALL_GAIN: f64 = 1.05;
+
+/// [`STALL_GAIN`] as `explain` prints it.
+pub const STALL_GAIN_LIMIT: Threshold = Threshold {
+    what: "or what the kernel would gain without the stall, by the time model, at least",
+    value: STALL_GAIN,
+    unit: "",
+    source: "the noise of counters of different passes, 5%: a warp that waits while others have \
+             the issue slots loses nothing, and its share of the cycles says little",
+};
+
 /// Issue slots used, percent, from which stalls are hidden.
 pub const STALL_ISSUE: f64 = 80.0;
 

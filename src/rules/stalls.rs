@@ -1,7 +1,8 @@
 //! What the stall rules share: they differ in the reason, what it waits for, and the advice.
 
 use super::limits::{
-    ISSUE, LATENCY, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+    ISSUE, LATENCY, STALL_GAIN, STALL_GAIN_LIMIT, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE,
+    STALL_SHARE_LIMIT,
 };
 use super::{Case, Draft, Threshold};
 use crate::export::stall::StallReason;
@@ -10,7 +11,7 @@ use crate::model::Effect;
 use crate::text::percent;
 
 /// The limits of every stall rule.
-pub const THRESHOLDS: &[Threshold] = &[STALL_SHARE_LIMIT, STALL_ISSUE_LIMIT];
+pub const THRESHOLDS: &[Threshold] = &[STALL_SHARE_LIMIT, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT];
 
 /// One row of the table: a reason and its words.
 pub struct Stall {
@@ -24,12 +25,15 @@ pub struct Stall {
     pub otherwise: &'static str,
 }
 
-/// Fires where the stall makes up a large part of the cycles between two instructions and the
-/// schedulers have slots to spare.
+/// Fires where the stall makes up a large part of the cycles between two instructions, or where
+/// the kernel would gain without it, and the schedulers have slots to spare.
 pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
     let metric = stall.reason.ratio_metric();
     let (cycles, all, issue) = (case.need(&metric), case.need(LATENCY), case.need(ISSUE));
-    if !(100.0 * cycles / all >= STALL_SHARE && issue < STALL_ISSUE) {
+    let effect = Effect::stalls([stall.reason]);
+    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+    let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= STALL_GAIN;
+    if !(large && issue < STALL_ISSUE) {
         return None;
     }
     let locations = case.stalled_lines(&[stall.reason], "stall samples");
@@ -49,7 +53,7 @@ pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
         ],
         locations,
         hint: stall.hint.replace("{place}", &place),
-        effect: Effect::stalls([stall.reason]),
+        effect,
     })
 }
 

@@ -36,7 +36,7 @@ impl Document {
     /// Every fault once. The findings of a single launch keep their order; of several launches the
     /// verdict comes first and the others follow by what they would save over all launches.
     #[must_use]
-    pub fn ranking(&self) -> Vec<Ranked<'_>> {
+    pub fn ranked(&self) -> Vec<Ranked<'_>> {
         if let [launch] = self.launches.as_slice() {
             let ranked = |finding: &'_ super::RankedFinding| finding.estimated_speedup;
             return launch
@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn one_launch_keeps_its_order() {
         let document = samples::recorded_step();
-        let rules: Vec<&str> = document.ranking().iter().map(|ranked| ranked.rule).collect();
+        let rules: Vec<&str> = document.ranked().iter().map(|ranked| ranked.rule).collect();
         assert_eq!(rules, ["uncoalesced-global-access", "shared-memory-pressure"]);
-        assert_eq!(document.ranking()[0].estimate.map(|gain| gain.factor), Some(1.8));
+        assert_eq!(document.ranked()[0].estimate.map(|gain| gain.factor), Some(1.8));
     }
 
     #[test]
@@ -105,14 +105,14 @@ mod tests {
         let mut document = samples::program();
         // Half of the time twice as fast leaves three quarters; 45% at 1.3 saves 10%; 5% at 1.1
         // half a percent.
-        let ranking = document.ranking();
-        let rules: Vec<&str> = ranking.iter().map(|ranked| ranked.rule).collect();
+        let ranked = document.ranked();
+        let rules: Vec<&str> = ranked.iter().map(|ranked| ranked.rule).collect();
         assert_eq!(rules, ["uncoalesced-global-access", "barrier-stalls", "partial-wave"]);
-        let factor = ranking[0].estimate.map_or(0.0, |gain| gain.factor);
+        let factor = ranked[0].estimate.map_or(0.0, |gain| gain.factor);
         assert!((factor - 4.0 / 3.0).abs() < 1e-12, "{factor}");
         // The same fault in the third launch adds to it: 0.5·0.5 + 0.45·(1 − 1/1.3) = 0.3538.
         document.launches[2].findings[0].rule = "uncoalesced-global-access".to_owned();
-        let factor = document.ranking()[0].estimate.map_or(0.0, |gain| gain.factor);
+        let factor = document.ranked()[0].estimate.map_or(0.0, |gain| gain.factor);
         assert!((factor - 1.0 / (1.0 - 0.25 - 0.45 * 0.3 / 1.3)).abs() < 1e-12, "{factor}");
     }
 }

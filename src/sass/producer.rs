@@ -1,0 +1,323 @@
+//! Who made a warp wait: from the instruction that waits back to those whose results it awaits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::access::Space;
+use super::listing::{Listing, Sass, Use};
+use super::opcode::{Class, Family};
+use super::operands::Role;
+use super::register::Slot;
+use crate::export::SourceRow;
+use crate::export::stall::StallReason;
+
+/// How a waiting instruction depends on the one it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Link {
+    /// It reads the result.
+    Reads,
+    /// It writes a register that the other still reads or writes.
+    Overwrites,
+    /// Nothing in the text connects them: the last instruction of that kind before it. Scoreboards
+    /// are few, so the compiler lets one wait stand for several results.
+    Near,
+}
+
+/// Samples of a stall, charged to the instruction whose result was awaited.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Blame<'a> {
+    /// The instruction that makes others wait.
+    pub producer: &'a SourceRow,
+    /// The instruction that waits.
+    pub waiting: &'a SourceRow,
+    /// How they depend on each other.
+    pub link: Link,
+    /// The share of the waiting instruction's samples that goes to this producer, in samples.
+    pub samples: f64,
+}
+
+/// How far back an unconnected producer is looked for, in instructions.
+const NEAR: usize = 64;
+
+/// Definitions that reach uses, found once for each block and slot.
+pub struct Reaching<'a> {
+    sass: &'a Sass,
+    into: HashMap<(u32, Slot), Rc<[u32]>>,
+}
+
+impl<'a> Reaching<'a> {
+    /// Nothing found yet.
+    #[must_use]
+    pub fn new(sass: &'a Sass) -> Self {
+        Self { sass, into: HashMap::new() }
+    }
+
+    /// The instructions whose results a use may see: the nearest earlier ones on every way that leads
+    /// there, around loops as well. A guarded one may leave the value as it was, so those before it
+    /// count too.
+    pub fn definitions(&mut self, index: usize, each: Use) -> Vec<u32> {
+        let mut found = Vec::new();
+        self.collect(index, each, &mut found);
+        found
+    }
+
+    fn collect(&mut self, index: usize, each: Use, found: &mut Vec<u32>) {
+        if let Some(definition) = each.local {
+            self.add(definition, each.slot, found);
+            return;
+        }
+        let block = self.sass.flow.block_of[index];
+        let outside = self.before(block, each.slot);
+        for &definition in outside.iter() {
+            self.add(definition, each.slot, found);
+        }
+    }
+
+    fn add(&mut self, definition: u32, slot: Slot, found: &mut Vec<u32>) {
+        if found.contains(&definition) {
+            return;
+        }
+        found.push(definition);
+        let index = definition as usize;
+        let is_old = |each: &&Use| each.role == Role::Old && each.slot == slot;
+        if let Some(old) = self.sass.uses(index).iter().find(is_old) {
+            self.collect(index, *old, found);
+        }
+    }
+
+    /// The last definitions of a slot before a block, one for each way.
+    fn before(&mut self, block: u32, slot: Slot) -> Rc<[u32]> {
+        if let Some(known) = self.into.get(&(block, slot)) {
+            return Rc::clone(known);
+        }
+        let blocks = &self.sass.flow.blocks;
+        let mut found = Vec::new();
+        let mut seen = vec![false; blocks.len()];
+        let mut open: Vec<u32> = blocks[block as usize].before.clone();
+        while let Some(block) = open.pop() {
+            if std::mem::replace(&mut seen[block as usize], true) {
+                continue;
+            }
+            match self.sass.last_def(block, slot) {
+                Some(definition) => found.push(definition),
+                None => open.extend(&blocks[block as usize].before),
+            }
+        }
+        found.sort_unstable();
+        let found: Rc<[u32]> = found.into();
+        self.into.insert((block, slot), Rc::clone(&found));
+        found
+    }
+}
+
+impl<'a> Listing<'a> {
+    /// The instructions whose results an instruction waits for in a stall, with the link; empty for
+    /// stalls that wait for no result, such as full queues. Places are those of the listing.
+    #[must_use]
+    pub fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
+        self.producers_with(&mut Reaching::new(self.sass), index, reason)
+    }
+
+    fn producers_with(
+        &self,
+        reaching: &mut Reaching<'a>,
+        index: usize,
+        reason: StallReason,
+    ) -> Vec<(usize, Link)> {
+        let Some(class) = Class::of(reason) else { return Vec::new() };
+        let family = |at: u32| self.sass.entries[at as usize].family;
+        let of_class = |at: &u32| family(*at).class() == class;
+        let linked = |mut found: Vec<u32>, link| -> Vec<(usize, Link)> {
+            found.sort_unstable();
+            found.dedup();
+            found.into_iter().map(|at| (at as usize, link)).collect()
+        };
+        let mut read = Vec::new();
+        for each in self.sass.uses(index).iter().filter(|each| each.role != Role::Old) {
+            read.extend(reaching.definitions(index, *each).into_iter().filter(of_class));
+        }
+        if !read.is_empty() {
+            return linked(read, Link::Reads);
+        }
+        let overwritten = self.overwritten(index, class);
+        if !overwritten.is_empty() {
+            return linked(overwritten, Link::Overwrites);
+        }
+        let near = self.nearest(index, class);
+        near.map(|at| (at, Link::Near)).into_iter().collect()
+    }
+
+    /// Instructions just before this one, of the class, that read or write a register it writes:
+    /// accesses give their address and data registers free only when they have read them.
+    fn overwritten(&self, index: usize, class: Class) -> Vec<u32> {
+        let defs = self.sass.defs(index);
+        if defs.is_empty() || class == Class::Fixed {
+            return Vec::new();
+        }
+        let touches = |at: usize| {
+            self.sass.entries[at].family.class() == class
+                && (self.sass.uses(at).iter().any(|each| defs.contains(&each.slot))
+                    || self.sass.defs(at).iter().any(|slot| defs.contains(slot)))
+        };
+        self.earlier(index)
+            .find(|&at| touches(at))
+            .and_then(|at| u32::try_from(at).ok())
+            .into_iter()
+            .collect()
+    }
+
+    /// The last instruction of the class before this one.
+    fn nearest(&self, index: usize, class: Class) -> Option<usize> {
+        let of_class = |at: &usize| {
+            let family = self.sass.entries[*at].family;
+            let result = !self.sass.defs(*at).is_empty() || family == Family::AsyncCopy;
+            family.class() == class && result && family != Family::Load(Space::Generic)
+        };
+        self.earlier(index).find(of_class)
+    }
+
+    /// The places before one, nearest first: back to the head of its loop, then from the loop's end.
+    fn earlier(&self, index: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let flow = &self.sass.flow;
+        let around = flow.innermost(index).map(|at| (flow.loops[at].head, flow.loops[at].back));
+        let (head, back) = around.unwrap_or((0, index));
+        let (head, back) = (head.min(index), back.max(index));
+        (head..index).rev().chain((index..=back).rev()).take(NEAR)
+    }
+
+    /// The samples of a stall, charged to the instructions that made the warps wait, most samples
+    /// first. Samples of an instruction that waits for several go to each in proportion to how often
+    /// it ran, and to the sharpest link only. Samples that no producer explains are left out.
+    #[must_use]
+    pub fn blame(&self, reason: StallReason) -> Vec<Blame<'a>> {
+        let mut reaching = Reaching::new(self.sass);
+        let mut all = Vec::new();
+        for index in 0..self.sass.entries.len() {
+            let waiting = self.row(index);
+            let samples = waiting.counters.stall_samples[reason as usize];
+            if samples <= 0.0 {
+                continue;
+            }
+            let producers = self.producers_with(&mut reaching, index, reason);
+            let runs = |at: usize| self.executed(at).max(0.0);
+            let sum: f64 = producers.iter().map(|&(at, _)| runs(at)).sum();
+            for (at, link) in &producers {
+                let share = if sum > 0.0 { runs(*at) / sum } else { 1.0 / producers.len() as f64 };
+                if share > 0.0 {
+                    let producer = self.row(*at);
+                    all.push(Blame { producer, waiting, link: *link, samples: samples * share });
+                }
+            }
+        }
+        all.sort_by(|a, b| b.samples.total_cmp(&a.samples));
+        all
+    }
+
+    /// The samples of a stall by the file and line of the producer and of the waiting instruction,
+    /// most first: the form for reports. Lines that the export does not know are `None`.
+    #[must_use]
+    pub fn blame_by_line(&self, reason: StallReason) -> Vec<LineBlame<'a>> {
+        let mut lines: BTreeMap<(Place<'a>, Place<'a>), LineBlame<'a>> = BTreeMap::new();
+        for each in self.blame(reason) {
+            let place = |row: &'a SourceRow| (row.file.as_deref(), row.line);
+            let (producer, waiting) = (place(each.producer), place(each.waiting));
+            let opcode = super::Instruction::parse(&each.producer.text)
+                .map_or("", |instruction| instruction.opcode);
+            // The first is the one with most samples: its opcode stands for the pair.
+            let none = LineBlame { producer, waiting, opcode, samples: 0.0 };
+            lines.entry((producer, waiting)).or_insert(none).samples += each.samples;
+        }
+        let mut lines: Vec<LineBlame> = lines.into_values().collect();
+        lines.sort_by(|a, b| b.samples.total_cmp(&a.samples));
+        lines
+    }
+}
+
+/// A file and a line.
+pub type Place<'a> = (Option<&'a str>, Option<u32>);
+
+/// Samples of a stall between two source lines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LineBlame<'a> {
+    /// Where the awaited value comes from.
+    pub producer: Place<'a>,
+    /// Where the warps wait.
+    pub waiting: Place<'a>,
+    /// The producing opcode with most samples (`LDG.E.64`).
+    pub opcode: &'a str,
+    /// Stall samples.
+    pub samples: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::tests::launch;
+    use super::*;
+    use crate::frame::Launch;
+
+    const LOOP: &[(&str, f64)] = &[
+        ("LDG.E R4, desc[UR4][R2.64]", 1.0),      // 0
+        ("LDS R6, [R8]", 1.0),                    // 1
+        ("FFMA R5, R4, R6, R5", 9.0),             // 2: head
+        ("LDG.E R4, desc[UR4][R2.64]", 9.0),      // 3
+        ("IADD3 R2, P1, R2, 0x20, RZ", 9.0),      // 4
+        ("ISETP.NE.AND P0, PT, R2, R9, PT", 9.0), // 5
+        ("@P0 BRA 0x120", 9.0),                   // 6
+        ("STG.E desc[UR4][R10.64], R5", 1.0),     // 7
+    ];
+
+    fn stalled(code: &[(&str, f64)], at: usize, reason: StallReason) -> Launch {
+        let mut launch = launch(code);
+        launch.instructions[at].counters.stall_samples[reason as usize] = 20.0;
+        launch
+    }
+
+    #[test]
+    fn a_value_comes_from_before_the_loop_and_around_it() {
+        let launch = stalled(LOOP, 2, StallReason::LongScoreboard);
+        let listing = Listing::of(&launch).unwrap();
+        let of = |index, reason| listing.producers(index, reason);
+        assert_eq!(of(2, StallReason::LongScoreboard), [(0, Link::Reads), (3, Link::Reads)]);
+        assert_eq!(of(2, StallReason::ShortScoreboard), [(1, Link::Reads)]);
+        assert_eq!(of(2, StallReason::Wait), [(2, Link::Reads)], "its own sum, around the loop");
+        assert_eq!(of(6, StallReason::Wait), [(5, Link::Reads)], "the guard");
+        assert_eq!(of(2, StallReason::LgThrottle), []);
+        // 20 samples in the proportion 1 to 9.
+        let blame = listing.blame(StallReason::LongScoreboard);
+        let seen: Vec<(Option<u32>, f64)> =
+            blame.iter().map(|each| (each.producer.line, each.samples)).collect();
+        assert_eq!(seen, [(Some(4), 18.0), (Some(1), 2.0)]);
+        let line = listing.blame_by_line(StallReason::LongScoreboard)[0];
+        assert_eq!((line.opcode, line.waiting.1), ("LDG.E", Some(3)));
+    }
+
+    #[test]
+    fn registers_in_use_make_the_next_writer_wait() {
+        let launch = stalled(LOOP, 4, StallReason::LongScoreboard);
+        let listing = Listing::of(&launch).unwrap();
+        let blame = listing.blame(StallReason::LongScoreboard);
+        assert_eq!((blame[0].producer.line, blame[0].link), (Some(4), Link::Overwrites));
+    }
+
+    #[test]
+    fn without_a_connection_the_nearest_of_the_kind_is_taken() {
+        let code = [("LDG.E R4, desc[UR4][R2.64]", 1.0), ("FADD R0, R1, R7", 1.0)];
+        let launch = stalled(&code, 1, StallReason::LongScoreboard);
+        let listing = Listing::of(&launch).unwrap();
+        assert_eq!(listing.producers(1, StallReason::LongScoreboard), [(0, Link::Near)]);
+        assert_eq!(listing.producers(1, StallReason::ShortScoreboard), []);
+    }
+
+    #[test]
+    fn a_guarded_definition_does_not_hide_the_one_before() {
+        let code = [
+            ("LDG.E R4, desc[UR4][R2.64]", 1.0),
+            ("@P0 LDG.E R4, desc[UR4][R6.64]", 1.0),
+            ("FADD R0, R4, R7", 1.0),
+        ];
+        let launch = launch(&code);
+        let listing = Listing::of(&launch).unwrap();
+        let found = listing.producers(2, StallReason::LongScoreboard);
+        assert_eq!(found, [(0, Link::Reads), (1, Link::Reads)]);
+    }
+}

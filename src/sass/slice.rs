@@ -1,0 +1,76 @@
+//! Work and overhead: which instructions make the values that a kernel is about.
+
+use super::listing::Listing;
+use super::opcode::Family;
+use super::operands::Role;
+use super::producer::Reaching;
+
+/// For each instruction whether it is work: it moves data, or a value that it makes ends up in what
+/// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
+/// loops and steers branches is overhead, and so is what moves registers about.
+///
+/// Arithmetic on floats is always work, also where it only decides a branch: nobody counts loops or
+/// addresses with it.
+#[must_use]
+pub fn work(listing: &Listing) -> Vec<bool> {
+    let sass = listing.sass;
+    let mut work = vec![false; sass.entries.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (index, entry) in listing.entries() {
+        let is_root = entry.family.is_memory()
+            || entry.family.is_float()
+            || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence)
+            || entry.family == Family::Barrier;
+        if is_root {
+            work[index] = true;
+            open.push(index);
+        }
+    }
+    let mut reaching = Reaching::new(sass);
+    while let Some(index) = open.pop() {
+        for each in
+            sass.uses(index).iter().filter(|each| matches!(each.role, Role::Data | Role::Old))
+        {
+            for definition in reaching.definitions(index, *each) {
+                let definition = definition as usize;
+                if !std::mem::replace(&mut work[definition], true) {
+                    open.push(definition);
+                }
+            }
+        }
+    }
+    work
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::tests::launch;
+    use super::*;
+
+    #[test]
+    fn addresses_and_counters_are_overhead_and_what_is_stored_is_work() {
+        let code = launch(&[
+            ("IMAD.WIDE R2, R5, 0x4, R10", 1.0),          // address
+            ("LDG.E R4, desc[UR4][R2.64]", 1.0),          // data
+            ("LOP3.LUT R6, R4, 0x7, RZ, 0xc0, !PT", 1.0), // stored below
+            ("IADD3 R5, R5, 0x1, RZ", 1.0),               // counter
+            ("ISETP.NE.AND P0, PT, R5, R9, PT", 1.0),     // its test
+            ("STG.E desc[UR4][R2.64], R6", 1.0),
+            ("@P0 BRA 0x100", 1.0),
+            ("EXIT", 1.0),
+        ]);
+        let work = work(&Listing::of(&code).unwrap());
+        assert_eq!(work, [false, true, true, false, false, true, false, false]);
+    }
+
+    #[test]
+    fn a_counter_that_is_stored_is_work() {
+        let code = launch(&[
+            ("IADD3 R5, R5, 0x1, RZ", 1.0),
+            ("I2FP.F32.S32 R6, R5", 1.0),
+            ("STG.E desc[UR4][R2.64], R6", 1.0),
+            ("BRA 0x100", 1.0),
+        ]);
+        assert_eq!(work(&Listing::of(&code).unwrap()), [true, true, true, false]);
+    }
+}

@@ -1,5 +1,6 @@
 //! The command line: types only, no behaviour.
 
+mod bench;
 mod sweep;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::ladder::Tuning;
 use crate::report::Format;
 
+pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource, TableFormat};
 pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -54,6 +56,8 @@ pub enum Command {
     Ladder(LadderArgs),
     /// What limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
+    /// How right the findings are on kernels with planted faults, and how right ncu's rules are.
+    Bench(BenchArgs),
     /// What is missing on this machine, and how to mend it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.

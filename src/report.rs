@@ -5,6 +5,7 @@
 //! [`crate::text::printable`] on its way: in the layout for people, cell by cell in CSV.
 
 mod bars;
+mod bench_text;
 mod csv;
 mod diff_text;
 mod finding_text;
@@ -26,7 +27,7 @@ mod table;
 mod text;
 
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::bench::BenchDocument;
+use crate::cli::TableFormat;
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
 use crate::limiter::LimiterDocument;
@@ -168,6 +171,23 @@ pub fn render_sweep(
         Format::Json | Format::Sarif => json(sweep, out),
         Format::Markdown => sweep_tables::markdown(sweep, out),
         Format::Csv => sweep_tables::csv(sweep, out),
+    }
+}
+
+/// Writes the fault bench.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_bench(
+    document: &BenchDocument,
+    format: TableFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        TableFormat::Text => bench_text::bench(document, style, out),
+        TableFormat::Json => json(document, out),
+        TableFormat::Csv => bench_text::csv(document, out),
     }
 }
 

@@ -1,0 +1,335 @@
+//! The fault bench as text and as CSV.
+
+use std::io::{self, Write};
+
+use super::Style;
+use super::csv::Table;
+use super::number::factor;
+use super::page::{Ink, Page};
+use super::table::{Column, render};
+use crate::bench::{BenchDocument, Case, Climb, Figures, HalfFigures, Promise, Quiet, Said, Tally};
+use crate::finding::Estimate;
+use crate::text::{percent, printable};
+
+/// Writes the cases, the steps of which nothing should be said, and the figures.
+pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    if !page.style.quiet {
+        if !document.cases.is_empty() {
+            page.inked("", "planted faults", Ink::Bold);
+            cases(&mut page, &document.cases);
+            page.blank();
+        }
+        if !document.quiet.is_empty() {
+            page.inked("", "kernels at a limit, and faults that are not there", Ink::Bold);
+            quiet(&mut page, &document.quiet);
+            page.blank();
+        }
+    }
+    for half in document.figures.iter().filter(|half| has_cases(half)) {
+        figures(&mut page, half);
+        page.blank();
+    }
+    if let Some(climb) = &document.ladders {
+        ladders(&mut page, climb);
+    }
+    page.write(out)
+}
+
+fn has_cases(half: &HalfFigures) -> bool {
+    let Figures { first_three, false_alarms, accused, .. } = &half.adoprof;
+    first_three.all + false_alarms.all + accused.all > 0
+}
+
+fn bare(value: f64) -> String {
+    factor(value).trim_end_matches('×').to_owned()
+}
+
+/// `1.50 (1.30–1.70)`.
+fn estimate(gain: &Estimate) -> String {
+    if gain.low >= gain.high {
+        return bare(gain.factor);
+    }
+    format!("{} ({}–{})", bare(gain.factor), bare(gain.low), bare(gain.high))
+}
+
+fn promise(promise: Option<&Promise>) -> String {
+    let Some(promise) = promise else { return "—".to_owned() };
+    match &promise.estimate {
+        Some(gain) => format!("{} {}", promise.rule, bare(gain.factor)),
+        None => promise.rule.clone(),
+    }
+}
+
+fn rank(said: &Said) -> String {
+    said.rank.map_or_else(|| "—".to_owned(), |rank| rank.to_string())
+}
+
+fn promised(said: &Said) -> String {
+    said.estimate.as_ref().map_or_else(|| "—".to_owned(), estimate)
+}
+
+fn cases(page: &mut Page, cases: &[Case]) {
+    let head = [
+        Column::text("step").flexible(16),
+        Column::text("planted fault").flexible(18),
+        Column::number("gain"),
+        Column::number("rank"),
+        Column::text("estimate"),
+        Column::text("first finding").flexible(18),
+        Column::number("ncu’s"),
+        Column::number("rank").optional(),
+        Column::text("ncu’s largest").flexible(14).optional(),
+    ];
+    let rows: Vec<Vec<String>> = cases
+        .iter()
+        .map(|case| {
+            let miss = case.adoprof.held == Some(false);
+            vec![
+                format!("{}/{}", case.ladder, case.step),
+                case.fault.clone(),
+                bare(case.gain),
+                rank(&case.adoprof),
+                format!("{}{}", promised(&case.adoprof), if miss { " !" } else { "" }),
+                promise(case.adoprof.first.as_ref()),
+                promised(&case.ncu_global),
+                rank(&case.ncu_global),
+                promise(case.ncu_global.first.as_ref()),
+            ]
+        })
+        .collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+    page.inked(
+        "",
+        "gains and estimates are factors; ! marks a range that misses the gain; ncu's by its estimates \
+         of the whole kernel",
+        Ink::Dim,
+    );
+}
+
+fn quiet(page: &mut Page, quiet: &[Quiet]) {
+    let head = [
+        Column::text("step").flexible(16),
+        Column::text("what it is").flexible(18),
+        Column::text("adoprof says").flexible(18),
+        Column::text(""),
+        Column::text("ncu’s largest").flexible(14).optional(),
+    ];
+    let verdict = |alarm: bool| if alarm { "false alarm" } else { "" };
+    let rows: Vec<Vec<String>> = quiet
+        .iter()
+        .map(|quiet| {
+            vec![
+                format!("{}/{}", quiet.ladder, quiet.step),
+                quiet
+                    .innocent_of
+                    .as_ref()
+                    .map_or_else(|| "at a limit".to_owned(), |fault| format!("no {fault}")),
+                promise(quiet.adoprof.as_ref()),
+                verdict(quiet.adoprof_alarm).to_owned(),
+                promise(quiet.ncu_global.as_ref()),
+            ]
+        })
+        .collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+}
+
+/// `34 of 40 (85%)`.
+fn tally(tally: Tally) -> String {
+    let share = tally.share().map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    if tally.all == 0 { "—".to_owned() } else { format!("{} of {}{share}", tally.of, tally.all) }
+}
+
+fn figures(page: &mut Page, half: &HalfFigures) {
+    let title = match half.half.as_str() {
+        "together" => "both halves together".to_owned(),
+        half => format!("{half} half"),
+    };
+    page.inked("", &title, Ink::Bold);
+    let head = [
+        Column::text("").flexible(20),
+        Column::number("adoprof"),
+        Column::number("ncu, any estimate"),
+        Column::number("ncu, whole kernel"),
+    ];
+    let all = [&half.adoprof, &half.ncu, &half.ncu_global];
+    let row = |title: &str, cell: &dyn Fn(&Figures) -> String| {
+        let mut row = vec![title.to_owned()];
+        row.extend(all.iter().map(|figures| cell(figures)));
+        row
+    };
+    let number = |value: Option<f64>| value.map_or_else(|| "—".to_owned(), factor);
+    let rows = [
+        row("right first", &|figures| tally(figures.first)),
+        row("right among the first three", &|figures| tally(figures.first_three)),
+        row("estimate off by, median", &|figures| number(figures.median_ratio)),
+        row("estimate off by, worst", &|figures| number(figures.worst_ratio)),
+        row("without an estimate", &|figures| tally(figures.missing)),
+        row("range holds the gain", &|figures| tally(figures.held)),
+        row("false alarms at a limit", &|figures| tally(figures.false_alarms)),
+        row("faults named that are not there", &|figures| tally(figures.accused)),
+    ];
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+}
+
+fn ladders(page: &mut Page, climb: &Climb) {
+    page.inked("", "transitions of the ladders that gain 5% or more", Ink::Bold);
+    let head = [
+        Column::text("step").flexible(16),
+        Column::text("next"),
+        Column::number("gain"),
+        Column::text("answers").flexible(18),
+        Column::number("rank"),
+        Column::text("first finding").flexible(18),
+        Column::text("more is measured for").flexible(12).optional(),
+    ];
+    let rows: Vec<Vec<String>> = climb
+        .transitions
+        .iter()
+        .map(|step| {
+            let beaten = step.beaten_by.as_ref();
+            vec![
+                format!("{}/{}", step.ladder, step.from),
+                step.to.clone(),
+                format!("{}{}", if step.by_rate { "~" } else { "" }, bare(step.gain)),
+                step.answered.clone().unwrap_or_else(|| "—".to_owned()),
+                step.rank.map_or_else(|| "—".to_owned(), |rank| rank.to_string()),
+                step.first.clone().unwrap_or_else(|| "—".to_owned()),
+                beaten.map(|(name, gain)| format!("{name} {}", bare(*gain))).unwrap_or_default(),
+            ]
+        })
+        .collect();
+    if !page.style.quiet {
+        let lines = render(&head, &rows, page.style.width);
+        page.table("", &lines);
+        page.blank();
+    }
+    page.paragraph("", &format!("among the first three: {}", tally(climb.first_three)));
+    page.paragraph(
+        "",
+        &format!("first, where nothing measured gives more: {}", tally(climb.first)),
+    );
+}
+
+/// One row a case, then the steps of which nothing should be said, then the transitions; empty where
+/// a column does not apply.
+pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
+    let head = [
+        "kind",
+        "half",
+        "ladder",
+        "step",
+        "fault",
+        "answered_by",
+        "gain",
+        "largest",
+        "first_rule",
+        "first_factor",
+        "rank",
+        "factor",
+        "low",
+        "high",
+        "ratio",
+        "held",
+        "alarm",
+        "ncu_first",
+        "ncu_rank",
+        "ncu_factor",
+        "ncu_ratio",
+        "ncu_alarm",
+        "ncu_global_first",
+        "ncu_global_rank",
+        "ncu_global_factor",
+        "ncu_global_ratio",
+        "ncu_global_alarm",
+    ];
+    let mut table = Table::new(out, &head)?;
+    for case in &document.cases {
+        let mut row: Vec<String> = vec![
+            "planted".to_owned(),
+            case.half.clone(),
+            case.ladder.clone(),
+            case.step.clone(),
+            case.fault.clone(),
+            case.answered_by.clone(),
+            case.gain.to_string(),
+            case.largest.to_string(),
+        ];
+        let gain = case.adoprof.estimate;
+        let first = case.adoprof.first.as_ref();
+        row.extend([
+            first.map(|first| first.rule.clone()).unwrap_or_default(),
+            number(first.and_then(|first| first.estimate).map(|gain| gain.factor)),
+            place(&case.adoprof),
+            number(gain.map(|gain| gain.factor)),
+            number(gain.map(|gain| gain.low)),
+            number(gain.map(|gain| gain.high)),
+            case.adoprof.ratio.to_string(),
+            case.adoprof.held.map(|held| held.to_string()).unwrap_or_default(),
+            String::new(),
+        ]);
+        for said in [&case.ncu, &case.ncu_global] {
+            row.extend([
+                said.first.as_ref().map(|first| first.rule.clone()).unwrap_or_default(),
+                place(said),
+                number(said.estimate.map(|gain| gain.factor)),
+                said.ratio.to_string(),
+                String::new(),
+            ]);
+        }
+        table.row(&safe(row))?;
+    }
+    for quiet in &document.quiet {
+        let kind = if quiet.innocent_of.is_some() { "innocent" } else { "at-limit" };
+        let mut row = vec![String::new(); head.len()];
+        for (at, cell) in [
+            (0, kind.to_owned()),
+            (1, quiet.half.clone()),
+            (2, quiet.ladder.clone()),
+            (3, quiet.step.clone()),
+            (4, quiet.innocent_of.clone().unwrap_or_default()),
+            (16, quiet.adoprof_alarm.to_string()),
+            (21, quiet.ncu_alarm.to_string()),
+            (26, quiet.ncu_global_alarm.to_string()),
+        ] {
+            row[at] = cell;
+        }
+        for (at, said) in [(8, &quiet.adoprof), (17, &quiet.ncu), (22, &quiet.ncu_global)] {
+            row[at] = said.as_ref().map(|said| said.rule.clone()).unwrap_or_default();
+        }
+        row[9] = number(quiet.adoprof.as_ref().and_then(|s| s.estimate).map(|gain| gain.factor));
+        table.row(&safe(row))?;
+    }
+    for step in document.ladders.iter().flat_map(|climb| &climb.transitions) {
+        let mut row = vec![String::new(); head.len()];
+        for (at, cell) in [
+            (0, "transition".to_owned()),
+            (2, step.ladder.clone()),
+            (3, step.from.clone()),
+            (4, step.answered.clone().unwrap_or_default()),
+            (5, step.to.clone()),
+            (6, step.gain.to_string()),
+            (8, step.first.clone().unwrap_or_default()),
+            (10, step.rank.map(|rank| rank.to_string()).unwrap_or_default()),
+        ] {
+            row[at] = cell;
+        }
+        table.row(&safe(row))?;
+    }
+    table.end()
+}
+
+fn safe(row: Vec<String>) -> Vec<String> {
+    row.iter().map(|cell| printable(cell)).collect()
+}
+
+fn place(said: &Said) -> String {
+    said.rank.map(|rank| rank.to_string()).unwrap_or_default()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

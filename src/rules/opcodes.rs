@@ -38,6 +38,8 @@ pub struct Removal<'a> {
     l1: Vec<f64>,
     /// For each instruction the share of the waiting that it causes or suffers that goes (0 to 1).
     waits: Vec<f64>,
+    /// True where results are awaited as long as before.
+    same_latency: bool,
     /// Warp instructions that come instead, less those that go without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -53,6 +55,7 @@ impl<'a> Removal<'a> {
             gone: none.clone(),
             l1: none.clone(),
             waits: none,
+            same_latency: false,
             instead: [0.0; Term::COUNT],
         })
     }
@@ -67,6 +70,11 @@ impl<'a> Removal<'a> {
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
         self.gone[index] = self.gone[index].max(share);
         self.waits[index] = self.waits[index].max(share);
+    }
+
+    /// What goes makes no result come sooner: its bytes are fetched all the same.
+    pub fn keep_latency(&mut self) {
+        self.same_latency = true;
     }
 
     /// A share of an instruction's wavefronts goes.
@@ -185,6 +193,9 @@ impl<'a> Removal<'a> {
                 continue;
             }
             let gone: f64 = match reason {
+                StallReason::LongScoreboard | StallReason::ShortScoreboard if self.same_latency => {
+                    0.0
+                }
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
                     charges.iter().map(|each| each.samples * self.waits[each.producer]).sum()
@@ -216,8 +227,13 @@ pub fn matters(case: &Case, effect: &Effect) -> bool {
     let frees = |(term, share): &(Term, f64)| {
         case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
     };
-    effect.removed.iter().any(frees)
-        || case.model.without(effect).is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
+    effect.removed.iter().any(frees) || gains(case, effect)
+}
+
+/// True where the launch would be faster without the fault, by more than noise.
+pub fn gains(case: &Case, effect: &Effect) -> bool {
+    let estimate = case.model.without(effect);
+    estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.

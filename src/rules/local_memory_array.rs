@@ -175,6 +175,8 @@ fn memory(case: &Case, accesses: f64, sectors: f64) -> Vec<(Term, f64)> {
     {
         let local = (from_l1 - global).min(sectors).max(0.0);
         removed.push((Term::L2, (local / all).min(1.0)));
+        // Hits and misses of L2 are taken to shrink alike.
+        removed.push((Term::Dram, (local / from_l1.max(1.0)).min(1.0)));
     }
     removed
 }

@@ -53,7 +53,7 @@ nothing. The address must be a multiple of the width.",
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
-    explains: &["lg-throttle", "mio-throttle", "issue-slots-underused"],
+    explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
     check,
 };
 
@@ -81,8 +81,11 @@ fn check(case: &Case) -> Option<Draft> {
             removal.remove_but_l1(index, merged);
         }
     }
-    // Waiting for the data is another fault's: too few bytes in flight.
-    removal.keep_latency();
+    // A warp that waits for 128 bytes or more waits for what the machine is made to fetch at once:
+    // that is another fault's, too few bytes in flight. Bytes and halves make more waits of it.
+    if widest == NARROW {
+        removal.keep_latency();
+    }
     let effect = removal.effect(case);
     // Four bytes are the usual width: they are a fault only where wider accesses give something now.
     let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };

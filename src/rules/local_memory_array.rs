@@ -17,7 +17,6 @@ const STORES: &str = "smsp__sass_inst_executed_op_local_st.sum";
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
-const L2_SECTORS: &str = "lts__t_sectors.sum";
 
 /// Accesses to the array of all executed instructions, percent.
 const LEAST: f64 = 1.25;
@@ -169,14 +168,11 @@ fn memory(case: &Case, accesses: f64, sectors: f64) -> Vec<(Term, f64)> {
         removed.push((Term::L1Data, accesses / (accesses + others)));
     }
     let global = case.get("memory_l2_theoretical_sectors_global");
-    if let (Some(from_l1), Some(all), Some(global)) =
-        (case.get(FROM_L1), case.get(L2_SECTORS), global)
-        && all > 0.0
-    {
+    if let (Some(from_l1), Some(global)) = (case.get(FROM_L1), global) {
         let local = (from_l1 - global).min(sectors).max(0.0);
-        removed.push((Term::L2, (local / all).min(1.0)));
-        // Hits and misses of L2 are taken to shrink alike.
-        removed.push((Term::Dram, (local / from_l1.max(1.0)).min(1.0)));
+        // What L2's halves exchange and what it asks of DRAM follows what L1 asks of it.
+        let share = (local / from_l1.max(1.0)).min(1.0);
+        removed.extend([(Term::L2, share), (Term::Dram, share)]);
     }
     removed
 }

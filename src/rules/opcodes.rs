@@ -36,10 +36,10 @@ pub struct Removal<'a> {
     gone: Vec<f64>,
     /// For each instruction the share of its L1 wavefronts that goes (0 to 1).
     l1: Vec<f64>,
-    /// For each instruction the share of the waiting that it causes or suffers that goes (0 to 1).
+    /// For each instruction the share of its waiting to issue that goes (0 to 1).
     waits: Vec<f64>,
-    /// True where results are awaited as long as before.
-    same_latency: bool,
+    /// For each instruction the share of the waiting for its results that goes (0 to 1).
+    results: Vec<f64>,
     /// Warp instructions that come instead, less those that go without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -54,8 +54,8 @@ impl<'a> Removal<'a> {
             mix: Mix::new(&listing),
             gone: none.clone(),
             l1: none.clone(),
-            waits: none,
-            same_latency: false,
+            waits: none.clone(),
+            results: none,
             instead: [0.0; Term::COUNT],
         })
     }
@@ -68,13 +68,14 @@ impl<'a> Removal<'a> {
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
-        self.gone[index] = self.gone[index].max(share);
-        self.waits[index] = self.waits[index].max(share);
+        self.remove_but_latency(index, share);
+        self.results[index] = self.results[index].max(share);
     }
 
-    /// What goes makes no result come sooner: its bytes are fetched all the same.
-    pub fn keep_latency(&mut self) {
-        self.same_latency = true;
+    /// The same, while its results are awaited as long as before.
+    pub fn remove_but_latency(&mut self, index: usize, share: f64) {
+        self.gone[index] = self.gone[index].max(share);
+        self.waits[index] = self.waits[index].max(share);
     }
 
     /// A share of an instruction's wavefronts goes.
@@ -121,6 +122,7 @@ impl<'a> Removal<'a> {
             };
             let share = if *all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
             self.waits[index] = self.waits[index].max(share);
+            self.results[index] = self.results[index].max(share);
         }
     }
 
@@ -182,7 +184,7 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.waits.iter().all(|share| *share <= 0.0) {
+        if self.waits.iter().chain(&self.results).all(|share| *share <= 0.0) {
             return Vec::new();
         }
         let mut shares = Vec::new();
@@ -193,12 +195,9 @@ impl<'a> Removal<'a> {
                 continue;
             }
             let gone: f64 = match reason {
-                StallReason::LongScoreboard | StallReason::ShortScoreboard if self.same_latency => {
-                    0.0
-                }
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
-                    charges.iter().map(|each| each.samples * self.waits[each.producer]).sum()
+                    charges.iter().map(|each| each.samples * self.results[each.producer]).sum()
                 }
                 // Waits at barriers and fences are for other warps; these two are no waits at all.
                 StallReason::Barrier

@@ -1,10 +1,12 @@
 //! Many small global accesses where few wide ones would do.
 
 use super::case::place;
-use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
+use super::limits::{NOISE, NOISE_SOURCE};
+use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
+use crate::model::Term;
 use crate::sass::{Family, Listing, Space, slice};
 use crate::text::{count, percent};
 
@@ -14,6 +16,9 @@ const WIDEST: f64 = 16.0;
 /// Bytes a lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
 
+/// Narrow accesses of all executed instructions, from which they count.
+const LEAST: f64 = NOISE / 100.0;
+
 /// Sectors that an access touches, over those that its bytes fill: at most so far apart.
 const DENSE: f64 = 0.25;
 
@@ -21,6 +26,11 @@ const DENSE: f64 = 0.25;
 const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
 
 const SECTOR_BYTES: f64 = 32.0;
+
+const SECTORS_PER_LINE: f64 = 4.0;
+
+/// L2's look-ups of tags, one for a request.
+const L2_LOOK_UPS: &str = "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed";
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -33,7 +43,8 @@ lanes move 1 byte or 16, and index arithmetic and loop control come on top for e
 lanes of a warp read neighbouring elements, a thread can take several at once as uchar4, float4 or \
 int4: as few as a 16th of the instructions for the same bytes, and more bytes in flight for each. \
 The rule looks at instructions that move 1, 2 or 4 bytes a lane and touch just the sectors that \
-their bytes fill. DRAM and L2 move the same bytes as before, so a kernel at their limit gains \
+their bytes fill. L2 looks up a tag for each request: bytes and halves bring it one or two sectors \
+a look-up instead of four. DRAM moves the same bytes as before, so a kernel at its limit gains \
 nothing. The address must be a multiple of the width.",
     section: "SourceCounters",
     thresholds: &[
@@ -50,6 +61,12 @@ nothing. The address must be a multiple of the width.",
             unit: "",
             source: "derivation: 128 dense bytes that are not aligned touch 5 sectors instead of 4",
         },
+        Threshold {
+            what: "narrow accesses of all executed instructions, at least",
+            value: LEAST,
+            unit: "",
+            source: NOISE_SOURCE,
+        },
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
@@ -63,7 +80,7 @@ fn check(case: &Case) -> Option<Draft> {
     let narrow: Vec<bool> = listing.entries().map(|(index, _)| is_narrow(listing, index)).collect();
     let executed: f64 =
         (0..narrow.len()).filter(|&at| narrow[at]).map(|at| listing.executed(at)).sum();
-    if executed <= 0.0 {
+    if executed <= 0.0 || executed / removal.mix.total.warp < LEAST {
         return None;
     }
     // Elements a thread can take at once: the widest of the narrow accesses decides.
@@ -74,15 +91,24 @@ fn check(case: &Case) -> Option<Draft> {
     let work = slice::work(&listing);
     for (index, entry) in listing.entries() {
         if narrow[index] {
-            removal.remove_but_l1(index, merged);
+            // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that
+            // is another fault's, too few bytes in flight. Bytes and halves make more waits of it.
+            if entry.width < NARROW {
+                removal.remove_but_l1(index, merged);
+            } else {
+                removal.remove_but_latency(index, merged);
+            }
             let full = f64::from(entry.width) / WAVEFRONT_BYTES_PER_LANE;
             removal.remove_wavefronts(index, (1.0 - full).max(0.0));
         } else if beside[index] && !work[index] {
             removal.remove_but_l1(index, merged);
         }
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let mut effect = removal.effect(case);
+    effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2, share)));
+    // Four bytes are the usual width: they are a fault only where wider accesses give something now.
+    let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };
+    if !counts {
         return None;
     }
     let weight = |index: usize| if narrow[index] { listing.executed(index) } else { 0.0 };
@@ -118,6 +144,27 @@ fn check(case: &Case) -> Option<Draft> {
     })
 }
 
+/// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings
+/// fewer. The share of its busiest port's time that wide accesses would not take, where the look-ups
+/// are that port.
+fn l2_share(case: &Case, listing: Listing, narrow: &[bool]) -> Option<f64> {
+    let look_ups = case.get(L2_LOOK_UPS)?;
+    let others = Term::L2.counters().iter().filter(|name| **name != L2_LOOK_UPS);
+    let others = others.filter_map(|name| case.get(name)).fold(0.0, f64::max);
+    let (mut all, mut saved) = (0.0, 0.0);
+    for (index, narrow) in narrow.iter().enumerate() {
+        let counters = &listing.row(index).counters;
+        all += counters.l1_tag_requests_global;
+        if *narrow {
+            let full = counters.l2_sectors_global / SECTORS_PER_LINE;
+            saved += (counters.l1_tag_requests_global - full).max(0.0);
+        }
+    }
+    let left = look_ups * (1.0 - saved / all.max(1.0));
+    let share = 1.0 - left.max(others) / look_ups;
+    (share > 0.0).then_some(share)
+}
+
 fn is_narrow(listing: Listing, index: usize) -> bool {
     let entry = &listing.sass.entries[index];
     let is_global =
@@ -145,7 +192,6 @@ mod tests {
     use super::super::testing::{assert_sides, check, sass};
     use super::*;
     use crate::frame::Launch;
-    use crate::model::Term;
 
     const LSU: &str = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
 
@@ -162,7 +208,8 @@ mod tests {
 
     #[test]
     fn floats_count_from_a_twentieth_of_the_time() {
-        // 3 of 4 loads go: 7.5 of 40 requests. At 26.7% busy that is a twentieth.
+        // 3 of 4 loads go: 7.5 of 40 requests. At 40% busy the time shrinks to 1 - 0.4 * 0.1875, until
+        // the issue slots, which lose less, are the longest: 1 - 0.267 * 0.1875 is a twentieth.
         let draft = assert_sides(&RULE, &loads("LDG.E", 4.0), &[&[(LSU, 26.6)]]);
         assert!((draft.effect.share_of(Term::Lsu) - 0.1875).abs() < 1e-12);
         assert!(draft.effect.share_of(Term::L1Data).abs() < 1e-12, "the same bytes");
@@ -175,6 +222,29 @@ mod tests {
         let draft = check(&RULE, &loads("LDG.E.U8", 1.0)).unwrap();
         assert!((draft.effect.share_of(Term::L1Data) - 0.75).abs() < 1e-12);
         assert!(draft.hint.contains("16 neighbouring elements"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn bytes_bring_l2_one_sector_a_look_up() {
+        let mut launch = loads("LDG.E.U8", 1.0);
+        launch.set(L2_LOOK_UPS, Some(80.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::L2) - 0.75).abs() < 1e-12);
+        // Another port of L2 is the next to be full.
+        launch.set("lts__d_sectors.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::L2) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_few_accesses_among_much_arithmetic_are_not_meant() {
+        let with = |additions: f64| {
+            let mut launch = loads("LDG.E", 4.0);
+            launch.set(LSU, Some(90.0));
+            launch.instructions[2].counters.inst_executed = additions;
+            check(&RULE, &launch).is_some()
+        };
+        assert!(with(160.0) && !with(161.0), "10 of 200 are a twentieth");
     }
 
     #[test]

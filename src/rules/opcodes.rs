@@ -36,8 +36,10 @@ pub struct Removal<'a> {
     gone: Vec<f64>,
     /// For each instruction the share of its L1 wavefronts that goes (0 to 1).
     l1: Vec<f64>,
-    /// For each instruction the share of the waiting that it causes or suffers that goes (0 to 1).
+    /// For each instruction the share of its waiting to issue that goes (0 to 1).
     waits: Vec<f64>,
+    /// For each instruction the share of the waiting for its results that goes (0 to 1).
+    results: Vec<f64>,
     /// Warp instructions that come instead, less those that go without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -52,7 +54,8 @@ impl<'a> Removal<'a> {
             mix: Mix::new(&listing),
             gone: none.clone(),
             l1: none.clone(),
-            waits: none,
+            waits: none.clone(),
+            results: none,
             instead: [0.0; Term::COUNT],
         })
     }
@@ -65,6 +68,12 @@ impl<'a> Removal<'a> {
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
+        self.remove_but_latency(index, share);
+        self.results[index] = self.results[index].max(share);
+    }
+
+    /// The same, while its results are awaited as long as before.
+    pub fn remove_but_latency(&mut self, index: usize, share: f64) {
         self.gone[index] = self.gone[index].max(share);
         self.waits[index] = self.waits[index].max(share);
     }
@@ -113,6 +122,7 @@ impl<'a> Removal<'a> {
             };
             let share = if *all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
             self.waits[index] = self.waits[index].max(share);
+            self.results[index] = self.results[index].max(share);
         }
     }
 
@@ -174,7 +184,7 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.waits.iter().all(|share| *share <= 0.0) {
+        if self.waits.iter().chain(&self.results).all(|share| *share <= 0.0) {
             return Vec::new();
         }
         let mut shares = Vec::new();
@@ -187,7 +197,7 @@ impl<'a> Removal<'a> {
             let gone: f64 = match reason {
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
-                    charges.iter().map(|each| each.samples * self.waits[each.producer]).sum()
+                    charges.iter().map(|each| each.samples * self.results[each.producer]).sum()
                 }
                 // Waits at barriers and fences are for other warps; these two are no waits at all.
                 StallReason::Barrier
@@ -216,8 +226,13 @@ pub fn matters(case: &Case, effect: &Effect) -> bool {
     let frees = |(term, share): &(Term, f64)| {
         case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
     };
-    effect.removed.iter().any(frees)
-        || case.model.without(effect).is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
+    effect.removed.iter().any(frees) || gains(case, effect)
+}
+
+/// True where the launch would be faster without the fault, by more than noise.
+pub fn gains(case: &Case, effect: &Effect) -> bool {
+    let estimate = case.model.without(effect);
+    estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.

@@ -11,6 +11,7 @@ mod diff_text;
 mod finding_text;
 mod header;
 mod layout;
+mod ledger_text;
 mod limiter_text;
 mod markdown;
 mod markdown_tables;
@@ -39,6 +40,7 @@ use crate::bench::BenchDocument;
 use crate::cli::TableFormat;
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
+use crate::ledger::LedgerDocument;
 use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;
 
@@ -188,6 +190,23 @@ pub fn render_bench(
         TableFormat::Text => bench_text::bench(document, style, out),
         TableFormat::Json => json(document, out),
         TableFormat::Csv => bench_text::csv(document, out),
+    }
+}
+
+/// Writes the ledger.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_ledger(
+    document: &LedgerDocument,
+    format: TableFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        TableFormat::Text => ledger_text::ledger(document, style, out),
+        TableFormat::Json => json(document, out),
+        TableFormat::Csv => ledger_text::csv(document, out),
     }
 }
 

@@ -333,3 +333,135 @@ fn place(said: &Said) -> String {
 fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Transition;
+    use crate::report::layout::columns;
+
+    fn said(rank: Option<usize>, factor: f64, held: Option<bool>) -> Said {
+        let gain = Estimate { factor, low: factor * 0.9, high: factor * 1.1 };
+        Said {
+            first: Some(Promise { rule: "shared-bank-conflicts".to_owned(), estimate: Some(gain) }),
+            rank,
+            estimate: rank.map(|_| gain),
+            ratio: 1.25,
+            held,
+        }
+    }
+
+    fn document() -> BenchDocument {
+        let case = Case {
+            half: "held-out".to_owned(),
+            ladder: "fault-a-made-up-pair-of-kernels".to_owned(),
+            step: "fault".to_owned(),
+            fault: "occupancy-limited-by-shared-memory".to_owned(),
+            answered_by: "clean".to_owned(),
+            gain: 2.5,
+            largest: true,
+            adoprof: said(Some(2), 2.0, Some(false)),
+            ncu: said(None, 9.0, None),
+            ncu_global: said(Some(1), 3.0, None),
+        };
+        let quiet = Quiet {
+            half: "held-out".to_owned(),
+            ladder: "fault-limit".to_owned(),
+            step: "copy".to_owned(),
+            innocent_of: None,
+            adoprof: said(Some(1), 1.3, None).first,
+            adoprof_alarm: true,
+            ncu: None,
+            ncu_alarm: false,
+            ncu_global: None,
+            ncu_global_alarm: false,
+        };
+        let figures = Figures {
+            first: Tally { of: 0, all: 1 },
+            first_three: Tally { of: 1, all: 1 },
+            median_ratio: Some(1.25),
+            worst_ratio: Some(1.25),
+            missing: Tally { of: 0, all: 1 },
+            held: Tally { of: 0, all: 1 },
+            false_alarms: Tally { of: 1, all: 1 },
+            accused: Tally::default(),
+        };
+        let half = HalfFigures {
+            half: "held-out".to_owned(),
+            adoprof: figures.clone(),
+            ncu: figures.clone(),
+            ncu_global: figures,
+        };
+        let transition = Transition {
+            ladder: "ado".to_owned(),
+            from: "v2".to_owned(),
+            to: "v3".to_owned(),
+            gain: 1.4,
+            by_rate: false,
+            answered: None,
+            rank: None,
+            first: Some("shared-memory-pressure".to_owned()),
+            beaten_by: Some(("no-sweep".to_owned(), 2.4)),
+        };
+        let transitions = Climb { transitions: vec![transition], ..Climb::default() };
+        BenchDocument {
+            cases: vec![case],
+            quiet: vec![quiet],
+            figures: vec![half],
+            ladders: Some(transitions),
+            ..BenchDocument::default()
+        }
+    }
+
+    fn text(style: Style) -> String {
+        let mut out = Vec::new();
+        bench(&document(), style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_line_fits_and_every_figure_is_there() {
+        for width in [40, 80, 120] {
+            let text = text(Style { width, ..Style::default() });
+            for line in text.lines() {
+                assert!(columns(line) <= width, "{width}: {line:?}");
+            }
+        }
+        let text = text(Style { width: 160, ..Style::default() });
+        for fact in [
+            "2.50",
+            "2.00 (1.80–2.20) !",
+            "shared-bank-conflicts 2.00",
+            "3.00 (2.70–3.30)",
+            "false alarm",
+            "held-out half",
+            "1 of 1 (100%)",
+            "1.25×",
+            "no-sweep 2.40",
+        ] {
+            assert!(text.contains(fact), "{fact}\n{text}");
+        }
+    }
+
+    #[test]
+    fn quiet_leaves_the_figures() {
+        let text = text(Style { quiet: true, ..Style::default() });
+        assert!(!text.contains("planted faults") && text.contains("right first"), "{text}");
+    }
+
+    #[test]
+    fn every_row_of_the_csv_is_whole() {
+        let mut out = Vec::new();
+        csv(&document(), &mut out).unwrap();
+        let mut reader = ::csv::Reader::from_reader(out.as_slice());
+        let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
+        let kinds: Vec<&str> = rows.iter().map(|row| &row[0]).collect();
+        assert_eq!(kinds, ["planted", "at-limit", "transition"]);
+        let head = ::csv::Reader::from_reader(out.as_slice()).headers().unwrap().clone();
+        let at = |name: &str| head.iter().position(|column| column == name).unwrap();
+        assert_eq!((&rows[0][at("rank")], &rows[0][at("held")]), ("2", "false"));
+        assert_eq!((&rows[0][at("ncu_rank")], &rows[0][at("ncu_global_rank")]), ("", "1"));
+        assert_eq!((&rows[1][at("alarm")], &rows[1][at("ncu_global_alarm")]), ("true", "false"));
+        assert_eq!(&rows[1][at("first_rule")], "shared-bank-conflicts");
+    }
+}

@@ -53,12 +53,15 @@ fn estimate(gain: &Estimate) -> String {
     format!("{} ({}–{})", bare(gain.factor), bare(gain.low), bare(gain.high))
 }
 
-fn promise(promise: Option<&Promise>) -> String {
-    let Some(promise) = promise else { return "—".to_owned() };
-    match &promise.estimate {
-        Some(gain) => format!("{} {}", promise.rule, bare(gain.factor)),
-        None => promise.rule.clone(),
-    }
+/// A name and what it promises.
+fn promise(promise: Option<&Promise>) -> [String; 2] {
+    promise.map_or_else(
+        || ["—".to_owned(), String::new()],
+        |promise| {
+            let gain = promise.estimate.map(|gain| bare(gain.factor)).unwrap_or_default();
+            [promise.rule.clone(), gain]
+        },
+    )
 }
 
 fn rank(said: &Said) -> String {
@@ -76,25 +79,31 @@ fn cases(page: &mut Page, cases: &[Case]) {
         Column::number("gain"),
         Column::number("rank"),
         Column::text("estimate"),
-        Column::text("first finding").flexible(18),
-        Column::number("ncu’s"),
+        Column::text("first finding").flexible(16),
+        Column::number("worth"),
+        Column::number("ncu’s").optional(),
         Column::number("rank").optional(),
-        Column::text("ncu’s largest").flexible(14).optional(),
+        Column::text("ncu’s largest").flexible(12).optional(),
+        Column::number("worth").optional(),
     ];
     let rows: Vec<Vec<String>> = cases
         .iter()
         .map(|case| {
             let miss = case.adoprof.held == Some(false);
+            let [first, worth] = promise(case.adoprof.first.as_ref());
+            let [largest, of_largest] = promise(case.ncu_global.first.as_ref());
             vec![
                 format!("{}/{}", case.ladder, case.step),
                 case.fault.clone(),
                 bare(case.gain),
                 rank(&case.adoprof),
                 format!("{}{}", promised(&case.adoprof), if miss { " !" } else { "" }),
-                promise(case.adoprof.first.as_ref()),
+                first,
+                worth,
                 promised(&case.ncu_global),
                 rank(&case.ncu_global),
-                promise(case.ncu_global.first.as_ref()),
+                largest,
+                of_largest,
             ]
         })
         .collect();
@@ -112,23 +121,29 @@ fn quiet(page: &mut Page, quiet: &[Quiet]) {
     let head = [
         Column::text("step").flexible(16),
         Column::text("what it is").flexible(18),
-        Column::text("adoprof says").flexible(18),
+        Column::text("adoprof says").flexible(16),
+        Column::number("worth"),
         Column::text(""),
         Column::text("ncu’s largest").flexible(14).optional(),
+        Column::number("worth").optional(),
     ];
     let verdict = |alarm: bool| if alarm { "false alarm" } else { "" };
     let rows: Vec<Vec<String>> = quiet
         .iter()
         .map(|quiet| {
+            let [said, worth] = promise(quiet.adoprof.as_ref());
+            let [largest, of_largest] = promise(quiet.ncu_global.as_ref());
             vec![
                 format!("{}/{}", quiet.ladder, quiet.step),
                 quiet
                     .innocent_of
                     .as_ref()
                     .map_or_else(|| "at a limit".to_owned(), |fault| format!("no {fault}")),
-                promise(quiet.adoprof.as_ref()),
+                said,
+                worth,
                 verdict(quiet.adoprof_alarm).to_owned(),
-                promise(quiet.ncu_global.as_ref()),
+                largest,
+                of_largest,
             ]
         })
         .collect();
@@ -431,7 +446,7 @@ mod tests {
         for fact in [
             "2.50",
             "2.00 (1.80–2.20) !",
-            "shared-bank-conflicts 2.00",
+            "shared-bank-conflicts",
             "3.00 (2.70–3.30)",
             "false alarm",
             "held-out half",

@@ -89,7 +89,7 @@ fn a_folder_in_the_ledgers_place_stops_nothing() {
 fn files_and_recordings_leave_no_hints() {
     let bench = Bench::new();
     bench.v2("v2");
-    bench.run(&["analyze", "v2.raw.csv"]).out.clone();
+    assert_eq!(bench.run(&["analyze", "v2.raw.csv"]).code, Some(0));
     assert_eq!(bench.run(&["step", "--kernel", "v2", "--recorded"]).code, Some(0));
     assert!(!bench.path(".adoprof").exists());
     let empty = bench.run(&["ledger", "--source", "local"]);

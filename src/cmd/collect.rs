@@ -21,11 +21,16 @@ pub fn selection(options: &Collection) -> Selection {
             metrics: options.metrics.clone(),
         };
     }
-    Selection::Level(match options.collect {
+    Selection::Level(level(options.collect))
+}
+
+/// The level of a choice on the command line.
+pub fn level(collect: Collect) -> Level {
+    match collect {
         Collect::Quick => Level::Quick,
         Collect::Standard => Level::Standard,
         Collect::Full => Level::Full,
-    })
+    }
 }
 
 /// The word for a selection in a saved profile.

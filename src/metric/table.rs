@@ -101,6 +101,7 @@ pub const CATALOGUE: &[Metric] = &[
     metric("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request", "global atomic requests", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "request", "global reduction requests", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__inst_executed_op_ldsm.sum", "inst", "matrix loads from shared memory", Neither, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
+    metric("smsp__inst_executed_op_ldgsts.sum", "inst", "copies from global to shared memory", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_global_ld.sum", "inst", "global loads", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_global_st.sum", "inst", "global stores", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("smsp__sass_inst_executed_op_local_ld.sum", "inst", "local loads", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),

@@ -79,7 +79,7 @@ impl Level {
 
     /// The level's name on the command line.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Quick => "quick",
             Self::Standard => "standard",

@@ -1,11 +1,15 @@
 //! The same data is fetched again and again through L1 or L2.
 
+use std::collections::HashMap;
+
 use super::case::place;
 use super::limits::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule, Threshold};
+use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
+use crate::sass::{Listing, sharing};
 use crate::text::{bytes, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -76,17 +80,21 @@ fn check(case: &Case) -> Option<Draft> {
     if !(on_top || waits) {
         return None;
     }
-    let locations = cached_loads(case, repeated);
-    let on_lines = |row: &crate::export::SourceRow| {
+    let shared_loads = SharedLoads::of(case);
+    let locations = match &shared_loads {
+        Some(loads) => loads.locations(case),
+        None => cached_loads(case, repeated),
+    };
+    let on_lines = |row: &SourceRow| {
         locations
             .iter()
             .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
     };
-    // Without lines, the repeated loads have their share of the waits at most.
-    let waits_share = if locations.is_empty() {
-        repeated
-    } else {
-        case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated)
+    let waits_share = match &shared_loads {
+        Some(loads) => loads.waits_share,
+        // Without lines, the repeated loads have their share of the waits at most.
+        None if locations.is_empty() => repeated,
+        None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
     let lsu_share = l1_share * repeated;
     let l2_hits = l2_hit_share(case);
@@ -126,6 +134,46 @@ fn l2_hit_share(case: &Case) -> f64 {
     match (all, asked, missed) {
         (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
         _ => 0.0,
+    }
+}
+
+/// Loads whose addresses are the same in several blocks or warps, told from the instructions.
+struct SharedLoads {
+    /// The part of each load's sectors that is fetched again, 0 to 1, by the load's address.
+    again: HashMap<u64, f64>,
+    /// The share of all waits for data that is for them, 0 to 1.
+    waits_share: f64,
+}
+
+impl SharedLoads {
+    /// `None` without instructions, and where no load is known to be repeated.
+    fn of(case: &Case) -> Option<Self> {
+        let listing = Listing::of(case.launch)?;
+        let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+        let again: HashMap<u64, f64> = sharing::repetitions(&listing, grid, block)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, copies)| {
+                let copies = copies.filter(|&copies| copies > 1.0)?;
+                let row = listing.row(index);
+                (row.counters.inst_executed > 0.0).then_some((row.address?, 1.0 - 1.0 / copies))
+            })
+            .collect();
+        let waits = listing.blame(StallReason::LongScoreboard);
+        let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
+        let for_them: f64 =
+            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
+        let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
+        (!again.is_empty()).then_some(Self { again, waits_share })
+    }
+
+    /// The lines that fetch most again.
+    fn locations(&self, case: &Case) -> Vec<Location> {
+        case.lines_of("sectors fetched again", |row| {
+            let part = row.address.and_then(|at| self.again.get(&at)).copied();
+            part.unwrap_or(0.0) * row.counters.l2_sectors_global_ideal
+        })
     }
 }
 

@@ -3,8 +3,10 @@
 use super::case::place;
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceRow;
+use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
+use crate::sass::Listing;
 use crate::text::{count, percent};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
@@ -141,7 +143,36 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         (false, true) => format!("The cost: {}.", payers.join("; ")),
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
     };
-    (Effect { removed, ..Effect::default() }, payer)
+    (Effect { removed, stalls: stalls(case, l2_share), ..Effect::default() }, payer)
+}
+
+/// A load returns with its last sector, and sectors that miss L1 are fetched one after another, so
+/// waits shrink with the sectors that L2 no longer sees: those for loads with excess, and those for a
+/// place in the queue that such accesses fill.
+fn stalls(case: &Case, l2_share: f64) -> Vec<(StallReason, f64)> {
+    if l2_share <= 0.0 {
+        return Vec::new();
+    }
+    let excess = |row: &SourceRow| {
+        let (sectors, ideal) =
+            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+        sectors > ideal * (1.0 + LEAST_EXCESS)
+    };
+    let waits = match Listing::of(case.launch) {
+        Some(listing) => {
+            let waits = listing.blame(StallReason::LongScoreboard);
+            let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+            let theirs = waits.iter().filter(|wait| excess(wait.producer));
+            let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+            if all > 0.0 { theirs / all } else { 0.0 }
+        }
+        None => case.stall_on(StallReason::LongScoreboard, excess),
+    };
+    vec![
+        (StallReason::LongScoreboard, l2_share * waits),
+        (StallReason::LgThrottle, l2_share),
+        (StallReason::Drain, l2_share),
+    ]
 }
 
 /// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups

@@ -5,6 +5,7 @@
 //! [`crate::text::printable`] on its way: in the layout for people, cell by cell in CSV.
 
 mod bars;
+mod bench_csv;
 mod bench_text;
 mod csv;
 mod diff_text;
@@ -189,7 +190,7 @@ pub fn render_bench(
     match format {
         TableFormat::Text => bench_text::bench(document, style, out),
         TableFormat::Json => json(document, out),
-        TableFormat::Csv => bench_text::csv(document, out),
+        TableFormat::Csv => bench_csv::csv(document, out),
     }
 }
 

@@ -137,7 +137,8 @@ pub fn promises(rule: &Rule) -> bool {
 /// The first 12 digits of a hash over parts; a separator that no part has keeps them apart.
 fn hash(parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\0").as_bytes());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let first = digest.iter().take(6).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{first:012x}")
 }
 
 #[cfg(test)]

@@ -99,7 +99,8 @@ fn hint(
     origin: &Origin,
 ) -> Option<Hint> {
     let rule = rules::find(fault.rule).filter(|rule| promises(rule))?;
-    if !is_sound(&fault.estimate) || !(fault.time_ns.is_finite() && fault.time_ns > 0.0) {
+    let timed = fault.time_ns.is_finite() && fault.time_ns > 0.0;
+    if !(timed && is_sound(&fault.estimate)) {
         return None;
     }
     let mut hint = Hint {

@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::csv::Table;
 use super::number::factor;
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::bench::{BenchDocument, Case, Climb, Figures, HalfFigures, Promise, Quiet, Said, Tally};
 use crate::finding::Estimate;
-use crate::text::{percent, printable};
+use crate::text::percent;
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
 pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -39,6 +38,12 @@ pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io:
 fn has_cases(half: &HalfFigures) -> bool {
     let Figures { first_three, false_alarms, accused, .. } = &half.adoprof;
     first_three.all + false_alarms.all + accused.all > 0
+}
+
+/// A kernel of the bench in short: its pair, and its step where that is not called after the fault.
+fn name(ladder: &str, step: &str) -> String {
+    let pair = ladder.strip_prefix("fault-").unwrap_or(ladder);
+    if step == "fault" { pair.to_owned() } else { format!("{pair}/{step}") }
 }
 
 fn bare(value: f64) -> String {
@@ -74,7 +79,7 @@ fn promised(said: &Said) -> String {
 
 fn cases(page: &mut Page, cases: &[Case]) {
     let head = [
-        Column::text("step").flexible(16),
+        Column::text("kernel").flexible(16),
         Column::text("planted fault").flexible(18),
         Column::number("gain"),
         Column::number("rank"),
@@ -93,7 +98,7 @@ fn cases(page: &mut Page, cases: &[Case]) {
             let [first, worth] = promise(case.adoprof.first.as_ref());
             let [largest, of_largest] = promise(case.ncu_global.first.as_ref());
             vec![
-                format!("{}/{}", case.ladder, case.step),
+                name(&case.ladder, &case.step),
                 case.fault.clone(),
                 bare(case.gain),
                 rank(&case.adoprof),
@@ -119,7 +124,7 @@ fn cases(page: &mut Page, cases: &[Case]) {
 
 fn quiet(page: &mut Page, quiet: &[Quiet]) {
     let head = [
-        Column::text("step").flexible(16),
+        Column::text("kernel").flexible(16),
         Column::text("what it is").flexible(18),
         Column::text("adoprof says").flexible(16),
         Column::number("worth"),
@@ -134,7 +139,7 @@ fn quiet(page: &mut Page, quiet: &[Quiet]) {
             let [said, worth] = promise(quiet.adoprof.as_ref());
             let [largest, of_largest] = promise(quiet.ncu_global.as_ref());
             vec![
-                format!("{}/{}", quiet.ladder, quiet.step),
+                name(&quiet.ladder, &quiet.step),
                 quiet
                     .innocent_of
                     .as_ref()
@@ -229,128 +234,8 @@ fn ladders(page: &mut Page, climb: &Climb) {
     );
 }
 
-/// One row a case, then the steps of which nothing should be said, then the transitions; empty where
-/// a column does not apply.
-pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
-    let head = [
-        "kind",
-        "half",
-        "ladder",
-        "step",
-        "fault",
-        "answered_by",
-        "gain",
-        "largest",
-        "first_rule",
-        "first_factor",
-        "rank",
-        "factor",
-        "low",
-        "high",
-        "ratio",
-        "held",
-        "alarm",
-        "ncu_first",
-        "ncu_rank",
-        "ncu_factor",
-        "ncu_ratio",
-        "ncu_alarm",
-        "ncu_global_first",
-        "ncu_global_rank",
-        "ncu_global_factor",
-        "ncu_global_ratio",
-        "ncu_global_alarm",
-    ];
-    let mut table = Table::new(out, &head)?;
-    for case in &document.cases {
-        let mut row: Vec<String> = vec![
-            "planted".to_owned(),
-            case.half.clone(),
-            case.ladder.clone(),
-            case.step.clone(),
-            case.fault.clone(),
-            case.answered_by.clone(),
-            case.gain.to_string(),
-            case.largest.to_string(),
-        ];
-        let gain = case.adoprof.estimate;
-        let first = case.adoprof.first.as_ref();
-        row.extend([
-            first.map(|first| first.rule.clone()).unwrap_or_default(),
-            number(first.and_then(|first| first.estimate).map(|gain| gain.factor)),
-            place(&case.adoprof),
-            number(gain.map(|gain| gain.factor)),
-            number(gain.map(|gain| gain.low)),
-            number(gain.map(|gain| gain.high)),
-            case.adoprof.ratio.to_string(),
-            case.adoprof.held.map(|held| held.to_string()).unwrap_or_default(),
-            String::new(),
-        ]);
-        for said in [&case.ncu, &case.ncu_global] {
-            row.extend([
-                said.first.as_ref().map(|first| first.rule.clone()).unwrap_or_default(),
-                place(said),
-                number(said.estimate.map(|gain| gain.factor)),
-                said.ratio.to_string(),
-                String::new(),
-            ]);
-        }
-        table.row(&safe(row))?;
-    }
-    for quiet in &document.quiet {
-        let kind = if quiet.innocent_of.is_some() { "innocent" } else { "at-limit" };
-        let mut row = vec![String::new(); head.len()];
-        for (at, cell) in [
-            (0, kind.to_owned()),
-            (1, quiet.half.clone()),
-            (2, quiet.ladder.clone()),
-            (3, quiet.step.clone()),
-            (4, quiet.innocent_of.clone().unwrap_or_default()),
-            (16, quiet.adoprof_alarm.to_string()),
-            (21, quiet.ncu_alarm.to_string()),
-            (26, quiet.ncu_global_alarm.to_string()),
-        ] {
-            row[at] = cell;
-        }
-        for (at, said) in [(8, &quiet.adoprof), (17, &quiet.ncu), (22, &quiet.ncu_global)] {
-            row[at] = said.as_ref().map(|said| said.rule.clone()).unwrap_or_default();
-        }
-        row[9] = number(quiet.adoprof.as_ref().and_then(|s| s.estimate).map(|gain| gain.factor));
-        table.row(&safe(row))?;
-    }
-    for step in document.ladders.iter().flat_map(|climb| &climb.transitions) {
-        let mut row = vec![String::new(); head.len()];
-        for (at, cell) in [
-            (0, "transition".to_owned()),
-            (2, step.ladder.clone()),
-            (3, step.from.clone()),
-            (4, step.answered.clone().unwrap_or_default()),
-            (5, step.to.clone()),
-            (6, step.gain.to_string()),
-            (8, step.first.clone().unwrap_or_default()),
-            (10, step.rank.map(|rank| rank.to_string()).unwrap_or_default()),
-        ] {
-            row[at] = cell;
-        }
-        table.row(&safe(row))?;
-    }
-    table.end()
-}
-
-fn safe(row: Vec<String>) -> Vec<String> {
-    row.iter().map(|cell| printable(cell)).collect()
-}
-
-fn place(said: &Said) -> String {
-    said.rank.map(|rank| rank.to_string()).unwrap_or_default()
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::bench::Transition;
     use crate::report::layout::columns;
@@ -366,7 +251,8 @@ mod tests {
         }
     }
 
-    fn document() -> BenchDocument {
+    /// A case, a step at a limit and a transition.
+    pub fn document() -> BenchDocument {
         let case = Case {
             half: "held-out".to_owned(),
             ladder: "fault-a-made-up-pair-of-kernels".to_owned(),
@@ -462,21 +348,5 @@ mod tests {
     fn quiet_leaves_the_figures() {
         let text = text(Style { quiet: true, ..Style::default() });
         assert!(!text.contains("planted faults") && text.contains("right first"), "{text}");
-    }
-
-    #[test]
-    fn every_row_of_the_csv_is_whole() {
-        let mut out = Vec::new();
-        csv(&document(), &mut out).unwrap();
-        let mut reader = ::csv::Reader::from_reader(out.as_slice());
-        let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
-        let kinds: Vec<&str> = rows.iter().map(|row| &row[0]).collect();
-        assert_eq!(kinds, ["planted", "at-limit", "transition"]);
-        let head = ::csv::Reader::from_reader(out.as_slice()).headers().unwrap().clone();
-        let at = |name: &str| head.iter().position(|column| column == name).unwrap();
-        assert_eq!((&rows[0][at("rank")], &rows[0][at("held")]), ("2", "false"));
-        assert_eq!((&rows[0][at("ncu_rank")], &rows[0][at("ncu_global_rank")]), ("", "1"));
-        assert_eq!((&rows[1][at("alarm")], &rows[1][at("ncu_global_alarm")]), ("true", "false"));
-        assert_eq!(&rows[1][at("first_rule")], "shared-bank-conflicts");
     }
 }

@@ -55,6 +55,7 @@ mod atomics;
 mod case;
 mod lanes;
 mod limits;
+mod local;
 mod occupancy;
 mod opcodes;
 mod remote;

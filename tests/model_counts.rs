@@ -6,8 +6,9 @@ use adoprof::frame::Launch;
 use adoprof::model::{Term, counts};
 use adoprof::store;
 
-/// Below this share of the time a difference is of no matter.
-const LEAST_BUSY: f64 = 0.05;
+/// Below this share of the time a difference is of no matter: a kernel of a few dozen instructions a
+/// warp shows what the page does not count for it, such as reads of special registers.
+const LEAST_BUSY: f64 = 0.15;
 
 #[test]
 fn counters_and_counts_agree_within_a_tenth() {

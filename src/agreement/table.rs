@@ -52,7 +52,8 @@ const fn no_fault(rule: &'static str, says: &'static [&'static str], why: &'stat
     Entry { rule, says, faults: &[], acts: Acts::Unknown, why_none: why }
 }
 
-const MEMORY: Acts = Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::Dram]);
+const MEMORY: Acts =
+    Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::L2Requests, Term::Dram]);
 const SHARED: Acts = Acts::Units(&[Term::L1Data, Term::Lsu]);
 const INSTRUCTIONS: Acts = Acts::Units(&[
     Term::Issue,
@@ -257,7 +258,7 @@ pub const TABLE: &[Entry] = &[
         "LocalMemoryUsage",
         &[],
         &["register-spilling", "local-memory-array"],
-        Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::Issue]),
+        Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::L2Requests, Term::Issue]),
     ),
     // Slices of L2 and memory channels are the addresses' doing, not that of blocks or SMs.
     no_fault(

@@ -54,6 +54,9 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
             bytes / (ceiling::dram_peak_bytes_per_s(launch)? * launch.duration_ns()? * 1e-9),
         );
     }
+    if term == Term::HostLink {
+        return host_link(launch);
+    }
     let known = launch.row.compute_capability;
     let rates = || RATES.iter().find(|rates| Some(rates.compute_capability) == known);
     let cycles = launch.get("sm__cycles_elapsed.avg")?;
@@ -66,15 +69,46 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         Term::Alu => (mix(term)?, rates()?.alu),
         Term::Fp64 => (mix(term)?, rates()?.fp64),
         Term::Xu => (mix(term)?, XU_RATE),
-        Term::Dram | Term::L2 | Term::Tensor | Term::Atomic | Term::Constant => return None,
+        Term::Dram
+        | Term::L2
+        | Term::L2Requests
+        | Term::Tensor
+        | Term::Atomic
+        | Term::Constant
+        | Term::HostLink => return None,
     };
     let busy = work / (rate * cycles * launch.get("launch__sm_count")?);
+    busy.is_finite().then_some(busy)
+}
+
+/// Sectors that came from host memory, over the bus's rate: megatransfers a second, a bit a lane each.
+fn host_link(launch: &Launch) -> Option<f64> {
+    let sectors = launch.get("lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum")?;
+    let bits_per_s = launch.get("device__attribute_gpu_pci_ext_gpu_link_rate")?
+        * 1e6
+        * launch.get("device__attribute_gpu_pci_ext_gpu_link_width")?;
+    let busy = 32.0 * 8.0 * sectors / (bits_per_s * launch.duration_ns()? * 1e-9);
     busy.is_finite().then_some(busy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_host_link_moves_a_bit_a_lane_and_transfer() {
+        let mut launch = Launch::default();
+        for (name, value) in [
+            ("lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum", 1e6),
+            ("device__attribute_gpu_pci_ext_gpu_link_rate", 32_000.0),
+            ("device__attribute_gpu_pci_ext_gpu_link_width", 16.0),
+            ("gpu__time_duration.sum", 1e6),
+        ] {
+            launch.set(name, Some(value));
+        }
+        // 32 MB of 64 GB/s × 1 ms.
+        assert!((utilization(&launch, Term::HostLink).unwrap() - 0.5).abs() < 1e-12);
+    }
 
     #[test]
     fn work_over_rate_and_cycles() {

@@ -16,8 +16,6 @@ const LOADS: &str = "smsp__sass_inst_executed_op_local_ld.sum";
 const STORES: &str = "smsp__sass_inst_executed_op_local_st.sum";
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
-const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
-const L2_SECTORS: &str = "lts__t_sectors.sum";
 
 /// Accesses to the array of all executed instructions, percent.
 const LEAST: f64 = 1.25;
@@ -124,10 +122,8 @@ fn by_address(case: &Case) -> Option<Found> {
     let locations = locations(case, listing, weight, "accesses to local arrays");
     let accesses = computed + of_fixed * fixed;
     let mut effect = removal.effect(case);
-    let sectors: f64 =
-        listing.entries().map(|(at, _)| listing.row(at).counters.l2_sectors_local).sum();
     let of_local = if local > 0.0 { accesses / local } else { 0.0 };
-    effect.removed.extend(memory(case, accesses, sectors * of_local));
+    effect.removed.extend(memory(case, accesses, of_local));
     Some(Found { accesses, locations, removal: effect })
 }
 
@@ -144,7 +140,8 @@ fn by_counters(case: &Case) -> Option<Found> {
     };
     let shared = case.get(SHARED).unwrap_or(0.0);
     let requests = accesses + sum("global") + shared;
-    let mut removed = memory(case, accesses, 0.0);
+    let all = case.get(LOADS)? + case.get(STORES)?;
+    let mut removed = memory(case, accesses, if all > 0.0 { accesses / all } else { 0.0 });
     removed.push((Term::Issue, accesses / case.need(EXECUTED)));
     let of = |all: f64| if all > 0.0 { (accesses / all).min(1.0) } else { 0.0 };
     removed.push((Term::Lsu, of(requests)));
@@ -160,21 +157,13 @@ fn by_counters(case: &Case) -> Option<Found> {
     })
 }
 
-/// What goes from the L1 data pipe, a wavefront an access at least, and from L2: what L1 asks of it
-/// beyond all that global accesses can have asked is local memory that L1 does not hold.
-fn memory(case: &Case, accesses: f64, sectors: f64) -> Vec<(Term, f64)> {
-    let mut removed = Vec::new();
+/// What goes from the L1 data pipe, a wavefront an access at least, and from L2, where `of_local` is
+/// the part of all local accesses that goes (0 to 1).
+fn memory(case: &Case, accesses: f64, of_local: f64) -> Vec<(Term, f64)> {
     let others = case.get(TAGS).unwrap_or(0.0) + case.get(SHARED).unwrap_or(0.0);
+    let mut removed = super::local::l2(case, of_local);
     if accesses > 0.0 {
         removed.push((Term::L1Data, accesses / (accesses + others)));
-    }
-    let global = case.get("memory_l2_theoretical_sectors_global");
-    if let (Some(from_l1), Some(all), Some(global)) =
-        (case.get(FROM_L1), case.get(L2_SECTORS), global)
-        && all > 0.0
-    {
-        let local = (from_l1 - global).min(sectors).max(0.0);
-        removed.push((Term::L2, (local / all).min(1.0)));
     }
     removed
 }

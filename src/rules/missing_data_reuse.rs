@@ -9,7 +9,7 @@ use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
-use crate::sass::{Listing, sharing};
+use crate::sass::{Family, Listing, Space, sharing};
 use crate::text::{bytes, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -72,7 +72,7 @@ fn check(case: &Case) -> Option<Draft> {
     let l1_share = needed_tags / (needed_tags + shared);
     let on_top = match case.model.busiest() {
         Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
-        Some((Term::L2, _)) => true,
+        Some((Term::L2 | Term::L2Requests, _)) => true,
         _ => false,
     };
     let wait = case.stall(StallReason::LongScoreboard);
@@ -81,6 +81,9 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let shared_loads = SharedLoads::of(case);
+    if shared_loads.is_none() && by_data(case) {
+        return None;
+    }
     let locations = match &shared_loads {
         Some(loads) => loads.locations(case),
         None => cached_loads(case, repeated),
@@ -118,7 +121,12 @@ fn check(case: &Case) -> Option<Draft> {
              one matrix product (a library GEMM)."
         ),
         effect: Effect {
-            removed: vec![(Term::L1Data, lsu_share), (Term::Lsu, lsu_share), (Term::L2, l2_hits)],
+            removed: vec![
+                (Term::L1Data, lsu_share),
+                (Term::Lsu, lsu_share),
+                (Term::L2, l2_hits),
+                (Term::L2Requests, l2_hits),
+            ],
             stalls: vec![(StallReason::LongScoreboard, waits_share)],
             ..Effect::default()
         },
@@ -175,6 +183,23 @@ impl SharedLoads {
             part.unwrap_or(0.0) * row.counters.l2_sectors_global_ideal
         })
     }
+}
+
+/// True where most of what is loaded is at addresses that were loaded themselves: which of it repeats
+/// is the data's affair, and no tile can be planned for it.
+fn by_data(case: &Case) -> bool {
+    let Some(listing) = Listing::of(case.launch) else { return false };
+    let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+    let (mut all, mut unknown) = (0.0, 0.0);
+    for (index, copies) in sharing::repetitions(&listing, grid, block).into_iter().enumerate() {
+        if listing.sass.entries[index].family != Family::Load(Space::Global) {
+            continue;
+        }
+        let sectors = listing.row(index).counters.l2_sectors_global_ideal;
+        all += sectors;
+        unknown += if copies.is_none() { sectors } else { 0.0 };
+    }
+    unknown > 0.5 * all
 }
 
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data

@@ -142,7 +142,7 @@ fn hangs_on_memory(case: &Case) -> bool {
         terms.iter().filter_map(|&term| case.model.utilization(term)).fold(0.0, f64::max)
     };
     let inside = [Term::Issue, Term::Fma, Term::Fp64, Term::Alu, Term::L1Data, Term::Lsu];
-    busiest(&[Term::Dram, Term::L2]) > busiest(&inside)
+    busiest(&[Term::Dram, Term::L2, Term::L2Requests]) > busiest(&inside)
 }
 
 #[cfg(test)]

@@ -58,6 +58,8 @@ pub enum Command {
     Limiter(LimiterArgs),
     /// How right the findings are on kernels with planted faults, and how right ncu's rules are.
     Bench(BenchArgs),
+    /// Predicted against measured speed-ups, per rule.
+    Ledger(LedgerArgs),
     /// What is missing on this machine, and how to mend it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
@@ -168,6 +170,9 @@ pub struct StepArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -191,6 +196,9 @@ pub struct RunArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -214,6 +222,9 @@ pub struct ProfileArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -237,6 +248,9 @@ pub struct AnalyzeArgs {
     /// Compare with a step, a saved profile, a report or exports.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,

@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod ladder;
 mod launch;
+mod ledger;
 mod limiter;
 mod live;
 mod open;
@@ -39,6 +40,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Explain(args) => explain::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Bench(args) => bench::run(args, &printer),
+        Command::Ledger(args) => ledger::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),

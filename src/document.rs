@@ -313,6 +313,11 @@ impl Document {
         Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
     }
 
+    /// Looks for the verdict anew, where estimates were corrected.
+    pub fn find_verdict(&mut self) {
+        self.verdict = verdict(&self.launches);
+    }
+
     /// The rules found in any launch, each once, in the order of launches and ranks.
     #[must_use]
     pub fn rules_found(&self) -> Vec<&str> {

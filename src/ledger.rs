@@ -4,6 +4,7 @@
 //! [`file::FILE`]. The shipped recordings are worked out as such lines each time, by the present
 //! rules. Both together say how right each rule is, and can correct its estimates.
 
+mod apply;
 mod calibration;
 mod entry;
 pub mod file;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::SCHEMA;
 
+pub use apply::apply;
 pub use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
 pub use entry::{Hint, LEDGER_SCHEMA, Line, Outcome, Subject, version};
 pub use hints::{Origin, by_baseline, by_ladder, device, hints};

@@ -34,9 +34,9 @@ pub struct Hint {
     pub subject: Subject,
     /// The GPU.
     pub device: String,
-    /// The kernel whose finding it is.
+    /// The kernel whose finding it is; of several the longest.
     pub kernel: String,
-    /// The share of its launch in the time of all launches, 0 to 1.
+    /// The share in the time of all launches of those that have the finding, 0 to 1.
     pub time_share: f64,
     /// The time that gains are measured of, ns: a step's without the profiler; a program's launch
     /// has only the one under it.
@@ -45,7 +45,7 @@ pub struct Hint {
     pub rule: String,
     /// The rule's version: see [`version`].
     pub version: String,
-    /// Its place among the launch's findings, from 1.
+    /// Its place among the findings, from 1.
     pub rank: usize,
     /// What was promised of the time that gains are measured of.
     pub estimate: Estimate,
@@ -94,7 +94,7 @@ impl Hint {
     /// The hint's id: a hash of everything that tells it from others, so that the same hint of the
     /// same profile is never taken for two.
     #[must_use]
-    pub fn new_id(&self, launch: usize) -> String {
+    pub fn new_id(&self) -> String {
         let size: Vec<String> =
             self.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
         hash(&[
@@ -103,7 +103,6 @@ impl Hint {
             &size.join(","),
             &self.device,
             &self.kernel,
-            &launch.to_string(),
             &self.rule,
         ])
     }
@@ -138,7 +137,8 @@ pub fn promises(rule: &Rule) -> bool {
 /// The first 12 digits of a hash over parts; a separator that no part has keeps them apart.
 fn hash(parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\0").as_bytes());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let first = digest.iter().take(6).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{first:012x}")
 }
 
 #[cfg(test)]

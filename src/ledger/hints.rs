@@ -1,9 +1,11 @@
 //! From a document to the hints that it gives, and from two documents to what came of the first
 //! one's.
 
+use std::collections::BTreeMap;
+
 use super::entry::{Hint, LEDGER_SCHEMA, Outcome, Subject, promises, version};
 use crate::diff::Diff;
-use crate::document::Document;
+use crate::document::{Document, LaunchReport, StepInfo};
 use crate::finding::Estimate;
 use crate::ladder::{Ladder, Step};
 use crate::rules;
@@ -19,49 +21,104 @@ pub struct Origin {
     pub device: String,
 }
 
-/// The hints of a document: every finding with an estimate, roofs left out.
+/// The hints of a document: every fault with an estimate, roofs left out. A step is timed as a whole,
+/// so its hints are of all its launches together; a program's are of each kernel's longest launch.
 #[must_use]
 pub fn hints(document: &Document, origin: &Origin) -> Vec<Hint> {
-    let step = document.step.as_ref();
-    let subject = Subject {
-        of: step.map_or_else(|| origin.program.clone(), |step| step.ladder.clone()),
-        step: step.map(|step| step.name.clone()),
-        size: step.map(|step| step.size.clone()).unwrap_or_default(),
-    };
-    let mut hints = Vec::new();
-    for (index, launch) in document.launches.iter().enumerate() {
-        for finding in &launch.findings {
-            let Some(rule) = rules::find(&finding.rule).filter(|rule| promises(rule)) else {
-                continue;
-            };
-            let Some(estimate) = finding.estimated_speedup.filter(is_sound) else { continue };
-            // A step is timed as a whole, a program launch by launch.
-            let (time_ns, estimate) = match step {
-                Some(step) => (step.time_ns.median, document.over_all_launches(launch, &estimate)),
-                None => (launch.duration_ns.unwrap_or_default(), estimate),
-            };
-            if !(time_ns.is_finite() && time_ns > 0.0) {
-                continue;
-            }
-            let mut hint = Hint {
-                schema: LEDGER_SCHEMA.to_owned(),
-                id: String::new(),
-                date: origin.date.clone(),
-                subject: subject.clone(),
-                device: launch.device.clone().unwrap_or_else(|| origin.device.clone()),
-                kernel: launch.kernel.clone(),
-                time_share: document.share(launch),
-                time_ns,
-                rule: finding.rule.clone(),
-                version: version(rule),
-                rank: finding.rank,
-                estimate,
-            };
-            hint.id = hint.new_id(index);
-            hints.push(hint);
-        }
+    match &document.step {
+        Some(step) => of_step(document, step, origin),
+        None => of_program(document, origin),
     }
-    hints
+}
+
+fn of_step(document: &Document, step: &StepInfo, origin: &Origin) -> Vec<Hint> {
+    let subject =
+        Subject { of: step.ladder.clone(), step: Some(step.name.clone()), size: step.size.clone() };
+    let ranked = document.ranked();
+    ranked
+        .iter()
+        .enumerate()
+        .filter_map(|(at, ranked)| {
+            let with = || {
+                document.launches.iter().filter(|launch| {
+                    launch.findings.iter().any(|finding| finding.rule == ranked.rule)
+                })
+            };
+            let longest = with().max_by(|a, b| document.share(a).total_cmp(&document.share(b)))?;
+            let fault = Fault {
+                rule: ranked.rule,
+                rank: at + 1,
+                estimate: ranked.estimate?,
+                time_ns: step.time_ns.median,
+                time_share: with().map(|launch| document.share(launch)).sum::<f64>().min(1.0),
+            };
+            hint(&fault, &subject, longest, origin)
+        })
+        .collect()
+}
+
+fn of_program(document: &Document, origin: &Origin) -> Vec<Hint> {
+    let subject = Subject { of: origin.program.clone(), step: None, size: BTreeMap::new() };
+    let ns = |launch: &LaunchReport| launch.duration_ns.unwrap_or_default();
+    let longest = |launch: &&LaunchReport| {
+        let of_kernel = document.launches.iter().filter(|other| other.kernel == launch.kernel);
+        let first = of_kernel.reduce(|a, b| if ns(b) > ns(a) { b } else { a });
+        first.is_some_and(|first| std::ptr::eq(first, *launch))
+    };
+    document
+        .launches
+        .iter()
+        .filter(longest)
+        .flat_map(|launch| launch.findings.iter().map(move |finding| (launch, finding)))
+        .filter_map(|(launch, finding)| {
+            let fault = Fault {
+                rule: &finding.rule,
+                rank: finding.rank,
+                estimate: finding.estimated_speedup?,
+                time_ns: ns(launch),
+                time_share: document.share(launch),
+            };
+            hint(&fault, &subject, launch, origin)
+        })
+        .collect()
+}
+
+/// A fault with what was promised of which time.
+struct Fault<'a> {
+    rule: &'a str,
+    rank: usize,
+    estimate: Estimate,
+    time_ns: f64,
+    time_share: f64,
+}
+
+fn hint(
+    fault: &Fault<'_>,
+    subject: &Subject,
+    launch: &LaunchReport,
+    origin: &Origin,
+) -> Option<Hint> {
+    let rule = rules::find(fault.rule).filter(|rule| promises(rule))?;
+    let timed = fault.time_ns.is_finite() && fault.time_ns > 0.0;
+    if !(timed && is_sound(&fault.estimate)) {
+        return None;
+    }
+    let mut hint = Hint {
+        schema: LEDGER_SCHEMA.to_owned(),
+        id: String::new(),
+        date: origin.date.clone(),
+        subject: subject.clone(),
+        device: launch.device.clone().unwrap_or_else(|| origin.device.clone()),
+        kernel: launch.kernel.clone(),
+        time_share: fault.time_share,
+        time_ns: fault.time_ns,
+        rule: fault.rule.to_owned(),
+        version: version(rule),
+        rank: fault.rank,
+        estimate: fault.estimate,
+    };
+    hint.id = hint.new_id();
+    Some(hint)
 }
 
 fn is_sound(estimate: &Estimate) -> bool {
@@ -142,12 +199,13 @@ pub fn by_baseline(base: &[Hint], new: &Document, diff: &Diff, origin: &Origin) 
         return Vec::new();
     };
     let gain = |hint: &Hint| match (&hint.subject.step, &new.step) {
-        // The same kernel's launch of a program, where the new profile has it too.
+        // The same kernel's longest launch, where the new profile has it too.
         (None, None) => new
             .launches
             .iter()
-            .find(|launch| launch.kernel == hint.kernel)
-            .and_then(|launch| launch.duration_ns)
+            .filter(|launch| launch.kernel == hint.kernel)
+            .filter_map(|launch| launch.duration_ns)
+            .reduce(f64::max)
             .map_or(speedup, |ns| hint.time_ns / ns),
         _ => speedup,
     };

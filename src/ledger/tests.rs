@@ -30,7 +30,7 @@ pub(crate) fn hint(step: &str, rule: &str, factor: f64) -> Hint {
         rank: 1,
         estimate: Estimate { factor, low: factor - 0.5, high: factor + 0.5 },
     };
-    hint.id = hint.new_id(0);
+    hint.id = hint.new_id();
     hint
 }
 
@@ -91,6 +91,27 @@ fn a_programs_hints_are_of_their_launches() {
         ]
     );
     assert_eq!((given[0].subject.name().as_str(), given[0].time_share), ("app", 0.05));
+}
+
+#[test]
+fn several_launches_of_a_step_give_one_hint_a_fault() {
+    let mut program = samples::program();
+    program.launches[2].findings[0].rule = "uncoalesced-global-access".to_owned();
+    program.step = Some(samples::step("v2", 1024, 20.0, 1.0));
+    let given = hints(&program, &origin());
+    let of: Vec<(&str, usize)> = given.iter().map(|h| (h.rule.as_str(), h.rank)).collect();
+    assert_eq!(of, [("uncoalesced-global-access", 1), ("partial-wave", 2)]);
+    assert!((given[0].time_share - 0.95).abs() < 1e-12);
+    assert!(given[0].kernel.contains("reduce"), "the longest: {}", given[0].kernel);
+}
+
+#[test]
+fn a_kernel_that_a_program_launches_twice_gives_its_hints_once() {
+    let mut document = samples::program();
+    document.launches[2].kernel = document.launches[1].kernel.clone();
+    let given = hints(&document, &origin());
+    let of: Vec<(&str, f64)> = given.iter().map(|h| (h.rule.as_str(), h.time_ns)).collect();
+    assert_eq!(of, [("partial-wave", 1e6), ("uncoalesced-global-access", 1e7)]);
 }
 
 #[test]

@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::csv::Table;
 use super::number::factor;
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::bench::{BenchDocument, Case, Climb, Figures, HalfFigures, Promise, Quiet, Said, Tally};
 use crate::finding::Estimate;
-use crate::text::{percent, printable};
+use crate::text::percent;
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
 pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -41,6 +40,12 @@ fn has_cases(half: &HalfFigures) -> bool {
     first_three.all + false_alarms.all + accused.all > 0
 }
 
+/// A kernel of the bench in short: its pair, and its step where that is not called after the fault.
+fn name(ladder: &str, step: &str) -> String {
+    let pair = ladder.strip_prefix("fault-").unwrap_or(ladder);
+    if step == "fault" { pair.to_owned() } else { format!("{pair}/{step}") }
+}
+
 fn bare(value: f64) -> String {
     factor(value).trim_end_matches('×').to_owned()
 }
@@ -53,12 +58,15 @@ fn estimate(gain: &Estimate) -> String {
     format!("{} ({}–{})", bare(gain.factor), bare(gain.low), bare(gain.high))
 }
 
-fn promise(promise: Option<&Promise>) -> String {
-    let Some(promise) = promise else { return "—".to_owned() };
-    match &promise.estimate {
-        Some(gain) => format!("{} {}", promise.rule, bare(gain.factor)),
-        None => promise.rule.clone(),
-    }
+/// A name and what it promises.
+fn promise(promise: Option<&Promise>) -> [String; 2] {
+    promise.map_or_else(
+        || ["—".to_owned(), String::new()],
+        |promise| {
+            let gain = promise.estimate.map(|gain| bare(gain.factor)).unwrap_or_default();
+            [promise.rule.clone(), gain]
+        },
+    )
 }
 
 fn rank(said: &Said) -> String {
@@ -71,30 +79,36 @@ fn promised(said: &Said) -> String {
 
 fn cases(page: &mut Page, cases: &[Case]) {
     let head = [
-        Column::text("step").flexible(16),
+        Column::text("kernel").flexible(16),
         Column::text("planted fault").flexible(18),
         Column::number("gain"),
         Column::number("rank"),
         Column::text("estimate"),
-        Column::text("first finding").flexible(18),
-        Column::number("ncu’s"),
+        Column::text("first finding").flexible(16),
+        Column::number("worth"),
+        Column::number("ncu’s").optional(),
         Column::number("rank").optional(),
-        Column::text("ncu’s largest").flexible(14).optional(),
+        Column::text("ncu’s largest").flexible(12).optional(),
+        Column::number("worth").optional(),
     ];
     let rows: Vec<Vec<String>> = cases
         .iter()
         .map(|case| {
             let miss = case.adoprof.held == Some(false);
+            let [first, worth] = promise(case.adoprof.first.as_ref());
+            let [largest, of_largest] = promise(case.ncu_global.first.as_ref());
             vec![
-                format!("{}/{}", case.ladder, case.step),
+                name(&case.ladder, &case.step),
                 case.fault.clone(),
                 bare(case.gain),
                 rank(&case.adoprof),
                 format!("{}{}", promised(&case.adoprof), if miss { " !" } else { "" }),
-                promise(case.adoprof.first.as_ref()),
+                first,
+                worth,
                 promised(&case.ncu_global),
                 rank(&case.ncu_global),
-                promise(case.ncu_global.first.as_ref()),
+                largest,
+                of_largest,
             ]
         })
         .collect();
@@ -110,25 +124,31 @@ fn cases(page: &mut Page, cases: &[Case]) {
 
 fn quiet(page: &mut Page, quiet: &[Quiet]) {
     let head = [
-        Column::text("step").flexible(16),
+        Column::text("kernel").flexible(16),
         Column::text("what it is").flexible(18),
-        Column::text("adoprof says").flexible(18),
+        Column::text("adoprof says").flexible(16),
+        Column::number("worth"),
         Column::text(""),
         Column::text("ncu’s largest").flexible(14).optional(),
+        Column::number("worth").optional(),
     ];
     let verdict = |alarm: bool| if alarm { "false alarm" } else { "" };
     let rows: Vec<Vec<String>> = quiet
         .iter()
         .map(|quiet| {
+            let [said, worth] = promise(quiet.adoprof.as_ref());
+            let [largest, of_largest] = promise(quiet.ncu_global.as_ref());
             vec![
-                format!("{}/{}", quiet.ladder, quiet.step),
+                name(&quiet.ladder, &quiet.step),
                 quiet
                     .innocent_of
                     .as_ref()
                     .map_or_else(|| "at a limit".to_owned(), |fault| format!("no {fault}")),
-                promise(quiet.adoprof.as_ref()),
+                said,
+                worth,
                 verdict(quiet.adoprof_alarm).to_owned(),
-                promise(quiet.ncu_global.as_ref()),
+                largest,
+                of_largest,
             ]
         })
         .collect();
@@ -214,122 +234,119 @@ fn ladders(page: &mut Page, climb: &Climb) {
     );
 }
 
-/// One row a case, then the steps of which nothing should be said, then the transitions; empty where
-/// a column does not apply.
-pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
-    let head = [
-        "kind",
-        "half",
-        "ladder",
-        "step",
-        "fault",
-        "answered_by",
-        "gain",
-        "largest",
-        "first_rule",
-        "first_factor",
-        "rank",
-        "factor",
-        "low",
-        "high",
-        "ratio",
-        "held",
-        "alarm",
-        "ncu_first",
-        "ncu_rank",
-        "ncu_factor",
-        "ncu_ratio",
-        "ncu_alarm",
-        "ncu_global_first",
-        "ncu_global_rank",
-        "ncu_global_factor",
-        "ncu_global_ratio",
-        "ncu_global_alarm",
-    ];
-    let mut table = Table::new(out, &head)?;
-    for case in &document.cases {
-        let mut row: Vec<String> = vec![
-            "planted".to_owned(),
-            case.half.clone(),
-            case.ladder.clone(),
-            case.step.clone(),
-            case.fault.clone(),
-            case.answered_by.clone(),
-            case.gain.to_string(),
-            case.largest.to_string(),
-        ];
-        let gain = case.adoprof.estimate;
-        let first = case.adoprof.first.as_ref();
-        row.extend([
-            first.map(|first| first.rule.clone()).unwrap_or_default(),
-            number(first.and_then(|first| first.estimate).map(|gain| gain.factor)),
-            place(&case.adoprof),
-            number(gain.map(|gain| gain.factor)),
-            number(gain.map(|gain| gain.low)),
-            number(gain.map(|gain| gain.high)),
-            case.adoprof.ratio.to_string(),
-            case.adoprof.held.map(|held| held.to_string()).unwrap_or_default(),
-            String::new(),
-        ]);
-        for said in [&case.ncu, &case.ncu_global] {
-            row.extend([
-                said.first.as_ref().map(|first| first.rule.clone()).unwrap_or_default(),
-                place(said),
-                number(said.estimate.map(|gain| gain.factor)),
-                said.ratio.to_string(),
-                String::new(),
-            ]);
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::bench::Transition;
+    use crate::report::layout::columns;
+
+    fn said(rank: Option<usize>, factor: f64, held: Option<bool>) -> Said {
+        let gain = Estimate { factor, low: factor * 0.9, high: factor * 1.1 };
+        Said {
+            first: Some(Promise { rule: "shared-bank-conflicts".to_owned(), estimate: Some(gain) }),
+            rank,
+            estimate: rank.map(|_| gain),
+            ratio: 1.25,
+            held,
         }
-        table.row(&safe(row))?;
     }
-    for quiet in &document.quiet {
-        let kind = if quiet.innocent_of.is_some() { "innocent" } else { "at-limit" };
-        let mut row = vec![String::new(); head.len()];
-        for (at, cell) in [
-            (0, kind.to_owned()),
-            (1, quiet.half.clone()),
-            (2, quiet.ladder.clone()),
-            (3, quiet.step.clone()),
-            (4, quiet.innocent_of.clone().unwrap_or_default()),
-            (16, quiet.adoprof_alarm.to_string()),
-            (21, quiet.ncu_alarm.to_string()),
-            (26, quiet.ncu_global_alarm.to_string()),
+
+    /// A case, a step at a limit and a transition.
+    pub fn document() -> BenchDocument {
+        let case = Case {
+            half: "held-out".to_owned(),
+            ladder: "fault-a-made-up-pair-of-kernels".to_owned(),
+            step: "fault".to_owned(),
+            fault: "occupancy-limited-by-shared-memory".to_owned(),
+            answered_by: "clean".to_owned(),
+            gain: 2.5,
+            largest: true,
+            adoprof: said(Some(2), 2.0, Some(false)),
+            ncu: said(None, 9.0, None),
+            ncu_global: said(Some(1), 3.0, None),
+        };
+        let quiet = Quiet {
+            half: "held-out".to_owned(),
+            ladder: "fault-limit".to_owned(),
+            step: "copy".to_owned(),
+            innocent_of: None,
+            adoprof: said(Some(1), 1.3, None).first,
+            adoprof_alarm: true,
+            ncu: None,
+            ncu_alarm: false,
+            ncu_global: None,
+            ncu_global_alarm: false,
+        };
+        let figures = Figures {
+            first: Tally { of: 0, all: 1 },
+            first_three: Tally { of: 1, all: 1 },
+            median_ratio: Some(1.25),
+            worst_ratio: Some(1.25),
+            missing: Tally { of: 0, all: 1 },
+            held: Tally { of: 0, all: 1 },
+            false_alarms: Tally { of: 1, all: 1 },
+            accused: Tally::default(),
+        };
+        let half = HalfFigures {
+            half: "held-out".to_owned(),
+            adoprof: figures.clone(),
+            ncu: figures.clone(),
+            ncu_global: figures,
+        };
+        let transition = Transition {
+            ladder: "ado".to_owned(),
+            from: "v2".to_owned(),
+            to: "v3".to_owned(),
+            gain: 1.4,
+            by_rate: false,
+            answered: None,
+            rank: None,
+            first: Some("shared-memory-pressure".to_owned()),
+            beaten_by: Some(("no-sweep".to_owned(), 2.4)),
+        };
+        let transitions = Climb { transitions: vec![transition], ..Climb::default() };
+        BenchDocument {
+            cases: vec![case],
+            quiet: vec![quiet],
+            figures: vec![half],
+            ladders: Some(transitions),
+            ..BenchDocument::default()
+        }
+    }
+
+    fn text(style: Style) -> String {
+        let mut out = Vec::new();
+        bench(&document(), style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_line_fits_and_every_figure_is_there() {
+        for width in [40, 80, 120] {
+            let text = text(Style { width, ..Style::default() });
+            for line in text.lines() {
+                assert!(columns(line) <= width, "{width}: {line:?}");
+            }
+        }
+        let text = text(Style { width: 160, ..Style::default() });
+        for fact in [
+            "2.50",
+            "2.00 (1.80–2.20) !",
+            "shared-bank-conflicts",
+            "3.00 (2.70–3.30)",
+            "false alarm",
+            "held-out half",
+            "1 of 1 (100%)",
+            "1.25×",
+            "no-sweep 2.40",
         ] {
-            row[at] = cell;
+            assert!(text.contains(fact), "{fact}\n{text}");
         }
-        for (at, said) in [(8, &quiet.adoprof), (17, &quiet.ncu), (22, &quiet.ncu_global)] {
-            row[at] = said.as_ref().map(|said| said.rule.clone()).unwrap_or_default();
-        }
-        row[9] = number(quiet.adoprof.as_ref().and_then(|s| s.estimate).map(|gain| gain.factor));
-        table.row(&safe(row))?;
     }
-    for step in document.ladders.iter().flat_map(|climb| &climb.transitions) {
-        let mut row = vec![String::new(); head.len()];
-        for (at, cell) in [
-            (0, "transition".to_owned()),
-            (2, step.ladder.clone()),
-            (3, step.from.clone()),
-            (4, step.answered.clone().unwrap_or_default()),
-            (5, step.to.clone()),
-            (6, step.gain.to_string()),
-            (8, step.first.clone().unwrap_or_default()),
-            (10, step.rank.map(|rank| rank.to_string()).unwrap_or_default()),
-        ] {
-            row[at] = cell;
-        }
-        table.row(&safe(row))?;
+
+    #[test]
+    fn quiet_leaves_the_figures() {
+        let text = text(Style { quiet: true, ..Style::default() });
+        assert!(!text.contains("planted faults") && text.contains("right first"), "{text}");
     }
-    table.end()
-}
-
-fn safe(row: Vec<String>) -> Vec<String> {
-    row.iter().map(|cell| printable(cell)).collect()
-}
-
-fn place(said: &Said) -> String {
-    said.rank.map(|rank| rank.to_string()).unwrap_or_default()
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
 }

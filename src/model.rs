@@ -77,11 +77,8 @@ impl Effect {
             .map(|term| (term, both(self.share_of(term), other.share_of(term))))
             .filter(|(_, share)| *share > 0.0)
             .collect();
-        let stall = |effect: &Self, reason| -> f64 {
-            effect.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, share)| share).sum()
-        };
         let stalls = StallReason::all()
-            .map(|reason| (reason, both(stall(self, reason), stall(other, reason))))
+            .map(|reason| (reason, both(self.share_of_stall(reason), other.share_of_stall(reason))))
             .filter(|(_, share)| *share > 0.0)
             .collect();
         Self {
@@ -98,6 +95,13 @@ impl Effect {
     #[must_use]
     pub fn added_to(&self, term: Term) -> f64 {
         self.added.iter().filter(|(t, _)| *t == term).map(|(_, share)| share.max(0.0)).sum()
+    }
+
+    /// The share of a stall that goes, 0 to 1.
+    #[must_use]
+    pub fn share_of_stall(&self, reason: StallReason) -> f64 {
+        let share: f64 = self.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, s)| s).sum();
+        share.clamp(0.0, 1.0)
     }
 
     /// The share of a term that goes, 0 to 1.
@@ -118,6 +122,8 @@ struct Left {
     waiting: f64,
     /// The share of that latency which the fault's stalls make up.
     gone: f64,
+    /// The time that warps would need one after another.
+    warps: f64,
 }
 
 /// What limits a launch.
@@ -165,6 +171,8 @@ pub struct Model {
     idle: f64,
     /// Stall cycles per issued instruction by reason, without `selected` and `not_selected`.
     stall_cycles: [f64; StallReason::COUNT],
+    /// Cycles between two instructions of a warp, all of them; `None` where it was not collected.
+    warp_latency: Option<f64>,
 }
 
 impl Model {
@@ -202,7 +210,10 @@ impl Model {
                 stall_cycles[reason as usize] = launch.stall(reason).unwrap_or(0.0).max(0.0);
             }
         }
-        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles }
+        let warp_latency = launch
+            .get("smsp__average_warp_latency_per_inst_issued.ratio")
+            .filter(|&cycles| cycles >= stall_cycles.iter().sum::<f64>());
+        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, warp_latency }
     }
 
     /// Share of the time that a term is busy at its achievable rate, 0 to 1.
@@ -281,9 +292,11 @@ impl Model {
             (1.0 / time.max(1e-3)).max(1.0)
         };
         let kept = factor(left.idle + left.waiting);
+        let likely = left.longest.1 + left.idle + left.waiting * (1.0 - left.gone);
+        let slowest = left.warps.max(likely);
         Some(Estimate {
-            factor: factor(left.idle + left.waiting * (1.0 - left.gone)),
-            low: 1.0 + (1.0 - WORST_ERROR) * (kept - 1.0),
+            factor: factor((likely * slowest).sqrt() - left.longest.1),
+            low: 1.0 + (1.0 - WORST_ERROR) * (kept.min(factor(slowest - left.longest.1)) - 1.0),
             high: factor(left.idle),
         })
     }
@@ -318,8 +331,39 @@ impl Model {
             longest,
             idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0),
             waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)),
-            gone: self.stall_share(&effect.stalls),
+            gone: self.stall_share(&self.relieved(effect)),
+            warps: self.warps_without(effect),
         })
+    }
+
+    /// The stalls that go with a fault: those it names, and the queue in front of the units whose work
+    /// goes. A request finds a unit that is busy a share U of the time busy with that probability, so
+    /// that part of the waits in front of it is queueing, and goes as far as its work does.
+    fn relieved(&self, effect: &Effect) -> Vec<(StallReason, f64)> {
+        StallReason::all()
+            .map(|reason| {
+                let queue = Term::ALL
+                    .into_iter()
+                    .filter(|term| term.waits().contains(&reason))
+                    .filter_map(|term| Some(self.utilization(term)? * effect.share_of(term)))
+                    .fold(0.0, f64::max);
+                (reason, effect.share_of_stall(reason).max(queue))
+            })
+            .collect()
+    }
+
+    /// The time, as a share of the present time, that warps need one after another without the stalls
+    /// that the fault names and its instructions, with every other wait as it is now: W warps with
+    /// L cycles between two instructions issue W/L a cycle. 0 where L is not known.
+    fn warps_without(&self, effect: &Effect) -> f64 {
+        let Some(latency) = self.warp_latency.filter(|&latency| latency > 0.0) else { return 0.0 };
+        let gone: f64 = StallReason::all()
+            .map(|reason| self.stall_cycles[reason as usize] * effect.share_of_stall(reason))
+            .sum();
+        let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
+        let each = (1.0 - gone / latency) * (1.0 - effect.share_of(Term::Issue));
+        let hidden = 1.0 - effect.hidden.clamp(0.0, 1.0);
+        idle + (1.0 - self.idle()) * each * hidden
     }
 
     /// What bounds the launch: the busiest unit, or what no unit covers where that is longer:

@@ -49,6 +49,8 @@ pub struct Effect {
     pub idle: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
+    /// How many launches become one that takes no longer than each does now; 0 and 1 for none.
+    pub merged: f64,
 }
 
 impl Effect {
@@ -88,6 +90,7 @@ impl Effect {
             hidden: both(self.hidden, other.hidden),
             idle: self.idle.max(other.idle),
             launch: self.launch || other.launch,
+            merged: self.merged.max(other.merged),
         }
     }
 
@@ -284,10 +287,12 @@ impl Model {
     #[must_use]
     pub fn without(&self, effect: &Effect) -> Option<Estimate> {
         let left = self.left(effect)?;
-        let launch = self.launch_share();
+        let merged = effect.merged.max(1.0);
+        let launch = self.launch_share() / merged;
         let factor = |uncovered: f64| {
             let time = left.longest.1 + uncovered;
-            let time = if effect.launch { time - launch } else { time.max(launch) };
+            let time =
+                if effect.launch && merged <= 1.0 { time - launch } else { time.max(launch) };
             // A tenth of a percent of the present time is beyond what counters resolve.
             (1.0 / time.max(1e-3)).max(1.0)
         };
@@ -327,12 +332,13 @@ impl Model {
                 Some((term, kept + effect.added_to(term)))
             })
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let merged = effect.merged.max(1.0);
         Some(Left {
             longest,
-            idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0),
-            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)),
+            idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0) / merged,
+            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) / merged,
             gone: self.stall_share(&self.relieved(effect)),
-            warps: self.warps_without(effect),
+            warps: self.warps_without(effect) / merged,
         })
     }
 
@@ -504,6 +510,14 @@ mod tests {
         assert!(near(model.without(&all).unwrap().high, 2.0));
         let fused = Effect { launch: true, ..Effect::default() };
         assert!(near(model.without(&fused).unwrap().factor, 2.0));
+    }
+
+    #[test]
+    fn merged_launches_share_what_no_unit_covers() {
+        let model = Model::new(&launch());
+        let merged = Effect { launch: true, merged: 4.0, ..Effect::default() };
+        // 0.6 busy for each, (0.1 + 0.3) / 4 for the rest.
+        assert!(near(model.without(&merged).unwrap().factor, 1.0 / 0.7));
     }
 
     #[test]

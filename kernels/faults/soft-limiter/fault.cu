@@ -23,11 +23,14 @@ limit(const unsigned* __restrict__ samples, unsigned* __restrict__ limited)
 {
     const size_t i = (size_t)blockIdx.x * 512 + threadIdx.x;
     const unsigned word = samples[i];
-    unsigned short low = word, high = word >> 16;
+    unsigned both = 0;
+#pragma unroll 1
+    for (int shift = 0; shift < 32; shift += 16) {
+        unsigned short sample = word >> shift;
 #pragma unroll 8
-    for (int round = 0; round < ROUNDS; ++round) {
-        low = product(low, fused(product(low, low), 0xb800, 0x3e00));  // -0.5 and 1.5
-        high = product(high, fused(product(high, high), 0xb800, 0x3e00));
+        for (int round = 0; round < ROUNDS; ++round)
+            sample = product(sample, fused(product(sample, sample), 0xb800, 0x3e00));  // -0.5 and 1.5
+        both |= (unsigned)sample << shift;
     }
-    limited[i] = low | (unsigned)high << 16;
+    limited[i] = both;
 }

@@ -1,6 +1,6 @@
-// How much of a noise signal each of many filter designs lets through. A design is a second-order section; its response is
-// run over the whole signal. APART keeps multiplications and additions apart, as code does that must round as a
-// processor without multiply-add.
+// How much of a noise signal each of many filter designs lets through. A design is a second-order section; its
+// response is run over the whole signal. APART keeps multiplications and additions apart, as code does that must
+// round as a processor without multiply-add.
 
 __device__ float multiply_add(float a, float b, float c)
 {

@@ -1,5 +1,5 @@
-// How alike descriptors of two sets are: all inner products of vectors of halves, summed up in floats by the multiply-adds
-// of the plain pipes. 128 x 64 products a block, from tiles in shared memory.
+// How alike descriptors of two sets are: all inner products of vectors of halves, summed up in floats by the
+// multiply-adds of the plain pipes. 128 x 64 products a block, from tiles in shared memory.
 
 constexpr int ROWS = 128, COLUMNS = 64;  // products of a block
 constexpr int DEPTH = 32;                // halves of a vector in shared memory at a time

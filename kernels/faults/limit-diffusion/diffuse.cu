@@ -1,5 +1,6 @@
-// Heat on a graph of 64 nodes, spread by the same matrix step after step, for many starting states. Matrix and states stay
-// in registers: a warp's 16 states times the matrix are 32 tensor instructions, and their sums are the next operands.
+// Heat on a graph of 64 nodes, spread by the same matrix step after step, for many starting states. Matrix and states
+// stay in registers: a warp's 16 states times the matrix are 32 tensor instructions, and their sums are the next
+// operands.
 
 constexpr int NODES = 64;
 

@@ -1,5 +1,6 @@
-// How strong many frequencies are in a signal, by Goertzel's recurrence, whose error grows with the square of the length
-// where frequencies are low: it needs doubles. An addition and a multiply-add a sample, four frequencies a thread.
+// How strong many frequencies are in a signal, by Goertzel's recurrence, whose error grows with the square of the
+// length where frequencies are low: it needs doubles. An addition and a multiply-add a sample, four frequencies a
+// thread.
 
 constexpr int THREADS = 128;
 constexpr int PIECE = 1024;  // samples in shared memory at a time

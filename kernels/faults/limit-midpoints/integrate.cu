@@ -1,5 +1,5 @@
-// Integrals of polynomials by the midpoint rule. Nothing but independent multiply-adds on registers: eight points at a time,
-// a Horner scheme each.
+// Integrals of polynomials by the midpoint rule. Nothing but independent multiply-adds on registers: eight points at
+// a time, a Horner scheme each.
 
 constexpr int DEGREE = 12;
 constexpr int TOGETHER = 8;

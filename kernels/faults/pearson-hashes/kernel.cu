@@ -1,6 +1,6 @@
-// Pearson's hash of many names, in eight passes: the next value is looked up by the last one and a character, so look-ups wait for each
-// other. Each lane has a copy of the table in a bank of its own. A thread hashes its names one after the other, or
-// (TOGETHER) four of them character by character, so that four look-ups are on their way.
+// Pearson's hash of many names, in eight passes: the next value is looked up by the last one and a character, so
+// look-ups wait for each other. Each lane has a copy of the table in a bank of its own. A thread hashes its names one
+// after the other, or (TOGETHER) four of them character by character, so that four look-ups are on their way.
 
 constexpr int THREADS = 96;
 constexpr int WORDS = 8;   // of a name

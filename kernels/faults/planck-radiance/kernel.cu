@@ -1,5 +1,6 @@
-// The radiance of each pixel of a thermal image: Planck's law at several wave lengths. ACCURATE takes expf and a division
-// that rounds correctly; ALONG_ROWS has the lanes of a warp next to each other in a row instead of in 32 rows.
+// The radiance of each pixel of a thermal image: Planck's law at several wave lengths. ACCURATE takes expf and a
+// division that rounds correctly; ALONG_ROWS has the lanes of a warp next to each other in a row instead of in 32
+// rows.
 
 #ifndef LENGTHS
 #define LENGTHS 8

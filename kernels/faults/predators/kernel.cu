@@ -1,5 +1,5 @@
-// Predators and prey (Lotka and Volterra) on many islands, in small explicit steps. AT_ONCE is how many steps the loop's
-// body has: a body of many kilobytes does not fit the instruction caches, and warps wait for their code.
+// Predators and prey (Lotka and Volterra) on many islands, in small explicit steps. AT_ONCE is how many steps the
+// loop's body has: a body of many kilobytes does not fit the instruction caches, and warps wait for their code.
 
 #ifndef AT_ONCE
 #define AT_ONCE 16

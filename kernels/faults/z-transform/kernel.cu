@@ -1,5 +1,6 @@
-// The z-transform of a long recording at real points, by Horner's rule. CHAINS is how many polynomials in z^CHAINS the sum
-// is split into: with one, each multiply-add waits for the one before, and there are too few warps to fill the gap.
+// The z-transform of a long recording at real points, by Horner's rule. CHAINS is how many polynomials in z^CHAINS
+// the sum is split into: with one, each multiply-add waits for the one before, and there are too few warps to fill
+// the gap.
 
 #ifndef CHAINS
 #define CHAINS 1
@@ -9,7 +10,8 @@ constexpr int PIECE = 4096;  // samples in shared memory at a time
 
 // Launch: grid points / 128, block 128. samples is a multiple of 4096; the last sample has the power 0.
 extern "C" __global__ void __launch_bounds__(128)
-transform(const float4* __restrict__ recording, const float* __restrict__ points, float* __restrict__ values, int samples)
+transform(const float4* __restrict__ recording, const float* __restrict__ points, float* __restrict__ values,
+          int samples)
 {
     __shared__ float4 piece[PIECE / 4];
     const int i = blockIdx.x * 128 + threadIdx.x;

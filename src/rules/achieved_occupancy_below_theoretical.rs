@@ -1,9 +1,7 @@
 //! Warps that could be resident are not.
 
-use super::limits::{
-    ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, NOISE, NOISE_SOURCE, UNIT_SATURATED, UNIT_SATURATED_LIMIT,
-};
-use super::occupancy::{EXPLAINS, THEORETICAL};
+use super::limits::{ISSUE, NOISE, NOISE_SOURCE};
+use super::occupancy::{EXPLAINS, THEORETICAL, WORTH_LIMIT, worth_warps};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
@@ -38,8 +36,7 @@ warps and blocks, or let each block do more.",
             unit: "%",
             source: NOISE_SOURCE,
         },
-        ISSUE_LOW_LIMIT,
-        UNIT_SATURATED_LIMIT,
+        WORTH_LIMIT,
     ],
     needs: &[THEORETICAL, ACHIEVED, ISSUE],
     explains: EXPLAINS,
@@ -49,12 +46,9 @@ warps and blocks, or let each block do more.",
 fn check(case: &Case) -> Option<Draft> {
     let (theoretical, achieved) = (case.need(THEORETICAL), case.need(ACHIEVED));
     let full = case.waves().is_none_or(|waves| waves >= 1.0);
-    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
-    if !(theoretical - achieved > GAP && case.need(ISSUE) < ISSUE_LOW)
-        || saturated
-        || !full
-        || 100.0 * case.model.idle() >= NOISE
-    {
+    let effect = Effect { hidden: 1.0 - achieved / theoretical, ..Effect::default() };
+    let gap = theoretical - achieved > GAP;
+    if !(gap && full && worth_warps(case, &effect)) || 100.0 * case.model.idle() >= NOISE {
         return None;
     }
     Some(Draft {
@@ -72,7 +66,7 @@ fn check(case: &Case) -> Option<Draft> {
             "Give the warps of a block, and the blocks of the grid, equal work; where blocks are \
                very short, let each handle several pieces in a loop."
                 .to_owned(),
-        effect: Effect { hidden: 1.0 - achieved / theoretical, ..Effect::default() },
+        effect,
     })
 }
 
@@ -94,10 +88,9 @@ mod tests {
             &gap,
             &[
                 &[(ACHIEVED, 90.0)],
-                &[(ISSUE, 60.0)],
                 &[("launch__waves_per_multiprocessor", 0.5)],
                 &[("sm__cycles_active.avg", 95.0), ("gpc__cycles_elapsed.max", 100.0)],
-                &[("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 70.0)],
+                &[("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 91.0)],
             ],
         );
         assert!((draft.effect.hidden - 0.5).abs() < 1e-12);

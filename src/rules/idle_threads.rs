@@ -7,6 +7,7 @@ use super::lanes::{
 };
 use super::limits::LANES_LIMIT;
 use super::{Case, Draft, Kind, Rule};
+use crate::model::Effect;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -56,7 +57,8 @@ fn check(case: &Case) -> Option<Draft> {
             100.0 * at_work / WARP,
         ),
         locations,
-        effect: effect(case, at_work),
+        // Warps that step through a part of the code are there for the rest of it.
+        effect: Effect { hidden: 0.0, ..effect(case, at_work) },
     })
 }
 

@@ -78,5 +78,6 @@ pub fn effect(case: &Case, lanes: f64) -> Effect {
         let merged = if tags > 0.0 { (1.0 - needed / tags).clamp(0.0, wasted) } else { 0.0 };
         removed.push((Term::L1Data, (wasted * shared + merged * tags) / (shared + tags)));
     }
-    Effect { removed, ..Effect::default() }
+    // Fewer warps do the same work, so fewer wait.
+    Effect { removed, hidden: wasted, ..Effect::default() }
 }

@@ -2,7 +2,7 @@
 
 use super::case::place;
 use super::limits::{LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
-use super::{Case, Draft, Kind, Rule};
+use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
@@ -25,7 +25,17 @@ where warps mostly wait for data from L1, L2 or DRAM and no unit is near its lim
 itself is the limit. Start several independent loads before using the first (unroll, several \
 accumulators), load wider (float4), copy ahead asynchronously, or keep more warps resident.",
     section: "WarpStateStats",
-    thresholds: &[STALL_SHARE_LIMIT, ROOF_LIMIT],
+    thresholds: &[
+        STALL_SHARE_LIMIT,
+        ROOF_LIMIT,
+        Threshold {
+            what: "loads in flight a thread, once the fault is away",
+            value: IN_FLIGHT,
+            unit: "load",
+            source: "derivation: eight words are eight registers, an eighth of the 64 at which two \
+                     blocks of 512 threads fit",
+        },
+    ],
     needs: &[LONG, LATENCY],
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
     check,
@@ -67,11 +77,18 @@ fn check(case: &Case) -> Option<Draft> {
         },
         locations,
         effect: Effect {
-            stalls: vec![(StallReason::LongScoreboard, 1.0 - CHAINED_STAYS * chained)],
+            stalls: vec![(
+                StallReason::LongScoreboard,
+                chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * (1.0 - 1.0 / IN_FLIGHT),
+            )],
             ..Effect::default()
         },
     })
 }
+
+/// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
+/// eight registers, which is what most kernels can spare. The waits are shared among them.
+const IN_FLIGHT: f64 = 8.0;
 
 /// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
 /// thread that follows two chains side by side, which takes twice the registers, halves them.

@@ -2,8 +2,9 @@
 
 use super::limits::{ISSUE, LATENCY};
 use super::stalls::{Stall, THRESHOLDS};
-use super::{Kind, Rule};
+use super::{Case, Draft, Kind, Rule};
 use crate::export::stall::StallReason;
+use crate::model::Effect;
 
 const STALL: Stall = Stall {
     reason: StallReason::MathPipeThrottle,
@@ -30,8 +31,18 @@ limit, or that its instructions come in bursts. Use cheaper instructions, or oth
         ISSUE,
     ],
     explains: &[],
-    check: |case| super::stalls::check(case, &STALL),
+    check,
 };
+
+/// A pipe that is busy a share U of the time is found busy with that probability: so much of the wait
+/// is for work that has to be done, and stays.
+fn check(case: &Case) -> Option<Draft> {
+    let mut draft = super::stalls::check(case, &STALL)?;
+    let busiest = case.model.busiest().filter(|(term, _)| term.waits().contains(&STALL.reason));
+    let goes = 1.0 - busiest.map_or(0.0, |(_, busy)| busy);
+    draft.effect = Effect { stalls: vec![(STALL.reason, goes)], ..Effect::default() };
+    Some(draft)
+}
 
 #[cfg(test)]
 mod tests {

@@ -74,6 +74,11 @@ nothing. The address must be a multiple of the width.",
     check,
 };
 
+/// Instructions that an access's address takes, at most, and that a wider access saves: a product with
+/// the width, an addition of 64 bits in two parts, a comparison with the end. What is beyond them is
+/// index arithmetic of another kind, which each element needs.
+const ADDRESSING: f64 = 4.0;
+
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
     let listing = removal.listing;
@@ -89,6 +94,11 @@ fn check(case: &Case) -> Option<Draft> {
     let merged = 1.0 - f64::from(widest) / WIDEST;
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
+    let addressing: f64 = (0..narrow.len())
+        .filter(|&at| beside[at] && !work[at] && !narrow[at])
+        .map(|at| listing.executed(at))
+        .sum();
+    let of_beside = (ADDRESSING * executed / addressing.max(1.0)).min(1.0);
     for (index, entry) in listing.entries() {
         if narrow[index] {
             // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that
@@ -101,11 +111,11 @@ fn check(case: &Case) -> Option<Draft> {
             let full = f64::from(entry.width) / WAVEFRONT_BYTES_PER_LANE;
             removal.remove_wavefronts(index, (1.0 - full).max(0.0));
         } else if beside[index] && !work[index] {
-            removal.remove_but_l1(index, merged);
+            removal.remove_but_l1(index, merged * of_beside);
         }
     }
     let mut effect = removal.effect(case);
-    effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2, share)));
+    effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2Requests, share)));
     // Four bytes are the usual width: they are a fault only where wider accesses give something now.
     let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };
     if !counts {
@@ -149,7 +159,7 @@ fn check(case: &Case) -> Option<Draft> {
 /// are that port.
 fn l2_share(case: &Case, listing: Listing, narrow: &[bool]) -> Option<f64> {
     let look_ups = case.get(L2_LOOK_UPS)?;
-    let others = Term::L2.counters().iter().filter(|name| **name != L2_LOOK_UPS);
+    let others = Term::L2Requests.counters().iter().filter(|name| **name != L2_LOOK_UPS);
     let others = others.filter_map(|name| case.get(name)).fold(0.0, f64::max);
     let (mut all, mut saved) = (0.0, 0.0);
     for (index, narrow) in narrow.iter().enumerate() {
@@ -229,11 +239,11 @@ mod tests {
         let mut launch = loads("LDG.E.U8", 1.0);
         launch.set(L2_LOOK_UPS, Some(80.0));
         let draft = check(&RULE, &launch).unwrap();
-        assert!((draft.effect.share_of(Term::L2) - 0.75).abs() < 1e-12);
-        // Another port of L2 is the next to be full.
-        launch.set("lts__d_sectors.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+        assert!((draft.effect.share_of(Term::L2Requests) - 0.75).abs() < 1e-12);
+        // The way from the SMs is the next to be full.
+        launch.set("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", Some(60.0));
         let draft = check(&RULE, &launch).unwrap();
-        assert!((draft.effect.share_of(Term::L2) - 0.25).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::L2Requests) - 0.25).abs() < 1e-12);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the three occupancy rules share: they differ in the resource that holds the warps down.
 
-use super::limits::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, UNIT_SATURATED, UNIT_SATURATED_LIMIT};
+use super::limits::{ISSUE, ISSUE_LOW};
 use super::{Case, Draft, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
@@ -24,7 +24,28 @@ pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
 };
 
 /// The limits of every occupancy rule.
-pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, ISSUE_LOW_LIMIT, UNIT_SATURATED_LIMIT];
+pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
+
+/// What more warps must be worth, as a speed-up.
+pub const WORTH: f64 = 1.05;
+
+/// [`WORTH`] as `explain` prints it.
+pub const WORTH_LIMIT: Threshold = Threshold {
+    what: "what the time model says more warps would give, as a speed-up, at least",
+    value: WORTH,
+    unit: "",
+    source: "the noise of counters of different passes, 5%: a unit that is busy all the time gains \
+             nothing from more warps, and one that is busy most of the time gains little",
+};
+
+/// True where more warps would give something. Without counters of any unit, where schedulers issue
+/// in few cycles.
+pub fn worth_warps(case: &Case, effect: &Effect) -> bool {
+    match case.model.without(effect) {
+        Some(estimate) => estimate.factor >= WORTH,
+        None => case.need(ISSUE) < ISSUE_LOW,
+    }
+}
 
 /// What every occupancy rule needs.
 pub const NEEDS: &[&str] = &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
@@ -52,8 +73,7 @@ pub struct Resource {
 /// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
 pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     let occupancy = case.need(THEORETICAL);
-    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
-    if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH && case.need(ISSUE) < ISSUE_LOW) || saturated {
+    if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH) {
         return None;
     }
     let smallest = |names: &mut dyn Iterator<Item = &str>| {
@@ -69,6 +89,11 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     // the warp slots has no such number, so it is taken as full occupancy.
     let then = if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * others / mine };
     let reached = then.min(100.0).max(occupancy);
+    // Latency is covered in proportion to the warps (Little's law).
+    let effect = Effect { hidden: 1.0 - occupancy / reached, ..Effect::default() };
+    if !worth_warps(case, &effect) {
+        return None;
+    }
     Some(Draft {
         message: format!(
             "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds \
@@ -88,8 +113,7 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
             .hint
             .replace("{now}", &count(mine))
             .replace("{then}", &count(others.min(mine * 100.0 / occupancy).floor())),
-        // Latency is covered in proportion to the warps (Little's law).
-        effect: Effect { hidden: 1.0 - occupancy / reached, ..Effect::default() },
+        effect,
     })
 }
 
@@ -110,7 +134,7 @@ pub fn assert_occupancy_rule(rule: &super::Rule, limit: &str, own: &[&str]) {
     let draft = super::testing::assert_sides(
         rule,
         &launch,
-        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 70.0)]],
+        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
     );
     assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
     assert!(!draft.hint.contains('{'), "{}", draft.hint);

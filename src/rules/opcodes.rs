@@ -297,8 +297,17 @@ impl Runs {
         };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
+        let whole = loops_of(listing, Routine::IntegerDivision);
         for (index, entry) in listing.entries() {
             let Some(routine) = entry.routine.filter(|routine| pick(*routine)) else { continue };
+            if routine == Routine::RepeatedDivision {
+                // High products are part of a whole division too; alone in a loop they are the rest
+                // of one whose reciprocal was worked out before.
+                let around = listing.sass.flow.innermost(index);
+                if around.is_none() || whole.is_empty() || whole.contains(&around) {
+                    continue;
+                }
+            }
             let runs = listing.executed(index);
             if runs <= 0.0 {
                 continue;
@@ -344,6 +353,15 @@ impl Runs {
         let weight = |index: usize| self.weights[index] * listing.executed(index);
         locations(case, listing, weight, "instructions saved")
     }
+}
+
+/// The innermost loops in which a routine's mark ran; `None` among them for one outside of loops.
+fn loops_of(listing: Listing, routine: Routine) -> Vec<Option<usize>> {
+    listing
+        .entries()
+        .filter(|(index, entry)| entry.routine == Some(routine) && listing.executed(*index) > 0.0)
+        .map(|(index, _)| listing.sass.flow.innermost(index))
+        .collect()
 }
 
 /// The instructions that the usual path of a routine branches around, and the functions that they

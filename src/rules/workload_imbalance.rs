@@ -36,7 +36,13 @@ fn check(case: &Case) -> Option<Draft> {
     let gap = 1.0 - average / most;
     // An uneven last wave of equal blocks accounts for 1 - waves / whole waves of the gap.
     let (in_waves, tail) = case.waves().map_or((true, 0.0), |waves| {
-        (waves >= 1.0, if waves > 0.0 { 1.0 - waves / waves.ceil() } else { 0.0 })
+        // Below a wave every SM still has a block where there are enough of them.
+        let enough = case
+            .get("launch__grid_size")
+            .zip(case.get("launch__sm_count"))
+            .is_some_and(|(blocks, sms)| blocks >= sms);
+        let tail = if waves >= 1.0 { 1.0 - waves / waves.ceil() } else { 0.0 };
+        (waves >= 1.0 || enough, tail)
     });
     if !(100.0 * (gap - tail) >= NOISE && in_waves) {
         return None;

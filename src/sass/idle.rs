@@ -7,6 +7,8 @@
 
 use super::flow::Exit;
 use super::listing::Listing;
+use super::operands::Role;
+use super::producer::Reaching;
 
 /// Lanes of a warp.
 const WARP: f64 = 32.0;
@@ -38,15 +40,25 @@ struct Region {
     lanes: f64,
 }
 
-/// What follows an early exit, and what a branch skips that has nothing on its other side. Branches
-/// in loops are decided anew for each element, which is divergence.
+/// What follows an early exit, and what a branch skips that has nothing on its other side. A branch
+/// that is decided by data sends each element its own way, which is divergence; one by the thread's
+/// index is for the same threads every time.
 fn regions(listing: &Listing) -> Vec<Region> {
     let sass = listing.sass;
     let mut regions = Vec::new();
+    let mut reaching = Reaching::with_guards(sass);
     for (index, entry) in listing.entries() {
         let next = index + 1;
-        let once = sass.flow.innermost(index).is_none();
-        if !once || next >= sass.entries.len() || listing.executed(index) <= 0.0 {
+        let forward = match entry.exit {
+            Exit::MaybeEnd => true,
+            Exit::Branch(target) => target > next,
+            _ => false,
+        };
+        if !forward || next >= sass.entries.len() || listing.executed(index) <= 0.0 {
+            continue;
+        }
+        let in_loop = sass.flow.innermost(index).is_some();
+        if in_loop && by_data(listing, &mut reaching, index) {
             continue;
         }
         let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);
@@ -61,6 +73,27 @@ fn regions(listing: &Listing) -> Vec<Region> {
         }
     }
     regions
+}
+
+/// True where loaded data takes part in the condition of a branch.
+fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
+    let sass = listing.sass;
+    let mut seen = vec![false; sass.entries.len()];
+    let mut open = vec![branch];
+    while let Some(at) = open.pop() {
+        let family = sass.entries[at].family;
+        if at != branch && (family.is_memory() || family.is_float()) {
+            return true;
+        }
+        for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
+            for definition in reaching.definitions(at, *each) {
+                if !std::mem::replace(&mut seen[definition as usize], true) {
+                    open.push(definition as usize);
+                }
+            }
+        }
+    }
+    false
 }
 
 /// True where the skipped code ends in a jump over something else, which the skipping lanes run.

@@ -4,7 +4,7 @@
 //! The costs were counted in the SASS of one-line kernels, compiled for sm_90 by NVRTC 13.0; those
 //! for sm_75 to sm_120 differ by an instruction or two.
 
-use super::instruction::Instruction;
+use super::instruction::{Instruction, OperandKind};
 
 /// Warp instructions of a routine on its usual path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,9 @@ pub enum Routine {
     SquareRoot,
     /// Division or remainder of 32-bit integers by a value known at run time only.
     IntegerDivision,
-    /// The same for 64-bit integers, in a function that is called.
+    /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
+    RepeatedDivision,
+    /// Division or remainder of 64-bit integers, in a function that is called.
     LongDivision,
 }
 
@@ -50,7 +52,7 @@ impl Routine {
     /// True for integer division.
     #[must_use]
     pub fn is_integer(self) -> bool {
-        matches!(self, R::IntegerDivision | R::LongDivision)
+        matches!(self, R::IntegerDivision | R::RepeatedDivision | R::LongDivision)
     }
 
     /// What the source says.
@@ -66,6 +68,7 @@ impl Routine {
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
             R::IntegerDivision => "32-bit integer division or remainder",
+            R::RepeatedDivision => "32-bit integer division or remainder",
             R::LongDivision => "64-bit integer division or remainder",
         }
     }
@@ -82,7 +85,7 @@ impl Routine {
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
-            R::IntegerDivision | R::LongDivision => {
+            R::IntegerDivision | R::RepeatedDivision | R::LongDivision => {
                 "a shift and mask, or a multiplication by a reciprocal worked out on the host"
             }
         }
@@ -102,6 +105,8 @@ impl Routine {
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
             R::IntegerDivision => cost(5.0, 8.0, 3.0, 17.0),
+            // The high product, the remainder's product, and two corrections with their comparisons.
+            R::RepeatedDivision => cost(2.0, 6.0, 0.0, 8.0),
             // Of the function's own instructions, which are counted where they run.
             R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
         }
@@ -123,6 +128,8 @@ impl Routine {
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
             // High product, shift, and the product that a remainder takes off.
             R::IntegerDivision => cost(2.0, 1.0, 0.0, 3.0),
+            // Counted along: an addition, a comparison, a selection.
+            R::RepeatedDivision => cost(0.0, 3.0, 0.0, 3.0),
             R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
         }
     }
@@ -154,8 +161,20 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "I2F" | "UI2F" if instruction.has("RP") => {
             Some(if instruction.has("U64") { R::LongDivision } else { R::IntegerDivision })
         }
+        // The high product with a reciprocal in a register; a constant divisor's is in the code.
+        "IMAD" if instruction.has("HI") && instruction.has("U32") && by_register(instruction) => {
+            Some(R::RepeatedDivision)
+        }
         _ => None,
     }
+}
+
+/// True for a product of two registers.
+fn by_register(instruction: &Instruction) -> bool {
+    let is_register = |at: usize| {
+        instruction.operands.get(at).is_some_and(|operand| operand.kind == OperandKind::Register)
+    };
+    is_register(1) && is_register(2)
 }
 
 #[cfg(test)]
@@ -178,6 +197,8 @@ mod tests {
             ("I2F.RP R0, R7", Some(R::IntegerDivision)),
             ("I2F.U64.RP R10, UR4", Some(R::LongDivision)),
             ("I2F.S32 R0, R7", None),
+            ("IMAD.HI.U32 R5, R5, R7, R4", Some(R::RepeatedDivision)),
+            ("IMAD.HI.U32 R5, R5, 0x55555556, RZ", None),
             ("MUFU.RCP R2, R7", None),
         ] {
             assert_eq!(Instruction::parse(text).and_then(|each| mark(&each)), routine, "{text}");

@@ -1,6 +1,8 @@
 //! `--collect auto` against the recordings: masked to what its first run collects, with what the
 //! decision asks for added, every launch must have the same first finding as with everything.
 
+use std::sync::LazyLock;
+
 use adoprof::diagnose::diagnose;
 use adoprof::frame::Launch;
 use adoprof::metric::CATALOGUE;
@@ -18,7 +20,8 @@ struct Recorded {
     first: Launch,
 }
 
-fn recorded() -> Vec<Recorded> {
+/// Every recorded launch, read once.
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     let mut found = Vec::new();
     for (name, meta) in store::recordings().unwrap() {
         let info = meta.step.as_ref().unwrap();
@@ -32,7 +35,7 @@ fn recorded() -> Vec<Recorded> {
     }
     assert!(found.len() > 70, "only {} launches are recorded", found.len());
     found
-}
+});
 
 fn show_only(launch: &mut Launch, collected: impl Fn(&str) -> bool) {
     for metric in CATALOGUE.iter().filter(|metric| !collected(metric.name)) {
@@ -59,8 +62,8 @@ fn decide(launch: &Launch) -> Option<Further> {
 
 #[test]
 fn the_first_finding_is_that_of_the_whole_recording() {
-    for recorded in recorded() {
-        let decided = unmasked(&recorded, &decide(&recorded.first));
+    for recorded in RECORDED.iter() {
+        let decided = unmasked(recorded, &decide(&recorded.first));
         let (with, whole) = (first_finding(&decided), first_finding(&recorded.whole));
         assert_eq!(with, whole, "{}", recorded.name);
     }
@@ -69,7 +72,7 @@ fn the_first_finding_is_that_of_the_whole_recording() {
 #[test]
 fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
     let first = expected_passes(Level::Auto).passes;
-    let mut passes: Vec<u32> = recorded()
+    let mut passes: Vec<u32> = RECORDED
         .iter()
         .map(|recorded| {
             first + decide(&recorded.first).map_or(0, |further| further.passes.unwrap())
@@ -82,7 +85,7 @@ fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
 
 #[test]
 fn the_mask_takes_something_away_and_the_decision_does_not_peek() {
-    for recorded in recorded() {
+    for recorded in RECORDED.iter() {
         let atoms = "smsp__inst_executed_op_shared_atom.sum";
         assert!(recorded.whole.get(atoms).is_some(), "{} was recorded with all", recorded.name);
         assert!(recorded.first.get(atoms).is_none() && recorded.first.has_source());

@@ -70,6 +70,18 @@ fn the_first_finding_is_that_of_the_whole_recording() {
 }
 
 #[test]
+fn the_others_are_the_same_too() {
+    let all = |launch: &Launch| -> Vec<(String, Option<f64>)> {
+        let findings = diagnose(launch).findings;
+        findings.into_iter().map(|found| (found.rule, found.estimate.map(|e| e.factor))).collect()
+    };
+    for recorded in RECORDED.iter() {
+        let decided = unmasked(recorded, &decide(&recorded.first));
+        assert_eq!(all(&decided), all(&recorded.whole), "{}", recorded.name);
+    }
+}
+
+#[test]
 fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
     let first = expected_passes(Level::Auto).passes;
     let mut passes: Vec<u32> = RECORDED

@@ -79,7 +79,12 @@ pub fn complete(
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn dry_run(ncu: &Ncu, request: &CollectRequest, report: &Path, printer: &Printer) -> Result<()> {
+pub fn dry_run(
+    ncu: &Ncu,
+    request: &CollectRequest,
+    report: &Path,
+    printer: &Printer,
+) -> Result<()> {
     printer.text(&ncu::profile(ncu, request).to_string())?;
     for page in [Page::Raw, Page::Details, Page::Source] {
         printer.text(&ncu::import(ncu, report, page).to_string())?;
@@ -126,7 +131,8 @@ pub fn collect(
         .map_or_else(String::new, |passes| format!(", about {passes} passes a launch"));
     progress.note(&format!("adoprof: profiling {what} with ncu {}{expected}", ncu.version));
     let mut gathered = run(ncu, request, options, what, progress)?;
-    let mut passes = gathered.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));
+    let mut passes =
+        gathered.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));
     if request.selection == Selection::Level(Level::Auto)
         && let Some(further) = further(&gathered.pages)
     {

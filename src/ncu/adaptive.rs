@@ -40,7 +40,9 @@ pub fn further(launches: &[Launch], asked: impl Fn(&str) -> bool) -> Option<Furt
             let is_open = !missing.iter().any(|name| asked(name));
             if is_open && undecided(rule, &missing, launch, &diagnosis) {
                 add(&mut found.rules, rule.name);
-                missing.into_iter().for_each(|name| add(&mut found.metrics, name));
+                for name in missing {
+                    add(&mut found.metrics, name);
+                }
             }
         }
     }

@@ -84,10 +84,8 @@ fn twice(bench: &Bench, kernel: &str) -> crate::bench::Ran {
         ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "900"),
     ];
     bench.write("one.csv", page("count", &first));
-    let second = [
-        ("gpu__time_duration.sum", "2000000"),
-        ("smsp__inst_executed_op_shared_atom.sum", "100"),
-    ];
+    let second =
+        [("gpu__time_duration.sum", "2000000"), ("smsp__inst_executed_op_shared_atom.sum", "100")];
     bench.write("two.csv", page(kernel, &second));
     bench.write("none.csv", "");
     let mut command = bench.profiling("success", &["--format", "json"]);

@@ -1,5 +1,6 @@
 //! The command line: types only, no behaviour.
 
+mod bench;
 mod sweep;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::ladder::Tuning;
 use crate::report::Format;
 
+pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource, TableFormat};
 pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -54,6 +56,10 @@ pub enum Command {
     Ladder(LadderArgs),
     /// What limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
+    /// How right the findings are on kernels with planted faults, and how right ncu's rules are.
+    Bench(BenchArgs),
+    /// Predicted against measured speed-ups, per rule.
+    Ledger(LedgerArgs),
     /// What is missing on this machine, and how to mend it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
@@ -167,6 +173,9 @@ pub struct StepArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -190,6 +199,9 @@ pub struct RunArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -213,6 +225,9 @@ pub struct ProfileArgs {
     /// Profiling.
     #[command(flatten)]
     pub collection: Collection,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,
@@ -236,6 +251,9 @@ pub struct AnalyzeArgs {
     /// Compare with a step, a saved profile, a report or exports.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
     /// Form of the result.
     #[command(flatten)]
     pub output: Output,

@@ -1,12 +1,14 @@
 //! The subcommands: the only place that wires parts together and touches stdout.
 
 mod analyze;
+mod bench;
 mod collect;
 mod diff;
 mod doctor;
 mod explain;
 mod ladder;
 mod launch;
+mod ledger;
 mod limiter;
 mod live;
 mod open;
@@ -37,6 +39,8 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Sweep(args) => sweep::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
+        Command::Bench(args) => bench::run(args, &printer),
+        Command::Ledger(args) => ledger::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),

@@ -88,70 +88,87 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
     });
 }
 
-/// Puts symptoms under the findings that explain them and orders the rest: a roof first, then causes
-/// by their gain, then symptoms that nothing explains.
+/// Puts symptoms under the findings that explain them and orders the rest: a roof first, then
+/// everything else by its gain.
 ///
 /// A roof comes first even where some cause is expected to give a few percent: it stands only where
 /// no cause inflates the unit that is at its limit, so whatever the others give comes out of the
 /// remaining 15% and is never more than 1.18x. They follow with their own estimates, so nothing is
 /// hidden.
 fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
-    let reasons: Vec<&Rule> =
-        drafts.iter().map(|(rule, _)| *rule).filter(|rule| rule.kind != Kind::Symptom).collect();
-    let explained = |symptom: &str| reasons.iter().any(|rule| rule.explains.contains(&symptom));
-    let symptoms: Vec<Symptom> = drafts
-        .iter()
-        .filter(|(rule, _)| rule.kind == Kind::Symptom && explained(rule.name))
-        .map(|(rule, draft)| Symptom { rule: rule.name.to_owned(), message: draft.message.clone() })
-        .collect();
-    let mut findings: Vec<(Kind, Finding)> = drafts
+    let found: Vec<Found> = drafts
         .into_iter()
-        .filter(|(rule, _)| rule.kind != Kind::Symptom || !explained(rule.name))
         .map(|(rule, draft)| {
             let estimate = match rule.kind {
                 Kind::Roof => Some(Estimate::NONE),
                 Kind::Cause | Kind::Symptom => model.without(&draft.effect),
             };
-            let symptoms: Vec<Symptom> = symptoms
-                .iter()
-                .filter(|symptom| rule.explains.contains(&symptom.rule.as_str()))
-                .cloned()
-                .collect();
-            let finding = Finding {
-                rule: rule.name.to_owned(),
-                section: rule.section.to_owned(),
-                estimate,
-                message: draft.message,
-                evidence: draft.evidence,
-                locations: draft.locations,
-                hint: draft.hint,
-                explains: symptoms.iter().map(|symptom| symptom.rule.clone()).collect(),
-                symptoms,
-            };
-            (rule.kind, finding)
+            Found { rule, draft, estimate }
         })
         .collect();
-    findings.sort_by(|a, b| order(a.0, &a.1).cmp_to(&order(b.0, &b.1)));
+    let explained: Vec<bool> =
+        found.iter().map(|one| found.iter().any(|other| other.explains(one))).collect();
+    let symptoms_of = |reason: &Found| -> Vec<Symptom> {
+        found
+            .iter()
+            .filter(|one| reason.explains(one))
+            .map(|one| Symptom {
+                rule: one.rule.name.to_owned(),
+                message: one.draft.message.clone(),
+            })
+            .collect()
+    };
+    let symptoms: Vec<Vec<Symptom>> = found.iter().map(symptoms_of).collect();
+    let mut findings: Vec<(bool, Finding)> = found
+        .into_iter()
+        .zip(symptoms)
+        .zip(explained)
+        .filter(|(_, explained)| !explained)
+        .map(|((one, symptoms), _)| (one.rule.kind != Kind::Roof, one.into_finding(symptoms)))
+        .collect();
+    findings.sort_by(|a, b| {
+        let gain = |finding: &Finding| finding.estimate.map_or(1.0, |estimate| estimate.factor);
+        a.0.cmp(&b.0).then(gain(&b.1).total_cmp(&gain(&a.1)))
+    });
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Sort key: class of the rule, then the gain.
-struct Order {
-    class: u8,
-    factor: f64,
+/// The part of a symptom's gain that a cause must promise to explain it. One that is worth much less
+/// than the waits is there beside them, not behind them.
+const EXPLAINS: f64 = 0.5;
+
+/// What a rule found, with what it is worth.
+struct Found {
+    rule: &'static Rule,
+    draft: Draft,
+    estimate: Option<Estimate>,
 }
 
-fn order(kind: Kind, finding: &Finding) -> Order {
-    let class = match kind {
-        Kind::Roof => 0,
-        Kind::Cause => 1,
-        Kind::Symptom => 2,
-    };
-    Order { class, factor: finding.estimate.map_or(1.0, |estimate| estimate.factor) }
-}
+impl Found {
+    /// True where this is what a symptom comes from: a roof always, a cause where it is worth a good
+    /// part of what the symptom is.
+    fn explains(&self, symptom: &Self) -> bool {
+        let gain = |one: &Self| one.estimate.map(|estimate| estimate.factor - 1.0);
+        let weighs = match (gain(self), gain(symptom)) {
+            (Some(own), Some(its)) => own >= EXPLAINS * its,
+            _ => true,
+        };
+        symptom.rule.kind == Kind::Symptom
+            && self.rule.explains.contains(&symptom.rule.name)
+            && (self.rule.kind == Kind::Roof || weighs)
+    }
 
-impl Order {
-    fn cmp_to(&self, other: &Self) -> std::cmp::Ordering {
-        self.class.cmp(&other.class).then(other.factor.total_cmp(&self.factor))
+    fn into_finding(self, symptoms: Vec<Symptom>) -> Finding {
+        Finding {
+            rule: self.rule.name.to_owned(),
+            section: self.rule.section.to_owned(),
+            estimate: self.estimate,
+            message: self.draft.message,
+            evidence: self.draft.evidence,
+            locations: self.draft.locations,
+            hint: self.draft.hint,
+            explains: symptoms.iter().map(|symptom| symptom.rule.clone()).collect(),
+            symptoms,
+        }
     }
 }

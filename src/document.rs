@@ -1,13 +1,18 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
+mod ranked;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agreement;
 use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
+
+pub use ranked::Ranked;
 
 /// The version of the document's shape.
 pub const SCHEMA: &str = "adoprof/1";
@@ -165,6 +170,9 @@ pub struct LaunchReport {
     /// What ncu's own rules said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ncu_rules: Vec<NcuRule>,
+    /// What ncu's rules promise and no finding does, with the reason, the largest promise first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ncu_only: Vec<NcuOnly>,
 }
 
 /// One unit's busy share of the time.
@@ -191,6 +199,32 @@ pub struct NcuRule {
     pub estimate_percent: Option<f64>,
     /// True where the estimate is of the whole kernel's time.
     pub global: bool,
+}
+
+/// What ncu's rules say of the fault of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NcuAgreement {
+    /// ncu's rule name.
+    pub rule: String,
+    /// ncu's estimate, percent.
+    pub estimate_percent: Option<f64>,
+    /// True where the estimate is of the whole kernel's time.
+    pub global: bool,
+}
+
+/// What ncu promises and no finding does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NcuOnly {
+    /// ncu's rule name.
+    pub rule: String,
+    /// ncu's estimate, percent.
+    pub estimate_percent: f64,
+    /// True where the estimate is of the whole kernel's time.
+    pub global: bool,
+    /// The faults that it means, by our names; empty where it means none.
+    pub faults: Vec<String>,
+    /// Why it would not hold, or could not be checked: one sentence.
+    pub reason: String,
 }
 
 /// A finding with its place in the ranking, as the contract spells it.
@@ -222,6 +256,9 @@ pub struct RankedFinding {
     /// The ladder's step that takes this fault away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
+    /// What ncu's own rules say of the same fault; `None` where they have no word on it.
+    #[serde(default)]
+    pub ncu: Option<NcuAgreement>,
 }
 
 /// The finding to act on.
@@ -243,8 +280,10 @@ impl StepInfo {
 }
 
 impl RankedFinding {
-    fn new(rank: usize, finding: Finding) -> Self {
+    fn new(rank: usize, finding: Finding, launch: &Launch) -> Self {
+        let ncu = agreement::on_fault(&launch.ncu_rules, &finding.rule);
         Self {
+            ncu,
             rank,
             rule: finding.rule,
             section: finding.section,
@@ -274,6 +313,11 @@ impl Document {
         Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
     }
 
+    /// Looks for the verdict anew, where estimates were corrected.
+    pub fn find_verdict(&mut self) {
+        self.verdict = verdict(&self.launches);
+    }
+
     /// The rules found in any launch, each once, in the order of launches and ranks.
     #[must_use]
     pub fn rules_found(&self) -> Vec<&str> {
@@ -292,6 +336,7 @@ impl LaunchReport {
         let duration_ns = launch.duration_ns();
         let model = crate::model::Model::new(launch);
         let bottleneck = bottleneck_sentence(launch, &model, &diagnosis);
+        let ncu_only = agreement::ncu_only(launch, &model, &diagnosis.findings, &diagnosis.skipped);
         Self {
             kernel: launch.row.kernel.clone(),
             grid: launch.row.grid,
@@ -310,7 +355,7 @@ impl LaunchReport {
                 .findings
                 .into_iter()
                 .enumerate()
-                .map(|(index, finding)| RankedFinding::new(index + 1, finding))
+                .map(|(index, finding)| RankedFinding::new(index + 1, finding, launch))
                 .collect(),
             ranking: diagnosis.ranking,
             skipped: diagnosis.skipped,
@@ -326,6 +371,7 @@ impl LaunchReport {
                     global: rule.global,
                 })
                 .collect(),
+            ncu_only,
         }
     }
 }

@@ -14,6 +14,8 @@ pub mod overrides;
 pub mod plan;
 mod planner;
 pub mod rule_names;
+mod source;
+mod step;
 #[cfg(test)]
 mod tests;
 pub mod tuning;
@@ -21,43 +23,15 @@ pub mod tuning;
 mod variant_tests;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-
-use include_dir::{Dir, include_dir};
+use std::path::PathBuf;
 
 pub use manifest::{Half, Published};
 pub use overrides::{Overrides, parse_overrides};
+pub use step::{Case, Step, Variant};
 pub use tuning::Tuning;
 
 use crate::error::{Error, Result};
-use manifest::{FILE, Manifest, Origin};
-use plan::{Source, VariantKind};
-
-/// The ladders that the program carries.
-static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
-
-/// The folder of the fault bench's ladders among them.
-const FAULTS: &str = "faults";
-
-/// The ladders that the program carries, by name, with their folders. A ladder is called like its
-/// folder; one of the fault bench like `fault-` and its folder.
-fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
-    static CARRIED: LazyLock<Vec<(String, &'static Dir<'static>)>> = LazyLock::new(|| {
-        let named = |dir: &'static Dir<'static>, prefix: &str| {
-            dir.get_file(dir.path().join(FILE))?;
-            Some((format!("{prefix}{}", dir.path().file_name()?.to_str()?), dir))
-        };
-        let mut plain: Vec<_> = BUILTIN.dirs().filter_map(|dir| named(dir, "")).collect();
-        let faults = BUILTIN.get_dir(FAULTS).into_iter().flat_map(Dir::dirs);
-        let mut faults: Vec<_> = faults.filter_map(|dir| named(dir, "fault-")).collect();
-        plain.sort_by(|a, b| a.0.cmp(&b.0));
-        faults.sort_by(|a, b| a.0.cmp(&b.0));
-        plain.extend(faults);
-        plain
-    });
-    CARRIED.iter().map(|(name, dir)| (name.as_str(), *dir)).collect()
-}
+use manifest::{Manifest, Origin};
 
 /// A ladder that has been read and checked; its expressions wait for a problem size.
 #[derive(Debug, Clone)]
@@ -72,256 +46,7 @@ pub struct Ladder {
     cases: Vec<Case>,
 }
 
-/// A step of a ladder.
-#[derive(Debug, Clone)]
-pub struct Step {
-    manifest: manifest::Step,
-    defaults: BTreeMap<String, u64>,
-    answers: Vec<String>,
-    plants: Vec<String>,
-    innocent: Vec<String>,
-    source: Source,
-    variants: Vec<Variant>,
-}
-
-/// A step with something left out: timed, never verified.
-#[derive(Debug, Clone)]
-pub struct Variant {
-    manifest: manifest::Variant,
-    removes: Vec<String>,
-    source: Source,
-}
-
-impl Variant {
-    /// The variant's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.manifest.name.get_ref()
-    }
-
-    /// What it leaves out.
-    #[must_use]
-    pub fn kind(&self) -> VariantKind {
-        self.manifest.kind
-    }
-
-    /// The variant in one line.
-    #[must_use]
-    pub fn title(&self) -> &str {
-        &self.manifest.title
-    }
-
-    /// The faults that a what-if takes away, as rule names.
-    #[must_use]
-    pub fn removes(&self) -> &[String] {
-        &self.removes
-    }
-}
-
-/// A named problem size, usually one from the literature.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// Its name.
-    pub name: String,
-    /// The step that it runs.
-    pub step: String,
-    /// The problem's parameters.
-    pub size: Overrides,
-    /// Where it comes from.
-    pub note: String,
-}
-
-impl Step {
-    /// The step's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.manifest.name.get_ref()
-    }
-
-    /// The step in one line.
-    #[must_use]
-    pub fn title(&self) -> &str {
-        &self.manifest.title
-    }
-
-    /// What it changes against the step before it, or against [`Step::from`].
-    #[must_use]
-    pub fn changes(&self) -> &str {
-        &self.manifest.changes
-    }
-
-    /// True for a step beside the main walk.
-    #[must_use]
-    pub fn is_side(&self) -> bool {
-        self.manifest.side
-    }
-
-    /// The main step that a side step starts from.
-    #[must_use]
-    pub fn from(&self) -> Option<&str> {
-        self.manifest.from.as_ref().map(|from| from.get_ref().as_str())
-    }
-
-    /// The faults of the step before it that it takes away, as rule names.
-    #[must_use]
-    pub fn answers(&self) -> &[String] {
-        &self.answers
-    }
-
-    /// The faults that were put into it on purpose, as rule names.
-    #[must_use]
-    pub fn plants(&self) -> &[String] {
-        &self.plants
-    }
-
-    /// The faults that a counter suggests and that it does not have, as rule names.
-    #[must_use]
-    pub fn innocent(&self) -> &[String] {
-        &self.innocent
-    }
-
-    /// True where it runs at a limit of the hardware, so that nothing should be proposed.
-    #[must_use]
-    pub fn is_at_limit(&self) -> bool {
-        self.manifest.at_limit
-    }
-
-    /// Parameters that this step sets otherwise than the ladder.
-    #[must_use]
-    pub fn defaults(&self) -> &BTreeMap<String, u64> {
-        &self.defaults
-    }
-
-    /// Why it does; empty where it does not.
-    #[must_use]
-    pub fn note(&self) -> &str {
-        &self.manifest.note
-    }
-
-    /// Figures that others published for it.
-    #[must_use]
-    pub fn published(&self) -> &[Published] {
-        &self.manifest.published
-    }
-
-    /// Its CUDA source.
-    #[must_use]
-    pub fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// Its variants, in the manifest's order.
-    #[must_use]
-    pub fn variants(&self) -> &[Variant] {
-        &self.variants
-    }
-
-    /// The variant of that name.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the names that there are.
-    pub fn variant(&self, name: &str) -> Result<&Variant> {
-        self.variants.iter().find(|variant| variant.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = self.variants.iter().map(Variant::name).collect();
-            Error::Usage(format!(
-                "step `{}` has no variant `{}`{}",
-                self.name(),
-                crate::text::printable(name),
-                nearest::hint(name, &names)
-            ))
-        })
-    }
-}
-
 impl Ladder {
-    /// The names of the ladders that the program carries: those of the literature, then those of the
-    /// fault bench.
-    #[must_use]
-    pub fn builtin_names() -> Vec<&'static str> {
-        carried().into_iter().map(|(name, _)| name).collect()
-    }
-
-    /// A ladder that the program carries.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for an unknown name, with those that there are.
-    pub fn builtin(name: &str) -> Result<Self> {
-        let carried = carried();
-        let Some((_, dir)) = carried.iter().find(|(known, _)| *known == name) else {
-            let names: Vec<&str> = carried.iter().map(|(name, _)| *name).collect();
-            return Err(Error::Usage(format!(
-                "no built-in ladder is called `{}`{}; a ladder of your own is named by its \
-                 directory, such as `./{0}`",
-                crate::text::printable(name),
-                nearest::hint(name, &names)
-            )));
-        };
-        let folder = dir.path();
-        let text = BUILTIN
-            .get_file(folder.join(FILE))
-            .and_then(include_dir::File::contents_utf8)
-            .unwrap_or_default();
-        let path = Path::new("kernels").join(folder).join(FILE);
-        let read = |file: &str| {
-            let place = place(&folder.to_string_lossy(), file);
-            let text = BUILTIN
-                .get_file(&place)
-                .and_then(include_dir::File::contents_utf8)
-                .ok_or_else(|| "it is not among the built-in kernels".to_owned())?;
-            let name = format!("kernels/{place}");
-            Ok(Source { name, text: text.to_owned(), path: None })
-        };
-        check::ladder(Origin { path: &path, text }, &read)
-    }
-
-    /// The ladder that `--ladder` names: a built-in one, or a directory (anything with a `/`, and any
-    /// directory that is there under a name that no built-in ladder has).
-    ///
-    /// # Errors
-    /// As [`builtin`](Self::builtin) and [`load`](Self::load).
-    pub fn open(name: &str) -> Result<Self> {
-        let path = Path::new(name);
-        let known = Self::builtin_names().contains(&name);
-        if !known && (name.contains('/') || path.join(FILE).is_file() || path.is_file()) {
-            Self::load(path)
-        } else {
-            Self::builtin(name)
-        }
-    }
-
-    /// The ladder in a directory (or with that `ladder.toml`).
-    ///
-    /// # Errors
-    /// [`Error::Input`] where the manifest can't be read, [`Error::Manifest`] where it says something
-    /// that can't be.
-    pub fn load(dir: &Path) -> Result<Self> {
-        let dir = match dir.file_name() {
-            Some(name) if name == FILE => dir.parent().unwrap_or(dir),
-            _ => dir,
-        };
-        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        let path = dir.join(FILE);
-        let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::input(
-                dir,
-                format!("there is no {FILE} in it; name a ladder's directory, or start one with `adoprof init FILE.cu`"),
-            ),
-            _ => Error::io(&path, "read the manifest", &error),
-        })?;
-        let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
-        let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
-        let read = |file: &str| {
-            let path = absolute.join(file);
-            let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-            let name = match &folder {
-                Some(folder) => place(folder, file),
-                None => file.to_owned(),
-            };
-            Ok(Source { name, text, path: Some(path) })
-        };
-        check::ladder(Origin { path: &path, text: &text }, &read)
-    }
-
     /// The ladder's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -465,14 +190,5 @@ impl Ladder {
 
     fn origin(&self) -> Origin<'_> {
         Origin { path: &self.path, text: &self.text }
-    }
-}
-
-/// Where a file of a ladder's manifest lies, from the folder of the ladders: `ado/v2.cu`; one of the
-/// ladder beside it, `../reduce/r0.cu`, is `reduce/r0.cu`.
-fn place(folder: &str, file: &str) -> String {
-    match file.strip_prefix("../") {
-        Some(beside) => beside.to_owned(),
-        None => format!("{folder}/{file}"),
     }
 }

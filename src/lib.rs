@@ -4,6 +4,8 @@
 //! and the [`rules`] turn each launch into findings, and a report prints them. Everything from the
 //! export on is pure: no GPU, no ncu, no clock.
 
+pub mod agreement;
+pub mod bench;
 pub mod cache;
 pub mod ceiling;
 pub mod cli;
@@ -20,6 +22,7 @@ pub mod frame;
 pub mod interrupt;
 pub mod ladder;
 pub mod launch;
+pub mod ledger;
 pub mod limiter;
 pub mod measure;
 pub mod metric;
@@ -29,6 +32,7 @@ pub mod nvrtc;
 pub mod problem;
 pub mod profile;
 pub mod progress;
+pub mod recorded;
 pub mod report;
 pub mod rules;
 pub mod sass;

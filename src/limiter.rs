@@ -8,6 +8,7 @@
 mod bytes;
 mod conclusion;
 mod copy;
+mod profile;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -21,6 +22,7 @@ use crate::ladder::plan::VariantKind;
 pub use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
 pub use conclusion::conclusions;
 pub use copy::copy_plan;
+pub use profile::{BusyUnit, busy_unit};
 #[cfg(test)]
 pub(crate) use tests::sample;
 pub use verdict::{Limiter, Verdict, verdict};
@@ -57,6 +59,9 @@ pub struct LimiterDocument {
     pub growth: Option<Growth>,
     /// What bounds the kernel by its profile's counters; `None` without a profile.
     pub profile_bound: Option<Bound>,
+    /// The busiest unit of its profile; `None` without one.
+    #[serde(default)]
+    pub profile_unit: Option<BusyUnit>,
     /// What all that means, each one sentence.
     pub conclusions: Vec<String>,
     /// Things to know about this result, each one sentence.

@@ -14,6 +14,7 @@
 //!
 //! Nothing gets shorter than an empty kernel, unless the launch itself goes.
 
+pub mod counts;
 mod term;
 
 use crate::ceiling::{self, Ceilings};
@@ -184,7 +185,8 @@ impl Model {
                     // Percent over active cycles: idle SMs' cycles do not count in it.
                     let basis = if name.ends_with("_active") { 1.0 - idle } else { 1.0 };
                     Some(launch.get(name)? * basis)
-                })?;
+                });
+            let percent = percent.or_else(|| Some(100.0 * counts::utilization(launch, term)?))?;
             let reachable = match term {
                 Term::Dram => dram_share,
                 Term::Fma => ceilings.map_or(1.0, |ceilings| ceilings.fma_share),

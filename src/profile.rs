@@ -98,7 +98,7 @@ const LEAST_GAIN: f64 = 1.05;
 /// Says which step of the ladder takes each fault away, and which one comes next. A ladder is climbed
 /// in order: the next step is the nearest that answers one of the leading findings, even where a
 /// later one answers the first of them.
-fn climb(document: &mut Document, ladder: &Ladder) {
+pub fn climb(document: &mut Document, ladder: &Ladder) {
     let Some(step) = document.step.as_ref().map(|step| step.name.clone()) else { return };
     let place = |name: &str| ladder.main_steps().position(|step| step.name() == name);
     let mut next: Option<(usize, String)> = None;

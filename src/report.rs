@@ -5,11 +5,14 @@
 //! [`crate::text::printable`] on its way: in the layout for people, cell by cell in CSV.
 
 mod bars;
+mod bench_csv;
+mod bench_text;
 mod csv;
 mod diff_text;
 mod finding_text;
 mod header;
 mod layout;
+mod ledger_text;
 mod limiter_text;
 mod markdown;
 mod markdown_tables;
@@ -26,7 +29,7 @@ mod table;
 mod text;
 
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
 
@@ -34,8 +37,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::bench::BenchDocument;
+use crate::cli::TableFormat;
 use crate::diff::Diff;
 use crate::document::{Document, RunDocument};
+use crate::ledger::LedgerDocument;
 use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;
 
@@ -168,6 +174,40 @@ pub fn render_sweep(
         Format::Json | Format::Sarif => json(sweep, out),
         Format::Markdown => sweep_tables::markdown(sweep, out),
         Format::Csv => sweep_tables::csv(sweep, out),
+    }
+}
+
+/// Writes the fault bench.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_bench(
+    document: &BenchDocument,
+    format: TableFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        TableFormat::Text => bench_text::bench(document, style, out),
+        TableFormat::Json => json(document, out),
+        TableFormat::Csv => bench_csv::csv(document, out),
+    }
+}
+
+/// Writes the ledger.
+///
+/// # Errors
+/// Whatever writing to `out` gives.
+pub fn render_ledger(
+    document: &LedgerDocument,
+    format: TableFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        TableFormat::Text => ledger_text::ledger(document, style, out),
+        TableFormat::Json => json(document, out),
+        TableFormat::Csv => ledger_text::csv(document, out),
     }
 }
 

@@ -16,9 +16,12 @@ pub mod grid_too_small;
 pub mod host_memory_access;
 pub mod idle_threads;
 pub mod instruction_cache_misses;
+pub mod instruction_overhead;
+pub mod integer_arithmetic_bound;
 pub mod issue_slots_underused;
 pub mod launch_overhead_bound;
 pub mod lg_throttle;
+pub mod local_memory_array;
 pub mod long_scoreboard_stalls;
 pub mod low_instruction_parallelism;
 pub mod low_memory_parallelism;
@@ -26,6 +29,7 @@ pub mod math_pipe_throttle;
 pub mod memory_fence_stalls;
 pub mod mio_throttle;
 pub mod missing_data_reuse;
+pub mod narrow_global_access;
 pub mod occupancy_limited_by_block_size;
 pub mod occupancy_limited_by_registers;
 pub mod occupancy_limited_by_shared_memory;
@@ -36,17 +40,24 @@ pub mod shared_atomic_contention;
 pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;
 pub mod short_scoreboard_stalls;
+pub mod slow_math_functions;
 pub mod store_drain_stalls;
+pub mod tensor_cores_unused;
 pub mod tex_throttle;
 pub mod thread_divergence;
 pub mod uncoalesced_global_access;
+pub mod unexpected_fp64;
+pub mod unfused_multiply_add;
+pub mod unpacked_half_precision;
 pub mod workload_imbalance;
 
 mod atomics;
 mod case;
 mod lanes;
 mod limits;
+mod local;
 mod occupancy;
+mod opcodes;
 mod remote;
 mod roof;
 mod stalls;
@@ -54,6 +65,7 @@ mod stalls;
 mod testing;
 
 use crate::finding::{Bound, Evidence, Location};
+use crate::frame::Launch;
 use crate::model::Effect;
 
 pub use case::Case;
@@ -136,6 +148,8 @@ pub const RULES: &[&Rule] = &[
     &shared_bank_conflicts::RULE,
     &shared_memory_pressure::RULE,
     &register_spilling::RULE,
+    &local_memory_array::RULE,
+    &narrow_global_access::RULE,
     &global_atomic_contention::RULE,
     &shared_atomic_contention::RULE,
     &host_memory_access::RULE,
@@ -144,6 +158,13 @@ pub const RULES: &[&Rule] = &[
     &low_instruction_parallelism::RULE,
     &thread_divergence::RULE,
     &idle_threads::RULE,
+    &unexpected_fp64::RULE,
+    &slow_math_functions::RULE,
+    &integer_arithmetic_bound::RULE,
+    &unfused_multiply_add::RULE,
+    &unpacked_half_precision::RULE,
+    &tensor_cores_unused::RULE,
+    &instruction_overhead::RULE,
     &launch_overhead_bound::RULE,
     &barrier_stalls::RULE,
     &memory_fence_stalls::RULE,
@@ -166,6 +187,37 @@ pub const RULES: &[&Rule] = &[
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.name == name).copied()
+}
+
+/// The rules that read the text of instructions, which only a source page with SASS has.
+const READ_SASS: &[&str] = &[
+    instruction_overhead::RULE.name,
+    integer_arithmetic_bound::RULE.name,
+    narrow_global_access::RULE.name,
+    slow_math_functions::RULE.name,
+    tensor_cores_unused::RULE.name,
+    unexpected_fp64::RULE.name,
+    unfused_multiply_add::RULE.name,
+    unpacked_half_precision::RULE.name,
+];
+
+/// What a profile without the text of its instructions lacks, as a skipped rule names it.
+pub const SASS_PAGE: &str = "SASS of the source page";
+
+/// What a launch lacks for a rule: metrics, or the text of its instructions. Empty where the rule
+/// can be checked.
+#[must_use]
+pub fn missing(rule: &Rule, launch: &Launch) -> Vec<String> {
+    let metrics = rule.needs.iter().filter(|name| launch.get(name).is_none());
+    let mut missing: Vec<String> = metrics.map(|name| (*name).to_owned()).collect();
+    let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
+    // Spilling is counted on some architectures: then the rest of the local accesses are arrays'.
+    let is_array = rule.name == local_memory_array::RULE.name;
+    let counted = is_array && launch.get(local_memory_array::SPILLS).is_some();
+    if (READ_SASS.contains(&rule.name) || is_array) && !counted && !has_sass() {
+        missing.push(SASS_PAGE.to_owned());
+    }
+    missing
 }
 
 /// What a launch is bound by when this rule is its first finding; `None` where the model's largest
@@ -192,7 +244,8 @@ mod tests {
         let mut seen = HashSet::new();
         for rule in RULES {
             assert!(seen.insert(rule.name), "{} stands twice", rule.name);
-            assert!(rule.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.name);
+            let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(rule.name.chars().all(is_name), "{}", rule.name);
             assert_eq!(find(rule.name).map(|found| found.name), Some(rule.name));
         }
     }

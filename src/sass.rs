@@ -6,6 +6,7 @@
 //! picks different ones for each architecture (sm_75 to sm_120 were read for this).
 
 pub mod access;
+pub mod doubles;
 pub mod flow;
 pub mod instruction;
 pub mod library;
@@ -14,13 +15,15 @@ pub mod mix;
 pub mod opcode;
 pub mod operands;
 pub mod producer;
+pub mod product;
 pub mod register;
+pub mod sharing;
 pub mod slice;
 
 pub use access::{Space, width_bytes};
 pub use instruction::{Instruction, Operand, OperandKind};
 pub use library::Routine;
-pub use listing::{Entry, Listing, Sass};
+pub use listing::{Entry, Listing, Operation, Sass};
 pub use mix::Mix;
 pub use opcode::{Class, Family};
 pub use producer::{Blame, Link};

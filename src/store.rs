@@ -20,6 +20,7 @@ use crate::export::Export;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
 pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
+pub(crate) use writer::is_same_file;
 pub use writer::{Target, newest_local};
 
 /// The file that makes a directory a saved profile.

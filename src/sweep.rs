@@ -84,6 +84,9 @@ pub struct PointResult {
     /// The catalogue's metrics over all launches, where the point was profiled.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
+    /// How much was collected for them: `quick`, `standard` or `full`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collected: Option<String>,
     /// Where its profile was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,

@@ -158,3 +158,57 @@ fn sizes_that_were_not_recorded_name_those_that_were() {
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(complaint.contains("L=512,M=512,N=512"), "{complaint}");
 }
+
+/// A limiter run that ships, and its sentences.
+fn limited(step: &str) -> (Value, String) {
+    let output = adoprof(&["limiter", "--kernel", step, "--recorded", "--format", "json"]);
+    assert!(output.status.success(), "{step}: {}", String::from_utf8_lossy(&output.stderr));
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = run["conclusions"].to_string();
+    (run, said)
+}
+
+#[test]
+fn the_experiments_verdicts_agree_with_the_profiles() {
+    for (step, limiter, unit) in [
+        ("matmul/m10", "arithmetic", Some("FMA pipe")),
+        ("matmul/m8", "arithmetic", Some("FMA pipe")),
+        ("ado/v3", "arithmetic", None),
+        ("stencil/plane", "latency", None),
+        ("ado/v4", "latency", None),
+    ] {
+        let (run, said) = limited(step);
+        assert_eq!(run["verdict"]["limiter"], limiter, "{step}");
+        assert!(said.contains("The profile agrees"), "{step}: {said}");
+        if let Some(unit) = unit {
+            assert_eq!(run["profile_unit"]["unit"], unit, "{step}");
+        }
+    }
+}
+
+#[test]
+fn variants_access_memory_as_they_claim() {
+    for name in adoprof::ladder::Ladder::builtin_names() {
+        let ladder = adoprof::ladder::Ladder::builtin(name).unwrap();
+        for step in ladder.steps().iter().filter(|step| !step.variants().is_empty()) {
+            let (run, said) = limited(&format!("{name}/{}", step.name()));
+            assert!(!said.contains("` is not "), "{name}/{}: {said}", step.name());
+            let variants = run["variants"].as_array().unwrap();
+            let names: Vec<&str> =
+                variants.iter().map(|variant| variant["name"].as_str().unwrap()).collect();
+            let declared: Vec<&str> =
+                step.variants().iter().map(adoprof::ladder::Variant::name).collect();
+            assert_eq!(names, declared, "{name}/{} was recorded with other variants", step.name());
+            let counted = |kind: &str| {
+                let found = variants.iter().find(|variant| variant["kind"] == kind).unwrap();
+                let count = |what: &str| found["accesses"][what].as_f64().unwrap();
+                [count("loads"), count("stores"), count("full_loads"), count("full_stores")]
+            };
+            let [loads, stores, full_loads, full_stores] = counted("memory-only");
+            assert!((loads - full_loads).abs() <= 0.01 * full_loads, "{name}/{}", step.name());
+            assert!((stores - full_stores).abs() <= 0.01 * full_stores, "{name}/{}", step.name());
+            let [loads, stores, ..] = counted("arithmetic-only");
+            assert!(loads + stores <= 0.01 * (full_loads + full_stores), "{name}/{}", step.name());
+        }
+    }
+}

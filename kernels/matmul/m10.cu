@@ -11,15 +11,15 @@
 
 // A block computes ROWS x COLS elements of C. It is wider than high because a column of A costs a copy for each
 // float, where rows of B come four floats at a time.
-constexpr int ROWS = 128;
-constexpr int COLS = 256;
-constexpr int DEPTH = 8;          // depth of a tile
-constexpr int STAGES = 3;         // tiles in shared memory: one in use, the others on their way
-
-constexpr int WARPS_DOWN = 2;     // the block's warps
-constexpr int WARPS_ACROSS = 4;
-constexpr int LANES_DOWN = 8;     // a warp's lanes
-constexpr int LANES_ACROSS = 4;
+constexpr int ROWS = 128, COLS = 256;
+#ifndef DEPTH
+#define DEPTH 8   // depth of a tile
+#endif
+#ifndef STAGES
+#define STAGES 3  // tiles in shared memory: one in use, the others on their way
+#endif
+constexpr int WARPS_DOWN = 2, WARPS_ACROSS = 4;  // the block's warps
+constexpr int LANES_DOWN = 8, LANES_ACROSS = 4;  // a warp's lanes
 constexpr int BLOCKS_PER_SM = 1;
 
 constexpr int THREADS = 32 * WARPS_DOWN * WARPS_ACROSS;

@@ -9,10 +9,10 @@
 #define ELEMENT float
 #endif
 using T = ELEMENT;
-
-constexpr unsigned THREADS = 512;
-constexpr unsigned WARPS = THREADS / 32;
-constexpr unsigned IN_FLIGHT = 4;               // 16-byte loads that a lane issues before it needs the first
+#ifndef IN_FLIGHT
+#define IN_FLIGHT 4  // 16-byte loads that a lane issues before it needs the first
+#endif
+constexpr unsigned THREADS = 512, WARPS = THREADS / 32;
 constexpr unsigned TILE = THREADS * IN_FLIGHT;  // quads that a block takes at a time
 
 struct Quad {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Output, Problem, duration, tuning};
+use super::{Collect, Output, Problem, duration, tuning};
 use crate::ladder::Tuning;
 
 /// `adoprof sweep`.
@@ -31,7 +31,7 @@ What --over takes, several of them giving every combination:
 Examples:
   adoprof sweep --kernel increment/i5 --over BLOCK=64,128,256,512
   adoprof sweep --kernel v4 --over maxrregcount=default,32,40 --over dlcm=default,cg
-  adoprof sweep --kernel v4 --over N=256,512,1024 --profile
+  adoprof sweep --kernel v4 --over N=256,512,1024 --profile --collect standard
   adoprof sweep --kernel v5 --over 'flags=|--use_fast_math' --format markdown
 
 Finished points are kept in a file: the same command goes on where it was interrupted.")]
@@ -48,6 +48,9 @@ pub struct SweepArgs {
     /// Profile each point too, and name the metrics that move with the time.
     #[arg(long)]
     pub profile: bool,
+    /// How much to collect with --profile; quick is enough to see what moves.
+    #[arg(long, value_enum, default_value_t = Collect::Quick)]
+    pub collect: Collect,
     /// Run every point again, whatever the file holds.
     #[arg(long)]
     pub fresh: bool,
@@ -98,4 +101,7 @@ pub struct PointArgs {
     /// More arguments for ncu.
     #[arg(long, allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
+    /// How much to collect.
+    #[arg(long, value_enum, default_value_t = Collect::Quick)]
+    pub collect: Collect,
 }

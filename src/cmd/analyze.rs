@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::output::Printer;
-use super::{diff, open};
+use super::{diff, ledger, open};
 use crate::cli::AnalyzeArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
@@ -22,9 +22,12 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let baseline =
         args.baseline.as_deref().map(|name| open::one(name, &args.ladder, None)).transpose()?;
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents = Vec::new();
     for profile in &profiles {
-        let mut document = diagnose(profile);
+        let ladder = ladder_of(profile);
+        let document = profile.diagnose(ladder.as_ref());
+        let mut document = ledger::corrected(document, calibration.as_ref(), ladder.as_ref());
         if let Some(base) = &baseline {
             document.diff = Some(diff::compare(base, profile)?);
         }
@@ -37,8 +40,11 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
 
 /// Diagnoses a profile with the ladder that it belongs to, if it is a step of one that is here.
 pub fn diagnose(profile: &Profile) -> Document {
-    let ladder = profile.step().and_then(|step| Ladder::builtin(&step.ladder).ok());
-    profile.diagnose(ladder.as_ref())
+    profile.diagnose(ladder_of(profile).as_ref())
+}
+
+fn ladder_of(profile: &Profile) -> Option<Ladder> {
+    profile.step().and_then(|step| Ladder::builtin(&step.ladder).ok())
 }
 
 /// Prints a document, and its notices to stderr.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::output::Printer;
 use super::{collect, live};
-use crate::cli::{Collect, Collection, PointArgs};
+use crate::cli::{Collection, PointArgs};
 use crate::document::StepInfo;
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::Launch;
@@ -88,7 +88,7 @@ fn collection(args: &PointArgs) -> Collection {
         device: args.device,
         ncu: args.ncu.clone(),
         ncu_args: args.ncu_args.clone(),
-        collect: Collect::Quick,
+        collect: args.collect,
         section: Vec::new(),
         metrics: Vec::new(),
         timeout: Duration::from_secs(args.limit_s),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::output::Printer;
-use super::{analyze, collect, diff, open};
+use super::{analyze, collect, diff, ledger, open};
 use crate::cli::ProfileArgs;
 use crate::error::{ExitCode, Result};
 use crate::ncu::{self, CollectRequest};
@@ -60,11 +60,20 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         pages,
     };
     let folder = target.finish(&saved, Some(&report))?;
-    let profile = Profile::from_saved(name, saved, Some(folder))?;
+    let profile = Profile::from_saved(name.clone(), saved, Some(folder))?;
     let mut document = profile.diagnose(None);
     if let Some(base) = &baseline {
         document.diff = Some(diff::compare(base, &profile)?);
     }
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
+    let given = ledger::Given {
+        document: &document,
+        ladder: None,
+        program: &name,
+        baseline: baseline.as_ref().zip(document.diff.as_ref()),
+    };
+    ledger::keep(&given, printer);
+    let document = ledger::corrected(document, calibration.as_ref(), None);
     analyze::show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
 }

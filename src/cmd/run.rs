@@ -1,7 +1,7 @@
 //! `adoprof run`: a ladder from its first step to its last.
 
 use super::output::Printer;
-use super::{live, open, step};
+use super::{ledger, live, open, step};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
@@ -24,13 +24,14 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     } else {
         None
     };
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents: Vec<Document> = Vec::new();
     let mut failures: Vec<Error> = Vec::new();
     let mut said: Vec<String> = Vec::new();
     for step in steps {
         match one(args, &ladder, step, &size, device.as_ref(), printer) {
             Ok((document, unprofiled)) => {
-                documents.push(document);
+                documents.push(ledger::corrected(document, calibration.as_ref(), Some(&ladder)));
                 failures.extend(unprofiled);
             }
             Err(error) => {
@@ -83,7 +84,11 @@ fn one(
     };
     let request = request(args, ladder, step, size);
     let outcome = live::step(device, &request, printer)?;
-    Ok((outcome.profile.diagnose(Some(ladder)), outcome.unprofiled))
+    let document = outcome.profile.diagnose(Some(ladder));
+    let given =
+        ledger::Given { document: &document, ladder: Some(ladder), program: "", baseline: None };
+    ledger::keep(&given, printer);
+    Ok((document, outcome.unprofiled))
 }
 
 fn request<'a>(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::output::Printer;
-use super::{analyze, collect, diff, live, open};
+use super::{analyze, collect, diff, ledger, live, open};
 use crate::cli::{Origin, StepArgs};
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
@@ -41,7 +41,7 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
             .as_deref()
             .map(|base| open::one(base, ladder_argument, Some(&size)))
             .transpose()?;
-        show(&profile, &ladder, baseline.as_ref(), args, printer)?;
+        show(&profile, &ladder, baseline.as_ref(), false, args, printer)?;
         return Ok(ExitCode::Success);
     }
     let device = Device::open(args.collection.device)?;
@@ -51,7 +51,7 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         .map(|base| live_baseline(base, &device, &request, printer))
         .transpose()?;
     let outcome = live::step(&device, &request, printer)?;
-    show(&outcome.profile, &ladder, baseline.as_ref(), args, printer)?;
+    show(&outcome.profile, &ladder, baseline.as_ref(), true, args, printer)?;
     Ok(outcome.unprofiled.map_or(ExitCode::Success, |error| error.exit_code()))
 }
 
@@ -72,6 +72,7 @@ fn show(
     profile: &Profile,
     ladder: &Ladder,
     baseline: Option<&Profile>,
+    is_live: bool,
     args: &StepArgs,
     printer: &Printer,
 ) -> Result<()> {
@@ -79,6 +80,17 @@ fn show(
     if let Some(base) = baseline {
         document.diff = Some(diff::compare(base, profile)?);
     }
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
+    if is_live {
+        let given = ledger::Given {
+            document: &document,
+            ladder: Some(ladder),
+            program: "",
+            baseline: baseline.zip(document.diff.as_ref()),
+        };
+        ledger::keep(&given, printer);
+    }
+    let document = ledger::corrected(document, calibration.as_ref(), Some(ladder));
     analyze::show(&document, args.output.format, printer)
 }
 

@@ -62,11 +62,13 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
                 explains: Vec::new(),
                 symptoms: Vec::new(),
                 answered_by: None,
+                ncu: None,
             })
             .collect(),
         ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
+        ncu_only: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What times and counts mean, in sentences.
 
-use super::{Limiter, LimiterDocument, VariantTime, Verdict};
+use super::{Accesses, Limiter, LimiterDocument, VariantTime, Verdict, profile};
 use crate::ladder::plan::VariantKind;
 use crate::text::{byte_rate, bytes, count, duration, percent, significant};
 
@@ -30,6 +30,13 @@ pub fn conclusions(document: &LimiterDocument) -> Vec<String> {
         None => said.push(missing(document)),
     }
     said.extend(document.variants.iter().filter_map(|variant| doubt(document, variant)));
+    said.extend(
+        document
+            .profile_unit
+            .as_ref()
+            .zip(document.verdict)
+            .map(|(unit, verdict)| profile::sentence(unit, verdict.limiter)),
+    );
     said.extend(rate(document));
     said.extend(copies(document));
     said.extend(flight(document));
@@ -58,8 +65,8 @@ fn sentence(document: &LimiterDocument, verdict: &Verdict) -> String {
             duration(verdict.exposed_ns)
         ),
         Limiter::Arithmetic => format!(
-            "Arithmetic-bound: {beyond}. Memory accesses add {} in all, so look at the instructions \
-             first.",
+            "Arithmetic-bound: {beyond}. Memory accesses and waiting for them add {} in all, so look at \
+             the instructions first.",
             duration(verdict.exposed_ns)
         ),
         Limiter::Balanced => format!(
@@ -94,12 +101,12 @@ fn missing(document: &LimiterDocument) -> String {
 /// Why a variant's time is to be taken with care.
 fn doubt(document: &LimiterDocument, variant: &VariantTime) -> Option<String> {
     let name = &variant.name;
-    if let Some(seen) = variant.accesses.filter(|_| variant.kind == VariantKind::MemoryOnly)
-        && (differs(seen.loads, seen.full_loads) || differs(seen.stores, seen.full_stores))
+    if let Some(seen) = variant.accesses
+        && let Some(claim) = refuted(variant.kind, &seen)
     {
         return Some(format!(
-            "`{name}` is not the kernel's memory accesses: it executes {} loads and {} stores, the \
-             whole kernel {} and {}.",
+            "`{name}` is not {claim}: it executes {} loads and {} stores of global memory, the whole \
+             kernel {} and {}.",
             count(seen.loads),
             count(seen.stores),
             count(seen.full_loads),
@@ -125,8 +132,22 @@ fn doubt(document: &LimiterDocument, variant: &VariantTime) -> Option<String> {
     })
 }
 
-fn differs(seen: f64, full: f64) -> bool {
-    (seen - full).abs() > SAME_ACCESSES * full.abs()
+/// What a variant claims to be and is not, by its accesses.
+fn refuted(kind: VariantKind, seen: &Accesses) -> Option<&'static str> {
+    let (loads, stores) = (seen.full_loads, seen.full_stores);
+    let (claim, loads, stores) = match kind {
+        VariantKind::MemoryOnly => ("the kernel's memory accesses", loads, stores),
+        VariantKind::StoreOnly => ("the kernel's stores alone", 0.0, stores),
+        VariantKind::ArithmeticOnly => ("without memory accesses", 0.0, 0.0),
+        VariantKind::WhatIf => return None,
+    };
+    let all = seen.full_loads + seen.full_stores;
+    let differs = |seen: f64, wanted: f64| {
+        // Where none are to be left, a few for the kernel's own bookkeeping are no matter.
+        let of = if wanted > 0.0 { wanted } else { all };
+        (seen - wanted).abs() > SAME_ACCESSES * of
+    };
+    (differs(seen.loads, loads) || differs(seen.stores, stores)).then_some(claim)
 }
 
 fn rate(document: &LimiterDocument) -> Option<String> {
@@ -227,10 +248,13 @@ fn what_if(variant: &VariantTime) -> Option<String> {
             faults => format!(" ({})", faults.join(", ")),
         };
         let title = if variant.title.is_empty() { &variant.name } else { &variant.title };
-        format!(
-            "What if, {title}{faults}: {} instead, at most {}× faster.",
-            duration(variant.entrant.time_ns.median),
-            significant(variant.factor, 3),
-        )
+        let time = duration(variant.entrant.time_ns.median);
+        if variant.factor < 1.0 {
+            return format!(
+                "What if, {title}{faults}: {time} instead, so nothing is to be gained there."
+            );
+        }
+        let factor = significant(variant.factor, 3);
+        format!("What if, {title}{faults}: {time} instead, at most {factor}× faster.")
     })
 }

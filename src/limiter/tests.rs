@@ -36,6 +36,10 @@ fn each_verdict_has_its_picture() {
         (7.9, 6.0, 4.0, Limiter::Memory),
         // All of a small part is exposed, but a twentieth of the whole is no matter.
         (10.5, 10.0, 0.5, Limiter::Memory),
+        // All of the short part is exposed, and more: 13 - 10 is 23% of the whole, not a quarter.
+        (13.0, 2.0, 10.0, Limiter::Arithmetic),
+        // 14 - 10 is 29%.
+        (14.0, 2.0, 10.0, Limiter::Latency),
         // A variant may take longer than the whole.
         (9.0, 10.0, 1.0, Limiter::Memory),
     ] {
@@ -166,6 +170,7 @@ pub(crate) fn sample() -> LimiterDocument {
         }),
         device,
         profile_bound: None,
+        profile_unit: None,
         conclusions: Vec::new(),
         notices: Vec::new(),
     }
@@ -199,9 +204,27 @@ fn doubts_are_named() {
         Some(Accesses { loads: 90.0, stores: 10.0, full_loads: 100.0, full_stores: 10.0 });
     document.growth = document.growth.map(|growth| Growth { time_ratio: 1.02, ..growth });
     let all = document.clone().concluded().conclusions.join("\n");
-    assert!(all.contains("executes 90 loads and 10 stores, the whole kernel 100 and 10"), "{all}");
+    assert!(all.contains("executes 90 loads and 10 stores of global memory, the whole"), "{all}");
+    let counted =
+        |loads, stores| Some(Accesses { loads, stores, full_loads: 100.0, full_stores: 10.0 });
+    for (kind, accesses, doubted) in [
+        (VariantKind::StoreOnly, counted(0.0, 10.0), false),
+        (VariantKind::StoreOnly, counted(0.0, 9.0), true),
+        (VariantKind::StoreOnly, counted(50.0, 10.0), true),
+        (VariantKind::ArithmeticOnly, counted(1.0, 0.0), false),
+        (VariantKind::ArithmeticOnly, counted(0.0, 10.0), true),
+        (VariantKind::WhatIf, counted(50.0, 5.0), false),
+    ] {
+        let mut document = sample();
+        document.variants[1] = VariantTime { accesses, ..variant("x", kind, 16.25, 35.39) };
+        let all = document.concluded().conclusions.join("\n");
+        assert_eq!(all.contains("`x` is not"), doubted, "{kind:?} {accesses:?}\n{all}");
+    }
     assert!(all.contains("holds 512 threads on an SM and the whole kernel 1,024"), "{all}");
     assert!(all.contains("too few threads are launched"), "{all}");
+    document.variants[2] = variant("slower", VariantKind::WhatIf, 40.0, 35.39);
+    let all = document.clone().concluded().conclusions.join("\n");
+    assert!(all.contains("slower: 40.0 ms instead, so nothing is to be gained there."), "{all}");
     document.variants[0] = variant("memory", VariantKind::MemoryOnly, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");
     assert!(all.contains("`memory` alone takes longer (40.0 ms)"), "{all}");

@@ -8,8 +8,11 @@ use crate::finding::Bound;
 pub enum Term {
     /// Device memory.
     Dram,
-    /// The L2 slices: tags, data, and their crossbar ports.
+    /// The L2 slices' data, and its way to the SMs.
     L2,
+    /// The requests to L2: tags, and the way from the SMs with what is written. A dense request of a
+    /// warp brings up to four sectors, a scattered one brings one.
+    L2Requests,
     /// The L1 data pipe: one wavefront a cycle and SM, shared memory included.
     L1Data,
     /// The load/store unit's input: one warp instruction a cycle and SM.
@@ -30,16 +33,19 @@ pub enum Term {
     Atomic,
     /// The indexed-constant cache: one constant a cycle and SM.
     Constant,
+    /// The bus to host memory.
+    HostLink,
 }
 
 impl Term {
     /// How many terms there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 14;
 
     /// All terms.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Dram,
         Self::L2,
+        Self::L2Requests,
         Self::L1Data,
         Self::Lsu,
         Self::Issue,
@@ -50,6 +56,7 @@ impl Term {
         Self::Tensor,
         Self::Atomic,
         Self::Constant,
+        Self::HostLink,
     ];
 
     /// The unit's name in reports.
@@ -58,6 +65,7 @@ impl Term {
         match self {
             Self::Dram => "DRAM",
             Self::L2 => "L2",
+            Self::L2Requests => "L2 requests",
             Self::L1Data => "L1 data pipe",
             Self::Lsu => "LSU",
             Self::Issue => "issue slots",
@@ -68,6 +76,7 @@ impl Term {
             Self::Tensor => "tensor pipe",
             Self::Atomic => "L2 atomics",
             Self::Constant => "constant cache",
+            Self::HostLink => "host link",
         }
     }
 
@@ -75,9 +84,14 @@ impl Term {
     #[must_use]
     pub fn bound(self) -> Bound {
         match self {
-            Self::Dram | Self::L2 | Self::L1Data | Self::Lsu | Self::Atomic | Self::Constant => {
-                Bound::Memory
-            }
+            Self::Dram
+            | Self::L2
+            | Self::L2Requests
+            | Self::L1Data
+            | Self::Lsu
+            | Self::Atomic
+            | Self::Constant
+            | Self::HostLink => Bound::Memory,
             Self::Issue | Self::Fma | Self::Alu | Self::Fp64 | Self::Xu | Self::Tensor => {
                 Bound::Compute
             }
@@ -92,11 +106,13 @@ impl Term {
             Self::Dram => &["dram__cycles_active.avg.pct_of_peak_sustained_elapsed"],
             Self::L2 => &[
                 "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
-                "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed",
                 "lts__d_sectors.avg.pct_of_peak_sustained_elapsed",
                 "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed",
-                "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed",
                 "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            ],
+            Self::L2Requests => &[
+                "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed",
+                "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed",
             ],
             Self::L1Data => &["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"],
             Self::Lsu => &[
@@ -112,6 +128,8 @@ impl Term {
             Self::Atomic => {
                 &["lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed"]
             }
+            // Worked out from counts: see `counts`.
+            Self::HostLink => &[],
             Self::Constant => &["idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"],
         }
     }

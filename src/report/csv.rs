@@ -9,9 +9,21 @@ use crate::document::{Document, RunDocument};
 use crate::text::printable;
 
 /// The columns of a document's CSV.
-pub const FINDING_COLUMNS: [&str; 12] = [
-    "launch", "kernel", "rank", "rule", "factor", "low", "high", "file", "line", "share",
-    "message", "hint",
+pub const FINDING_COLUMNS: [&str; 14] = [
+    "launch",
+    "kernel",
+    "rank",
+    "rule",
+    "factor",
+    "low",
+    "high",
+    "file",
+    "line",
+    "share",
+    "message",
+    "hint",
+    "ncu_rule",
+    "ncu_percent",
 ];
 
 /// One row a finding; its place is the line with the largest share.
@@ -55,6 +67,8 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
                 number(place.map(|place| place.share)),
                 printable(&finding.message),
                 printable(&finding.hint),
+                finding.ncu.as_ref().map(|ncu| printable(&ncu.rule)).unwrap_or_default(),
+                number(finding.ncu.as_ref().and_then(|ncu| ncu.estimate_percent)),
             ]);
         }
     }

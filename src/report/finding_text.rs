@@ -14,7 +14,7 @@ const MOST: usize = 4;
 pub fn findings(page: &mut Page, launch: &LaunchReport) {
     let shown = if page.style.verbose { launch.findings.len() } else { MOST };
     for finding in launch.findings.iter().take(shown) {
-        one(page, finding);
+        one(page, finding, !launch.ncu_rules.is_empty());
     }
     let rest: Vec<&str> =
         launch.findings.iter().skip(shown).map(|finding| finding.rule.as_str()).collect();
@@ -24,7 +24,7 @@ pub fn findings(page: &mut Page, launch: &LaunchReport) {
     }
 }
 
-fn one(page: &mut Page, finding: &RankedFinding) {
+fn one(page: &mut Page, finding: &RankedFinding, has_ncu_rules: bool) {
     page.blank();
     let mut headline = format!("{}. {}", finding.rank, finding.rule);
     if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
@@ -49,6 +49,9 @@ fn one(page: &mut Page, finding: &RankedFinding) {
     if finding.symptoms.is_empty() && !finding.explains.is_empty() {
         page.labelled("   ", "shows as", &finding.explains.join(", "));
     }
+    if has_ncu_rules && !is_roof(&finding.rule) {
+        page.labelled("   ", "ncu", &agreement(finding));
+    }
     if page.style.verbose && !finding.evidence.is_empty() {
         let rows: Vec<Vec<String>> = finding
             .evidence
@@ -59,6 +62,23 @@ fn one(page: &mut Page, finding: &RankedFinding) {
         let lines = render(&head, &rows, page.style.width - 3);
         page.table("   ", &lines);
     }
+}
+
+/// What ncu's own rules say of a finding's fault.
+pub fn agreement(finding: &RankedFinding) -> String {
+    let Some(ncu) = &finding.ncu else {
+        return "has no word on it".to_owned();
+    };
+    match ncu.estimate_percent {
+        Some(percent) => format!("names it too: {}", promise(&ncu.rule, percent, ncu.global)),
+        None => format!("names it too, without an estimate: {}", ncu.rule),
+    }
+}
+
+/// ncu's promise in words: `CPIStall, 30% of the time`.
+pub fn promise(rule: &str, percent: f64, global: bool) -> String {
+    let of = if global { "of the time" } else { "of one unit's efficiency" };
+    format!("{rule}, {percent:.0}% {of}")
 }
 
 /// The verdict's launch and finding.

@@ -67,6 +67,7 @@ fn bars(page: &mut Page, document: &LimiterDocument) {
     let mut rows = vec![("whole kernel".to_owned(), document.full.time_ns.median, String::new())];
     for variant in &document.variants {
         let note = match variant.kind {
+            VariantKind::WhatIf if variant.factor < 1.0 => "gains nothing".to_owned(),
             VariantKind::WhatIf => format!("at most {}", factor(variant.factor)),
             kind => kind.word().to_owned(),
         };

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::diff_text::{headline, shown};
-use super::finding_text::{chain, next_step, verdict};
+use super::finding_text::{agreement, chain, next_step, promise, verdict};
 use super::header::{answer, device, recorded, subject};
 use super::markdown_tables::{code, diff_table, escape, evidence_table, launch_table, run_table};
 use super::number::{estimate, place, timing};
 use super::run_text::sentence;
-use super::steps::rows;
+use super::steps::{is_roof, rows};
 use crate::diff::Diff;
 use crate::document::{Document, RankedFinding, RunDocument};
 use crate::text::percent;
@@ -100,11 +100,15 @@ fn document_findings(text: &mut String, document: &Document) {
         }
         for finding in &launch.findings {
             one(text, finding);
+            if !launch.ncu_rules.is_empty() && !is_roof(&finding.rule) {
+                push(text, &format!("   - ncu {}\n", escape(&agreement(finding))));
+            }
         }
         if !launch.findings.is_empty() {
             push(text, "\n");
         }
     }
+    ncu_only(text, document);
     details(text, document);
 }
 
@@ -141,6 +145,24 @@ fn details(text: &mut String, document: &Document) {
         let missing: Vec<String> = skipped.missing.iter().map(|name| code(name)).collect();
         let rule = escape(&skipped.rule);
         push(text, &format!("- {rule} not checked for want of {}\n", missing.join(", ")));
+    }
+    push(text, "\n</details>\n");
+}
+
+/// What ncu promises and adoprof does not, folded away.
+fn ncu_only(text: &mut String, document: &Document) {
+    if document.launches.iter().all(|launch| launch.ncu_only.is_empty()) {
+        return;
+    }
+    push(text, "<details><summary>what ncu promises and adoprof does not</summary>\n\n");
+    for launch in &document.launches {
+        if document.launches.len() > 1 && !launch.ncu_only.is_empty() {
+            push(text, &format!("\n{}\n\n", code(&launch.kernel)));
+        }
+        for only in &launch.ncu_only {
+            let said = promise(&only.rule, only.estimate_percent, only.global);
+            push(text, &format!("- {}: {}\n", escape(&said), escape(&only.reason)));
+        }
     }
     push(text, "\n</details>\n");
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::diff::{Diff, MetricChange};
 use crate::document::{
-    CpuTime, Document, LaunchReport, NcuRule, RankedFinding, Rate, RunDocument, SCHEMA, StepInfo,
-    Timing, Utilization, Verdict,
+    CpuTime, Document, LaunchReport, NcuAgreement, NcuOnly, NcuRule, RankedFinding, Rate,
+    RunDocument, SCHEMA, StepInfo, Timing, Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};
@@ -39,6 +39,7 @@ pub fn finding(rank: usize, rule: &str, factor: f64) -> RankedFinding {
         explains: Vec::new(),
         symptoms: Vec::new(),
         answered_by: None,
+        ncu: None,
     }
 }
 
@@ -65,6 +66,7 @@ pub fn launch(kernel: &str, ms: f64, share: f64, findings: Vec<RankedFinding>) -
         ranking: Vec::new(),
         skipped: Vec::new(),
         ncu_rules: Vec::new(),
+        ncu_only: Vec::new(),
     }
 }
 
@@ -117,6 +119,18 @@ pub fn recorded_step() -> Document {
         message: "Made up: what ncu would say.".to_owned(),
         estimate_percent: Some(44.0),
         global: true,
+    }];
+    launch.findings[0].ncu = Some(NcuAgreement {
+        rule: "UncoalescedGlobalAccess".to_owned(),
+        estimate_percent: Some(40.9),
+        global: true,
+    });
+    launch.ncu_only = vec![NcuOnly {
+        rule: "ThreadDivergence".to_owned(),
+        estimate_percent: 37.0,
+        global: true,
+        faults: vec!["thread-divergence".to_owned()],
+        reason: "Made up: why that would not hold.".to_owned(),
     }];
     let mut step = step("v2", 1024, 10.0, 400.0);
     step.total_ns = Some(90e6);

@@ -135,8 +135,7 @@ fn gain(before: &StepInfo, now: &StepInfo) -> Option<Gain> {
     Some(Gain { factor: factor(now.value, before.value)?, by_rate: true })
 }
 
-/// The verdict's estimate over the whole step's time: a launch with share s and factor f leaves
-/// 1 − s·(1 − 1/f) of it.
+/// The verdict's estimate over the whole step's time.
 pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
     let (launch, finding) = verdict(document)?;
     over_all_launches(document, launch, finding)
@@ -148,13 +147,8 @@ fn over_all_launches(
     launch: &LaunchReport,
     finding: &RankedFinding,
 ) -> Option<Estimate> {
-    let share = if document.launches.len() == 1 { 1.0 } else { launch.time_share };
-    let whole = |factor: f64| 1.0 / (1.0 - share * (1.0 - 1.0 / factor));
-    finding.estimated_speedup.map(|gain| Estimate {
-        factor: whole(gain.factor),
-        low: whole(gain.low),
-        high: whole(gain.high),
-    })
+    let gain = finding.estimated_speedup?;
+    Some(document.over_all_launches(launch, &gain))
 }
 
 /// The finding that a step answers, the largest gain where there are several.

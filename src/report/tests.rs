@@ -101,6 +101,21 @@ fn evidence_and_ncus_rules_need_verbose() {
 }
 
 #[test]
+fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
+    let (brief, verbose) = (&reports(100, false)[0], &reports(100, true)[0]);
+    assert!(brief.contains("adoprof does not (-v): ThreadDivergence 37%"), "{brief}");
+    let reason = "ThreadDivergence, 37% of the time: Made up: why that would not hold.";
+    assert!(!brief.contains(reason) && verbose.contains(reason), "{verbose}");
+    let markdown =
+        text(|out| render_document(&samples::recorded_step(), Format::Markdown, style(80), out));
+    assert!(markdown.contains("- ncu names it too: UncoalescedGlobalAccess, 41% of the time"));
+    assert!(markdown.contains("- ncu has no word on it"));
+    assert!(markdown.contains(reason));
+    // Nothing is said of ncu where the profile has no word of its rules.
+    assert!(!reports(100, true)[1].contains("ncu "), "{}", reports(100, true)[1]);
+}
+
+#[test]
 fn quiet_leaves_the_headline_and_the_next_optimization() {
     let quiet = Style { quiet: true, ..style(80) };
     let report = text(|out| render_document(&samples::recorded_step(), Format::Text, quiet, out));
@@ -204,13 +219,16 @@ fn csv_has_a_row_a_finding() {
     let said =
         text(|out| render_document(&samples::recorded_step(), Format::Csv, Style::default(), out));
     let mut rows = ::csv::Reader::from_reader(said.as_bytes());
-    let columns = "launch,kernel,rank,rule,factor,low,high,file,line,share,message,hint";
+    let columns = "launch,kernel,rank,rule,factor,low,high,file,line,share,message,hint,ncu_rule,\
+                   ncu_percent";
     assert_eq!(rows.headers().expect("a header"), columns.split(',').collect::<Vec<_>>());
     let rows: Vec<::csv::StringRecord> = rows.records().collect::<Result<_, _>>().expect("rows");
     assert_eq!(rows.len(), 2);
     assert_eq!(&rows[0][3], "uncoalesced-global-access");
     assert_eq!((&rows[0][4], &rows[0][7], &rows[0][8]), ("1.8", "kernels/ado/v2.cu", "23"));
     assert_eq!(&rows[1][7], "", "no place is known");
+    assert_eq!((&rows[0][12], &rows[0][13]), ("UncoalescedGlobalAccess", "40.9"));
+    assert_eq!((&rows[1][12], &rows[1][13]), ("", ""), "ncu has no word on it");
 }
 
 #[test]

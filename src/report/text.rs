@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::bars::bars;
-use super::finding_text::{findings, next};
+use super::finding_text::{findings, next, promise};
 use super::header::header;
 use super::number::{extent, shape};
 use super::page::{Ink, Page};
@@ -62,6 +62,7 @@ fn body(page: &mut Page, document: &Document) {
         if page.style.verbose {
             ncu_rules(page, launch);
         }
+        ncu_only(page, launch);
     }
 }
 
@@ -175,11 +176,40 @@ fn ncu_rules(page: &mut Page, launch: &LaunchReport) {
     page.blank();
     page.inked("", "ncu's own rules", Ink::Bold);
     for rule in &launch.ncu_rules {
-        let of = if rule.global { "of the kernel" } else { "of one unit's efficiency" };
+        let of = if rule.global { "of the time" } else { "of one unit's efficiency" };
         let gain = rule.estimate_percent.map(|percent| format!(", {percent:.0}% {of}"));
         let gain = gain.unwrap_or_default();
         let text =
             format!("{} {} ({}{gain}): {}", rule.section, rule.rule, rule.kind, rule.message);
         page.paragraph("  ", &text);
+    }
+}
+
+/// What ncu promises and adoprof does not: verbose, each with the reason; otherwise in one line, and
+/// only promises of the whole kernel's time.
+fn ncu_only(page: &mut Page, launch: &LaunchReport) {
+    if launch.ncu_only.is_empty() {
+        return;
+    }
+    if !page.style.verbose {
+        let of_the_time: Vec<String> = launch
+            .ncu_only
+            .iter()
+            .filter(|only| only.global)
+            .map(|only| format!("{} {:.0}%", only.rule, only.estimate_percent))
+            .collect();
+        if !of_the_time.is_empty() {
+            page.blank();
+            let text =
+                format!("ncu also promises, and adoprof does not (-v): {}", of_the_time.join(", "));
+            page.inked("", &text, Ink::Dim);
+        }
+        return;
+    }
+    page.blank();
+    page.inked("", "what ncu promises and adoprof does not", Ink::Bold);
+    for only in &launch.ncu_only {
+        let said = promise(&only.rule, only.estimate_percent, only.global);
+        page.paragraph("  ", &format!("{said}: {}", only.reason));
     }
 }

@@ -134,6 +134,7 @@ mod tests {
         assert!(draft.message.contains("2.0 turns each"), "{}", draft.message);
         assert!((draft.effect.share_of(Term::Constant) - 0.5).abs() < 1e-12);
         assert_eq!(draft.locations[0].line, 9);
+        let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
         table.instructions = vec![row("LDC R4, c[0x3][R2]", 10_001.0)];
         assert!(super::super::testing::check(&RULE, &table).is_none());
     }

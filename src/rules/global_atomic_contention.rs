@@ -114,6 +114,7 @@ fn effect(case: &Case, requests: f64) -> Effect {
         removed: vec![
             (Term::Atomic, goes),
             (Term::L2, goes * of_l2),
+            (Term::L2Requests, goes * of_l2),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
         stalls: atomics::stalls(case, atomics::is_global, goes),

@@ -2,11 +2,13 @@
 
 use super::remote::{self, ASKED, Remote, THRESHOLDS};
 use super::{Kind, Rule};
+use crate::model::Term;
 
 const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum";
 
 const HOST: Remote = Remote {
     sectors: SECTORS,
+    term: Some(Term::HostLink),
     place: "host memory",
     link: "the bus",
     hint: "\

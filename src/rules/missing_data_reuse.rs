@@ -1,11 +1,15 @@
 //! The same data is fetched again and again through L1 or L2.
 
+use std::collections::HashMap;
+
 use super::case::place;
 use super::limits::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule, Threshold};
+use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
+use crate::sass::{Family, Listing, Space, sharing};
 use crate::text::{bytes, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -68,7 +72,7 @@ fn check(case: &Case) -> Option<Draft> {
     let l1_share = needed_tags / (needed_tags + shared);
     let on_top = match case.model.busiest() {
         Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
-        Some((Term::L2, _)) => true,
+        Some((Term::L2 | Term::L2Requests, _)) => true,
         _ => false,
     };
     let wait = case.stall(StallReason::LongScoreboard);
@@ -76,17 +80,24 @@ fn check(case: &Case) -> Option<Draft> {
     if !(on_top || waits) {
         return None;
     }
-    let locations = cached_loads(case, repeated);
-    let on_lines = |row: &crate::export::SourceRow| {
+    let shared_loads = SharedLoads::of(case);
+    if shared_loads.is_none() && by_data(case) {
+        return None;
+    }
+    let locations = match &shared_loads {
+        Some(loads) => loads.locations(case),
+        None => cached_loads(case, repeated),
+    };
+    let on_lines = |row: &SourceRow| {
         locations
             .iter()
             .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
     };
-    // Without lines, the repeated loads have their share of the waits at most.
-    let waits_share = if locations.is_empty() {
-        repeated
-    } else {
-        case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated)
+    let waits_share = match &shared_loads {
+        Some(loads) => loads.waits_share,
+        // Without lines, the repeated loads have their share of the waits at most.
+        None if locations.is_empty() => repeated,
+        None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
     let lsu_share = l1_share * repeated;
     let l2_hits = l2_hit_share(case);
@@ -110,7 +121,12 @@ fn check(case: &Case) -> Option<Draft> {
              one matrix product (a library GEMM)."
         ),
         effect: Effect {
-            removed: vec![(Term::L1Data, lsu_share), (Term::Lsu, lsu_share), (Term::L2, l2_hits)],
+            removed: vec![
+                (Term::L1Data, lsu_share),
+                (Term::Lsu, lsu_share),
+                (Term::L2, l2_hits),
+                (Term::L2Requests, l2_hits),
+            ],
             stalls: vec![(StallReason::LongScoreboard, waits_share)],
             ..Effect::default()
         },
@@ -127,6 +143,63 @@ fn l2_hit_share(case: &Case) -> f64 {
         (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
         _ => 0.0,
     }
+}
+
+/// Loads whose addresses are the same in several blocks or warps, told from the instructions.
+struct SharedLoads {
+    /// The part of each load's sectors that is fetched again, 0 to 1, by the load's address.
+    again: HashMap<u64, f64>,
+    /// The share of all waits for data that is for them, 0 to 1.
+    waits_share: f64,
+}
+
+impl SharedLoads {
+    /// `None` without instructions, and where no load is known to be repeated.
+    fn of(case: &Case) -> Option<Self> {
+        let listing = Listing::of(case.launch)?;
+        let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+        let again: HashMap<u64, f64> = sharing::repetitions(&listing, grid, block)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, copies)| {
+                let copies = copies.filter(|&copies| copies > 1.0)?;
+                let row = listing.row(index);
+                (row.counters.inst_executed > 0.0).then_some((row.address?, 1.0 - 1.0 / copies))
+            })
+            .collect();
+        let waits = listing.blame(StallReason::LongScoreboard);
+        let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
+        let for_them: f64 =
+            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
+        let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
+        (!again.is_empty()).then_some(Self { again, waits_share })
+    }
+
+    /// The lines that fetch most again.
+    fn locations(&self, case: &Case) -> Vec<Location> {
+        case.lines_of("sectors fetched again", |row| {
+            let part = row.address.and_then(|at| self.again.get(&at)).copied();
+            part.unwrap_or(0.0) * row.counters.l2_sectors_global_ideal
+        })
+    }
+}
+
+/// True where most of what is loaded is at addresses that were loaded themselves: which of it repeats
+/// is the data's affair, and no tile can be planned for it.
+fn by_data(case: &Case) -> bool {
+    let Some(listing) = Listing::of(case.launch) else { return false };
+    let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+    let (mut all, mut unknown) = (0.0, 0.0);
+    for (index, copies) in sharing::repetitions(&listing, grid, block).into_iter().enumerate() {
+        if listing.sass.entries[index].family != Family::Load(Space::Global) {
+            continue;
+        }
+        let sectors = listing.row(index).counters.l2_sectors_global_ideal;
+        all += sectors;
+        unknown += if copies.is_none() { sectors } else { 0.0 };
+    }
+    unknown > 0.5 * all
 }
 
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data

@@ -7,6 +7,7 @@ const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum"
 
 const PEER: Remote = Remote {
     sectors: SECTORS,
+    term: None,
     place: "another device's memory",
     link: "the link to it",
     hint: "\

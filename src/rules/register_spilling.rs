@@ -88,6 +88,8 @@ fn effect(case: &Case, spills: f64, share: f64) -> Effect {
     let memory = spills + global + shared;
     let mut removed = vec![(Term::Issue, share), (Term::Lsu, spills / memory)];
     removed.push((Term::L1Data, spills / (spills + tags + shared)));
+    let of_local = if local > 0.0 { (spills / local).min(1.0) } else { 1.0 };
+    removed.extend(super::local::l2(case, of_local));
     let of_stalls = if local + global > 0.0 { spills.min(local) / (local + global) } else { 0.0 };
     Effect {
         removed,

@@ -17,12 +17,20 @@ const STALLS: [StallReason; 4] =
     [StallReason::LongScoreboard, StallReason::LgThrottle, StallReason::Drain, StallReason::Membar];
 
 /// The limits of both rules.
-pub const THRESHOLDS: &[Threshold] = &[Threshold {
-    what: "sectors fetched over the link, of the sectors that L1 asks of L2, at least",
-    value: NOISE,
-    unit: "%",
-    source: NOISE_SOURCE,
-}];
+pub const THRESHOLDS: &[Threshold] = &[
+    Threshold {
+        what: "sectors fetched over the link, of the sectors that L1 asks of L2, at least",
+        value: NOISE,
+        unit: "%",
+        source: NOISE_SOURCE,
+    },
+    Threshold {
+        what: "or the time for which the link is busy at its full rate, at least",
+        value: NOISE,
+        unit: "%",
+        source: NOISE_SOURCE,
+    },
+];
 
 /// What all traffic is compared with.
 pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
@@ -31,6 +39,8 @@ pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
 pub struct Remote {
     /// The sectors that come from there.
     pub sectors: &'static str,
+    /// The model's term for the way there, where it has one.
+    pub term: Option<Term>,
     /// Where they lie, after "come from".
     pub place: &'static str,
     /// The way there.
@@ -42,7 +52,9 @@ pub struct Remote {
 /// Fires where a good part of the sectors comes over the link.
 pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
     let (sectors, asked) = (case.need(remote.sectors), case.need(ASKED));
-    if !(sectors > 0.0 && asked > 0.0 && 100.0 * sectors / asked >= NOISE) {
+    let busy = remote.term.and_then(|term| case.model.utilization(term)).unwrap_or(0.0);
+    let many = 100.0 * sectors / asked >= NOISE || 100.0 * busy >= NOISE;
+    if !(sectors > 0.0 && asked > 0.0 && many) {
         return None;
     }
     let moved = sectors * SECTOR;
@@ -66,6 +78,7 @@ pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
         hint: remote.hint.replace("{at}", &at),
         locations,
         effect: Effect {
+            removed: remote.term.map(|term| (term, 1.0)).into_iter().collect(),
             added: vec![(Term::Dram, dram_share(case, moved))],
             stalls: STALLS.iter().map(|&reason| (reason, 1.0)).collect(),
             ..Effect::default()

@@ -1,7 +1,7 @@
 //! Shared-memory accesses serialise on banks.
 
 use super::case::place;
-use super::{Case, Draft, Kind, Rule, Threshold};
+use super::{Case, Draft, Kind, Rule, Threshold, atomics};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
@@ -43,7 +43,7 @@ neighbouring lanes touch neighbouring words.",
 };
 
 fn check(case: &Case) -> Option<Draft> {
-    let (wavefronts, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
+    let (wavefronts, ideal) = wavefronts(case);
     let excess = wavefronts - ideal;
     if !(wavefronts > 0.0 && 100.0 * excess / wavefronts >= LEAST_EXCESS) {
         return None;
@@ -94,6 +94,19 @@ fn check(case: &Case) -> Option<Draft> {
             ..Effect::default()
         },
     })
+}
+
+/// Wavefronts of shared-memory accesses, and those that they would need without conflicts. Atomics are
+/// left out where instructions tell them apart: equal addresses serialise them too, which is
+/// another fault.
+pub fn wavefronts(case: &Case) -> (f64, f64) {
+    let (all, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
+    let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);
+    for row in case.launch.instructions.iter().filter(|row| atomics::is_shared(row)) {
+        of_atomics += row.counters.wavefronts_shared;
+        ideal_of_atomics += row.counters.wavefronts_shared_ideal;
+    }
+    ((all - of_atomics).max(0.0), (ideal - ideal_of_atomics).max(0.0))
 }
 
 #[cfg(test)]

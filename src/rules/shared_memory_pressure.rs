@@ -158,15 +158,22 @@ fn evidence(case: &Case, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> 
     evidence
 }
 
-/// The share of shared wavefronts that are bank conflicts, 0 where too few to count.
+/// The share of shared wavefronts that are bank conflicts or atomics in a queue, 0 where too few to
+/// count: each is a fault of its own.
 fn conflict_share(case: &Case) -> f64 {
-    match (case.get("memory_l1_wavefronts_shared"), case.get("memory_l1_wavefronts_shared_ideal")) {
-        (Some(all), Some(ideal)) if all > 0.0 => {
-            let share = 1.0 - ideal / all;
-            if 100.0 * share >= shared_bank_conflicts::LEAST_EXCESS { share } else { 0.0 }
-        }
-        _ => 0.0,
-    }
+    let (all, ideal) = shared_bank_conflicts::wavefronts(case);
+    let conflicts = if all > 0.0 { 1.0 - ideal / all } else { 0.0 };
+    let queued = case
+        .get(PARTS[2])
+        .zip(case.get("smsp__inst_executed_op_shared_atom.sum"))
+        .zip(case.get(ALL).filter(|&all| all > 0.0))
+        .map_or(0.0, |((atomics, instructions), all)| (atomics - instructions).max(0.0) / all);
+    let conflicts = if 100.0 * conflicts >= shared_bank_conflicts::LEAST_EXCESS {
+        conflicts * (1.0 - queued)
+    } else {
+        0.0
+    };
+    (conflicts + queued).clamp(0.0, 1.0)
 }
 
 /// Wavefronts that are neither loads, stores nor atomics: their share (0 to 1) and number. `None`
@@ -197,7 +204,9 @@ fn effect(case: &Case) -> Effect {
         .filter(|&busy| busy > 0.0)
         .map(|busy| (case.need(BUSY) * (1.0 - conflict_share(case)) / 100.0 / busy).min(1.0));
     let mut removed = Vec::new();
-    removed.extend(of_pipe.map(|share| (Term::L1Data, share)));
+    // Conflicts stay: they are another fault, and go with it.
+    let needed = 1.0 - conflict_share(case);
+    removed.extend(of_pipe.map(|share| (Term::L1Data, share * needed)));
     removed.extend(of_lsu.map(|share| (Term::Lsu, share)));
     if let Some(share) = instruction_share(case) {
         removed.push((Term::Issue, share));

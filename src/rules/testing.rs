@@ -78,3 +78,26 @@ pub fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
     }
     draft
 }
+
+/// A launch with these metrics and instructions, each with how often warps executed it: lines 1, 2,
+/// … of k.cu, 16 bytes apart from address 0x100.
+pub fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
+    let mut launch = launch(metrics);
+    launch.instructions = (0_u64..)
+        .zip(code)
+        .map(|(index, (text, executed))| SourceRow {
+            file: Some("k.cu".to_owned()),
+            line: u32::try_from(index + 1).ok(),
+            address: Some(0x100 + 16 * index),
+            text: (*text).to_owned(),
+            counters: SourceCounters {
+                inst_executed: *executed,
+                thread_inst_executed: 32.0 * executed,
+                thread_inst_executed_pred_on: 32.0 * executed,
+                ..SourceCounters::default()
+            },
+            ..SourceRow::default()
+        })
+        .collect();
+    launch
+}

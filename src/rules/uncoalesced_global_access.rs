@@ -3,18 +3,24 @@
 use super::case::place;
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceRow;
+use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
+use crate::sass::Listing;
 use crate::text::{count, percent};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 const TAGS: &str = "memory_l1_tag_requests_global";
+const REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 
 /// Below this share of excess sectors the boundary effects of any array (a first or last sector
 /// partly used) look the same as a fault.
 const LEAST_EXCESS: f64 = 0.05;
+
+/// Bytes of a sector.
+const SECTOR_BYTES: f64 = 32.0;
 
 /// Sectors of a cache line: one L1 tag look-up serves four dense sectors.
 const SECTORS_PER_LINE: f64 = 4.0;
@@ -124,13 +130,26 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
     // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
     let from_l1 = case.get("lts__t_sectors_srcunit_tex.sum");
     let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
-    let tex_part = from_l1
-        .zip(case.get("lts__t_sectors.sum").filter(|&all| all > 0.0))
-        .map_or(1.0, |(seen, all)| (seen / all).min(1.0));
     if l2_share > 0.0 {
-        removed.push((Term::L2, l2_share * tex_part));
-        // Hits and misses of L2 are taken to shrink alike.
-        removed.push((Term::Dram, l2_share));
+        // Sectors that cross between the halves of L2 go with those that L1 asks for.
+        removed.push((Term::L2, l2_share));
+        // DRAM moves excess at least where it moves more than all addresses need; what lies below
+        // that may as well be data fetched once, its excess hits in L2.
+        let moved = case.get("dram__bytes_read.sum").zip(case.get("dram__bytes_write.sum"));
+        let dram_share = moved
+            .map(|(read, written)| read + written)
+            .filter(|&moved| moved > 0.0)
+            .map_or(l2_share, |moved| (1.0 - SECTOR_BYTES * ideal / moved).clamp(0.0, l2_share));
+        removed.push((Term::Dram, dram_share));
+    }
+    // A dense request brings its sectors four at a time.
+    let requests = case.get(REQUESTS).filter(|&requests| requests > 0.0);
+    let request_share = requests
+        .map(|requests| (1.0 - ideal / SECTORS_PER_LINE / requests).clamp(0.0, 1.0))
+        .filter(|_| l2_share >= LEAST_EXCESS)
+        .unwrap_or(l2_share);
+    if request_share > 0.0 {
+        removed.push((Term::L2Requests, request_share));
     }
     let l2_pays = l2_share >= LEAST_EXCESS;
     if l2_pays {
@@ -141,7 +160,36 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         (false, true) => format!("The cost: {}.", payers.join("; ")),
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
     };
-    (Effect { removed, ..Effect::default() }, payer)
+    (Effect { removed, stalls: stalls(case, request_share), ..Effect::default() }, payer)
+}
+
+/// A load returns with its last sector, and the lines that it touches are asked for one after another,
+/// so waits shrink with the requests that L2 no longer sees: those for loads with excess, and those for
+/// a place in the queue that such accesses fill.
+fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
+    if goes <= 0.0 {
+        return Vec::new();
+    }
+    let excess = |row: &SourceRow| {
+        let (sectors, ideal) =
+            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+        sectors > ideal * (1.0 + LEAST_EXCESS)
+    };
+    let waits = match Listing::of(case.launch) {
+        Some(listing) => {
+            let waits = listing.blame(StallReason::LongScoreboard);
+            let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+            let theirs = waits.iter().filter(|wait| excess(wait.producer));
+            let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+            if all > 0.0 { theirs / all } else { 0.0 }
+        }
+        None => case.stall_on(StallReason::LongScoreboard, excess),
+    };
+    vec![
+        (StallReason::LongScoreboard, goes * waits),
+        (StallReason::LgThrottle, goes),
+        (StallReason::Drain, goes),
+    ]
 }
 
 /// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups

@@ -11,6 +11,17 @@ use crate::export::SourceRow;
 use crate::frame::Launch;
 use crate::model::Term;
 
+/// Arithmetic that could be half of a fused multiply-add, or is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A multiplication of floats, rounded to nearest.
+    Multiply,
+    /// An addition of floats, rounded to nearest.
+    Add,
+    /// A fused multiply-add.
+    Fused,
+}
+
 /// One instruction, without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -24,12 +35,16 @@ pub struct Entry {
     pub width: u8,
     /// The library routine that it is the mark of.
     pub routine: Option<Routine>,
+    /// Multiplication, addition, or both in one.
+    pub operation: Option<Operation>,
     /// True for accesses whose address holds a register other than the stack pointer.
     pub computed_address: bool,
     /// True where a guard may leave the destination as it is.
     pub conditional: bool,
-    /// The called address, for calls.
+    /// Where a call goes, as a place in the listing.
     pub callee: Option<usize>,
+    /// Where a branch goes, as a place in the listing.
+    pub target: Option<usize>,
     defs: (u32, u32),
     uses: (u32, u32),
 }
@@ -93,6 +108,17 @@ impl<'a> Listing<'a> {
         self.row(index).counters.inst_executed
     }
 
+    /// The instructions of a called function: from its first to its first return. `None` for a
+    /// function without one.
+    #[must_use]
+    pub fn function(&self, first: usize) -> Option<std::ops::RangeInclusive<usize>> {
+        let last = (first..self.sass.entries.len()).find(|&index| {
+            let entry = &self.sass.entries[index];
+            !entry.conditional && self.text(index).trim_start().starts_with("RET")
+        })?;
+        Some(first..=last)
+    }
+
     /// The instructions with their places.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
         self.sass.entries.iter().enumerate()
@@ -128,15 +154,18 @@ impl Sass {
             }
             let target = || instruction.target().and_then(|address| places.find(address));
             let is_call = instruction.base() == "CALL";
+            let is_branch = matches!(instruction.base(), "BRA" | "JMP");
             sass.entries.push(Entry {
                 row: *row,
                 family,
                 term: term(instruction, family),
                 width: width_bytes(instruction).unwrap_or(0),
                 routine: library::mark(instruction),
+                operation: operation(instruction),
                 computed_address: computed_address(instruction),
                 conditional: instruction.guard.is_some(),
                 callee: if is_call { target() } else { None },
+                target: if is_branch { target() } else { None },
                 defs: (defs_from, length(&defs)),
                 uses: (uses_from, length(&uses)),
             });
@@ -237,6 +266,19 @@ fn exit(instruction: &Instruction, target: impl Fn() -> Option<usize>) -> Exit {
         }
         _ => Exit::Next,
     }
+}
+
+/// Rounding modes and saturation other than the usual ask for an operation of their own.
+fn operation(instruction: &Instruction) -> Option<Operation> {
+    if ["RM", "RP", "RZ", "SAT", "F32"].iter().any(|each| instruction.has(each)) {
+        return None;
+    }
+    Some(match instruction.base() {
+        "FMUL" | "FMUL2" | "DMUL" | "HMUL2" => Operation::Multiply,
+        "FADD" | "FADD2" | "DADD" | "HADD2" => Operation::Add,
+        "FFMA" | "FFMA2" | "DFMA" | "HFMA2" | "IDP" | "IDP4A" => Operation::Fused,
+        _ => return None,
+    })
 }
 
 fn computed_address(instruction: &Instruction) -> bool {

@@ -266,6 +266,8 @@ pub fn term(instruction: &Instruction, family: Family) -> Option<Term> {
     Some(match family {
         F::Load(_) | F::Store(_) | F::Atomic(_) | F::Reduction(_) | F::Shuffle => Term::Lsu,
         F::AsyncCopy if instruction.base() == "LDGSTS" => Term::Lsu,
+        // The dummy loads that compilers put before barriers take a slot like any other.
+        F::Nop if instruction.base() == "LDS" => Term::Lsu,
         F::Fp32Fma | F::Fp32Mul | F::Fp32Add | F::HalfPacked | F::HalfScalar => Term::Fma,
         F::IntegerMultiply => Term::Fma,
         F::Fp64 => Term::Fp64,

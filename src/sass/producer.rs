@@ -36,6 +36,19 @@ pub struct Blame<'a> {
     pub samples: f64,
 }
 
+/// A [`Blame`] by places in the listing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charge {
+    /// The instruction that makes others wait.
+    pub producer: usize,
+    /// The instruction that waits.
+    pub waiting: usize,
+    /// How they depend on each other.
+    pub link: Link,
+    /// Stall samples.
+    pub samples: f64,
+}
+
 /// How far back an unconnected producer is looked for, in instructions.
 const NEAR: usize = 64;
 
@@ -43,13 +56,21 @@ const NEAR: usize = 64;
 pub struct Reaching<'a> {
     sass: &'a Sass,
     into: HashMap<(u32, Slot), Rc<[u32]>>,
+    guards_hold: bool,
 }
 
 impl<'a> Reaching<'a> {
     /// Nothing found yet.
     #[must_use]
     pub fn new(sass: &'a Sass) -> Self {
-        Self { sass, into: HashMap::new() }
+        Self { sass, into: HashMap::new(), guards_hold: false }
+    }
+
+    /// Likewise, with every guard taken to hold: for values that are used under the guard under which
+    /// they were made, such as the address of a guarded load.
+    #[must_use]
+    pub fn with_guards(sass: &'a Sass) -> Self {
+        Self { guards_hold: true, ..Self::new(sass) }
     }
 
     /// The instructions whose results a use may see: the nearest earlier ones on every way that leads
@@ -78,6 +99,9 @@ impl<'a> Reaching<'a> {
             return;
         }
         found.push(definition);
+        if self.guards_hold {
+            return;
+        }
         let index = definition as usize;
         let is_old = |each: &&Use| each.role == Role::Old && each.slot == slot;
         if let Some(old) = self.sass.uses(index).iter().find(is_old) {
@@ -190,26 +214,41 @@ impl<'a> Listing<'a> {
     /// it ran, and to the sharpest link only. Samples that no producer explains are left out.
     #[must_use]
     pub fn blame(&self, reason: StallReason) -> Vec<Blame<'a>> {
+        let mut all: Vec<Blame> = self
+            .charges(reason)
+            .into_iter()
+            .map(|each| Blame {
+                producer: self.row(each.producer),
+                waiting: self.row(each.waiting),
+                link: each.link,
+                samples: each.samples,
+            })
+            .collect();
+        all.sort_by(|a, b| b.samples.total_cmp(&a.samples));
+        all
+    }
+
+    /// [`Listing::blame`] by places in the listing, in the order of the waiting instructions.
+    #[must_use]
+    pub fn charges(&self, reason: StallReason) -> Vec<Charge> {
         let mut reaching = Reaching::new(self.sass);
         let mut all = Vec::new();
-        for index in 0..self.sass.entries.len() {
-            let waiting = self.row(index);
-            let samples = waiting.counters.stall_samples[reason as usize];
+        for waiting in 0..self.sass.entries.len() {
+            let samples = self.row(waiting).counters.stall_samples[reason as usize];
             if samples <= 0.0 {
                 continue;
             }
-            let producers = self.producers_with(&mut reaching, index, reason);
+            let producers = self.producers_with(&mut reaching, waiting, reason);
             let runs = |at: usize| self.executed(at).max(0.0);
             let sum: f64 = producers.iter().map(|&(at, _)| runs(at)).sum();
-            for (at, link) in &producers {
-                let share = if sum > 0.0 { runs(*at) / sum } else { 1.0 / producers.len() as f64 };
+            let even = 1.0 / producers.len().max(1) as f64;
+            for (producer, link) in producers {
+                let share = if sum > 0.0 { runs(producer) / sum } else { even };
                 if share > 0.0 {
-                    let producer = self.row(*at);
-                    all.push(Blame { producer, waiting, link: *link, samples: samples * share });
+                    all.push(Charge { producer, waiting, link, samples: samples * share });
                 }
             }
         }
-        all.sort_by(|a, b| b.samples.total_cmp(&a.samples));
         all
     }
 

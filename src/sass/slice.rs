@@ -28,9 +28,14 @@ pub fn work(listing: &Listing) -> Vec<bool> {
     }
     let mut reaching = Reaching::new(sass);
     while let Some(index) = open.pop() {
-        for each in
-            sass.uses(index).iter().filter(|each| matches!(each.role, Role::Data | Role::Old))
-        {
+        // A guard of arithmetic chooses its value; one of an access or a branch only bounds it.
+        let chooses = !listing.sass.entries[index].family.is_memory();
+        let follows = |role: Role| match role {
+            Role::Data | Role::Old => true,
+            Role::Guard => chooses,
+            Role::Address => false,
+        };
+        for each in sass.uses(index).iter().filter(|each| follows(each.role)) {
             for definition in reaching.definitions(index, *each) {
                 let definition = definition as usize;
                 if !std::mem::replace(&mut work[definition], true) {
@@ -61,6 +66,17 @@ mod tests {
         ]);
         let work = work(&Listing::of(&code).unwrap());
         assert_eq!(work, [false, true, true, false, false, true, false, false]);
+    }
+
+    #[test]
+    fn a_guard_that_chooses_a_value_is_work_and_one_that_bounds_an_access_is_not() {
+        let code = launch(&[
+            ("ISETP.NE.AND P0, PT, R5, R9, PT", 1.0),
+            ("ISETP.NE.AND P1, PT, R5, R8, PT", 1.0),
+            ("@P0 IADD3 R6, R6, 0x1, RZ", 1.0),
+            ("@P1 STG.E desc[UR4][R2.64], R6", 1.0),
+        ]);
+        assert_eq!(work(&Listing::of(&code).unwrap()), [true, false, true, true]);
     }
 
     #[test]

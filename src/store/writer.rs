@@ -173,7 +173,7 @@ impl Lock {
 }
 
 /// True where an open file is still the one that lies at a path.
-fn is_same_file(file: &File, path: &Path) -> bool {
+pub(crate) fn is_same_file(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

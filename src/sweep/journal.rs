@@ -11,6 +11,10 @@ use sha2::{Digest, Sha256};
 use super::{Axis, PointResult};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Overrides, Tuning};
+use crate::ncu::Level;
+
+/// Levels of collection, each holding what the one before it does.
+static LEVELS: [&str; 3] = [Level::Quick.name(), Level::Standard.name(), Level::Full.name()];
 
 /// The version of a line's shape.
 const SCHEMA: &str = "adoprof-sweep/1";
@@ -105,13 +109,18 @@ impl Journal {
     }
 
     /// The newest result of a point, where that need not be tried again: it ran (and was profiled,
-    /// where that is asked for), or it failed for a reason of its own.
+    /// at the level that is asked for or a higher one), or it failed for a reason of its own.
     #[must_use]
-    pub fn find(&self, size: &Overrides, tuning: &Tuning, profiled: bool) -> Option<&PointResult> {
+    pub fn find(
+        &self,
+        size: &Overrides,
+        tuning: &Tuning,
+        level: Option<&str>,
+    ) -> Option<&PointResult> {
         let newest =
             self.known.iter().rev().find(|point| point.size == *size && point.tuning == *tuning)?;
         let settled = match newest.error {
-            None => newest.time_ns.is_some() && (!profiled || !newest.metrics.is_empty()),
+            None => newest.time_ns.is_some() && level.is_none_or(|level| has_level(newest, level)),
             // What the machine lacked then may be there now; a crash and a time limit may be chance.
             Some(_) => newest.exit_code.is_some_and(|code| code != ExitCode::Environment as u8),
         };
@@ -140,6 +149,14 @@ impl Journal {
         self.known.push(line.point);
         Ok(())
     }
+}
+
+/// True where a point was profiled at this level or a higher one. A file from before levels could be
+/// chosen names none: those profiles are quick.
+fn has_level(point: &PointResult, wanted: &str) -> bool {
+    let rank = |name: &str| LEVELS.iter().position(|level| *level == name);
+    let collected = point.collected.as_deref().unwrap_or(Level::Quick.name());
+    !point.metrics.is_empty() && rank(collected) >= rank(wanted)
 }
 
 /// The points of an identity, in the file's order, and how many lines are no points at all.
@@ -185,7 +202,7 @@ mod tests {
     }
 
     fn median(journal: &Journal, n: u64) -> Option<f64> {
-        journal.find(&size(n), &Tuning::default(), false)?.time_ns.map(|time| time.median)
+        journal.find(&size(n), &Tuning::default(), None)?.time_ns.map(|time| time.median)
     }
 
     #[test]
@@ -202,8 +219,29 @@ mod tests {
         assert_eq!((median(&journal, 1), median(&journal, 2)), (Some(6.25), Some(7.0)));
         assert_eq!((median(&journal, 3), journal.damaged()), (None, 0));
         let other = Tuning { block: Some(32), ..Tuning::default() };
-        assert!(journal.find(&size(1), &other, false).is_none());
-        assert!(journal.find(&size(1), &Tuning::default(), true).is_none(), "never profiled");
+        assert!(journal.find(&size(1), &other, None).is_none());
+        assert!(
+            journal.find(&size(1), &Tuning::default(), Some("quick")).is_none(),
+            "never profiled"
+        );
+    }
+
+    #[test]
+    fn a_profile_stands_for_those_of_its_level_and_below() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(&dir.path().join("s.jsonl"), identity()).unwrap();
+        let metrics = [("lts__t_sectors.sum".to_owned(), 1.0)];
+        let profiled = |n, level: Option<&str>| PointResult {
+            metrics: metrics.clone().into(),
+            collected: level.map(str::to_owned),
+            ..ran(n, 5.0)
+        };
+        journal.append(&profiled(1, Some("standard"))).unwrap();
+        journal.append(&profiled(2, None)).unwrap();
+        let found = |n, level| journal.find(&size(n), &Tuning::default(), Some(level)).is_some();
+        assert!(found(1, "quick") && found(1, "standard") && !found(1, "full"));
+        // Files from before levels could be chosen hold quick profiles.
+        assert!(found(2, "quick") && !found(2, "standard"));
     }
 
     #[test]
@@ -228,8 +266,8 @@ mod tests {
         for (n, code) in [(1, Some(4)), (2, Some(2)), (3, Some(3)), (4, None)] {
             journal.append(&failed(n, code)).unwrap();
         }
-        let found =
-            [1, 2, 3, 4].map(|n| journal.find(&size(n), &Tuning::default(), true).is_some());
+        let found = [1, 2, 3, 4]
+            .map(|n| journal.find(&size(n), &Tuning::default(), Some("quick")).is_some());
         assert_eq!(found, [true, true, false, false]);
     }
 

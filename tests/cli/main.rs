@@ -5,6 +5,7 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod ledger;
 mod limiter;
 mod profile;
 mod streams;

@@ -44,7 +44,12 @@ fn a_baseline_is_compared_with() {
     assert!(come.contains("uncoalesced-global-access"), "{come}");
     let missing = bench.profile("success", &["--baseline", "./nope.csv"]);
     missing.fails(2, &["nope.csv"]);
-    assert_eq!(bench.left(".adoprof").len(), 5, "only the first run saved: {:?}", bench.left(""));
+    assert_eq!(
+        bench.left(".adoprof/programs").len(),
+        5,
+        "only the first run saved: {:?}",
+        bench.left("")
+    );
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
         })
         .collect();
     if request.args.check_counts
-        && let Err(error) = counts::count(request, &mut variants, &progress)
+        && let Err(error) = counts::count(device, request, &mut variants, &progress)
     {
         notices.push(format!("global accesses were not counted: {error}"));
     }
@@ -119,7 +119,8 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
         growth: half.and_then(|(parameter, companion)| {
             growth(parameter, &plan, companion.plan(), full_time, times.last()?)
         }),
-        profile_bound: profile.map(|profile| profile.bound),
+        profile_bound: profile.as_ref().map(|profile| profile.bound),
+        profile_unit: profile.and_then(|profile| profile.busiest),
         conclusions: Vec::new(),
         notices,
     };

@@ -9,7 +9,7 @@ use crate::finding::Bound;
 use crate::frame::Launch;
 use crate::ladder::plan::Plan;
 use crate::launch::{Device, Prepared, Residency, median_and_range};
-use crate::limiter::{CopyRate, Entrant, copy_plan};
+use crate::limiter::{BusyUnit, CopyRate, Entrant, busy_unit, copy_plan};
 use crate::model::Model;
 
 /// Bytes of a copy at most: enough for its rate to settle.
@@ -65,6 +65,8 @@ pub struct Counted {
     pub bytes: Option<f64>,
     /// What bounds its longest launch.
     pub bound: Bound,
+    /// The busiest unit there.
+    pub busiest: Option<BusyUnit>,
 }
 
 /// The newest local profile of the step at this size, or the recording, where it comes from a device
@@ -94,6 +96,7 @@ pub fn profile(request: &Request, device: &Device, notices: &mut Vec<String>) ->
     let longest = launches
         .iter()
         .max_by(|a, b| a.duration_ns().unwrap_or(0.0).total_cmp(&b.duration_ns().unwrap_or(0.0)))?;
+    let model = Model::new(longest);
     Some(Counted {
         instructions: sum(&|launch| {
             launch.get("smsp__inst_issued.sum").or_else(|| launch.get("smsp__inst_executed.sum"))
@@ -101,6 +104,7 @@ pub fn profile(request: &Request, device: &Device, notices: &mut Vec<String>) ->
         bytes: sum(&|launch| {
             Some(launch.get("dram__bytes_read.sum")? + launch.get("dram__bytes_write.sum")?)
         }),
-        bound: Model::new(longest).bound(),
+        bound: model.bound(),
+        busiest: busy_unit(&model),
     })
 }

@@ -1,0 +1,169 @@
+//! Why a promise of ncu's would not hold, in one sentence, from the model.
+
+use super::LEAST_GAIN;
+use super::table::{Acts, Entry};
+use crate::finding::{Finding, Skipped};
+use crate::model::{Effect, Model, Term};
+use crate::rules;
+use crate::text::percent;
+
+/// The reason against a promise; `None` where a finding promises the same.
+pub fn against(
+    entry: Option<&Entry>,
+    model: &Model,
+    findings: &[Finding],
+    skipped: &[Skipped],
+) -> Option<String> {
+    words(entry, model, findings, skipped).map(|words| sentence(&words))
+}
+
+fn words(
+    entry: Option<&Entry>,
+    model: &Model,
+    findings: &[Finding],
+    skipped: &[Skipped],
+) -> Option<String> {
+    let Some(entry) = entry else {
+        return Some("this rule of ncu's is unknown to adoprof".to_owned());
+    };
+    if entry.faults.is_empty() {
+        return Some(entry.why_none.to_owned());
+    }
+    let covers = |finding: &&Finding| {
+        entry.faults.contains(&finding.rule.as_str())
+            || finding.explains.iter().any(|symptom| entry.faults.contains(&symptom.as_str()))
+    };
+    let found: Vec<&Finding> = findings.iter().filter(covers).collect();
+    let gain = |finding: &Finding| finding.estimate.map(|estimate| estimate.factor);
+    if found.iter().any(|finding| gain(finding).is_none_or(|factor| factor >= LEAST_GAIN)) {
+        return None;
+    }
+    if let Some(finding) = found.first() {
+        let left = gain(finding).map_or(1.0, |factor| 1.0 / factor);
+        return Some(format!(
+            "the finding {} says so too, but without it {} of the time would be left{}",
+            finding.rule,
+            percent(left),
+            stays(model, &[])
+        ));
+    }
+    Some(by_model(entry, model).unwrap_or_else(|| unchecked(entry, model, skipped)))
+}
+
+/// The first letter large, a full stop at the end.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
+}
+
+/// What the model says where all that the promise could act on is taken away, and nothing much is
+/// gained.
+fn by_model(entry: &Entry, model: &Model) -> Option<String> {
+    match entry.acts {
+        Acts::Units(units) => by_units(units, model),
+        Acts::Waits(waits) => {
+            let waits: Vec<_> = waits.iter().map(|&reason| (reason, 1.0)).collect();
+            let share = model.stall_share(&waits);
+            let gain = model.without(&Effect { stalls: waits, ..Effect::default() })?.factor;
+            (gain < LEAST_GAIN).then(|| {
+                format!(
+                    "this wait is {} of all waits, and only {} of the time is latency that no unit's \
+                     work covers{}",
+                    percent(share),
+                    percent(model.latency()),
+                    stays(model, &[])
+                )
+            })
+        }
+        Acts::Latency => {
+            let gain = model.without(&Effect { hidden: 1.0, ..Effect::default() })?.factor;
+            (gain < LEAST_GAIN).then(|| {
+                format!(
+                    "more warps could hide only latency, which is {} of the time{}",
+                    percent(model.latency()),
+                    stays(model, &[])
+                )
+            })
+        }
+        Acts::Idle => {
+            let gain = model.without(&Effect { idle: 1.0, ..Effect::default() })?.factor;
+            (gain < LEAST_GAIN).then(|| {
+                format!(
+                    "an average SM is without work for {} of the time, which is all that there is to \
+                     gain",
+                    percent(model.idle())
+                )
+            })
+        }
+        Acts::Unknown => None,
+    }
+}
+
+/// The same for the work of units.
+fn by_units(units: &[Term], model: &Model) -> Option<String> {
+    let (busiest, busy) = units
+        .iter()
+        .filter_map(|&unit| Some((unit, model.utilization(unit)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let removed = units.iter().map(|&unit| (unit, 1.0)).collect();
+    let gain = model.without(&Effect { removed, ..Effect::default() })?.factor;
+    (gain < LEAST_GAIN).then(|| {
+        format!(
+            "the {} {} busy {} of the time; without all of that work {} of the time would be left{}",
+            busiest.title(),
+            if busiest.title().ends_with('s') { "are" } else { "is" },
+            percent(busy),
+            percent(1.0 / gain),
+            stays(model, units)
+        )
+    })
+}
+
+/// `: the L1 data pipe stays busy 84% of it`, for the busiest of the other units where it covers more
+/// than waiting does.
+fn stays(model: &Model, but: &[Term]) -> String {
+    model
+        .by_share()
+        .into_iter()
+        .find(|(term, _)| !but.contains(term))
+        .filter(|(_, busy)| *busy > model.latency())
+        .map_or_else(String::new, |(term, busy)| {
+            let verb = if term.title().ends_with('s') { "stay" } else { "stays" };
+            format!(", for the {} {verb} busy {}", term.title(), percent(busy))
+        })
+}
+
+/// Where the model could not deny it: what our own rules did.
+fn unchecked(entry: &Entry, model: &Model, skipped: &[Skipped]) -> String {
+    let skipped = skipped.iter().find(|skipped| entry.faults.contains(&skipped.rule.as_str()));
+    if let Some(skipped) = skipped {
+        return format!(
+            "the rule {} was not checked for want of {}",
+            skipped.rule,
+            skipped.missing.join(", ")
+        );
+    }
+    let checked = entry.faults.iter().find(|fault| rules::find(fault).is_some());
+    match checked {
+        Some(rule) => {
+            let held = longest(model).map_or_else(String::new, |held| format!("; {held}"));
+            format!("the rule {rule} was checked and stays below its limits{held}")
+        }
+        None => format!("no rule of adoprof's looks for {}", entry.faults.join(" or ")),
+    }
+}
+
+/// What takes the largest part of the time: a unit, latency, or SMs without work.
+fn longest(model: &Model) -> Option<String> {
+    let (term, busy) = model.busiest()?;
+    let (latency, idle) = (model.latency(), model.idle().max(model.launch_share()));
+    Some(if busy >= latency.max(idle) {
+        let verb = if term.title().ends_with('s') { "are" } else { "is" };
+        format!("the {} {verb} busy {} of the time", term.title(), percent(busy))
+    } else if idle > latency {
+        format!("SMs without work and the launch itself take {} of the time", percent(idle))
+    } else {
+        format!("latency takes {} of the time", percent(latency))
+    })
+}

@@ -1,0 +1,71 @@
+//! The command lines of `bench` and `ledger`.
+
+use clap::{Args, ValueEnum};
+
+/// `adoprof bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Which half of the bench: the one that the rules were tuned on, the one that was held out, or
+    /// both.
+    #[arg(long, value_enum, default_value_t = HalfArg::All)]
+    pub half: HalfArg,
+    /// Also judge the transitions of the ordinary ladders.
+    #[arg(long)]
+    pub ladders: bool,
+    /// The form of the result.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+}
+
+/// A part of the bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HalfArg {
+    /// Known while the rules were tuned.
+    Tuning,
+    /// Held out until they were.
+    HeldOut,
+    /// Both.
+    All,
+}
+
+/// `adoprof ledger`.
+#[derive(Debug, Args)]
+pub struct LedgerArgs {
+    /// Which hints: those of the shipped recordings, those of your own runs, or both.
+    #[arg(long, value_enum, default_value_t = LedgerSource::All)]
+    pub source: LedgerSource,
+    /// The form of the result; -v lists every hint in the text form.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+}
+
+/// Where hints come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LedgerSource {
+    /// The recordings that ship with adoprof, and their what-ifs.
+    Shipped,
+    /// .adoprof/ledger.jsonl, which live runs write.
+    Local,
+    /// Both.
+    All,
+}
+
+/// Whether estimates are corrected by the ledger.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Calibrate {
+    /// Correct each rule's estimates by what the ledger says of it (see adoprof ledger); a rule with
+    /// fewer than 5 measured hints keeps its own. Off by default.
+    #[arg(long)]
+    pub apply: bool,
+}
+
+/// How tables are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For people, at a terminal.
+    Text,
+    /// The whole document, for programs.
+    Json,
+    /// One row a case.
+    Csv,
+}

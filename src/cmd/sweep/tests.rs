@@ -1,0 +1,126 @@
+//! Sweeps with a stand-in for the process of a point.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+
+use super::walk::{Sweep, finish, free_folder};
+use super::*;
+use crate::document::Timing;
+use crate::ncu::process::Ended;
+use crate::sweep::Point;
+
+fn ended(status: i32, stderr: &str, out: &str) -> PointResult {
+    let mut result = PointResult::default();
+    let ended = Ended { status: ExitStatus::from_raw(status), stderr: stderr.as_bytes().to_vec() };
+    finish(&mut result, &ended, out.as_bytes());
+    result
+}
+
+const REPORT: &str = r#"{"verified":true,"max_error":0.0,"time_ns":{"median":7.0,"low":6.0,"high":8.0,"n":10},"rate":null,"metrics":{},"saved":null,"notices":[]}"#;
+
+#[test]
+fn a_result_is_found_among_what_the_kernel_prints() {
+    let result = ended(0, "", &format!("thread 0\n{REPORT}\nthread 1\n"));
+    assert_eq!(result.time_ns, Some(Timing { median: 7.0, low: 6.0, high: 8.0, n: 10 }));
+    assert!(result.verified && result.error.is_none());
+}
+
+#[test]
+fn failures_and_crashes_are_told_apart() {
+    // An exit code stands in the second byte of the status, a signal in the first.
+    let failed = ended(4 << 8, "adoprof: x.cu does not compile:\nline 3\n", "");
+    assert_eq!(
+        (failed.exit_code, failed.error.as_deref()),
+        (Some(4), Some("x.cu does not compile:\nline 3"))
+    );
+    let crashed = ended(11, "", "");
+    assert!(crashed.exit_code.is_none() && crashed.error.unwrap().contains("crashed (signal: 11"));
+    let panicked = ended(101 << 8, "thread main panicked\nat x", REPORT);
+    assert!(panicked.exit_code.is_none() && panicked.time_ns.is_none());
+    assert!(ended(0, "", "no result").error.is_some());
+}
+
+#[test]
+fn the_sweep_fails_only_where_every_point_does() {
+    let point = |code: Option<u8>| PointResult {
+        error: Some("no".to_owned()),
+        exit_code: code,
+        ..PointResult::default()
+    };
+    let ran = PointResult::default();
+    assert_eq!(exit_code(&[point(Some(4)), ran.clone()], false), ExitCode::Success);
+    assert_eq!(exit_code(&[point(Some(4)), point(Some(3))], false), ExitCode::Kernel);
+    assert_eq!(exit_code(&[point(Some(2)), point(None)], false), ExitCode::Kernel);
+    assert_eq!(exit_code(&[point(Some(3)), point(Some(3))], false), ExitCode::Environment);
+    assert_eq!(exit_code(&[ran], true), ExitCode::Environment);
+}
+
+#[test]
+fn profiles_do_not_overwrite_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = free_folder(dir.path(), "N=1");
+    std::fs::create_dir(&first).unwrap();
+    let second = free_folder(dir.path(), "N=1");
+    assert!(first != second && second.display().to_string().ends_with("_2"));
+    assert_ne!(free_folder(dir.path(), "N=2"), first);
+}
+
+fn args(text: &[&str]) -> SweepArgs {
+    use clap::Parser;
+    let fixed = ["adoprof", "sweep", "--kernel", "i5", "--over", "N=1"];
+    match crate::cli::Cli::try_parse_from(fixed.iter().chain(text)).unwrap().command {
+        crate::cli::Command::Sweep(args) => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Walks over sizes with the stand-in; returns the results and the sizes that were run.
+fn walk(folder: &Path, sizes: &[u64], more: &[&str]) -> (Vec<PointResult>, String) {
+    let log = folder.join("log").display().to_string();
+    let _ = std::fs::remove_file(&log);
+    let args = args(more);
+    let points: Vec<(BTreeMap<String, u64>, Point)> =
+        sizes.iter().map(|n| (BTreeMap::from([("N".to_owned(), *n)]), Point::default())).collect();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in/point");
+    let mut sweep = Sweep {
+        args: &args,
+        ladder_argument: &log,
+        step: "i5",
+        own,
+        journal: Journal::open(&folder.join("s.jsonl"), Identity::default()).unwrap(),
+        profiles: folder.join("s.profiles"),
+    };
+    let (results, stopped) = sweep.walk(&points, &Printer::new(true, false)).unwrap();
+    assert!(!stopped);
+    (results, std::fs::read_to_string(&log).unwrap_or_default().replace('\n', " "))
+}
+
+#[test]
+fn bad_points_do_not_end_a_sweep_and_good_ones_are_not_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, ran) = walk(folder.path(), &[2, 3, 5, 1], &[]);
+    assert_eq!(ran, "N=2 N=3 N=5 N=1 ");
+    let codes: Vec<_> = results.iter().map(|point| point.exit_code).collect();
+    assert_eq!(codes, [Some(4), None, Some(3), None]);
+    assert_eq!(results[0].error.as_deref(), Some("x.cu does not compile:\nline 3: no"));
+    assert!(results[1].error.as_ref().unwrap().contains("crashed (signal: 11"), "{results:?}");
+    assert_eq!(results[3].time_ns.unwrap().median.to_string(), "7");
+    assert_eq!(notices(&results), ["noticed"]);
+    // What ran, and what does not compile, is known; a crash and a lack are tried again.
+    let (again, ran) = walk(folder.path(), &[2, 3, 5, 1, 6], &[]);
+    assert_eq!(ran, "N=3 N=5 N=6 ");
+    assert_eq!((&again[0], &again[3]), (&results[0], &results[3]));
+    let (_, ran) = walk(folder.path(), &[1, 2], &["--fresh"]);
+    assert_eq!(ran, "N=1 N=2 ");
+}
+
+#[test]
+fn a_point_that_hangs_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, _) = walk(folder.path(), &[4, 1], &["--timeout", "0.3s"]);
+    assert!(results[0].error.as_ref().unwrap().contains("took longer than 300 ms"), "{results:?}");
+    assert_eq!(results[0].exit_code, Some(3));
+    assert!(results[1].error.is_none());
+}

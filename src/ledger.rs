@@ -1,0 +1,46 @@
+//! The ledger: what hints promised, and what came of them.
+//!
+//! Live runs add a line for each hint, and one for what a later profile measured of it, to
+//! [`file::FILE`]. The shipped recordings are worked out as such lines each time, by the present
+//! rules. Both together say how right each rule is, and can correct its estimates.
+
+mod apply;
+mod calibration;
+mod entry;
+pub mod file;
+mod hints;
+mod shipped;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::SCHEMA;
+
+pub use apply::apply;
+pub use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
+pub use entry::{Hint, LEDGER_SCHEMA, Line, Outcome, Subject, version};
+pub use hints::{Origin, by_baseline, by_ladder, device, hints};
+pub use shipped::lines as shipped_lines;
+
+/// What `ledger` prints.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LedgerDocument {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Each rule that gave a hint.
+    pub rules: Vec<RuleRecord>,
+    /// Every hint, with what came of it.
+    pub records: Vec<Record>,
+    /// Things to know about this result, each one sentence.
+    pub notices: Vec<String>,
+}
+
+impl LedgerDocument {
+    /// The ledger of these records.
+    #[must_use]
+    pub fn new(records: Vec<Record>, notices: Vec<String>) -> Self {
+        Self { schema: SCHEMA.to_owned(), rules: by_rule(&records), records, notices }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,159 @@
+//! One line of the ledger: a hint that was given, or what came of one.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::finding::Estimate;
+use crate::rules::{Kind, Rule};
+
+/// The version of the lines' shape; a line with another is foreign.
+pub const LEDGER_SCHEMA: &str = "adoprof-ledger/1";
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line {
+    /// A hint that a profile gave.
+    Hint(Hint),
+    /// What a later profile measured of a hint.
+    Outcome(Outcome),
+}
+
+/// A hint that a profile gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hint {
+    /// Always [`LEDGER_SCHEMA`].
+    pub schema: String,
+    /// What outcomes call it: see [`Hint::new_id`].
+    pub id: String,
+    /// When the profile was taken, `2026-11-20T10:00:00Z`; the date alone for recordings.
+    pub date: String,
+    /// What was profiled.
+    pub subject: Subject,
+    /// The GPU.
+    pub device: String,
+    /// The kernel whose finding it is; of several the longest.
+    pub kernel: String,
+    /// The share in the time of all launches of those that have the finding, 0 to 1.
+    pub time_share: f64,
+    /// The time that gains are measured of, ns: a step's without the profiler; a program's launch
+    /// has only the one under it.
+    pub time_ns: f64,
+    /// The rule.
+    pub rule: String,
+    /// The rule's version: see [`version`].
+    pub version: String,
+    /// Its place among the findings, from 1.
+    pub rank: usize,
+    /// What was promised of the time that gains are measured of.
+    pub estimate: Estimate,
+}
+
+/// What a later profile measured of a hint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Always [`LEDGER_SCHEMA`].
+    pub schema: String,
+    /// The hint's id.
+    pub of: String,
+    /// When the later profile was taken.
+    pub date: String,
+    /// The later profile: `ado/v3`, or as the user names it.
+    pub by: String,
+    /// The time before over the time then.
+    pub gain: f64,
+    /// True where the finding went away.
+    pub gone: bool,
+    /// True where the gain is this fault's: the largest of those that went, or that the ladder's
+    /// step is there to take away. Only such gains are held against estimates.
+    pub counts: bool,
+}
+
+/// What was profiled.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Subject {
+    /// The ladder, or the program.
+    pub of: String,
+    /// The ladder's step; `None` for a program.
+    pub step: Option<String>,
+    /// The problem's parameters.
+    pub size: BTreeMap<String, u64>,
+}
+
+impl Subject {
+    /// `ado/v2`, or the program.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.step.as_ref().map_or_else(|| self.of.clone(), |step| format!("{}/{step}", self.of))
+    }
+}
+
+impl Hint {
+    /// The hint's id: a hash of everything that tells it from others, so that the same hint of the
+    /// same profile is never taken for two.
+    #[must_use]
+    pub fn new_id(&self) -> String {
+        let size: Vec<String> =
+            self.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        hash(&[
+            &self.date,
+            &self.subject.name(),
+            &size.join(","),
+            &self.device,
+            &self.kernel,
+            &self.rule,
+        ])
+    }
+
+    /// True where two hints are of the same fault of the same thing, so that the later one stands
+    /// for both.
+    #[must_use]
+    pub fn is_same_case(&self, other: &Self) -> bool {
+        (&self.subject, &self.device, &self.kernel, &self.rule)
+            == (&other.subject, &other.device, &other.kernel, &other.rule)
+    }
+}
+
+/// A rule's version: a hash of its name, its thresholds and the program's version. Estimates of
+/// another version say nothing of this one's.
+#[must_use]
+pub fn version(rule: &Rule) -> String {
+    let mut parts = vec![rule.name.to_owned(), env!("CARGO_PKG_VERSION").to_owned()];
+    for threshold in rule.thresholds {
+        parts.push(format!("{} {} {}", threshold.what, threshold.value, threshold.unit));
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    hash(&parts)
+}
+
+/// True for rules that promise a gain: a roof promises none.
+#[must_use]
+pub fn promises(rule: &Rule) -> bool {
+    rule.kind != Kind::Roof
+}
+
+/// The first 12 digits of a hash over parts; a separator that no part has keeps them apart.
+fn hash(parts: &[&str]) -> String {
+    let digest = Sha256::digest(parts.join("\0").as_bytes());
+    let first = digest.iter().take(6).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{first:012x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{RULES, Threshold};
+
+    #[test]
+    fn a_rules_version_follows_its_thresholds() {
+        const MOVED: &[Threshold] =
+            &[Threshold { what: "share", value: 0.6, unit: "", source: "a test" }];
+        let rule = *RULES[0];
+        assert_eq!(version(&rule), version(RULES[0]));
+        assert_ne!(version(&Rule { thresholds: MOVED, ..rule }), version(&rule));
+        assert_ne!(version(RULES[0]), version(RULES[1]));
+        assert_eq!(version(&rule).len(), 12);
+    }
+}

@@ -1,0 +1,170 @@
+//! Loop control and addressing outweigh the work.
+
+use super::case::place;
+use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use super::{Case, Draft, Kind, Rule, Threshold};
+use crate::finding::Evidence;
+use crate::sass::operands::Role;
+use crate::sass::producer::Reaching;
+use crate::sass::{Listing, slice};
+use crate::text::{count, percent};
+
+/// Overhead of a loop's executed instructions, from which it outweighs the work.
+const OUTWEIGHS: f64 = 0.5;
+
+/// Iterations that are taken to become one.
+const UNROLL: f64 = 4.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "instruction-overhead",
+    kind: Kind::Cause,
+    summary: "loop control and addressing outweigh the work",
+    explanation: "\
+Each turn of a loop counts, compares, branches and moves its addresses along. Where a turn does \
+little else, these instructions take most of the issue slots. The rule follows values through the \
+SASS: what ends up in memory, and all arithmetic on floats, is work; what only makes addresses, \
+counts and steers branches is overhead. It looks at loops whose overhead is more than half of their \
+executed instructions and does not hang on loaded data. Unroll the loop (#pragma unroll 4, or a \
+trip count that the compiler knows): addresses then become constant offsets of one register and \
+control is paid once for several turns. Or give a thread several elements, and step pointers \
+instead of working indices out anew.",
+    section: "InstructionStats",
+    thresholds: &[
+        Threshold {
+            what: "overhead of a loop's executed instructions, more than",
+            value: OUTWEIGHS,
+            unit: "",
+            source: "derivation: the fault's name, overhead outweighs the work from a half on",
+        },
+        Threshold {
+            what: "turns that unrolling makes one",
+            value: UNROLL,
+            unit: "turn",
+            source: "derivation: 4 take three quarters of the overhead away; more gain little and \
+                     cost registers and instruction cache",
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[ISSUE_BUSY],
+    explains: &["fixed-latency-stalls", "math-pipe-throttle", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let listing = removal.listing;
+    let overhead = removable(listing);
+    let mut sums = vec![(0.0, 0.0); listing.sass.flow.loops.len()];
+    let loop_of: Vec<Option<usize>> =
+        listing.entries().map(|(index, _)| listing.sass.flow.innermost(index)).collect();
+    for (index, _) in listing.entries() {
+        let Some(at) = loop_of[index] else { continue };
+        let executed = listing.executed(index);
+        sums[at].0 += if overhead[index] { executed } else { 0.0 };
+        sums[at].1 += executed;
+    }
+    let heavy: Vec<bool> = sums.iter().map(|(overhead, all)| *overhead > OUTWEIGHS * all).collect();
+    let mut spent = 0.0;
+    for (index, _) in listing.entries() {
+        if overhead[index] && loop_of[index].is_some_and(|at| heavy[at]) {
+            spent += listing.executed(index);
+            removal.remove(index, 1.0 - 1.0 / UNROLL);
+        }
+    }
+    let effect = removal.effect(case);
+    if spent <= 0.0 || !matters(case, &effect) {
+        return None;
+    }
+    let locations = removal.locations(case, "overhead instructions");
+    let total = removal.mix.total.warp;
+    Some(Draft {
+        message: format!(
+            "{} of {} executed warp instructions ({}) only count, compare, branch and work out \
+             addresses in loops that do less else.",
+            count(spent),
+            count(total),
+            percent(spent / total),
+        ),
+        evidence: vec![
+            Evidence::new("executed overhead of short loops", spent, "inst"),
+            Evidence::new("smsp__inst_executed.sum", total, "inst"),
+        ],
+        hint: format!(
+            "Unroll the loop at {} by 4 or more (#pragma unroll, or a trip count known to the \
+             compiler), or let each turn take several elements. More values are live at once, so \
+             watch the registers of a thread.",
+            place(&locations, "the hottest loop"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// Overhead that does not hang on the work: a branch or an address that follows from loaded data
+/// stays, however often the loop is unrolled. Divisions have a rule of their own.
+fn removable(listing: Listing) -> Vec<bool> {
+    let work = slice::work(&listing);
+    let sass = listing.sass;
+    let mut reaching = Reaching::new(sass);
+    let mut free: Vec<bool> = work.iter().map(|work| !work).collect();
+    loop {
+        let mut changed = false;
+        for (index, entry) in listing.entries() {
+            if !free[index] {
+                continue;
+            }
+            let hangs = entry.routine.is_some()
+                || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
+                    let from = reaching.definitions(index, *each);
+                    from.into_iter().any(|at| !free[at as usize])
+                });
+            if hangs {
+                free[index] = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            return free;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_sides, check, sass};
+    use super::*;
+    use crate::frame::Launch;
+    use crate::model::Term;
+
+    /// A loop of `work` additions and four instructions of overhead, an eighth busy with issuing.
+    fn short_loop(work: usize, test: &str) -> Launch {
+        let mut code = vec![("MOV R9, RZ", 1.0), ("LDG.E R0, desc[UR6][R4.64]", 100.0)];
+        code.extend(std::iter::repeat_n(("FADD R2, R2, R0", 100.0), work));
+        code.extend([
+            ("IADD3 R4, P1, R4, 0x4, RZ", 100.0),
+            ("IADD3 R9, R9, 0x1, RZ", 100.0),
+            (test, 100.0),
+            ("@P0 BRA 0x110", 100.0),
+        ]);
+        sass(&[(ISSUE_BUSY, 11.7)], &code)
+    }
+
+    const TEST: &str = "ISETP.NE.AND P0, PT, R9, 0x40, PT";
+
+    #[test]
+    fn overhead_counts_from_half_of_a_loop() {
+        let draft = assert_sides(&RULE, &short_loop(2, TEST), &[&[(ISSUE_BUSY, 11.6)]]);
+        // Three quarters of 400 of 701 instructions: of 11.7% busy a twentieth of the time.
+        assert!((draft.effect.share_of(Term::Issue) - 300.0 / 701.0).abs() < 1e-12);
+        assert!(draft.message.contains("400 of 701"), "{}", draft.message);
+        assert_eq!(check(&RULE, &short_loop(3, TEST)), None, "half is no more than half");
+    }
+
+    #[test]
+    fn a_loop_that_data_end_cannot_be_unrolled() {
+        // The counter and the address still can, and are no half of the loop.
+        let test = "ISETP.NE.AND P0, PT, R0, 0x40, PT";
+        assert_eq!(check(&RULE, &short_loop(0, test)), None);
+    }
+}

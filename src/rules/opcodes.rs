@@ -1,0 +1,382 @@
+//! What the rules on opcodes share: which executed instructions a fault accounts for, and what goes
+//! with them.
+
+use std::collections::HashMap;
+
+use super::limits::{NOISE, NOISE_SOURCE};
+use super::{Case, Threshold};
+use crate::export::stall::StallReason;
+use crate::finding::Location;
+use crate::model::{Effect, Term};
+use crate::sass::library::Cost;
+use crate::sass::{Family, Listing, Mix, Routine};
+
+/// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
+pub const MATTERS: f64 = NOISE / 100.0;
+
+/// [`MATTERS`] as `explain` prints it.
+pub const MATTERS_LIMIT: Threshold = Threshold {
+    what: "time that some unit spends on the fault's instructions, or the gain without them, of the \
+           whole time at least",
+    value: NOISE,
+    unit: "%",
+    source: NOISE_SOURCE,
+};
+
+/// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.
+pub const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
+/// Instructions that go with a fault, and those that come instead.
+pub struct Removal<'a> {
+    /// The launch's instructions.
+    pub listing: Listing<'a>,
+    /// Their mix.
+    pub mix: Mix,
+    /// For each instruction the share of its executions that goes (0 to 1).
+    gone: Vec<f64>,
+    /// For each instruction the share of its L1 wavefronts that goes (0 to 1).
+    l1: Vec<f64>,
+    /// For each instruction the share of its waiting to issue that goes (0 to 1).
+    waits: Vec<f64>,
+    /// For each instruction the share of the waiting for its results that goes (0 to 1).
+    results: Vec<f64>,
+    /// Warp instructions that come instead, less those that go without being named above, by unit.
+    instead: [f64; Term::COUNT],
+}
+
+impl<'a> Removal<'a> {
+    /// Nothing removed yet; `None` without SASS.
+    pub fn new(case: &Case<'a>) -> Option<Self> {
+        let listing = Listing::of(case.launch)?;
+        let none = vec![0.0; listing.sass.entries.len()];
+        Some(Self {
+            listing,
+            mix: Mix::new(&listing),
+            gone: none.clone(),
+            l1: none.clone(),
+            waits: none.clone(),
+            results: none,
+            instead: [0.0; Term::COUNT],
+        })
+    }
+
+    /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
+    pub fn remove(&mut self, index: usize, share: f64) {
+        self.remove_but_l1(index, share);
+        self.l1[index] = self.l1[index].max(share);
+    }
+
+    /// A share of an instruction's executions goes, while L1 has the same bytes to move.
+    pub fn remove_but_l1(&mut self, index: usize, share: f64) {
+        self.remove_but_latency(index, share);
+        self.results[index] = self.results[index].max(share);
+    }
+
+    /// The same, while its results are awaited as long as before.
+    pub fn remove_but_latency(&mut self, index: usize, share: f64) {
+        self.gone[index] = self.gone[index].max(share);
+        self.waits[index] = self.waits[index].max(share);
+    }
+
+    /// A share of an instruction's wavefronts goes.
+    pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
+        self.l1[index] = self.l1[index].max(share);
+    }
+
+    /// So many warp instructions come instead on a unit.
+    pub fn add(&mut self, term: Term, instructions: f64) {
+        self.instead[term as usize] += instructions;
+        self.instead[Term::Issue as usize] += instructions;
+    }
+
+    /// A routine that ran so often is replaced by its fast form. Its instructions are not told apart
+    /// from others on their lines; what they made wait is taken from the whole line in proportion.
+    pub fn replace(&mut self, runs: f64, now: Cost, then: Cost) {
+        for (term, now, then) in [
+            (Term::Fma, now.fma, then.fma),
+            (Term::Alu, now.alu, then.alu),
+            (Term::Xu, now.xu, then.xu),
+            (Term::Issue, now.all, then.all),
+        ] {
+            self.instead[term as usize] -= runs * (now - then);
+        }
+    }
+
+    /// A share of the waiting at each of these lines goes: `saved` instructions of those that its
+    /// arithmetic executes.
+    pub fn remove_waits(&mut self, saved: &HashMap<(Option<&str>, Option<u32>), f64>) {
+        let listing = self.listing;
+        let place = |index: usize| {
+            let row = listing.row(index);
+            (row.file.as_deref(), row.line)
+        };
+        let is_math = |index: &usize| !listing.sass.entries[*index].family.is_memory();
+        let mut executed: HashMap<_, f64> = HashMap::new();
+        for index in (0..self.waits.len()).filter(is_math) {
+            *executed.entry(place(index)).or_default() += listing.executed(index);
+        }
+        for index in (0..self.waits.len()).filter(is_math) {
+            let (Some(saved), Some(all)) = (saved.get(&place(index)), executed.get(&place(index)))
+            else {
+                continue;
+            };
+            let share = if *all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
+            self.waits[index] = self.waits[index].max(share);
+            self.results[index] = self.results[index].max(share);
+        }
+    }
+
+    /// For each instruction whether some picked and executed one stands in the same innermost loop, or
+    /// outside all loops as it does.
+    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Vec<bool> {
+        let flow = &self.listing.sass.flow;
+        let places: Vec<Option<usize>> =
+            (0..self.gone.len()).map(|index| flow.innermost(index)).collect();
+        let mut picked: Vec<Option<usize>> = Vec::new();
+        for (index, place) in places.iter().enumerate() {
+            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(place) {
+                picked.push(*place);
+            }
+        }
+        places.iter().map(|place| picked.contains(place)).collect()
+    }
+
+    /// Warp instructions that go, those that come instead taken off.
+    pub fn instructions(&self) -> f64 {
+        self.removed_from(Term::Issue)
+    }
+
+    fn removed_from(&self, term: Term) -> f64 {
+        let entries = self.listing.entries();
+        let gone: f64 = entries
+            .filter(|(_, entry)| term == Term::Issue || entry.term == Some(term))
+            .map(|(index, _)| self.gone[index] * self.listing.executed(index))
+            .sum();
+        gone - self.instead[term as usize]
+    }
+
+    /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
+    /// more work than it loses: as long for each instruction as its present ones take.
+    pub fn effect(&self, case: &Case) -> Effect {
+        let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
+        for term in Term::ALL {
+            let present = self.mix.on(term);
+            let net = if present > 0.0 { self.removed_from(term) / present } else { 0.0 };
+            if net > 0.0 {
+                effect.removed.push((term, net.min(1.0)));
+            } else if net < 0.0 {
+                let busy = case.model.utilization(term).unwrap_or(0.0);
+                effect.added.push((term, -net * busy));
+            }
+        }
+        let (mut wavefronts, mut gone) = (0.0, 0.0);
+        for (index, share) in self.l1.iter().enumerate() {
+            let counters = &self.listing.row(index).counters;
+            let each = counters.l1_tag_requests_global + counters.wavefronts_shared;
+            wavefronts += each;
+            gone += each * share;
+        }
+        if gone > 0.0 {
+            effect.removed.push((Term::L1Data, (gone / wavefronts).min(1.0)));
+        }
+        effect
+    }
+
+    /// Shares of the stalls: those for a result by who makes it, the others by who waits.
+    fn stalls(&self) -> Vec<(StallReason, f64)> {
+        if self.waits.iter().chain(&self.results).all(|share| *share <= 0.0) {
+            return Vec::new();
+        }
+        let mut shares = Vec::new();
+        for reason in StallReason::all() {
+            let on = |index: usize| self.listing.row(index).counters.stall_samples[reason as usize];
+            let all: f64 = (0..self.waits.len()).map(on).sum();
+            if all <= 0.0 {
+                continue;
+            }
+            let gone: f64 = match reason {
+                StallReason::LongScoreboard | StallReason::ShortScoreboard => {
+                    let charges = self.listing.charges(reason);
+                    charges.iter().map(|each| each.samples * self.results[each.producer]).sum()
+                }
+                // Waits at barriers and fences are for other warps; these two are no waits at all.
+                StallReason::Barrier
+                | StallReason::Membar
+                | StallReason::Selected
+                | StallReason::NotSelected => 0.0,
+                _ => (0..self.waits.len()).map(|index| on(index) * self.waits[index]).sum(),
+            };
+            if gone > 0.0 {
+                shares.push((reason, (gone / all).min(1.0)));
+            }
+        }
+        shares
+    }
+
+    /// The lines whose instructions go, by their part of all that do: at most three.
+    pub fn locations(&self, case: &Case, share_of: &str) -> Vec<Location> {
+        let weights = |index: usize| self.gone[index] * self.listing.executed(index);
+        locations(case, self.listing, weights, share_of)
+    }
+}
+
+/// True where an effect is worth a finding: it frees some unit for a part of the time that is more
+/// than noise, or gives as much.
+pub fn matters(case: &Case, effect: &Effect) -> bool {
+    let frees = |(term, share): &(Term, f64)| {
+        case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
+    };
+    effect.removed.iter().any(frees) || gains(case, effect)
+}
+
+/// True where the launch would be faster without the fault, by more than noise.
+pub fn gains(case: &Case, effect: &Effect) -> bool {
+    let estimate = case.model.without(effect);
+    estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
+}
+
+/// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
+pub fn locations(
+    case: &Case,
+    listing: Listing,
+    weight: impl Fn(usize) -> f64,
+    share_of: &str,
+) -> Vec<Location> {
+    let mut lines: HashMap<(&str, u32), f64> = HashMap::new();
+    let mut total = 0.0;
+    for (index, _) in listing.entries() {
+        let (row, weight) = (listing.row(index), weight(index).max(0.0));
+        total += weight;
+        if let (Some(file), Some(line)) = (row.file.as_deref(), row.line) {
+            *lines.entry((file, line)).or_default() += weight;
+        }
+    }
+    let mut found: Vec<Location> = lines
+        .into_iter()
+        .filter(|(_, weight)| total > 0.0 && weight / total >= 0.05)
+        .map(|((file, line), weight)| {
+            let named = |row: &&crate::export::SourceRow| {
+                row.line == Some(line) && row.file.as_deref() == Some(file)
+            };
+            let text = case.launch.lines.iter().find(named).map(|row| row.text.trim().to_owned());
+            Location {
+                file: file.to_owned(),
+                line,
+                share: weight / total,
+                share_of: share_of.to_owned(),
+                text: text.unwrap_or_default(),
+            }
+        })
+        .collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.line.cmp(&b.line)));
+    found.truncate(3);
+    found
+}
+
+/// Runs of library routines.
+pub struct Runs {
+    /// How often each routine's mark was executed.
+    runs: HashMap<Routine, f64>,
+    /// For each instruction how many it saves as a mark, or 1 on a slow path, per execution.
+    weights: Vec<f64>,
+    /// Executed instructions of slow paths.
+    pub slow_path: f64,
+}
+
+/// Instructions behind a mark within which the branch around its slow path stands.
+const BRANCH_WITHIN: usize = 24;
+
+impl Runs {
+    /// Counts the routines that are picked and replaces them by their fast forms.
+    pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
+        let listing = removal.listing;
+        let mut found = Self {
+            runs: HashMap::new(),
+            weights: vec![0.0; listing.sass.entries.len()],
+            slow_path: 0.0,
+        };
+        let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
+        let mut slow: Vec<usize> = Vec::new();
+        for (index, entry) in listing.entries() {
+            let Some(routine) = entry.routine.filter(|routine| pick(*routine)) else { continue };
+            let runs = listing.executed(index);
+            if runs <= 0.0 {
+                continue;
+            }
+            *found.runs.entry(routine).or_default() += runs;
+            let (now, then) = (routine.cost(), routine.fast_cost());
+            removal.replace(runs, now, then);
+            found.weights[index] = now.all - then.all;
+            let row = listing.row(index);
+            *saved.entry((row.file.as_deref(), row.line)).or_default() +=
+                runs * (now.all - then.all);
+            if routine == Routine::LongDivision {
+                for (call, range) in called(listing, index) {
+                    removal.remove(call, 1.0);
+                    found.weights[call] = 1.0;
+                    range.for_each(|at| removal.remove(at, 1.0));
+                }
+            } else {
+                slow.extend(slow_path(listing, index));
+            }
+        }
+        slow.sort_unstable();
+        slow.dedup();
+        for index in slow {
+            removal.remove(index, 1.0);
+            found.weights[index] = 1.0;
+            found.slow_path += listing.executed(index);
+        }
+        removal.remove_waits(&saved);
+        found
+    }
+
+    /// The routine that costs most, and how often it ran.
+    pub fn most(&self) -> Option<(Routine, f64)> {
+        let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
+        let most = self.runs.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
+        Some((*most.0, *most.1))
+    }
+
+    /// The lines that run them.
+    pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
+        let listing = removal.listing;
+        let weight = |index: usize| self.weights[index] * listing.executed(index);
+        locations(case, listing, weight, "instructions saved")
+    }
+}
+
+/// The instructions that the usual path of a routine branches around, and the functions that they
+/// call; empty where no such branch is near.
+fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
+    let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
+    let around = (mark..end).find_map(|index| {
+        let entry = &listing.sass.entries[index];
+        let to = entry.target.filter(|&to| entry.conditional && to > index)?;
+        Some(index + 1..to)
+    });
+    let Some(around) = around else { return Vec::new() };
+    // Only slow paths call functions or convert whole doubles; other code may be branched around too.
+    let is_slow = |index: usize| {
+        let entry = &listing.sass.entries[index];
+        entry.callee.is_some() || entry.family == Family::ConvertFp64
+    };
+    if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
+        return Vec::new();
+    }
+    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee);
+    let functions = callees.filter_map(|first| listing.function(first)).flatten();
+    around.clone().chain(functions).collect()
+}
+
+/// More instructions than the longest slow path has: that of sine, 110 on sm_90.
+const LONGEST_PATH: usize = 160;
+
+/// The calls of the function that an instruction stands in, and the function.
+fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
+    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee?)));
+    calls
+        .filter_map(|(call, first)| Some((call, listing.function(first)?)))
+        .filter(|(_, range)| range.contains(&index))
+        .collect()
+}

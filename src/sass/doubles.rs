@@ -1,0 +1,142 @@
+//! Double-precision arithmetic that no double-precision data asks for.
+
+use super::listing::{Listing, Use};
+use super::opcode::Family;
+use super::operands::Role;
+use super::producer::Reaching;
+
+/// For each instruction whether it is double-precision arithmetic on values that are no doubles in
+/// memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A
+/// literal like `0.5` next to floats, or a maths function of the wrong name, makes such chains.
+/// Conversions between float and double that serve them count too.
+#[must_use]
+pub fn strays(listing: &Listing) -> Vec<bool> {
+    let sass = listing.sass;
+    let is_double = |index: usize| sass.entries[index].family == Family::Fp64;
+    if !(0..sass.entries.len()).any(is_double) {
+        return vec![false; sass.entries.len()];
+    }
+    let mut chains = Chains::new(sass.entries.len());
+    let mut declared: Vec<usize> = Vec::new();
+    let mut conversions: Vec<(usize, usize)> = Vec::new();
+    let mut sources = Sources { reaching: Reaching::new(sass), listing };
+    for (index, entry) in listing.entries() {
+        let wide = entry.width >= 8;
+        let ends = match entry.family {
+            Family::Fp64 | Family::ConvertFp64 => false,
+            Family::Store(_) | Family::Atomic(_) | Family::Reduction(_) => wide,
+            _ => continue,
+        };
+        for each in sass.uses(index).iter().filter(|each| each.role == Role::Data) {
+            for source in sources.of(index, *each) {
+                let family = sass.entries[source].family;
+                match (entry.family, family) {
+                    (Family::Fp64, Family::Fp64) => chains.join(index, source),
+                    (Family::Fp64, Family::Load(_)) if sass.entries[source].width >= 8 => {
+                        declared.push(index);
+                    }
+                    (Family::Fp64, Family::ConvertFp64) => conversions.push((source, index)),
+                    (Family::ConvertFp64, Family::Fp64) => conversions.push((index, source)),
+                    (_, Family::Fp64) if ends => declared.push(source),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let declared: Vec<usize> = declared.into_iter().map(|index| chains.root(index)).collect();
+    let mut stray: Vec<bool> = (0..sass.entries.len())
+        .map(|index| is_double(index) && !declared.contains(&chains.root(index)))
+        .collect();
+    for (conversion, double) in conversions {
+        stray[conversion] |= stray[double];
+    }
+    stray
+}
+
+/// Where values come from, copies and selections looked through.
+struct Sources<'a> {
+    reaching: Reaching<'a>,
+    listing: &'a Listing<'a>,
+}
+
+impl Sources<'_> {
+    fn of(&mut self, index: usize, each: Use) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut open: Vec<u32> = self.reaching.definitions(index, each);
+        let mut seen: Vec<u32> = Vec::new();
+        while let Some(definition) = open.pop() {
+            if seen.contains(&definition) {
+                continue;
+            }
+            seen.push(definition);
+            let at = definition as usize;
+            let family = self.listing.sass.entries[at].family;
+            if matches!(family, Family::Move | Family::Fp32Other) {
+                for each in self.listing.sass.uses(at).iter().filter(|each| each.role == Role::Data)
+                {
+                    open.extend(self.reaching.definitions(at, *each));
+                }
+            } else {
+                found.push(at);
+            }
+        }
+        found
+    }
+}
+
+/// Sets of instructions that exchange doubles.
+struct Chains(Vec<usize>);
+
+impl Chains {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn root(&mut self, mut index: usize) -> usize {
+        while self.0[index] != index {
+            self.0[index] = self.0[self.0[index]];
+            index = self.0[index];
+        }
+        index
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::tests::launch;
+    use super::*;
+
+    fn of(code: &[&str]) -> Vec<bool> {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
+        strays(&Listing::of(&launch(&code)).unwrap())
+    }
+
+    #[test]
+    fn a_literal_among_floats_makes_strays() {
+        let code = [
+            "LDG.E R0, desc[UR4][R20.64]",
+            "F2F.F64.F32 R2, R0",
+            "DFMA R4, R2, R8, 1",
+            "MOV R6, R4",
+            "MOV R7, R5",
+            "DADD R10, R6, R2",
+            "F2F.F32.F64 R0, R10",
+            "STG.E desc[UR4][R20.64], R0",
+        ];
+        assert_eq!(of(&code), [false, true, true, false, false, true, true, false]);
+    }
+
+    #[test]
+    fn doubles_in_memory_ask_for_double_arithmetic() {
+        let loads = ["LDG.E.64 R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
+        assert_eq!(of(&loads), [false; 3]);
+        let stores = ["F2F.F64.F32 R2, R0", "DMUL R4, R2, R2", "STG.E.64 desc[UR4][R20.64], R4"];
+        assert_eq!(of(&stores), [false; 3]);
+        assert_eq!(of(&["FADD R0, R1, R2"]), [false]);
+    }
+}

@@ -127,7 +127,7 @@ pub struct Collection {
 /// How much ncu collects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Collect {
-    /// What decides the first finding, by source line, in about 14 passes; a second run for more
+    /// What decides the first finding, by source line, in about 15 passes; a second run for more
     /// where something remains open.
     Auto,
     /// The counters that the model and most rules need, not by source line, in about 12 passes.

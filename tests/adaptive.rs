@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use adoprof::diagnose::diagnose;
 use adoprof::frame::Launch;
 use adoprof::metric::CATALOGUE;
-use adoprof::ncu::adaptive::{Further, further};
+use adoprof::ncu::adaptive::{Further, LEAST_GAIN, further};
 use adoprof::ncu::{Level, expected_passes};
+use adoprof::rules::find;
 use adoprof::store;
 
 /// Half of what `full` replays.
@@ -62,22 +63,39 @@ fn decide(launch: &Launch) -> Option<Further> {
 
 #[test]
 fn the_first_finding_is_that_of_the_whole_recording() {
+    let mut saved = 0;
     for recorded in RECORDED.iter() {
         let decided = unmasked(recorded, &decide(&recorded.first));
         let (with, whole) = (first_finding(&decided), first_finding(&recorded.whole));
         assert_eq!(with, whole, "{}", recorded.name);
+        if first_finding(&recorded.first) != whole {
+            println!("only with its second run: {}", recorded.name);
+            saved += 1;
+        }
     }
+    assert!(saved > 0, "no recording needs its second run, so nothing shows that it comes");
 }
 
 #[test]
-fn the_others_are_the_same_too() {
+fn what_else_was_found_is_the_same_but_for_what_is_not_worth_a_second_run() {
     let all = |launch: &Launch| -> Vec<(String, Option<f64>)> {
         let findings = diagnose(launch).findings;
         findings.into_iter().map(|found| (found.rule, found.estimate.map(|e| e.factor))).collect()
     };
     for recorded in RECORDED.iter() {
-        let decided = unmasked(recorded, &decide(&recorded.first));
-        assert_eq!(all(&decided), all(&recorded.whole), "{}", recorded.name);
+        let decided = all(&unmasked(recorded, &decide(&recorded.first)));
+        let mut whole = all(&recorded.whole);
+        let held_back = |name: &str| {
+            let needs = find(name).unwrap().needs;
+            needs.iter().any(|metric| !Level::Auto.collects(metric))
+        };
+        let first = whole.first().and_then(|first| first.1).unwrap_or(1.0);
+        whole.retain(|(rule, gain)| {
+            decided.iter().any(|found| found.0 == *rule)
+                || !held_back(rule)
+                || gain.unwrap_or(1.0) > first.max(LEAST_GAIN)
+        });
+        assert_eq!(decided, whole, "{}", recorded.name);
     }
 }
 
@@ -91,6 +109,7 @@ fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
         })
         .collect();
     passes.sort_unstable();
+    println!("passes by launch: {passes:?}");
     assert!(2 * MOST_PASSES <= expected_passes(Level::Full).passes);
     assert!(passes[passes.len() / 2] <= MOST_PASSES && *passes.last().unwrap() <= MOST_PASSES);
 }

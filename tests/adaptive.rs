@@ -49,9 +49,9 @@ fn first_finding(launch: &Launch) -> Option<String> {
 }
 
 /// What a second run would see of the launch: the first run's metrics and those it was asked for.
-fn unmasked(recorded: &Recorded, further: &Option<Further>) -> Launch {
+fn unmasked(recorded: &Recorded, further: Option<&Further>) -> Launch {
     let mut launch = recorded.first.clone();
-    for name in further.iter().flat_map(|further| &further.metrics) {
+    for name in further.into_iter().flat_map(|further| &further.metrics) {
         launch.set(name, recorded.whole.get(name));
     }
     launch
@@ -65,7 +65,7 @@ fn decide(launch: &Launch) -> Option<Further> {
 fn the_first_finding_is_that_of_the_whole_recording() {
     let mut saved = 0;
     for recorded in RECORDED.iter() {
-        let decided = unmasked(recorded, &decide(&recorded.first));
+        let decided = unmasked(recorded, decide(&recorded.first).as_ref());
         let (with, whole) = (first_finding(&decided), first_finding(&recorded.whole));
         assert_eq!(with, whole, "{}", recorded.name);
         if first_finding(&recorded.first) != whole {
@@ -83,7 +83,7 @@ fn what_else_was_found_is_the_same_but_for_what_is_not_worth_a_second_run() {
         findings.into_iter().map(|found| (found.rule, found.estimate.map(|e| e.factor))).collect()
     };
     for recorded in RECORDED.iter() {
-        let decided = all(&unmasked(recorded, &decide(&recorded.first)));
+        let decided = all(&unmasked(recorded, decide(&recorded.first).as_ref()));
         let mut whole = all(&recorded.whole);
         let held_back = |name: &str| {
             let needs = find(name).unwrap().needs;

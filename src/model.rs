@@ -49,6 +49,8 @@ pub struct Effect {
     pub idle: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
+    /// How many launches become one that takes no longer than each does now; 0 and 1 for none.
+    pub merged: f64,
 }
 
 impl Effect {
@@ -77,11 +79,8 @@ impl Effect {
             .map(|term| (term, both(self.share_of(term), other.share_of(term))))
             .filter(|(_, share)| *share > 0.0)
             .collect();
-        let stall = |effect: &Self, reason| -> f64 {
-            effect.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, share)| share).sum()
-        };
         let stalls = StallReason::all()
-            .map(|reason| (reason, both(stall(self, reason), stall(other, reason))))
+            .map(|reason| (reason, both(self.share_of_stall(reason), other.share_of_stall(reason))))
             .filter(|(_, share)| *share > 0.0)
             .collect();
         Self {
@@ -91,6 +90,7 @@ impl Effect {
             hidden: both(self.hidden, other.hidden),
             idle: self.idle.max(other.idle),
             launch: self.launch || other.launch,
+            merged: self.merged.max(other.merged),
         }
     }
 
@@ -98,6 +98,13 @@ impl Effect {
     #[must_use]
     pub fn added_to(&self, term: Term) -> f64 {
         self.added.iter().filter(|(t, _)| *t == term).map(|(_, share)| share.max(0.0)).sum()
+    }
+
+    /// The share of a stall that goes, 0 to 1.
+    #[must_use]
+    pub fn share_of_stall(&self, reason: StallReason) -> f64 {
+        let share: f64 = self.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, s)| s).sum();
+        share.clamp(0.0, 1.0)
     }
 
     /// The share of a term that goes, 0 to 1.
@@ -118,6 +125,8 @@ struct Left {
     waiting: f64,
     /// The share of that latency which the fault's stalls make up.
     gone: f64,
+    /// The time that warps would need one after another.
+    warps: f64,
 }
 
 /// What limits a launch.
@@ -165,6 +174,8 @@ pub struct Model {
     idle: f64,
     /// Stall cycles per issued instruction by reason, without `selected` and `not_selected`.
     stall_cycles: [f64; StallReason::COUNT],
+    /// Cycles between two instructions of a warp, all of them; `None` where it was not collected.
+    warp_latency: Option<f64>,
 }
 
 impl Model {
@@ -202,7 +213,10 @@ impl Model {
                 stall_cycles[reason as usize] = launch.stall(reason).unwrap_or(0.0).max(0.0);
             }
         }
-        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles }
+        let warp_latency = launch
+            .get("smsp__average_warp_latency_per_inst_issued.ratio")
+            .filter(|&cycles| cycles >= stall_cycles.iter().sum::<f64>());
+        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, warp_latency }
     }
 
     /// Share of the time that a term is busy at its achievable rate, 0 to 1.
@@ -273,17 +287,21 @@ impl Model {
     #[must_use]
     pub fn without(&self, effect: &Effect) -> Option<Estimate> {
         let left = self.left(effect)?;
-        let launch = self.launch_share();
+        let merged = effect.merged.max(1.0);
+        let launch = self.launch_share() / merged;
         let factor = |uncovered: f64| {
             let time = left.longest.1 + uncovered;
-            let time = if effect.launch { time - launch } else { time.max(launch) };
+            let time =
+                if effect.launch && merged <= 1.0 { time - launch } else { time.max(launch) };
             // A tenth of a percent of the present time is beyond what counters resolve.
             (1.0 / time.max(1e-3)).max(1.0)
         };
         let kept = factor(left.idle + left.waiting);
+        let likely = left.longest.1 + left.idle + left.waiting * (1.0 - left.gone);
+        let slowest = left.warps.max(likely);
         Some(Estimate {
-            factor: factor(left.idle + left.waiting * (1.0 - left.gone)),
-            low: 1.0 + (1.0 - WORST_ERROR) * (kept - 1.0),
+            factor: factor((likely * slowest).sqrt() - left.longest.1),
+            low: 1.0 + (1.0 - WORST_ERROR) * (kept.min(factor(slowest - left.longest.1)) - 1.0),
             high: factor(left.idle),
         })
     }
@@ -314,12 +332,44 @@ impl Model {
                 Some((term, kept + effect.added_to(term)))
             })
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let merged = effect.merged.max(1.0);
         Some(Left {
             longest,
-            idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0),
-            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)),
-            gone: self.stall_share(&effect.stalls),
+            idle: (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0) / merged,
+            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) / merged,
+            gone: self.stall_share(&self.relieved(effect)),
+            warps: self.warps_without(effect) / merged,
         })
+    }
+
+    /// The stalls that go with a fault: those it names, and the queue in front of the units whose work
+    /// goes. A request finds a unit that is busy a share U of the time busy with that probability, so
+    /// that part of the waits in front of it is queueing, and goes as far as its work does.
+    fn relieved(&self, effect: &Effect) -> Vec<(StallReason, f64)> {
+        StallReason::all()
+            .map(|reason| {
+                let queue = Term::ALL
+                    .into_iter()
+                    .filter(|term| term.waits().contains(&reason))
+                    .filter_map(|term| Some(self.utilization(term)? * effect.share_of(term)))
+                    .fold(0.0, f64::max);
+                (reason, effect.share_of_stall(reason).max(queue))
+            })
+            .collect()
+    }
+
+    /// The time, as a share of the present time, that warps need one after another without the stalls
+    /// that the fault names and its instructions, with every other wait as it is now: W warps with
+    /// L cycles between two instructions issue W/L a cycle. 0 where L is not known.
+    fn warps_without(&self, effect: &Effect) -> f64 {
+        let Some(latency) = self.warp_latency.filter(|&latency| latency > 0.0) else { return 0.0 };
+        let gone: f64 = StallReason::all()
+            .map(|reason| self.stall_cycles[reason as usize] * effect.share_of_stall(reason))
+            .sum();
+        let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
+        let each = (1.0 - gone / latency) * (1.0 - effect.share_of(Term::Issue));
+        let hidden = 1.0 - effect.hidden.clamp(0.0, 1.0);
+        idle + (1.0 - self.idle()) * each * hidden
     }
 
     /// What bounds the launch: the busiest unit, or what no unit covers where that is longer:
@@ -460,6 +510,14 @@ mod tests {
         assert!(near(model.without(&all).unwrap().high, 2.0));
         let fused = Effect { launch: true, ..Effect::default() };
         assert!(near(model.without(&fused).unwrap().factor, 2.0));
+    }
+
+    #[test]
+    fn merged_launches_share_what_no_unit_covers() {
+        let model = Model::new(&launch());
+        let merged = Effect { launch: true, merged: 4.0, ..Effect::default() };
+        // 0.6 busy for each, (0.1 + 0.3) / 4 for the rest.
+        assert!(near(model.without(&merged).unwrap().factor, 1.0 / 0.7));
     }
 
     #[test]

@@ -6,8 +6,10 @@
 //! picks different ones for each architecture (sm_75 to sm_120 were read for this).
 
 pub mod access;
+pub mod chain;
 pub mod doubles;
 pub mod flow;
+pub mod idle;
 pub mod instruction;
 pub mod library;
 pub mod listing;

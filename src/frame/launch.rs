@@ -23,6 +23,9 @@ pub struct Launch {
     pub lines: Vec<SourceRow>,
     /// Counters by SASS instruction.
     pub instructions: Vec<SourceRow>,
+    /// How many launches of the profile are like this one: the same kernel, grid and block, itself
+    /// included. 0 where nobody counted.
+    pub alike: usize,
     values: HashMap<&'static str, f64>,
     sass: Parsed,
 }
@@ -57,6 +60,14 @@ impl Launch {
             } else {
                 launches[at].values.entry(metric.name).or_insert(value * scale);
             }
+        }
+        let mut alike: HashMap<(&str, [u32; 3], [u32; 3]), usize> = HashMap::new();
+        for row in &export.launches {
+            *alike.entry((&row.kernel, row.grid, row.block)).or_default() += 1;
+        }
+        for launch in &mut launches {
+            let row = &launch.row;
+            launch.alike = alike[&(row.kernel.as_str(), row.grid, row.block)];
         }
         for rule in &export.rules {
             if let Some(&at) = index.get(&rule.launch) {

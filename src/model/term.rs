@@ -1,5 +1,6 @@
 //! The resources of the model, and the counters that tell how busy each is.
 
+use crate::export::stall::StallReason;
 use crate::finding::Bound;
 
 /// A resource whose busy time is a term of the model.
@@ -131,6 +132,25 @@ impl Term {
             // Worked out from counts: see `counts`.
             Self::HostLink => &[],
             Self::Constant => &["idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"],
+        }
+    }
+
+    /// The stalls in which warps wait for a place in the unit's queue, or for what stands in it.
+    #[must_use]
+    pub fn waits(self) -> &'static [StallReason] {
+        use StallReason::{
+            Drain, ImcMiss, LgThrottle, LongScoreboard, MathPipeThrottle, Membar, MioThrottle,
+            ShortScoreboard,
+        };
+        match self {
+            Self::Dram | Self::L2 | Self::L2Requests | Self::Atomic | Self::HostLink => {
+                &[LongScoreboard, LgThrottle, Drain, Membar]
+            }
+            Self::L1Data | Self::Lsu => &[ShortScoreboard, MioThrottle, LgThrottle, LongScoreboard],
+            Self::Constant => &[ShortScoreboard, MioThrottle, ImcMiss],
+            Self::Xu => &[ShortScoreboard, MioThrottle, MathPipeThrottle],
+            Self::Fma | Self::Alu | Self::Fp64 | Self::Tensor => &[MathPipeThrottle],
+            Self::Issue => &[],
         }
     }
 

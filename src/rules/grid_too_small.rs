@@ -83,7 +83,12 @@ fn check(case: &Case) -> Option<Draft> {
         };
         (
             format!("{} of {} SMs never get a block.{seen}", count(sms - blocks), count(sms)),
-            Effect { idle: 1.0 - blocks / sms, ..Effect::default() },
+            // More blocks fill idle SMs first, then the SMs that have one.
+            Effect {
+                idle: 1.0 - blocks / sms,
+                hidden: each.map_or(0.0, |each| 1.0 - 1.0 / each),
+                ..Effect::default()
+            },
         )
     } else {
         let waves = waves.unwrap_or(ONE_WAVE);

@@ -2,7 +2,8 @@
 
 use super::case::{WARP, place};
 use super::lanes::{
-    ACTIVE, AT_WORK, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect, evidence, few, lanes,
+    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
+    evidence, few, lanes, resting,
 };
 use super::limits::LANES_LIMIT;
 use super::{Case, Draft, Kind, Rule};
@@ -19,7 +20,7 @@ and shared-memory wavefronts for nothing. The sign is few lanes at work although
 Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
 shuffles within a warp.",
     section: "WarpStateStats",
-    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT],
+    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
     explains: &["issue-slots-underused", "barrier-stalls"],
     check,
@@ -28,8 +29,13 @@ shuffles within a warp.",
 fn check(case: &Case) -> Option<Draft> {
     let (active, at_work) = lanes(case);
     let uniform = case.need(UNIFORM);
-    if !(few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH) {
+    let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
+    let left = few(active) && resting(case) >= RESTING;
+    if !(predicated || left) {
         return None;
+    }
+    if left {
+        return Some(left_early(case, active.min(at_work)));
     }
     let locations = case.launch.top_lines(3, "lanes predicated off", |counters| {
         counters.thread_inst_executed - counters.thread_inst_executed_pred_on
@@ -52,6 +58,29 @@ fn check(case: &Case) -> Option<Draft> {
         locations,
         effect: effect(case, at_work),
     })
+}
+
+/// The finding where lanes rest because they returned or skip the work.
+fn left_early(case: &Case, at_work: f64) -> Draft {
+    let locations = case.launch.top_lines(3, "lanes that rest", |counters| {
+        WARP * counters.inst_executed - counters.thread_inst_executed
+    });
+    Draft {
+        message: format!(
+            "{:.1} of 32 lanes are active in an average instruction: the others have returned or \
+             skip the work, and nothing else is theirs to do.",
+            case.need(ACTIVE),
+        ),
+        evidence: evidence(case),
+        hint: format!(
+            "Launch {:.0}% of the threads: let the threads with work at {} be neighbours that fill \
+             their warps, instead of the first few of each group.",
+            100.0 * at_work / WARP,
+            place(&locations, "the guarded code"),
+        ),
+        locations,
+        effect: effect(case, at_work),
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ instead of dividing, or give the block a second dimension so that no index has t
 
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
-    let runs = Runs::replace(&mut removal, |routine| routine.is_integer());
+    let runs = Runs::replace(&mut removal, crate::sass::Routine::is_integer);
     let (routine, most) = runs.most()?;
     let effect = removal.effect(case);
     if !matters(case, &effect) {

@@ -5,6 +5,7 @@ use super::case::WARP;
 use super::limits::LANES;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
+use crate::sass::{Listing, idle};
 
 pub const ACTIVE: &str = "smsp__thread_inst_executed_per_inst_executed.ratio";
 pub const AT_WORK: &str = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
@@ -30,6 +31,24 @@ pub fn lanes(case: &Case) -> (f64, f64) {
     (case.need(ACTIVE) * scale, case.need(AT_WORK) * scale)
 }
 
+/// The share of the missing lanes that have nothing to do at all, by the instructions: they left the
+/// kernel early or skip a part that has no other side. 0 where the profile has no instructions.
+pub fn resting(case: &Case) -> f64 {
+    Listing::of(case.launch).map_or(0.0, |listing| idle::idle_share(&listing))
+}
+
+/// The share of missing lanes that must have nothing to do for idle threads to be named.
+pub const RESTING: f64 = 0.5;
+
+/// [`RESTING`] as `explain` prints it.
+pub const RESTING_LIMIT: super::Threshold = super::Threshold {
+    what: "missing lanes that left the kernel or skip a part without another side, share that tells \
+           idle threads from divergence",
+    value: RESTING,
+    unit: "",
+    source: "definition: the larger part",
+};
+
 /// True where too few lanes work.
 pub fn few(lanes: f64) -> bool {
     lanes < LANES
@@ -47,13 +66,17 @@ pub fn effect(case: &Case, lanes: f64) -> Effect {
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
-    // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
+    // Shared-memory wavefronts of the data pipe go with the lanes; global look-ups as far as full
+    // warps would find their sectors, four a line, in fewer lines.
     let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
     let tags = case.get("memory_l1_tag_requests_global");
     if let (Some(shared), Some(tags)) = (shared, tags)
         && shared + tags > 0.0
     {
-        removed.push((Term::L1Data, wasted * shared / (shared + tags)));
+        let needed =
+            case.get("memory_l2_theoretical_sectors_global_ideal").map_or(tags, |i| i / 4.0);
+        let merged = if tags > 0.0 { (1.0 - needed / tags).clamp(0.0, wasted) } else { 0.0 };
+        removed.push((Term::L1Data, (wasted * shared + merged * tags) / (shared + tags)));
     }
     Effect { removed, ..Effect::default() }
 }

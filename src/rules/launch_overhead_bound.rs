@@ -3,7 +3,7 @@
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::model::{EMPTY_KERNEL_NS, Effect};
-use crate::text::{duration, percent};
+use crate::text::{count, duration, percent};
 
 const DURATION: &str = "gpu__time_duration.sum";
 
@@ -48,20 +48,50 @@ fn check(case: &Case) -> Option<Draft> {
     if !(ns > 0.0 && 100.0 * share >= LEAST) {
         return None;
     }
+    let merged = merged(case);
+    let many = if merged > 1.0 {
+        format!(
+            " The profile has {} launches like it, and one wave of blocks holds the work of {}.",
+            case.launch.alike,
+            count(merged.floor()),
+        )
+    } else {
+        String::new()
+    };
     Some(Draft {
         message: format!(
-            "The kernel takes {}; a kernel that does nothing takes {}, which is {} of it.",
+            "The kernel takes {}; a kernel that does nothing takes {}, which is {} of it.{many}",
             duration(ns),
             duration(EMPTY_KERNEL_NS),
             percent(share.min(1.0)),
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
-        hint: "Do more in one launch: merge this kernel with the one before or after it, handle \
-               several inputs at once, or record the sequence as a CUDA graph."
-            .to_owned(),
-        effect: Effect { launch: true, ..Effect::default() },
+        hint: hint(merged),
+        effect: Effect { launch: true, merged, ..Effect::default() },
     })
+}
+
+fn hint(merged: f64) -> String {
+    if merged > 1.0 {
+        return format!(
+            "Do the work of {} of these launches in one, if none needs another's result: give the \
+             loop around the launch to blockIdx.y. If they depend on each other, loop inside the \
+             kernel, or record the sequence as a CUDA graph.",
+            count(merged.floor())
+        );
+    }
+    "Do more in one launch: merge this kernel with the one before or after it, handle several inputs \
+     at once, or record the sequence as a CUDA graph."
+        .to_owned()
+}
+
+/// How many of the launches that are alike fit into one wave of blocks; 1 where the profile has only
+/// this one, or where its blocks fill the device.
+fn merged(case: &Case) -> f64 {
+    let alike = case.launch.alike.max(1) as f64;
+    let fit = case.waves().filter(|&waves| waves > 0.0).map_or(1.0, |waves| 1.0 / waves);
+    alike.min(fit).max(1.0)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
+use crate::sass::{Listing, chain};
 use crate::text::{byte_rate, count, percent};
 
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
@@ -40,6 +41,7 @@ fn check(case: &Case) -> Option<Draft> {
     let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with most loads");
     let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
+    let chained = chained_share(case);
     let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         format!(" DRAM works at {} of the rate it can reach.", percent(share))
     });
@@ -50,14 +52,49 @@ fn check(case: &Case) -> Option<Draft> {
             percent(wait / all),
         ),
         evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
-        hint: format!(
-            "Put {more} loads in flight in {at}: unroll it so that several independent loads are \
+        hint: if chained > CHAINED_STAYS {
+            format!(
+                "The address in {at} is what the same load gave last, so no unrolling helps: let a \
+                 thread follow two or more chains side by side, keep more warps resident, or shorten \
+                 the way (a flatter structure, hot levels in shared memory)."
+            )
+        } else {
+            format!(
+                "Put {more} loads in flight in {at}: unroll it so that several independent loads are \
              issued before the first result is used (separate accumulators), load float4 where \
              addresses allow, or copy the next tile ahead (cp.async)."
-        ),
+            )
+        },
         locations,
-        effect: Effect::stalls([StallReason::LongScoreboard]),
+        effect: Effect {
+            stalls: vec![(StallReason::LongScoreboard, 1.0 - CHAINED_STAYS * chained)],
+            ..Effect::default()
+        },
     })
+}
+
+/// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
+/// thread that follows two chains side by side, which takes twice the registers, halves them.
+const CHAINED_STAYS: f64 = 0.5;
+
+/// The share of the waits for data that is for loads whose address is their own last result.
+fn chained_share(case: &Case) -> f64 {
+    let Some(listing) = Listing::of(case.launch) else { return 0.0 };
+    let chained = chain::chained(&listing);
+    if !chained.contains(&true) {
+        return 0.0;
+    }
+    let addresses: Vec<u64> = (0..chained.len())
+        .filter(|&index| chained[index])
+        .filter_map(|index| listing.row(index).address)
+        .collect();
+    let waits = listing.blame(StallReason::LongScoreboard);
+    let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+    let theirs = waits
+        .iter()
+        .filter(|wait| wait.producer.address.is_some_and(|address| addresses.contains(&address)));
+    let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
 }
 
 /// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how

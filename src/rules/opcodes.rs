@@ -276,7 +276,7 @@ pub fn locations(
 /// Runs of library routines.
 pub struct Runs {
     /// How often each routine's mark was executed.
-    runs: HashMap<Routine, f64>,
+    by_routine: HashMap<Routine, f64>,
     /// For each instruction how many it saves as a mark, or 1 on a slow path, per execution.
     weights: Vec<f64>,
     /// Executed instructions of slow paths.
@@ -291,7 +291,7 @@ impl Runs {
     pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
         let mut found = Self {
-            runs: HashMap::new(),
+            by_routine: HashMap::new(),
             weights: vec![0.0; listing.sass.entries.len()],
             slow_path: 0.0,
         };
@@ -303,7 +303,7 @@ impl Runs {
             if runs <= 0.0 {
                 continue;
             }
-            *found.runs.entry(routine).or_default() += runs;
+            *found.by_routine.entry(routine).or_default() += runs;
             let (now, then) = (routine.cost(), routine.fast_cost());
             removal.replace(runs, now, then);
             found.weights[index] = now.all - then.all;
@@ -334,7 +334,7 @@ impl Runs {
     /// The routine that costs most, and how often it ran.
     pub fn most(&self) -> Option<(Routine, f64)> {
         let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
-        let most = self.runs.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
+        let most = self.by_routine.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
         Some((*most.0, *most.1))
     }
 

@@ -120,8 +120,7 @@ fn check(case: &Case) -> Option<Draft> {
 /// to run at the rate of single precision, which they do in loops that widen them.
 fn rate((major, minor): (u32, u32), element: Element) -> Option<f64> {
     let (half, lanes) = match (major, minor) {
-        (7, 0) => (512.0, 64.0),
-        (7, 5) => (512.0, 64.0),
+        (7, 0 | 5) => (512.0, 64.0),
         (8, 0) => (1024.0, 64.0),
         (8, 6..) | (12, _) => (512.0, 128.0),
         (9, 0) => (2048.0, 128.0),

@@ -2,7 +2,8 @@
 
 use super::case::{WARP, place};
 use super::lanes::{
-    ACTIVE, AT_WORK, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect, evidence, few, lanes,
+    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
+    evidence, few, lanes, resting,
 };
 use super::limits::LANES_LIMIT;
 use super::{Case, Draft, Kind, Rule};
@@ -19,7 +20,7 @@ rule fires where few lanes are active, or few are at work and branches split war
 as a whole, idle-threads names it. Sort or regroup the work so that the lanes of a warp agree, make \
 the branch depend on the warp instead of the lane, or compute both sides and select.",
     section: "WarpStateStats",
-    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT],
+    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK],
     explains: &["issue-slots-underused", "fixed-latency-stalls", "instruction-cache-misses"],
     check,
@@ -28,7 +29,7 @@ the branch depend on the warp instead of the lane, or compute both sides and sel
 fn check(case: &Case) -> Option<Draft> {
     let (active, at_work) = lanes(case);
     let splits = case.get(UNIFORM).is_some_and(|uniform| uniform < UNIFORM_ENOUGH);
-    if !(few(active) || few(at_work) && splits) {
+    if !(few(active) || few(at_work) && splits) || resting(case) >= RESTING {
         return None;
     }
     let least = active.min(at_work);

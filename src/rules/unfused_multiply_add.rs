@@ -100,7 +100,9 @@ fn products(listing: Listing) -> Vec<usize> {
         additions.dedup();
         // A square's sum a * a + a * a names the product twice and still takes in one.
         if additions.iter().all(|&addition| !taken[addition]) {
-            additions.iter().for_each(|&addition| taken[addition] = true);
+            for addition in additions {
+                taken[addition] = true;
+            }
             found.push(product);
         }
     }

@@ -109,6 +109,7 @@ impl Routine {
 
     /// What the fast form costs.
     #[must_use]
+    #[expect(clippy::match_same_arms, reason = "one row a routine")]
     pub fn fast_cost(self) -> Cost {
         let cost = |fma, alu, xu, all| Cost { fma, alu, xu, all };
         match self {

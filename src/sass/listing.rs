@@ -43,6 +43,8 @@ pub struct Entry {
     pub conditional: bool,
     /// Where a call goes, as a place in the listing.
     pub callee: Option<usize>,
+    /// How it passes control on.
+    pub exit: Exit,
     /// Where a branch goes, as a place in the listing.
     pub target: Option<usize>,
     defs: (u32, u32),
@@ -164,12 +166,13 @@ impl Sass {
                 operation: operation(instruction),
                 computed_address: computed_address(instruction),
                 conditional: instruction.guard.is_some(),
+                exit: exit(instruction, target),
                 callee: if is_call { target() } else { None },
                 target: if is_branch { target() } else { None },
                 defs: (defs_from, length(&defs)),
                 uses: (uses_from, length(&uses)),
             });
-            exits.push(exit(instruction, target));
+            exits.extend(sass.entries.last().map(|entry| entry.exit));
         }
         sass.defs = defs;
         sass.uses = uses.into_iter().map(|(slot, role)| Use { slot, role, local: None }).collect();

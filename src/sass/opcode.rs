@@ -125,7 +125,8 @@ impl Family {
             "F2F" | "I2F" | "F2I" | "FRND" | "I2FP" | "UI2F" | "UI2FP" | "UF2I" | "F2IP"
             | "I2I" | "I2IP" => F::Convert,
             "MUFU" => F::SpecialFunction,
-            "IMAD" | "UIMAD" if instruction.modifiers().any(is_move_modifier) => F::Move,
+            // A copy that runs on the FMA pipe, to spread the load.
+            "IMAD" | "UIMAD" if instruction.has("MOV") => F::Move,
             "IMAD" | "IMUL" | "XMAD" | "IDP" | "IDP4A" => F::IntegerMultiply,
             "MOV" | "MOV32I" | "SEL" | "PRMT" | "CS2R" | "P2R" | "R2P" | "PLOP3" | "PSETP"
             | "BMOV" | "R2UR" | "MOVM" | "LEPC" => F::Move,
@@ -220,32 +221,22 @@ impl Class {
     }
 }
 
-/// `IMAD.MOV`, `.SHL`, `.IADD` and `.U32` stand in for cheaper operations, to spread load over pipes.
-fn is_move_modifier(modifier: &str) -> bool {
-    modifier == "MOV"
-}
-
 /// The family of 16-bit arithmetic: by how many halves of its sources it looks at.
 fn half(instruction: &Instruction) -> Family {
     if instruction.has("F32") {
         return F::HalfConvert;
     }
-    let sources = || instruction.operands.iter().skip(1);
-    let mut any = false;
-    let mut both = false;
-    for operand in sources() {
-        match operand.kind {
-            OperandKind::Register => {
-                let Some((_, suffix)) = operand.slots().next() else { continue };
-                any = true;
-                both |= !operand.text.contains(".H0_H0") && !operand.text.contains(".H1_H1");
-                let _ = suffix;
-            }
-            OperandKind::Constant => {
-                any = true;
-                both |= !operand.text.contains(".H0_H0") && !operand.text.contains(".H1_H1");
-            }
-            _ => {}
+    let (mut any, mut both) = (false, false);
+    for operand in instruction.operands.iter().skip(1) {
+        // The constant zero has no halves.
+        let counts = match operand.kind {
+            OperandKind::Register => operand.slot().is_some(),
+            OperandKind::Constant => true,
+            _ => false,
+        };
+        if counts {
+            any = true;
+            both |= !operand.text.contains(".H0_H0") && !operand.text.contains(".H1_H1");
         }
     }
     // Multiplying zeros by zeros and adding two immediates only loads a constant.
@@ -262,6 +253,7 @@ fn half(instruction: &Instruction) -> Family {
 /// Sources: the throughput table of the CUDA C++ programming guide (special functions and
 /// conversions from and to 32 bits share 16 lanes), ncu's names of the pipes.
 #[must_use]
+#[expect(clippy::match_same_arms, reason = "one row a family")]
 pub fn term(instruction: &Instruction, family: Family) -> Option<Term> {
     Some(match family {
         F::Load(_) | F::Store(_) | F::Atomic(_) | F::Reduction(_) | F::Shuffle => Term::Lsu,

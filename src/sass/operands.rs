@@ -46,9 +46,7 @@ pub fn collect(
     }
     if let Some(guard) = instruction.guard {
         uses.push((guard, Role::Guard));
-        for index in first_def..defs.len() {
-            uses.push((defs[index], Role::Old));
-        }
+        uses.extend(defs[first_def..].iter().map(|&slot| (slot, Role::Old)));
     }
 }
 
@@ -101,9 +99,9 @@ fn destinations(instruction: &Instruction, family: Family) -> usize {
     match instruction.base() {
         // The second result is the negation, or the combination with the last operand.
         "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "PLOP3" | "UISETP" | "UPLOP3"
-        | "UPSETP" | "UFSETP" => return 2,
+        | "UPSETP" | "UFSETP"
         // Two destinations of two registers each.
-        "TEX" | "TLD" | "TLD4" => return 2,
+        | "TEX" | "TLD" | "TLD4" => return 2,
         "R2P" | "FCHK" => return 1,
         _ => {}
     }
@@ -142,13 +140,12 @@ impl Widths {
         let split = |destination, sources| Self { destination, sources, special: [None; 3] };
         let has = |modifier| instruction.has(modifier);
         match family {
-            Family::Fp64 => both(2),
+            Family::Fp64 | Family::Texture => both(2),
             Family::ConvertFp64 | Family::Convert => {
                 let (destination, source) = conversion(instruction);
                 split(destination, source)
             }
             Family::Tensor => tensor(instruction),
-            Family::Texture => both(2),
             Family::Load(_)
             | Family::Store(_)
             | Family::Atomic(_)

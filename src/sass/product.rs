@@ -75,9 +75,9 @@ fn source(
                 let inside = listing.sass.flow.innermost(at).is_some();
                 return inside.then_some((at, converted));
             }
-            Family::HalfConvert => converted = true,
-            // Widening of bfloat16 is a shift or a permutation of bytes.
-            Family::Integer | Family::Move | Family::IntegerMultiply => converted = true,
+            Family::HalfConvert | Family::Integer | Family::IntegerMultiply => converted = true,
+            // bfloat16 is widened by a shift or by a permutation of bytes; other copies keep the value.
+            Family::Move => converted |= listing.text(at).contains("PRMT"),
             _ => return None,
         }
         each = *listing.sass.uses(at).iter().find(|each| each.role == Role::Data)?;
@@ -123,6 +123,8 @@ mod tests {
         ] {
             assert_eq!(of(&[loads[0], loads[1], line, ends])[2], expected, "{line}");
         }
+        let copied = ["LDS R0, [R20]", "LDS R2, [R22]", "MOV R8, R0", "FFMA R6, R8, R2, R6", ends];
+        assert_eq!(of(&copied)[3], None, "a copy is no conversion");
         let doubles = ["LDS.64 R0, [R20]", "LDS.64 R2, [R22]", "DFMA R6, R0, R2, R6", ends];
         assert_eq!(of(&doubles)[2], Some(Element::Double));
     }

@@ -1,0 +1,20 @@
+// Cools the layers of a snow pack. The uppermost of 16 layers needs 32 times as many steps as the others.
+// A block takes 32 columns with all their layers, a warp a layer: the first warp keeps the places of the other 15.
+
+// Launch: grid columns / 32, block (32, 16). kelvin[layer][column].
+extern "C" __global__ void __launch_bounds__(512)
+cool(const float* __restrict__ kelvin, float* __restrict__ cooled, unsigned columns)
+{
+    const unsigned column = blockIdx.x * 32 + threadIdx.x;
+    const unsigned layer = threadIdx.y;
+    const int steps = layer == 0 ? 2048 : 64;
+    const float h = layer == 0 ? 0.5f / 2048 : 0.5f / 64;
+    float t = kelvin[(size_t)layer * columns + column];
+    // Radiation and conduction; each step needs the last one.
+#pragma unroll 4
+    for (int step = 0; step < steps; ++step) {
+        const float radiated = (t * t) * (t * t);
+        t -= h * (radiated - 0.7f + 0.3f * radiated * t);
+    }
+    cooled[(size_t)layer * columns + column] = t;
+}

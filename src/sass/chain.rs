@@ -1,0 +1,79 @@
+//! Loads whose address comes from their own last result: a walk along pointers, or an automaton.
+//!
+//! Such loads can't be issued ahead, however far a loop is unrolled: the next address is known only
+//! when the last value has arrived.
+
+use super::access::Space;
+use super::listing::Listing;
+use super::opcode::Family;
+use super::operands::Role;
+use super::producer::Reaching;
+
+/// For each instruction whether it is a load from global memory that waits for itself.
+#[must_use]
+pub fn chained(listing: &Listing) -> Vec<bool> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    listing
+        .entries()
+        .map(|(index, entry)| {
+            matches!(entry.family, Family::Load(Space::Global | Space::Generic))
+                && listing.executed(index) > 0.0
+                && listing.sass.flow.innermost(index).is_some()
+                && reaches_itself(listing, &mut reaching, index)
+        })
+        .collect()
+}
+
+fn reaches_itself(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
+    let sass = listing.sass;
+    let mut seen = vec![false; sass.entries.len()];
+    let mut open = vec![load];
+    while let Some(at) = open.pop() {
+        let of_load = matches!(sass.entries[at].family, Family::Load(_));
+        let followed = |role| match role {
+            Role::Address => true,
+            Role::Data => !of_load,
+            Role::Guard | Role::Old => false,
+        };
+        for each in sass.uses(at).iter().filter(|each| followed(each.role)) {
+            for definition in reaching.definitions(at, *each) {
+                let definition = definition as usize;
+                if definition == load {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[definition], true) {
+                    open.push(definition);
+                }
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::tests::launch;
+    use super::*;
+
+    #[test]
+    fn a_walk_waits_for_itself_and_a_gather_does_not() {
+        let walk = launch(&[
+            ("IMAD.WIDE R4, R0, 0x4, R2", 9.0),
+            ("LDG.E R0, desc[UR8][R4.64]", 9.0),
+            ("ISETP.NE.AND P0, PT, R0, RZ, PT", 9.0),
+            ("@P0 BRA 0x0", 9.0),
+            ("EXIT", 1.0),
+        ]);
+        assert_eq!(chained(&Listing::of(&walk).unwrap()), [false, true, false, false, false]);
+        let gather = launch(&[
+            ("LDG.E R0, desc[UR8][R6.64]", 9.0),
+            ("IMAD.WIDE R4, R0, 0x4, R2", 9.0),
+            ("LDG.E R1, desc[UR8][R4.64]", 9.0),
+            ("IADD3 R6, P1, R6, 0x4, RZ", 9.0),
+            ("ISETP.NE.AND P0, PT, R6, R9, PT", 9.0),
+            ("@P0 BRA 0x0", 9.0),
+            ("EXIT", 1.0),
+        ]);
+        assert!(chained(&Listing::of(&gather).unwrap()).iter().all(|chained| !chained));
+    }
+}

@@ -1,0 +1,136 @@
+//! Lanes that have nothing to do, told from lanes that are on another path.
+//!
+//! Lanes are missing from an instruction because they left the kernel early (`if (i >= n) return`),
+//! because they skip a part that only some of the threads are for (`if (lane < 8) { … }`), or because
+//! they are on the other side of a branch, or out of a loop before the others. The first two do
+//! nothing meanwhile and never will: such threads need not have been launched.
+
+use super::flow::Exit;
+use super::listing::Listing;
+
+/// Lanes of a warp.
+const WARP: f64 = 32.0;
+
+/// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
+/// do; 0 where no lanes are missing.
+#[must_use]
+pub fn idle_share(listing: &Listing) -> f64 {
+    let regions = regions(listing);
+    let (mut missing, mut idle) = (0.0, 0.0);
+    for (index, _) in listing.entries() {
+        let runs = listing.executed(index);
+        if runs <= 0.0 {
+            continue;
+        }
+        let absent = (WARP - lanes(listing, index)).clamp(0.0, WARP);
+        let here = regions.iter().filter(|region| region.first <= index && index < region.end);
+        let resting: f64 = here.map(|region| region.lanes).sum();
+        missing += runs * absent;
+        idle += runs * absent.min(resting);
+    }
+    if missing > 0.0 { idle / missing } else { 0.0 }
+}
+
+/// Code that some lanes of an average warp sit out.
+struct Region {
+    first: usize,
+    end: usize,
+    lanes: f64,
+}
+
+/// What follows an early exit, and what a branch skips that has nothing on its other side. Branches
+/// in loops are decided anew for each element, which is divergence.
+fn regions(listing: &Listing) -> Vec<Region> {
+    let sass = listing.sass;
+    let mut regions = Vec::new();
+    for (index, entry) in listing.entries() {
+        let next = index + 1;
+        let once = sass.flow.innermost(index).is_none();
+        if !once || next >= sass.entries.len() || listing.executed(index) <= 0.0 {
+            continue;
+        }
+        let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);
+        match entry.exit {
+            Exit::MaybeEnd => {
+                regions.push(Region { first: next, end: sass.entries.len(), lanes: left });
+            }
+            Exit::Branch(target) if target > next && !has_other_side(listing, next, target) => {
+                regions.push(Region { first: next, end: target, lanes: left });
+            }
+            _ => {}
+        }
+    }
+    regions
+}
+
+/// True where the skipped code ends in a jump over something else, which the skipping lanes run.
+fn has_other_side(listing: &Listing, first: usize, target: usize) -> bool {
+    (first..target).any(|at| match listing.sass.entries[at].exit {
+        Exit::Jump(to) => to > target && listing.executed(at) > 0.0,
+        _ => false,
+    })
+}
+
+/// Active lanes of an average execution, guards aside.
+fn lanes(listing: &Listing, index: usize) -> f64 {
+    let counters = &listing.row(index).counters;
+    if counters.inst_executed > 0.0 {
+        counters.thread_inst_executed / counters.inst_executed
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::tests::launch;
+    use super::*;
+    use crate::frame::Launch;
+
+    /// Each instruction with the lanes of its 10 executions.
+    fn code(lines: &[(&str, f64)]) -> Launch {
+        let counted: Vec<(&str, f64)> = lines.iter().map(|(text, _)| (*text, 10.0)).collect();
+        let mut launch = launch(&counted);
+        for (row, (_, lanes)) in launch.instructions.iter_mut().zip(lines) {
+            row.counters.thread_inst_executed = 10.0 * lanes;
+        }
+        launch
+    }
+
+    fn share(lines: &[(&str, f64)]) -> f64 {
+        let launch = code(lines);
+        idle_share(&Listing::of(&launch).unwrap())
+    }
+
+    #[test]
+    fn lanes_that_returned_rest() {
+        let early = [("@P0 EXIT", 32.0), ("FADD R0, R1, R2", 8.0), ("EXIT", 8.0)];
+        assert!((share(&early) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_with_code_of_their_own_do_not_rest() {
+        // Addresses are 16 apart: the branch goes to the other side, the jump past it.
+        let sides = [
+            ("@P0 BRA 0x30", 32.0),
+            ("FADD R0, R1, R2", 16.0),
+            ("BRA 0x40", 16.0),
+            ("FMUL R0, R1, R2", 16.0),
+            ("EXIT", 32.0),
+        ];
+        assert!(share(&sides).abs() < 1e-12);
+        let skipped = [
+            ("@P0 BRA 0x30", 32.0),
+            ("FADD R0, R1, R2", 8.0),
+            ("FMUL R0, R1, R2", 8.0),
+            ("EXIT", 32.0),
+        ];
+        assert!((share(&skipped) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_out_of_a_loop_are_on_another_path() {
+        let walk = [("FADD R0, R1, R2", 16.0), ("@P0 BRA 0x0", 16.0), ("EXIT", 32.0)];
+        assert!(share(&walk).abs() < 1e-12);
+    }
+}

@@ -4,6 +4,7 @@
 //! run starts. Collection writes a report with `-o`; the pages come from `--import`, never from
 //! live output, which mixes ncu's lines with the program's.
 
+pub mod adaptive;
 pub mod arguments;
 pub mod command;
 mod group;
@@ -18,7 +19,7 @@ pub mod section;
 pub mod version;
 
 pub use command::{CollectRequest, NcuCommand, Page, Scope, import, profile};
-pub use level::{Level, Selection, expected_passes};
+pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::{Ncu, locate};
 pub use pages::{Pages, import_pages};
 pub use process::Limits;

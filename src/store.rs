@@ -6,6 +6,7 @@
 //! details.csv.zst    ncu's details page
 //! source.csv.zst     ncu's source page, cuda,sass view
 //! report.ncu-rep     the report itself, for Nsight Compute's window; not in shipped recordings
+//! report-2.ncu-rep   that of a second run, where the first left something undecided
 //! ```
 
 mod meta;

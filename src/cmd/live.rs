@@ -255,17 +255,16 @@ fn profile(
 ) -> Result<PathBuf> {
     let mut collection = request_for(request, target.staging().join("report"))?;
     let _sections = collect::complete(&mut collection, request.collection)?;
-    let command = ncu::profile(ncu, &collection);
     let what = format!("{}/{}", plan.ladder, plan.step);
-    let (collected, pages) = collect::collect(ncu, &command, request.collection, &what, progress)?;
+    let collect::Gathered { report, passes, pages, notices } =
+        collect::collect(ncu, &collection, request.collection, &what, progress)?;
     // The compiler saw the file where it lies here; everyone else knows it by its ladder's name.
     let here = place_source(&plan.source)?;
     let named = |page: String| page.replace(&*here.to_string_lossy(), &plan.source.name);
     saved.pages =
         Pages { raw: named(pages.raw), details: named(pages.details), source: named(pages.source) };
     saved.meta.environment.ncu = ncu.version.to_string();
-    saved.meta.environment.passes = collected.passes;
-    saved.meta.notices.extend(collected.notices);
-    saved.meta.notices.extend(pages.notices);
-    Ok(collected.report)
+    saved.meta.environment.passes = passes;
+    saved.meta.notices.extend(notices);
+    Ok(report)
 }

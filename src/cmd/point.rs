@@ -114,9 +114,9 @@ fn profiled(
         .map_err(|e| Error::Environment(format!("the settings cannot be passed on: {e}")))?;
     collection.program_args.extend(["--tuning".into(), tuning.clone().into()]);
     let _sections = collect::complete(&mut collection, request.collection)?;
-    let command = ncu::profile(&ncu, &collection);
     let what = format!("{}/{}", plan.ladder, plan.step);
-    let (collected, pages) = collect::collect(&ncu, &command, request.collection, &what, progress)?;
+    let collect::Gathered { report, passes, pages, notices } =
+        collect::collect(&ncu, &collection, request.collection, &what, progress)?;
     let here = place_source(&plan.source)?;
     let named = |page: String| page.replace(&*here.to_string_lossy(), &plan.source.name);
     let pages =
@@ -125,14 +125,9 @@ fn profiled(
     let mut environment = live::environment(device, request);
     environment.command = format!("{}, a point of a sweep with {tuning}", environment.command);
     environment.ncu = ncu.version.to_string();
-    environment.passes = collected.passes;
-    let meta = Meta {
-        schema: META_SCHEMA.to_owned(),
-        step: Some(info),
-        environment,
-        notices: collected.notices,
-    };
-    target.finish(&Saved { meta, pages }, Some(&collected.report))?;
+    environment.passes = passes;
+    let meta = Meta { schema: META_SCHEMA.to_owned(), step: Some(info), environment, notices };
+    target.finish(&Saved { meta, pages }, Some(&report))?;
     Ok(metrics)
 }
 

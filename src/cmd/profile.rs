@@ -8,7 +8,7 @@ use crate::cli::ProfileArgs;
 use crate::error::{ExitCode, Result};
 use crate::ncu::{self, CollectRequest};
 use crate::profile::Profile;
-use crate::store::{Environment, META_SCHEMA, Meta, Pages, REPORT_FILE, Saved, Target};
+use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
 use crate::text;
 
 /// Under `.adoprof`, where ladders have their own name.
@@ -26,7 +26,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
             Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>").join(REPORT_FILE);
         let mut request = request(args, report.with_extension(""));
         let _sections = collect::complete(&mut request, &args.collection)?;
-        collect::dry_run(&ncu, &ncu::profile(&ncu, &request), &report, printer)?;
+        collect::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
     let baseline = args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
@@ -36,12 +36,10 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     };
     let mut request = request(args, target.staging().join("report"));
     let _sections = collect::complete(&mut request, &args.collection)?;
-    let command = ncu::profile(&ncu, &request);
     let progress = printer.progress();
-    let (collected, pages) = collect::collect(&ncu, &command, &args.collection, &name, &progress)?;
+    let collect::Gathered { report, passes, pages, notices } =
+        collect::collect(&ncu, &request, &args.collection, &name, &progress)?;
     drop(progress);
-    let mut notices = collected.notices;
-    notices.extend(pages.notices);
     let saved = Saved {
         meta: Meta {
             schema: META_SCHEMA.to_owned(),
@@ -51,7 +49,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
                 clock_control: "none".to_owned(),
                 cache_control: "all".to_owned(),
                 collected: collect::selection_name(&request.selection).to_owned(),
-                passes: collected.passes,
+                passes,
                 command: format!("adoprof profile -- {name}"),
                 date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
                 adoprof: env!("CARGO_PKG_VERSION").to_owned(),
@@ -59,9 +57,9 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
             },
             notices,
         },
-        pages: Pages { raw: pages.raw, details: pages.details, source: pages.source },
+        pages,
     };
-    let folder = target.finish(&saved, Some(&collected.report))?;
+    let folder = target.finish(&saved, Some(&report))?;
     let profile = Profile::from_saved(name.clone(), saved, Some(folder))?;
     let mut document = profile.diagnose(None);
     if let Some(base) = &baseline {

@@ -106,7 +106,7 @@ pub fn dry_run(ncu: &Ncu, request: &live::Request, printer: &Printer) -> Result<
         .join(store::REPORT_FILE);
     let mut collection = live::request_for(request, report.with_extension(""))?;
     let _sections = collect::complete(&mut collection, request.collection)?;
-    collect::dry_run(ncu, &ncu::profile(ncu, &collection), &report, printer)
+    collect::dry_run(ncu, &collection, &report, printer)
 }
 
 /// The baseline of a live run: for a step, its newest local profile on this GPU at this size, else

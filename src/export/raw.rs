@@ -3,12 +3,16 @@
 //! The leading columns differ by version (2022.3 has `Kernel Time` and no grid, 2024.1 and later
 //! have `Block Size`, `Grid Size`, `Device`, `CC`), so every column is found by its name.
 
+mod merge;
+
 use std::path::Path;
 
 use super::csv_pages::{self, Launches, PageKind, Row, Table};
 use super::number::{self, Style};
 use super::{Export, LaunchRow, MetricRow, unit};
 use crate::error::{Error, Result};
+
+pub use merge::merge;
 
 /// Columns that describe the launch; every other column is a metric.
 const LAUNCH_COLUMNS: &[&str] = &[

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::arguments::{is_option, take_values};
-use super::level::{Level, Selection};
+use super::level::Selection;
 use super::locate::Ncu;
 use super::section;
 
@@ -222,7 +222,7 @@ fn select(
                     command.push(["--section-folder".as_ref(), folder.as_os_str()]);
                 }
             }
-            metrics.extend(Level::counters().map(str::to_owned));
+            metrics.extend(level.counters().map(str::to_owned));
         }
         Selection::Explicit { sections, metrics: named } => {
             for section in sections {

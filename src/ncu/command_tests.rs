@@ -1,5 +1,6 @@
 use super::*;
 use crate::ncu::arguments;
+use crate::ncu::level::Level;
 use crate::ncu::version::Version;
 
 fn ncu() -> Ncu {

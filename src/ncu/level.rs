@@ -6,14 +6,18 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::version::Version;
+use crate::metric;
 
 /// A collection level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
+    /// What nearly every diagnosis needs, source lines included, in few passes; a second run
+    /// collects what the first leaves open ([`super::adaptive`]).
+    #[default]
+    Auto,
     /// Elementary counters only: few passes, no counters by source line.
     Quick,
-    /// Everything that a rule reads, source lines included.
-    #[default]
+    /// Everything that a rule reads, with ncu's own sections for it.
     Standard,
     /// ncu's whole `full` set.
     Full,
@@ -45,11 +49,14 @@ pub struct ExpectedPasses {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Levels {
+    auto: Entry,
     quick: Entry,
     standard: Entry,
     full: Entry,
     since: BTreeMap<String, String>,
     counters: BTreeMap<String, Vec<String>>,
+    further: BTreeMap<String, Group>,
+    costs: Costs,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,8 +64,39 @@ struct Levels {
 struct Entry {
     set: Option<String>,
     sections: Vec<String>,
+    counters: Vec<String>,
     passes: u32,
     provenance: String,
+}
+
+/// Counters that matter to few kernels: a second run collects them where the first leaves a rule
+/// undecided.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The counters.
+    pub metrics: Vec<String>,
+    /// Metrics of the first run that are all 0 where there is nothing to find.
+    pub trace: Vec<String>,
+    /// Utilization counters of the units that such a fault keeps busy, as [`Term::counters`] names
+    /// them.
+    ///
+    /// [`Term::counters`]: crate::model::Term::counters
+    pub units: Vec<String>,
+    /// Replays of a run that collects nothing else.
+    pub passes: u32,
+}
+
+/// What each piece costs when it is collected alone, replay passes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Costs {
+    provenance: String,
+    sections: BTreeMap<String, u32>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "a record of what was measured"))]
+    counters: BTreeMap<String, u32>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "a record of what was measured"))]
+    source: BTreeMap<String, u32>,
 }
 
 /// The shipped levels. The text is part of the program, so a mistake in it is a bug that the first
@@ -71,6 +109,7 @@ static LEVELS: LazyLock<Levels> = LazyLock::new(|| {
 impl Level {
     fn entry(self) -> &'static Entry {
         match self {
+            Self::Auto => &LEVELS.auto,
             Self::Quick => &LEVELS.quick,
             Self::Standard => &LEVELS.standard,
             Self::Full => &LEVELS.full,
@@ -81,6 +120,7 @@ impl Level {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Quick => "quick",
             Self::Standard => "standard",
             Self::Full => "full",
@@ -102,17 +142,42 @@ impl Level {
             .filter(move |section| since(section).is_none_or(|first| version >= first))
     }
 
-    /// The counters that every level collects on top of its sections.
-    pub fn counters() -> impl Iterator<Item = &'static str> {
-        LEVELS.counters.values().flatten().map(String::as_str)
+    /// The counters that the level collects on top of its sections.
+    pub fn counters(self) -> impl Iterator<Item = &'static str> {
+        let groups = self.entry().counters.iter();
+        groups.filter_map(|group| LEVELS.counters.get(group)).flatten().map(String::as_str)
+    }
+
+    /// True where the level asks for a catalogue metric: by its name, or by the section in which the
+    /// catalogue says ncu has it.
+    #[must_use]
+    pub fn collects(self, name: &str) -> bool {
+        let Some((metric, _)) = metric::canonical(name) else { return false };
+        self.entry().set.is_some()
+            || self.counters().any(|counter| counter == metric.name)
+            || self.entry().sections.iter().any(|section| section == metric.section)
     }
 }
 
-/// How many passes a level is expected to take, to be told before the run.
+/// The groups of counters that only a second run collects, with their names.
+pub fn further() -> impl Iterator<Item = (&'static str, &'static Group)> {
+    LEVELS.further.iter().map(|(name, group)| (name.as_str(), group))
+}
+
+/// How many passes a level is expected to take, to be told before the run; of `auto`, its first run.
 #[must_use]
 pub fn expected_passes(level: Level) -> ExpectedPasses {
     let entry = level.entry();
     ExpectedPasses { passes: entry.passes, provenance: &entry.provenance }
+}
+
+/// How many passes some sections take at most; `None` where one of them was not measured. Sections
+/// share passes, so together they often take fewer.
+#[must_use]
+pub fn most_passes(sections: &[String]) -> Option<ExpectedPasses> {
+    let costs = &LEVELS.costs;
+    let passes = sections.iter().map(|section| costs.sections.get(section)).sum::<Option<u32>>()?;
+    Some(ExpectedPasses { passes, provenance: &costs.provenance })
 }
 
 /// The first release with a section, where not all supported ones have it.
@@ -126,40 +191,38 @@ mod tests {
 
     use super::*;
     use crate::export::stall::StallReason;
-    use crate::metric;
     use crate::model::Term;
 
     const NEWEST: Version = Version::new(2025, 3, 1);
-
-    /// By name, or by the section in which the catalogue says ncu has it.
-    fn collected(level: Level, name: &str) -> bool {
-        let by_section = |metric: &metric::Metric| {
-            level.sections(NEWEST).any(|section| section == metric.section)
-        };
-        Level::counters().any(|counter| counter == name)
-            || metric::canonical(name).is_some_and(|(metric, _)| by_section(metric))
-    }
+    const ALL: [Level; 4] = [Level::Auto, Level::Quick, Level::Standard, Level::Full];
 
     #[test]
-    fn standard_collects_what_the_rules_need() {
+    fn what_the_rules_need_is_collected_at_once_or_by_a_second_run() {
+        let further: HashSet<&str> =
+            further().flat_map(|(_, group)| &group.metrics).map(String::as_str).collect();
         for rule in crate::rules::RULES {
             for name in rule.needs {
-                assert!(collected(Level::Standard, name), "{} needs {name}", rule.name);
+                assert!(Level::Standard.collects(name), "{} needs {name}", rule.name);
+                assert!(
+                    Level::Auto.collects(name) != further.contains(name),
+                    "{} needs {name}: either the first run has it or the second, where [further] \
+                     says what it costs",
+                    rule.name
+                );
             }
         }
     }
 
     #[test]
     fn every_level_collects_the_terms_of_the_model() {
-        let counters: HashSet<&str> = Level::counters().collect();
-        for term in Term::ALL {
-            for name in term.counters() {
-                assert!(counters.contains(name), "{} of {}", name, term.title());
+        for level in ALL {
+            for term in Term::ALL {
+                for name in term.counters() {
+                    assert!(level.counters().any(|c| c == *name), "{} of {}", name, term.title());
+                }
             }
-        }
-        for reason in StallReason::all() {
-            for level in [Level::Quick, Level::Standard] {
-                assert!(collected(level, &reason.ratio_metric()), "{reason:?} in {level:?}");
+            for reason in StallReason::all() {
+                assert!(level.collects(&reason.ratio_metric()), "{reason:?} in {level:?}");
             }
         }
     }
@@ -167,11 +230,42 @@ mod tests {
     #[test]
     fn counters_are_elementary_and_known_to_the_catalogue() {
         let mut seen = HashSet::new();
-        for name in Level::counters() {
+        let further = further().flat_map(|(_, group)| &group.metrics);
+        for name in LEVELS.counters.values().flatten().chain(further) {
             assert!(seen.insert(name), "{name} stands twice");
             assert!(!name.contains("throughput"), "{name} is a maximum over many units");
             assert!(!name.contains("sass"), "{name} needs patched instructions");
             assert!(metric::canonical(name).is_some(), "{name} is not in the catalogue");
+        }
+    }
+
+    #[test]
+    fn levels_name_groups_that_there_are() {
+        for level in ALL {
+            for group in &level.entry().counters {
+                assert!(LEVELS.counters.contains_key(group), "{group} of {level:?}");
+            }
+        }
+        for group in LEVELS.counters.keys() {
+            assert!(LEVELS.costs.counters.contains_key(group), "{group} was not measured");
+        }
+        assert!(LEVELS.costs.source.values().all(|&passes| passes <= 5));
+        for section in Level::Auto.sections(NEWEST).chain(Level::Standard.sections(NEWEST)) {
+            assert!(LEVELS.costs.sections.contains_key(section), "{section} was not measured");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_a_second_run_is_collected_by_the_first() {
+        for (name, group) in further() {
+            assert!(!group.trace.is_empty() && group.passes > 0, "{name}");
+            for metric in group.trace.iter().chain(&group.units) {
+                assert!(Level::Auto.collects(metric), "{metric} of {name}");
+            }
+            for unit in &group.units {
+                let counts = |term: &Term| term.counters().contains(&unit.as_str());
+                assert!(Term::ALL.iter().any(counts), "{unit} of {name} is no term's");
+            }
         }
     }
 
@@ -190,9 +284,20 @@ mod tests {
 
     #[test]
     fn deeper_levels_take_more_passes() {
-        let passes =
-            [Level::Quick, Level::Standard, Level::Full].map(|l| expected_passes(l).passes);
+        let passes = [Level::Quick, Level::Auto, Level::Standard, Level::Full]
+            .map(|level| expected_passes(level).passes);
         assert!(passes.is_sorted() && passes[0] > 0, "{passes:?}");
-        assert!(expected_passes(Level::Quick).provenance.contains("H200"));
+        assert!(2 * passes[1] <= passes[3], "auto takes half of full's at most");
+        for level in ALL {
+            assert!(expected_passes(level).provenance.contains("H200"));
+        }
+    }
+
+    #[test]
+    fn sections_take_as_many_passes_as_alone_at_most() {
+        let named = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let most = most_passes(&named(&["LaunchStats", "SpeedOfLight"])).unwrap();
+        assert_eq!(most.passes, 11, "1 and 10");
+        assert_eq!(most_passes(&named(&["LaunchStats", "regex:Speed"])), None);
     }
 }

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_page_costs_no_pass_of_its_own() {
-        let counters: HashSet<&str> = Level::counters().collect();
+        let counters: HashSet<&str> = Level::Auto.counters().collect();
         for name in metrics() {
             assert!(
                 counters.contains(name) || name.starts_with("smsp__average_warps_issue_stalled_"),

@@ -43,9 +43,9 @@ pub struct Environment {
     pub clock_control: String,
     /// ncu's cache control while profiling.
     pub cache_control: String,
-    /// What was collected: `quick`, `standard`, `full` or `custom`.
+    /// What was collected: `auto`, `quick`, `standard`, `full` or `custom`.
     pub collected: String,
-    /// Replay passes.
+    /// Replay passes, over both runs where there were two.
     pub passes: Option<u32>,
     /// The command, without the paths of this machine.
     pub command: String,

@@ -58,14 +58,90 @@ fn a_dry_run_prints_ncus_lines_and_does_nothing() {
     let ran = bench.profile("success", &["--dry-run", "-k", "a b", "--ncu-args", "--nvtx"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 4, "a collection and three imports");
+    assert_eq!(lines.len(), 5, "a collection, three imports, what may follow");
+    assert!(lines[4].starts_with("# ") && lines[4].contains("shared-atomic-contention"));
     for part in ["--section", "'regex:a b'", "--nvtx", "--clock-control none", "'an argument'"] {
         assert!(lines[0].contains(part), "no `{part}`: {}", lines[0]);
     }
-    for (line, page) in lines[1..].iter().zip(["raw", "details", "source"]) {
+    for (line, page) in lines[1..4].iter().zip(["raw", "details", "source"]) {
         assert!(line.contains(&format!("--page {page} --csv")), "{line}");
     }
     assert!(!bench.path(".adoprof").exists() && !bench.path("argv").exists());
+}
+
+/// A raw page of one launch.
+fn page(kernel: &str, metrics: &[(&str, &str)]) -> String {
+    let line = |first: [&str; 4], of: fn(&(&str, &str)) -> String| {
+        let cells = first.map(str::to_owned).into_iter().chain(metrics.iter().map(of));
+        cells.map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",") + "\n"
+    };
+    line(["ID", "Kernel Name", "Block Size", "Grid Size"], |metric| metric.0.to_owned())
+        + &line(["", "", "", ""], |_| String::new())
+        + &line(["0", kernel, "(256, 1, 1)", "(64, 1, 1)"], |metric| metric.1.to_owned())
+}
+
+/// A run of `auto` on a launch whose shared atomics take 900 wavefronts; a second run sees `kernel`.
+fn twice(bench: &Bench, kernel: &str) -> crate::bench::Ran {
+    let first = [
+        ("gpu__time_duration.sum", "1000000"),
+        ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", "60"),
+        ("l1tex__data_pipe_lsu_wavefronts.sum", "1000"),
+        ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "900"),
+    ];
+    bench.write("one.csv", page("count", &first));
+    let second =
+        [("gpu__time_duration.sum", "2000000"), ("smsp__inst_executed_op_shared_atom.sum", "100")];
+    bench.write("two.csv", page(kernel, &second));
+    bench.write("none.csv", "");
+    let mut command = bench.profiling("success", &["--format", "json"]);
+    ran(command
+        .env("STAND_IN_RAW", bench.path("one.csv"))
+        .env("STAND_IN_RAW_2", bench.path("two.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv")))
+}
+
+#[test]
+fn what_the_first_run_leaves_open_a_second_one_tells() {
+    let bench = Bench::new();
+    let ran = twice(&bench, "count");
+    let document = ran.json();
+    let launch = &document["launches"][0];
+    assert_eq!(launch["findings"][0]["rule"], "shared-atomic-contention", "{launch}");
+    assert!(document.to_string().contains("1000000"), "the duration is the first run's");
+    assert!(ran.err.contains("once more for shared-atomic-contention: 1 metric"), "{ran:?}");
+    assert!(ran.err.contains("34 + 34 passes in two runs"), "{ran:?}");
+    let saved = document["saved"].as_str().unwrap();
+    for name in ["report.ncu-rep", "report-2.ncu-rep"] {
+        assert!(bench.path(saved).join(name).is_file(), "{name}");
+    }
+    let meta = std::fs::read_to_string(bench.path(saved).join("profile.json")).unwrap();
+    let meta: serde_json::Value = serde_json::from_str(&meta).unwrap();
+    let environment = &meta["environment"];
+    assert_eq!((&environment["collected"], &environment["passes"]), (&"auto".into(), &68.into()));
+    let again = bench.run(&["analyze", &format!("./{saved}"), "--format", "json"]).json();
+    assert_eq!(again["launches"], document["launches"]);
+}
+
+#[test]
+fn a_second_run_of_other_launches_is_left_out() {
+    let bench = Bench::new();
+    let ran = twice(&bench, "another");
+    let document = ran.json();
+    let notices = document["notices"].to_string();
+    assert!(notices.contains("gave nothing") && notices.contains("shared-atomic"), "{notices}");
+    assert_eq!(document["launches"].as_array().unwrap().len(), 1);
+    assert!(!document["launches"][0]["findings"].to_string().contains("atomic"));
+    assert!(ran.err.contains(": 34 passes, "), "{ran:?}");
+}
+
+#[test]
+fn other_levels_run_once() {
+    let bench = Bench::new();
+    let ran = bench.profile("success", &["--collect", "quick"]);
+    assert_eq!((ran.code, ran.err.contains("once more")), (Some(0), false), "{ran:?}");
+    let lines = bench.profile("success", &["--collect", "full", "--dry-run"]).out;
+    assert_eq!(lines.lines().count(), 4, "{lines}");
 }
 
 #[test]

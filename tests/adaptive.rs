@@ -1,0 +1,126 @@
+//! `--collect auto` against the recordings: masked to what its first run collects, with what the
+//! decision asks for added, every launch must have the same first finding as with everything.
+
+use std::sync::LazyLock;
+
+use adoprof::diagnose::diagnose;
+use adoprof::frame::Launch;
+use adoprof::metric::CATALOGUE;
+use adoprof::ncu::adaptive::{Further, LEAST_GAIN, further};
+use adoprof::ncu::{Level, expected_passes};
+use adoprof::rules::find;
+use adoprof::store;
+
+/// Half of what `full` replays.
+const MOST_PASSES: u32 = 19;
+
+/// A recorded launch, whole and as the first run sees it.
+struct Recorded {
+    name: String,
+    whole: Launch,
+    first: Launch,
+}
+
+/// Every recorded launch, read once.
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
+    let mut found = Vec::new();
+    for (name, meta) in store::recordings().unwrap() {
+        let info = meta.step.as_ref().unwrap();
+        let saved = store::recording(&info.ladder, &info.name, &info.size).unwrap().unwrap();
+        let export = saved.pages.export(name.as_ref()).unwrap();
+        for whole in Launch::all(&export) {
+            let mut first = whole.clone();
+            show_only(&mut first, |metric| Level::Auto.collects(metric));
+            found.push(Recorded { name: format!("{name} {}", whole.row.id), whole, first });
+        }
+    }
+    assert!(found.len() > 70, "only {} launches are recorded", found.len());
+    found
+});
+
+fn show_only(launch: &mut Launch, collected: impl Fn(&str) -> bool) {
+    for metric in CATALOGUE.iter().filter(|metric| !collected(metric.name)) {
+        launch.set(metric.name, None);
+    }
+}
+
+fn first_finding(launch: &Launch) -> Option<String> {
+    diagnose(launch).findings.into_iter().next().map(|finding| finding.rule)
+}
+
+/// What a second run would see of the launch: the first run's metrics and those it was asked for.
+fn unmasked(recorded: &Recorded, further: Option<&Further>) -> Launch {
+    let mut launch = recorded.first.clone();
+    for name in further.into_iter().flat_map(|further| &further.metrics) {
+        launch.set(name, recorded.whole.get(name));
+    }
+    launch
+}
+
+fn decide(launch: &Launch) -> Option<Further> {
+    further(std::slice::from_ref(launch), |name| Level::Auto.collects(name))
+}
+
+#[test]
+fn the_first_finding_is_that_of_the_whole_recording() {
+    let mut saved = 0;
+    for recorded in RECORDED.iter() {
+        let decided = unmasked(recorded, decide(&recorded.first).as_ref());
+        let (with, whole) = (first_finding(&decided), first_finding(&recorded.whole));
+        assert_eq!(with, whole, "{}", recorded.name);
+        if first_finding(&recorded.first) != whole {
+            println!("only with its second run: {}", recorded.name);
+            saved += 1;
+        }
+    }
+    assert!(saved > 0, "no recording needs its second run, so nothing shows that it comes");
+}
+
+#[test]
+fn what_else_was_found_is_the_same_but_for_what_is_not_worth_a_second_run() {
+    let all = |launch: &Launch| -> Vec<(String, Option<f64>)> {
+        let findings = diagnose(launch).findings;
+        findings.into_iter().map(|found| (found.rule, found.estimate.map(|e| e.factor))).collect()
+    };
+    for recorded in RECORDED.iter() {
+        let decided = all(&unmasked(recorded, decide(&recorded.first).as_ref()));
+        let mut whole = all(&recorded.whole);
+        let held_back = |name: &str| {
+            let needs = find(name).unwrap().needs;
+            needs.iter().any(|metric| !Level::Auto.collects(metric))
+        };
+        let first = whole.first().and_then(|first| first.1).unwrap_or(1.0);
+        whole.retain(|(rule, gain)| {
+            decided.iter().any(|found| found.0 == *rule)
+                || !held_back(rule)
+                || gain.unwrap_or(1.0) > first.max(LEAST_GAIN)
+        });
+        assert_eq!(decided, whole, "{}", recorded.name);
+    }
+}
+
+#[test]
+fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
+    let first = expected_passes(Level::Auto).passes;
+    let mut passes: Vec<u32> = RECORDED
+        .iter()
+        .map(|recorded| {
+            first + decide(&recorded.first).map_or(0, |further| further.passes.unwrap())
+        })
+        .collect();
+    passes.sort_unstable();
+    println!("passes by launch: {passes:?}");
+    assert!(2 * MOST_PASSES <= expected_passes(Level::Full).passes);
+    assert!(passes[passes.len() / 2] <= MOST_PASSES && *passes.last().unwrap() <= MOST_PASSES);
+}
+
+#[test]
+fn the_mask_takes_something_away_and_the_decision_does_not_peek() {
+    for recorded in RECORDED.iter() {
+        let atoms = "smsp__inst_executed_op_shared_atom.sum";
+        assert!(recorded.whole.get(atoms).is_some(), "{} was recorded with all", recorded.name);
+        assert!(recorded.first.get(atoms).is_none() && recorded.first.has_source());
+        // The launch with everything leaves nothing open.
+        assert_eq!(decide(&recorded.whole), None, "{}", recorded.name);
+    }
+}

@@ -178,7 +178,8 @@ fn a_rule_leads_to_the_next_step_that_answers_it() {
     assert_eq!(next("shared-memory-pressure", "v2"), Some("v4"));
     assert_eq!(next("barrier-stalls", "v4"), Some("v5"));
     assert_eq!(next("uncoalesced-global-access", "v2-shuffle"), Some("v3"));
-    assert_eq!(next("grid-too-small", "v3"), None);
+    assert_eq!(next("grid-too-small", "v3"), Some("v6"));
+    assert_eq!(next("partial-wave", "v3"), None);
     assert_eq!(next("at-memory-roof", "v1"), None);
     assert_eq!(next("grid-too-small", "v9"), None);
 }

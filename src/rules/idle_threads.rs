@@ -3,7 +3,7 @@
 use super::case::{WARP, place};
 use super::lanes::{
     ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
-    evidence, few, lanes, resting,
+    effect_of_full_warps, evidence, few, lanes, resting,
 };
 use super::limits::LANES_LIMIT;
 use super::{Case, Draft, Kind, Rule};
@@ -81,7 +81,7 @@ fn left_early(case: &Case, at_work: f64) -> Draft {
             place(&locations, "the guarded code"),
         ),
         locations,
-        effect: effect(case, at_work),
+        effect: effect_of_full_warps(case, at_work),
     }
 }
 

@@ -66,18 +66,29 @@ pub fn effect(case: &Case, lanes: f64) -> Effect {
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
-    // Shared-memory wavefronts of the data pipe go with the lanes; global look-ups as far as full
-    // warps would find their sectors, four a line, in fewer lines.
+    // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
     let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
     let tags = case.get("memory_l1_tag_requests_global");
     if let (Some(shared), Some(tags)) = (shared, tags)
         && shared + tags > 0.0
     {
-        let needed =
-            case.get("memory_l2_theoretical_sectors_global_ideal").map_or(tags, |i| i / 4.0);
-        let merged = if tags > 0.0 { (1.0 - needed / tags).clamp(0.0, wasted) } else { 0.0 };
-        removed.push((Term::L1Data, (wasted * shared + merged * tags) / (shared + tags)));
+        removed.push((Term::L1Data, wasted * shared / (shared + tags)));
     }
     // Fewer warps do the same work, so fewer wait.
     Effect { removed, hidden: wasted, ..Effect::default() }
+}
+
+/// The same where whole lanes are never used: full warps would also find their sectors, four a line,
+/// in fewer look-ups.
+pub fn effect_of_full_warps(case: &Case, lanes: f64) -> Effect {
+    let mut effect = effect(case, lanes);
+    let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
+    let tags = case.get("memory_l1_tag_requests_global").filter(|&tags| tags > 0.0);
+    let needed = case.get("memory_l2_theoretical_sectors_global_ideal").map(|ideal| ideal / 4.0);
+    if let (Some(tags), Some(needed)) = (tags, needed) {
+        let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+        let merged = (1.0 - needed / tags).clamp(0.0, wasted);
+        effect.removed.push((Term::L1Data, merged * tags / (shared + tags)));
+    }
+    effect
 }

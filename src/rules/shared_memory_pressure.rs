@@ -1,6 +1,7 @@
 //! The shared-memory pipe is the limit without conflicts.
 
 use super::case::place;
+use super::opcodes::gains;
 use super::{Case, Draft, Kind, Rule, Threshold, shared_bank_conflicts};
 use crate::export::SourceRow;
 use crate::export::stall::StallReason;
@@ -36,7 +37,8 @@ Every shared-memory instruction takes at least one wavefront of L1's data pipe a
 load/store unit, also where all lanes of its warp are predicated off. A tree reduction over a block \
 (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe with \
 accesses that move nothing: they are the wavefronts that are neither loads nor stores. The rule \
-fires where no unit does more other work than this pipe and conflicts do not explain it. Let only warps with \
+fires where no unit does more other work than this pipe, or the kernel would gain without it, and \
+conflicts do not explain it. Let only warps with \
 work take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
 values an access (float4).",
     section: "MemoryWorkloadAnalysis_Chart",
@@ -71,7 +73,7 @@ fn check(case: &Case) -> Option<Draft> {
     let conflicts = conflict_share(case);
     let effect = effect(case);
     let free_of_conflicts = busy * (1.0 - conflicts);
-    if !(free_of_conflicts >= LEAST_BUSY && is_on_top(case, &effect)) {
+    if !(free_of_conflicts >= LEAST_BUSY && (is_on_top(case, &effect) || gains(case, &effect))) {
         return None;
     }
     let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {

@@ -116,7 +116,9 @@ fn ratio(actual: f64, ideal: f64) -> String {
 fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
     let mut removed = Vec::new();
     let mut payers = Vec::new();
+    let mut tag_share = 0.0_f64;
     if let Some((share, tags, needed)) = l1_share(case, ideal) {
+        tag_share = (1.0 - needed / tags.max(1.0)).clamp(0.0, 1.0);
         removed.push((Term::L1Data, share));
         if share > 0.0 {
             payers.push(format!(
@@ -160,11 +162,14 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         (false, true) => format!("The cost: {}.", payers.join("; ")),
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
     };
-    (Effect { removed, stalls: stalls(case, request_share), ..Effect::default() }, payer)
+    (
+        Effect { removed, stalls: stalls(case, request_share.max(tag_share)), ..Effect::default() },
+        payer,
+    )
 }
 
 /// A load returns with its last sector, and the lines that it touches are asked for one after another,
-/// so waits shrink with the requests that L2 no longer sees: those for loads with excess, and those for
+/// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with excess, and those for
 /// a place in the queue that such accesses fill.
 fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
     if goes <= 0.0 {

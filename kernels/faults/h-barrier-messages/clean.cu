@@ -2,7 +2,7 @@
 
 constexpr int MESSAGES = 24;  // of a warp
 
-// Launch: grid warps / 16, block 512. `book` has `lines` of 32 words, a power of two; `lengths` are from 1 to 12.
+// Launch: grid warps / 16, block 512. `book` has `lines` of 32 words, a power of two; `lengths` is a number of words for each message.
 extern "C" __global__ void __launch_bounds__(512)
 encode(const unsigned* __restrict__ book, const unsigned* __restrict__ lengths, unsigned* __restrict__ digests, int lines)
 {

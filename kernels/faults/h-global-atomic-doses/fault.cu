@@ -8,14 +8,14 @@ extern "C" __global__ void clear(float* sums, int count)
         sums[i] = 0.0f;
 }
 
-// Launch: grid (detectors, length / 1024), block 256: a block adds 1024 readings of one detector.
+// Launch: grid (detectors, length / 16384), block 256: a block adds 16384 readings of one detector.
 extern "C" __global__ void __launch_bounds__(256)
 add_doses(const float* __restrict__ readings, float* sums, int length)
 {
-    const float* own = readings + (size_t)blockIdx.x * length + blockIdx.y * 1024 + threadIdx.x;
+    const float* own = readings + (size_t)blockIdx.x * length + blockIdx.y * 16384 + threadIdx.x;
     float sum = 0.0f;
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
+#pragma unroll 8
+    for (int j = 0; j < 64; ++j)
         sum += own[256 * j];
     atomicAdd(&sums[blockIdx.x], sum);
 }

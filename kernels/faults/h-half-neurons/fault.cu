@@ -15,9 +15,11 @@ settle(const unsigned* __restrict__ drive, unsigned* __restrict__ state, int pai
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         unsigned short y = 0;
-#pragma unroll 16
-        for (int step = 0; step < steps; ++step)
-            asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(y) : "h"(leak), "h"(drives[half]));
+#pragma unroll 1
+        for (int step = 0; step < steps; step += 32)
+#pragma unroll
+            for (int s = 0; s < 32; ++s)
+                asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(y) : "h"(leak), "h"(drives[half]));
         both |= (unsigned)y << 16 * half;
     }
     state[i] = both;

@@ -12,7 +12,7 @@ sound(const float* __restrict__ phase, float* __restrict__ wave, int harmonics)
     for (int k = 0; k < harmonics; ++k) {
         angle += first;
         sum = fmaf(weight, __cosf(angle), sum);
-        weight *= 0.9375f;
+        weight *= 0.984375f;
     }
     wave[i] = sum;
 }

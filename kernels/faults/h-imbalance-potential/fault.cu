@@ -1,8 +1,8 @@
 // Potentials of charges in the field of those before them, a warp a charge. Blocks take runs of charges, and the work of a
 // charge grows with its number.
 
-// Launch: grid 132, block 1024: 32 warps a block, ROWS / 32 charges a warp. n = 132 * ROWS.
-constexpr int ROWS = 256;  // charges a block
+// Launch: grid 264, block 1024: 32 warps a block, ROWS / 32 charges a warp. n = 264 * ROWS.
+constexpr int ROWS = 128;  // charges a block
 
 extern "C" __global__ void __launch_bounds__(1024)
 potentials(const float* __restrict__ x, const float* __restrict__ y, const float* __restrict__ q,

@@ -1,0 +1,37 @@
+// Random walks over hash buckets: dependent loads, one a step. The weights for the score are fetched ahead of the walk
+// and stay in registers all along, which leaves room for few warps.
+
+constexpr int FEATURES = 56;
+
+// Launch: grid walkers * 32 / 256, block 256: a warp a walker. `buckets` holds `count` of 32 words, a power of two;
+// `weights` FEATURES rows of one float a thread.
+extern "C" __global__ void __launch_bounds__(256)
+walk(const unsigned* __restrict__ buckets, const float* __restrict__ weights, float* __restrict__ scores,
+     int count, int steps)
+{
+    const unsigned thread = blockIdx.x * 256 + threadIdx.x;
+    const unsigned threads = gridDim.x * 256;
+    const int lane = threadIdx.x % 32;
+    float weight[FEATURES];
+#pragma unroll
+    for (int k = 0; k < FEATURES; ++k)
+        weight[k] = weights[(size_t)k * threads + thread];
+#pragma unroll
+    for (int k = 0; k < FEATURES; ++k)
+        asm volatile("" : "+f"(weight[k]));  // there before the walk begins
+
+    unsigned bucket = thread / 32 * 2654435761u, seen = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const unsigned word = buckets[(size_t)(bucket & count - 1) * 32 + lane];
+        seen += word >> 16;
+        bucket = __shfl_sync(~0u, word, step % 32) * 0x9e3779b1u >> 7;  // where to go is known only now
+    }
+    const float x = (seen & 0xffff) * (1.0f / 65536);
+
+    float score = 0.0f;
+#pragma unroll
+    for (int k = 0; k < FEATURES; ++k)
+        score = fmaf(score, x, weight[k]);
+    scores[thread] = score;
+}

@@ -356,7 +356,7 @@ impl Model {
             fixed: fixed.min(idle) / merged,
             idle: (idle - fixed).max(0.0) / merged,
             waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) / merged,
-            gone: self.stall_share(&self.relieved(effect)),
+            gone: self.stall_share(&self.relieved(effect, |_| true)),
             warps: self.warps_without(effect) / merged,
         })
     }
@@ -364,12 +364,12 @@ impl Model {
     /// The stalls that go with a fault: those it names, and the queue in front of the units whose work
     /// goes. A request finds a unit that is busy a share U of the time busy with that probability, so
     /// that part of the waits in front of it is queueing, and goes as far as its work does.
-    fn relieved(&self, effect: &Effect) -> Vec<(StallReason, f64)> {
+    fn relieved(&self, effect: &Effect, unit: impl Fn(Term) -> bool) -> Vec<(StallReason, f64)> {
         StallReason::all()
             .map(|reason| {
                 let queue = Term::ALL
                     .into_iter()
-                    .filter(|term| term.waits().contains(&reason))
+                    .filter(|term| unit(*term) && term.waits().contains(&reason))
                     .filter_map(|term| Some(self.utilization(term)? * effect.share_of(term)))
                     .fold(0.0, f64::max);
                 (reason, effect.share_of_stall(reason).max(queue))
@@ -378,12 +378,17 @@ impl Model {
     }
 
     /// The time, as a share of the present time, that warps need one after another without the stalls
-    /// that the fault names and its instructions, with every other wait as it is now: W warps with
+    /// that the fault names or causes beyond L1, and without its instructions, with every other wait
+    /// as it is now: W warps with
     /// L cycles between two instructions issue W/L a cycle. 0 where L is not known.
     fn warps_without(&self, effect: &Effect) -> f64 {
         let Some(latency) = self.warp_latency.filter(|&latency| latency > 0.0) else { return 0.0 };
-        let gone: f64 = StallReason::all()
-            .map(|reason| self.stall_cycles[reason as usize] * effect.share_of_stall(reason))
+        // Beyond L1 all accesses of an SM go one way, so that what is in front of a full unit there
+        // holds up everything behind it.
+        let gone: f64 = self
+            .relieved(effect, Term::is_beyond_l1)
+            .into_iter()
+            .map(|(reason, share)| self.stall_cycles[reason as usize] * share)
             .sum();
         let each = (1.0 - gone / latency) * (1.0 - effect.share_of(Term::Issue));
         let hidden = 1.0 - effect.hidden.clamp(0.0, 1.0);

@@ -57,18 +57,29 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
     if term == Term::HostLink {
         return host_link(launch);
     }
+    let mix = |term| Mix::of(launch).map(|mix| mix.on(term));
+    let work = match term {
+        Term::Issue => launch.get("smsp__inst_issued.sum")?,
+        Term::L1Data => launch.get("l1tex__data_pipe_lsu_wavefronts.sum")?,
+        _ => mix(term)?,
+    };
+    of_work(launch, term, work)
+}
+
+/// The share of the time that a unit of the SMs would be busy with so many warp instructions (L1's data
+/// pipe: wavefronts), over its peak. `None` where the device's rate or the cycles are missing, and for
+/// units outside the SMs.
+#[must_use]
+pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
     let known = launch.row.compute_capability;
     let rates = || RATES.iter().find(|rates| Some(rates.compute_capability) == known);
-    let cycles = launch.get("sm__cycles_elapsed.avg")?;
-    let mix = |term| Mix::of(launch).map(|mix| mix.on(term));
-    let (work, rate) = match term {
-        Term::Issue => (launch.get("smsp__inst_issued.sum")?, ISSUE_RATE),
-        Term::L1Data => (launch.get("l1tex__data_pipe_lsu_wavefronts.sum")?, LSU_RATE),
-        Term::Lsu => (mix(term)?, LSU_RATE),
-        Term::Fma => (mix(term)?, rates()?.fma),
-        Term::Alu => (mix(term)?, rates()?.alu),
-        Term::Fp64 => (mix(term)?, rates()?.fp64),
-        Term::Xu => (mix(term)?, XU_RATE),
+    let rate = match term {
+        Term::Issue => ISSUE_RATE,
+        Term::L1Data | Term::Lsu => LSU_RATE,
+        Term::Fma => rates()?.fma,
+        Term::Alu => rates()?.alu,
+        Term::Fp64 => rates()?.fp64,
+        Term::Xu => XU_RATE,
         Term::Dram
         | Term::L2
         | Term::L2Requests
@@ -77,6 +88,7 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         | Term::Constant
         | Term::HostLink => return None,
     };
+    let cycles = launch.get("sm__cycles_elapsed.avg")?;
     let busy = work / (rate * cycles * launch.get("launch__sm_count")?);
     busy.is_finite().then_some(busy)
 }

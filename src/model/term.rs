@@ -154,6 +154,12 @@ impl Term {
         }
     }
 
+    /// True for units that all SMs share.
+    #[must_use]
+    pub fn is_beyond_l1(self) -> bool {
+        matches!(self, Self::Dram | Self::L2 | Self::L2Requests | Self::Atomic | Self::HostLink)
+    }
+
     /// The metric that stands in where none of the unit's own counters was collected.
     pub(super) fn stand_in(self) -> Option<&'static str> {
         match self {

@@ -6,7 +6,7 @@ use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
-use crate::sass::{Family, Space};
+use crate::sass::{Family, Space, slice};
 use crate::text::{count, percent};
 
 /// Instructions that spill registers: local accesses that are no array's.
@@ -116,6 +116,14 @@ fn by_address(case: &Case) -> Option<Found> {
             removal.remove_but_l1(index, 1.0);
         } else if is_local(index) {
             removal.remove_but_l1(index, of_fixed);
+        }
+    }
+    // An index that the compiler knows takes no arithmetic.
+    let beside = removal.beside(is_computed);
+    let work = slice::work(&listing);
+    for (index, _) in listing.entries() {
+        if beside[index] && !work[index] && !is_local(index) {
+            removal.remove_but_l1(index, 1.0);
         }
     }
     let weight = |at: usize| if is_computed(at) { listing.executed(at) } else { 0.0 };

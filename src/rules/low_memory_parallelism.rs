@@ -7,7 +7,7 @@ use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
-use crate::sass::{Listing, chain};
+use crate::sass::{Family, Listing, Space, chain};
 use crate::text::{byte_rate, count, percent};
 
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
@@ -52,6 +52,7 @@ fn check(case: &Case) -> Option<Draft> {
     let at = place(&locations, "the loop with most loads");
     let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
     let chained = chained_share(case);
+    let now = loads_ahead(case);
     let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         format!(" DRAM works at {} of the rate it can reach.", percent(share))
     });
@@ -79,7 +80,8 @@ fn check(case: &Case) -> Option<Draft> {
         effect: Effect {
             stalls: vec![(
                 StallReason::LongScoreboard,
-                chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * (1.0 - 1.0 / IN_FLIGHT),
+                chained * (1.0 - CHAINED_STAYS)
+                    + (1.0 - chained) * (1.0 - now / IN_FLIGHT).max(0.0),
             )],
             ..Effect::default()
         },
@@ -89,6 +91,30 @@ fn check(case: &Case) -> Option<Draft> {
 /// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
 /// eight registers, which is what most kernels can spare. The waits are shared among them.
 const IN_FLIGHT: f64 = 8.0;
+
+/// Loads that are on their way when a warp stops at the instruction with most waits for data: those
+/// between it and the stop before it, in its loop. 1 where the profile does not tell.
+fn loads_ahead(case: &Case) -> f64 {
+    let Some(listing) = Listing::of(case.launch) else { return 1.0 };
+    let waits = |index: usize| {
+        listing.row(index).counters.stall_samples[StallReason::LongScoreboard as usize]
+    };
+    let Some(stop) = (0..listing.sass.entries.len()).max_by(|&a, &b| waits(a).total_cmp(&waits(b)))
+    else {
+        return 1.0;
+    };
+    let flow = &listing.sass.flow;
+    let head = flow.innermost(stop).map_or(0, |at| flow.loops[at].head).min(stop);
+    let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
+    let is_load = |index: &usize| {
+        matches!(listing.sass.entries[*index].family, Family::Load(Space::Global | Space::Generic))
+            && listing.executed(*index) > 0.0
+    };
+    (before.filter(is_load).count() as f64).max(1.0)
+}
+
+/// The part of the largest wait from which another instruction before it is a stop of its own.
+const A_STOP: f64 = 0.25;
 
 /// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
 /// thread that follows two chains side by side, which takes twice the registers, halves them.

@@ -122,6 +122,7 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         effect: Effect {
             removed: vec![
+                (Term::Issue, issue_share(case, repeated)),
                 (Term::L1Data, lsu_share),
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
@@ -132,6 +133,13 @@ fn check(case: &Case) -> Option<Draft> {
         },
         locations,
     })
+}
+
+/// The share of the executed instructions that are loads of what was loaded before.
+fn issue_share(case: &Case, repeated: f64) -> f64 {
+    let loads = case.get("smsp__sass_inst_executed_op_global_ld.sum");
+    let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
+    loads.zip(all).map_or(0.0, |(loads, all)| repeated * (loads / all).min(1.0))
 }
 
 /// The share of L2's sectors that loads hit there: data that some block fetched before.

@@ -7,7 +7,7 @@ use super::limits::{NOISE, NOISE_SOURCE};
 use super::{Case, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Location;
-use crate::model::{Effect, Term};
+use crate::model::{Effect, Term, counts};
 use crate::sass::library::Cost;
 use crate::sass::{Family, Listing, Mix, Routine};
 
@@ -156,7 +156,8 @@ impl<'a> Removal<'a> {
     }
 
     /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
-    /// more work than it loses: as long for each instruction as its present ones take.
+    /// more work than it loses: at the unit's rate, or, where the device's is not known, as long for
+    /// each instruction as its present ones take.
     pub fn effect(&self, case: &Case) -> Effect {
         let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
         for term in Term::ALL {
@@ -166,7 +167,8 @@ impl<'a> Removal<'a> {
                 effect.removed.push((term, net.min(1.0)));
             } else if net < 0.0 {
                 let busy = case.model.utilization(term).unwrap_or(0.0);
-                effect.added.push((term, -net * busy));
+                let more = counts::of_work(case.launch, term, -self.removed_from(term));
+                effect.added.push((term, more.unwrap_or(-net * busy)));
             }
         }
         let (mut wavefronts, mut gone) = (0.0, 0.0);

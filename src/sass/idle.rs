@@ -58,7 +58,15 @@ fn regions(listing: &Listing) -> Vec<Region> {
             continue;
         }
         let in_loop = sass.flow.innermost(index).is_some();
-        if in_loop && by_data(listing, &mut reaching, index) {
+        let leaves_loop = sass.flow.innermost(index).is_some_and(|at| match entry.exit {
+            Exit::Branch(target) => {
+                let block = sass.flow.block_of.get(target).copied();
+                !block.is_some_and(|block| sass.flow.loops[at].blocks.contains(&block))
+            }
+            _ => true,
+        });
+        // Lanes that are out of a loop before the others wait for them: that is divergence.
+        if in_loop && (leaves_loop || by_data(listing, &mut reaching, index)) {
             continue;
         }
         let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);

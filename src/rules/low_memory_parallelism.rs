@@ -35,6 +35,12 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
             source: "derivation: eight words are eight registers, an eighth of the 64 at which two \
                      blocks of 512 threads fit",
         },
+        Threshold {
+            what: "the same where the loads are in no loop that could be unrolled",
+            value: IN_FLIGHT_WITHOUT_LOOP,
+            unit: "load",
+            source: "definition: one float4, or four elements a thread",
+        },
     ],
     needs: &[LONG, LATENCY],
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
@@ -52,7 +58,7 @@ fn check(case: &Case) -> Option<Draft> {
     let at = place(&locations, "the loop with most loads");
     let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
     let chained = chained_share(case);
-    let now = loads_ahead(case);
+    let (now, then) = loads_in_flight(case);
     let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         format!(" DRAM works at {} of the rate it can reach.", percent(share))
     });
@@ -80,8 +86,7 @@ fn check(case: &Case) -> Option<Draft> {
         effect: Effect {
             stalls: vec![(
                 StallReason::LongScoreboard,
-                chained * (1.0 - CHAINED_STAYS)
-                    + (1.0 - chained) * (1.0 - now / IN_FLIGHT).max(0.0),
+                chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * (1.0 - now / then).max(0.0),
             )],
             ..Effect::default()
         },
@@ -92,25 +97,32 @@ fn check(case: &Case) -> Option<Draft> {
 /// eight registers, which is what most kernels can spare. The waits are shared among them.
 const IN_FLIGHT: f64 = 8.0;
 
-/// Loads that are on their way when a warp stops at the instruction with most waits for data: those
-/// between it and the stop before it, in its loop. 1 where the profile does not tell.
-fn loads_ahead(case: &Case) -> f64 {
-    let Some(listing) = Listing::of(case.launch) else { return 1.0 };
+/// The same where the waits are in no loop: a thread that has one element must be given several.
+const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
+
+/// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
+/// which are those between it and the stop before it in its loop, and those that could be. 1 and
+/// [`IN_FLIGHT`] where the profile does not tell.
+fn loads_in_flight(case: &Case) -> (f64, f64) {
+    let unknown = (1.0, IN_FLIGHT);
+    let Some(listing) = Listing::of(case.launch) else { return unknown };
     let waits = |index: usize| {
         listing.row(index).counters.stall_samples[StallReason::LongScoreboard as usize]
     };
     let Some(stop) = (0..listing.sass.entries.len()).max_by(|&a, &b| waits(a).total_cmp(&waits(b)))
     else {
-        return 1.0;
+        return unknown;
     };
     let flow = &listing.sass.flow;
-    let head = flow.innermost(stop).map_or(0, |at| flow.loops[at].head).min(stop);
+    let around = flow.innermost(stop);
+    let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
+    let then = if around.is_some() { IN_FLIGHT } else { IN_FLIGHT_WITHOUT_LOOP };
     let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
     let is_load = |index: &usize| {
         matches!(listing.sass.entries[*index].family, Family::Load(Space::Global | Space::Generic))
             && listing.executed(*index) > 0.0
     };
-    (before.filter(is_load).count() as f64).max(1.0)
+    ((before.filter(is_load).count() as f64).max(1.0), then)
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.

@@ -74,7 +74,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
             Exit::MaybeEnd => {
                 regions.push(Region { first: next, end: sass.entries.len(), lanes: left });
             }
-            Exit::Branch(target) if target > next && !has_other_side(listing, next, target) => {
+            Exit::Branch(target) if target > next && !has_other_side(listing, index, target) => {
                 regions.push(Region { first: next, end: target, lanes: left });
             }
             _ => {}
@@ -104,13 +104,21 @@ fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
     false
 }
 
-/// True where the skipped code ends in a jump over something else, which the skipping lanes run.
-fn has_other_side(listing: &Listing, first: usize, target: usize) -> bool {
-    (first..target).any(|at| match listing.sass.entries[at].exit {
+/// True where the lanes that skip have code of their own: the skipped code ends in a jump over it, or
+/// the lanes do not meet again at the target.
+fn has_other_side(listing: &Listing, branch: usize, target: usize) -> bool {
+    let jumps_over = (branch + 1..target).any(|at| match listing.sass.entries[at].exit {
         Exit::Jump(to) => to > target && listing.executed(at) > 0.0,
         _ => false,
-    })
+    });
+    // Threads, not lanes of a warp: each part of a split warp arrives on its own.
+    let threads = |index: usize| listing.row(index).counters.thread_inst_executed;
+    jumps_over || threads(target) < MEET * threads(branch)
 }
+
+/// The part of the threads that must be at a branch's target for it to be where they meet: some may have
+/// left the kernel on the way.
+const MEET: f64 = 0.9;
 
 /// Active lanes of an average execution, guards aside.
 fn lanes(listing: &Listing, index: usize) -> f64 {

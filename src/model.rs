@@ -6,13 +6,16 @@
 //! u = 1 − max b_r; it has two parts: SMs without a block (the grid, its tail, imbalance), which is
 //! 1 − a with a the active share of the SMs' cycles, and latency, the rest.
 //!
-//! Taking a fault away shrinks the terms it inflates and the part of u that it causes. The likely
-//! new time is the new largest term plus what is left of u. At best all latency goes with it; at least
-//! the terms shrink, latency stays, and the gain falls short by the error that such estimates are known to
-//! have. Faults hidden behind another limit thus get the gain that they really have now. Terms are
-//! averages over all SMs, so they do not change when the same work spreads over more of them.
+//! Taking a fault away shrinks the terms it inflates and the part of u that it causes. The new time is
+//! the new largest term plus what is left of u, and no more than warps would need one after another with
+//! all their other waits; the likely one is the geometric middle of the two. At best all latency goes;
+//! at least the terms shrink, latency stays, and the gain falls short by the error that such estimates
+//! are known to have. Faults hidden behind another limit thus get the gain that they really have now.
+//! Terms are averages over all SMs, so they do not change when the same work spreads over more of them;
+//! SMs without a block idle for their share of however long that takes.
 //!
-//! Nothing gets shorter than an empty kernel, unless the launch itself goes.
+//! Nothing gets shorter than an empty kernel, unless the launch itself goes. `docs/model.md` has the
+//! formulas, a worked example and the known misses.
 
 pub mod counts;
 mod term;

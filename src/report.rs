@@ -52,6 +52,10 @@ pub(crate) use table::{Column, render as table};
 
 /// How a report for people looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct Style {
     /// Columns that a line may take; saved paths alone may be longer, so that they can be copied.
     pub width: usize,

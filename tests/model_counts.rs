@@ -30,25 +30,25 @@ fn counters_and_counts_agree_within_a_tenth() {
         let step = meta.step.unwrap();
         let saved = store::recording(&step.ladder, &step.name, &step.size).unwrap().unwrap();
         for launch in Launch::all(&saved.pages.export(Path::new(&folder)).unwrap()) {
-            let counter = |term: Term| {
+            let measured = |term: Term| {
                 let percent = term.counters().iter().filter_map(|name| launch.get(name));
                 percent.reduce(f64::max).map(|percent| percent / 100.0)
             };
             let counted = |term| counts::utilization(&launch, term);
-            let mut check = |what: String, counter: Option<f64>, counted: Option<f64>| {
-                let (Some(counter), Some(counted)) = (counter, counted) else { return };
-                let larger = counter.max(counted);
+            let mut check = |what: String, measured: Option<f64>, counted: Option<f64>| {
+                let (Some(measured), Some(counted)) = (measured, counted) else { return };
+                let larger = measured.max(counted);
                 compared += usize::from(larger >= LEAST_BUSY);
                 let known = APART.iter().any(|(start, _)| folder.starts_with(start));
-                if !known && larger >= LEAST_BUSY && (counter - counted).abs() > 0.1 * larger {
+                if !known && larger >= LEAST_BUSY && (measured - counted).abs() > 0.1 * larger {
                     let kernel = &launch.row.kernel;
                     apart.push(format!(
-                        "{folder} {kernel} {what}: {counter:.3}, counted {counted:.3}"
+                        "{folder} {kernel} {what}: {measured:.3}, counted {counted:.3}"
                     ));
                 }
             };
             for term in [Term::Dram, Term::Issue, Term::L1Data, Term::Fp64, Term::Xu] {
-                check(format!("{term:?}"), counter(term), counted(term));
+                check(format!("{term:?}"), measured(term), counted(term));
             }
             // Some reads of special registers go through the load/store unit as well, which ones the
             // page does not say: the counter lies between the accesses and both.
@@ -57,14 +57,14 @@ fn counters_and_counts_agree_within_a_tenth() {
                 mix.family(Family::System).warp / (cycles * sms)
             });
             let accesses = counted(Term::Lsu);
-            let nearest = counter(Term::Lsu).zip(accesses);
+            let nearest = measured(Term::Lsu).zip(accesses);
             let nearest = nearest.map(|(busy, least)| busy.clamp(least, least + reads));
-            check("Lsu".to_owned(), counter(Term::Lsu), nearest);
+            check("Lsu".to_owned(), measured(Term::Lsu), nearest);
             // In warp instructions: four a cycle on the multiply-add pipe, two on the other (H200).
             let both = |share: &dyn Fn(Term) -> Option<f64>| {
                 Some((4.0 * share(Term::Fma)? + 2.0 * share(Term::Alu)?) / 6.0)
             };
-            check("Fma + Alu".to_owned(), both(&counter), both(&counted));
+            check("Fma + Alu".to_owned(), both(&measured), both(&counted));
         }
     }
     assert!(compared > 200, "{compared}");

@@ -27,9 +27,10 @@ pub fn list() -> Result<String> {
     let mut text = table(rows);
     if !bench.is_empty() {
         let names = wrapped(&bench.join(" "), 98);
-        text += &format!(
-            "\n\nThe fault bench, pairs of kernels with a planted fault and without (`adoprof bench`):\n{names}"
+        text.push_str(
+            "\n\nThe fault bench, pairs of kernels with a planted fault and without (`adoprof bench`):\n",
         );
+        text.push_str(&names);
     }
     Ok(text)
 }

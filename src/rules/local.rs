@@ -12,11 +12,11 @@ const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
 /// (0 to 1). Stores to local memory are written through to L2; of the loads those that miss L1 get
 /// there. Empty where the counts are missing.
 pub fn l2(case: &Case, goes: f64) -> Vec<(Term, f64)> {
-    let misses = case.get(MISSED).or_else(|| {
+    let to_l2 = case.get(MISSED).or_else(|| {
         let hits = case.get("l1tex__t_sector_hit_rate.pct")? / 100.0;
         Some(case.get(LOADED)? * (1.0 - hits))
     });
-    let (Some(stored), Some(missed), Some(all)) = (case.get(STORED), misses, case.get(FROM_L1))
+    let (Some(stored), Some(missed), Some(all)) = (case.get(STORED), to_l2, case.get(FROM_L1))
     else {
         return Vec::new();
     };

@@ -99,6 +99,7 @@ fn check(case: &Case) -> Option<Draft> {
 /// Wavefronts of shared-memory accesses, and those that they would need without conflicts. Atomics are
 /// left out where instructions tell them apart: equal addresses serialise them too, which is
 /// another fault.
+#[must_use]
 pub fn wavefronts(case: &Case) -> (f64, f64) {
     let (all, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
     let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);

@@ -67,8 +67,7 @@ impl Routine {
             R::Division => "division of floats",
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
-            R::IntegerDivision => "32-bit integer division or remainder",
-            R::RepeatedDivision => "32-bit integer division or remainder",
+            R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
             R::LongDivision => "64-bit integer division or remainder",
         }
     }

@@ -49,7 +49,7 @@ fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
             copies *= f64::from(extent.max(1));
         }
     }
-    let rows_are_warps = block[0] % 32 == 0;
+    let rows_are_warps = block[0].is_multiple_of(32);
     if !origin.thread[0] {
         copies *= f64::from((block[0] / 32).max(1));
     }

@@ -38,12 +38,7 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     let mut drafts: Vec<(&'static Rule, Draft)> = Vec::new();
     let mut skipped = Vec::new();
     for rule in RULES {
-        let missing: Vec<String> = rule
-            .needs
-            .iter()
-            .filter(|name| launch.get(name).is_none())
-            .map(|name| (*name).to_owned())
-            .collect();
+        let missing = crate::rules::missing(rule, launch);
         if missing.is_empty() {
             drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
         } else {

@@ -135,6 +135,23 @@ struct Left {
 }
 
 impl Left {
+    /// The waiting that is left at least: the fault's own stalls and queues gone.
+    fn shortest(&self) -> f64 {
+        self.waiting * (1.0 - self.gone)
+    }
+
+    /// The waiting that is left where warps need longer one after another than the units do.
+    fn slowest(&self) -> f64 {
+        self.shortest().max(self.warps - self.longest.1)
+    }
+
+    /// The likely waiting: the geometric middle of the times with either, since what the other waits
+    /// owe to the fault is not known.
+    fn likely(&self) -> f64 {
+        let busy = self.longest.1;
+        ((busy + self.shortest()) * (busy + self.slowest())).sqrt() - busy
+    }
+
     /// The time, as a share of the present time, with so much waiting. SMs idle for their share of the
     /// time that blocks take, however long that is.
     fn time(&self, waiting: f64) -> f64 {
@@ -312,11 +329,7 @@ impl Model {
             // A tenth of a percent of the present time is beyond what counters resolve.
             (1.0 / time.max(1e-3)).max(1.0)
         };
-        let likely = left.waiting * (1.0 - left.gone);
-        // Warps one after another may need longer than the units and what is left of the waits.
-        let slowest = likely.max(left.warps - left.longest.1);
-        let busy = left.longest.1;
-        let middle = ((busy + likely) * (busy + slowest)).sqrt() - busy;
+        let (middle, slowest) = (left.likely(), left.slowest());
         Some(Estimate {
             factor: factor(middle),
             low: 1.0 + (1.0 - WORST_ERROR) * (factor(left.waiting.max(slowest)) - 1.0),
@@ -328,7 +341,7 @@ impl Model {
     #[must_use]
     pub fn next_limit(&self, effect: &Effect) -> Option<NextLimit> {
         let left = self.left(effect)?;
-        let waiting = left.waiting * (1.0 - left.gone);
+        let waiting = left.likely();
         let (term, busy) = left.longest;
         let time = left.time(waiting).max(self.launch_share()).max(1e-3);
         let idle = (time - busy - waiting).max(0.0);

@@ -191,6 +191,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// The rules that read the text of instructions, which only a source page with SASS has.
 const READ_SASS: &[&str] = &[
+    constant_cache_divergence::RULE.name,
     instruction_overhead::RULE.name,
     integer_arithmetic_bound::RULE.name,
     narrow_global_access::RULE.name,

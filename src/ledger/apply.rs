@@ -27,7 +27,7 @@ pub fn apply(document: &mut Document, calibration: &Calibration) {
         let factor = |finding: &crate::document::RankedFinding| {
             finding.estimated_speedup.map_or(1.0, |gain| gain.factor)
         };
-        // As diagnose ranks: roofs, causes, symptoms that nothing explains, each by the gain.
+        // As diagnose ranks: roofs, then everything else by the gain.
         launch.findings.sort_by(|a, b| {
             class(&a.rule).cmp(&class(&b.rule)).then(factor(b).total_cmp(&factor(a)))
         });
@@ -58,7 +58,6 @@ fn add(to: &mut Vec<String>, text: String) {
 fn class(rule: &str) -> u8 {
     match rules::find(rule).map(|rule| rule.kind) {
         Some(Kind::Roof) => 0,
-        Some(Kind::Cause) | None => 1,
-        Some(Kind::Symptom) => 2,
+        Some(Kind::Cause | Kind::Symptom) | None => 1,
     }
 }

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
 Registers, shared memory and block size allow a number of resident warps; on average there are \
 fewer. Blocks that end at different times, warps of a block that end early, and blocks so short that \
 starting them takes long leave the slots empty. The rule is quiet where a small grid or idle SMs \
-are the reason, which other rules name, and where schedulers are busy anyway. Even out the work of \
+are the reason, which other rules name, and where more warps would gain less than 5%. Even out the work of \
 warps and blocks, or let each block do more.",
     section: "Occupancy",
     thresholds: &[

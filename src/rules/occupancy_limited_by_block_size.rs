@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
 An SM holds a limited number of blocks, and a limited number of warps that only whole blocks can \
 take. Small blocks run into the first limit, blocks that do not divide an SM's threads into the \
 second. Where that keeps warps few and schedulers idle for want of a ready warp, another block size \
-lets more warps in. The rule is quiet where schedulers are busy or a unit is near its limit.",
+lets more warps in. The rule is quiet where more warps would gain less than 5% by the time model.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

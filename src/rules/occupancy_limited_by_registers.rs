@@ -25,8 +25,8 @@ pub const RULE: Rule = Rule {
     explanation: "\
 An SM has a fixed number of registers, and each resident thread takes its share of them. Where \
 registers are what keeps further blocks out, warps are few, and schedulers idle for want of a ready \
-warp, fewer registers a thread let more warps in. The rule is quiet where schedulers are busy or a \
-unit is near its limit: more warps gain nothing there.",
+warp, fewer registers a thread let more warps in. The rule is quiet where more warps would \
+gain less than 5% by the time model: where a unit is near its limit.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Resident blocks share the SM's shared memory. Where it is what keeps further blocks out, warps are \
 few, and schedulers idle for want of a ready warp, smaller tiles or a larger carve-out let more \
-warps in. The rule is quiet where schedulers are busy or a unit is near its limit: more warps gain \
+warps in. The rule is quiet where a unit is near its limit, so that by the time model more warps gain \
 nothing there.",
     section: "Occupancy",
     thresholds: THRESHOLDS,

@@ -8,6 +8,7 @@ use super::{Case, Draft, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::Effect;
+use crate::sass::Listing;
 use crate::text::percent;
 
 /// The limits of every stall rule.
@@ -40,10 +41,11 @@ pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
     let at = locations.first().map_or_else(String::new, |location| {
         format!(" {} of these samples are on line {}.", percent(location.share), location.line)
     });
+    let awaited = awaited(case, stall.reason).unwrap_or_default();
     let place = super::case::place(&locations, stall.otherwise);
     Some(Draft {
         message: format!(
-            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) {}.{at}",
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) {}.{at}{awaited}",
             percent(cycles / all),
             stall.waiting,
         ),
@@ -55,6 +57,17 @@ pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
         hint: stall.hint.replace("{place}", &place),
         effect,
     })
+}
+
+/// What the line with most samples waits for: the line and the opcode that make the awaited value.
+/// `None` for stalls that wait for no value, and in a profile without instructions or lines.
+fn awaited(case: &Case, reason: StallReason) -> Option<String> {
+    let listing = Listing::of(case.launch)?;
+    let blame = listing.blame_by_line(reason);
+    let first = blame.first()?;
+    let (producer, waiting) = (first.producer.1?, first.waiting.1?);
+    let from = if producer == waiting { "itself".to_owned() } else { format!("line {producer}") };
+    Some(format!(" What line {waiting} waits for comes from {from} ({}).", first.opcode))
 }
 
 /// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.

@@ -137,7 +137,7 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// The share of the executed instructions that are loads of what was loaded before.
 fn issue_share(case: &Case, repeated: f64) -> f64 {
-    let loads = case.get("smsp__sass_inst_executed_op_global_ld.sum");
+    let loads = case.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
     let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
     loads.zip(all).map_or(0.0, |(loads, all)| repeated * (loads / all).min(1.0))
 }

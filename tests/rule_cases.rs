@@ -1,0 +1,83 @@
+//! Every rule has a recorded launch in which it is found and one in which it is not, and is skipped
+//! on a recorded launch where any metric that it needs is missing.
+
+mod shipped;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use adoprof::diagnose::{Diagnosis, diagnose};
+use adoprof::rules::{RULES, Rule};
+use rayon::prelude::*;
+use shipped::{LAUNCHES, Shipped};
+
+/// The rules that no recorded kernel shows, and why. A recording that shows one takes it off.
+const UNRECORDED: &[(&str, &str)] = &[
+    ("peer-memory-access", "every recording was made on one device, so there is no peer"),
+    ("tex-throttle", "no recorded kernel reads textures"),
+    (
+        "store-drain-stalls",
+        "no recorded kernel ends in so many stores that its warps wait for them",
+    ),
+];
+
+/// The rules found in each of the launches.
+static FOUND: LazyLock<Vec<BTreeSet<String>>> =
+    LazyLock::new(|| LAUNCHES.par_iter().map(|one| found(&diagnose(&one.launch))).collect());
+
+/// What is found as a finding, or as a symptom under one.
+fn found(diagnosis: &Diagnosis) -> BTreeSet<String> {
+    let findings = diagnosis.findings.iter();
+    findings
+        .flat_map(|one| std::iter::once(&one.rule).chain(one.symptoms.iter().map(|s| &s.rule)))
+        .cloned()
+        .collect()
+}
+
+/// The launches that have all that a rule needs, each with whether the rule is found there.
+fn checked(rule: &Rule) -> impl Iterator<Item = (&'static Shipped, bool)> {
+    let has_all = |one: &Shipped| rule.needs.iter().all(|name| one.launch.get(name).is_some());
+    LAUNCHES
+        .iter()
+        .zip(FOUND.iter())
+        .filter(move |(one, _)| has_all(one))
+        .map(|(one, found)| (one, found.contains(rule.name)))
+}
+
+#[test]
+fn every_rule_but_the_unrecorded_is_found_in_some_recording() {
+    let silent = |rule: &&&Rule| !checked(rule).any(|(_, found)| found);
+    let never: Vec<&str> = RULES.iter().filter(silent).map(|rule| rule.name).collect();
+    let known: Vec<&str> = UNRECORDED.iter().map(|(rule, _)| *rule).collect();
+    assert_eq!(never, known, "UNRECORDED must name just the rules without a recorded case");
+}
+
+#[test]
+fn every_rule_is_silent_on_some_recording_that_has_its_metrics() {
+    let everywhere = |rule: &&&Rule| checked(rule).all(|(_, found)| found);
+    let always: Vec<&str> = RULES.iter().filter(everywhere).map(|rule| rule.name).collect();
+    assert_eq!(always, [""; 0], "found wherever it was checked, or never checked");
+}
+
+#[test]
+fn every_rule_is_skipped_where_one_of_its_metrics_is_missing() {
+    RULES.par_iter().for_each(|rule| {
+        // A launch where the rule is found tells most, a short listing is quick to read again.
+        let (whole, _) = checked(rule)
+            .min_by_key(|(one, found)| (!found, one.launch.instructions.len()))
+            .unwrap_or_else(|| panic!("no recording has all that {} needs", rule.name));
+        let skipped = |diagnosis: &Diagnosis| {
+            let entry = diagnosis.skipped.iter().find(|skipped| skipped.rule == rule.name);
+            entry.map(|skipped| skipped.missing.clone())
+        };
+        assert_eq!(skipped(&diagnose(&whole.launch)), None, "{}: {}", whole.name, rule.name);
+        for name in rule.needs {
+            let mut masked = whole.launch.clone();
+            masked.set(name, None);
+            let diagnosis = diagnose(&masked);
+            let missing = skipped(&diagnosis);
+            assert_eq!(missing, Some(vec![(*name).to_owned()]), "{}: {}", whole.name, rule.name);
+            assert!(!found(&diagnosis).contains(rule.name), "{}: {}", whole.name, rule.name);
+        }
+    });
+}

@@ -1,0 +1,32 @@
+//! The launches of the recordings that ship, read once a test program, on all cores.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use adoprof::frame::Launch;
+use adoprof::store;
+use rayon::prelude::*;
+
+/// A recorded launch.
+pub struct Shipped {
+    /// The recording's folder and the launch's number in it: `ado/v2 0`.
+    pub name: String,
+    /// Everything that was collected.
+    pub launch: Launch,
+}
+
+/// Every recorded launch, by name.
+pub static LAUNCHES: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+    let recordings = store::recordings().unwrap();
+    recordings
+        .into_par_iter()
+        .flat_map_iter(|(folder, meta)| {
+            let step = meta.step.unwrap();
+            let saved = store::recording(&step.ladder, &step.name, &step.size).unwrap().unwrap();
+            let export = saved.pages.export(Path::new(&folder)).unwrap();
+            Launch::all(&export)
+                .into_iter()
+                .map(move |launch| Shipped { name: format!("{folder} {}", launch.row.id), launch })
+        })
+        .collect()
+});

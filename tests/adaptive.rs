@@ -1,6 +1,8 @@
 //! `--collect auto` against the recordings: masked to what its first run collects, with what the
 //! decision asks for added, every launch must have the same first finding as with everything.
 
+mod shipped;
+
 use std::sync::LazyLock;
 
 use adoprof::diagnose::diagnose;
@@ -9,33 +11,28 @@ use adoprof::metric::CATALOGUE;
 use adoprof::ncu::adaptive::{Further, LEAST_GAIN, further};
 use adoprof::ncu::{Level, expected_passes};
 use adoprof::rules::find;
-use adoprof::store;
+use rayon::prelude::*;
+use shipped::{LAUNCHES, Shipped};
 
 /// Half of what `full` replays.
 const MOST_PASSES: u32 = 19;
 
 /// A recorded launch, whole and as the first run sees it.
 struct Recorded {
-    name: String,
-    whole: Launch,
+    name: &'static str,
+    whole: &'static Launch,
     first: Launch,
 }
 
 /// Every recorded launch, read once.
 static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
-    let mut found = Vec::new();
-    for (name, meta) in store::recordings().unwrap() {
-        let info = meta.step.as_ref().unwrap();
-        let saved = store::recording(&info.ladder, &info.name, &info.size).unwrap().unwrap();
-        let export = saved.pages.export(name.as_ref()).unwrap();
-        for whole in Launch::all(&export) {
-            let mut first = whole.clone();
-            show_only(&mut first, |metric| Level::Auto.collects(metric));
-            found.push(Recorded { name: format!("{name} {}", whole.row.id), whole, first });
-        }
-    }
-    assert!(found.len() > 70, "only {} launches are recorded", found.len());
-    found
+    assert!(LAUNCHES.len() > 70, "only {} launches are recorded", LAUNCHES.len());
+    let masked = |one: &'static Shipped| {
+        let mut first = one.launch.clone();
+        show_only(&mut first, |metric| Level::Auto.collects(metric));
+        Recorded { name: &one.name, whole: &one.launch, first }
+    };
+    LAUNCHES.par_iter().map(masked).collect()
 });
 
 fn show_only(launch: &mut Launch, collected: impl Fn(&str) -> bool) {
@@ -66,7 +63,7 @@ fn the_first_finding_is_that_of_the_whole_recording() {
     let mut saved = 0;
     for recorded in RECORDED.iter() {
         let decided = unmasked(recorded, decide(&recorded.first).as_ref());
-        let (with, whole) = (first_finding(&decided), first_finding(&recorded.whole));
+        let (with, whole) = (first_finding(&decided), first_finding(recorded.whole));
         assert_eq!(with, whole, "{}", recorded.name);
         if first_finding(&recorded.first) != whole {
             println!("only with its second run: {}", recorded.name);
@@ -84,7 +81,7 @@ fn what_else_was_found_is_the_same_but_for_what_is_not_worth_a_second_run() {
     };
     for recorded in RECORDED.iter() {
         let decided = all(&unmasked(recorded, decide(&recorded.first).as_ref()));
-        let mut whole = all(&recorded.whole);
+        let mut whole = all(recorded.whole);
         let held_back = |name: &str| {
             let needs = find(name).unwrap().needs;
             needs.iter().any(|metric| !Level::Auto.collects(metric))
@@ -121,6 +118,6 @@ fn the_mask_takes_something_away_and_the_decision_does_not_peek() {
         assert!(recorded.whole.get(atoms).is_some(), "{} was recorded with all", recorded.name);
         assert!(recorded.first.get(atoms).is_none() && recorded.first.has_source());
         // The launch with everything leaves nothing open.
-        assert_eq!(decide(&recorded.whole), None, "{}", recorded.name);
+        assert_eq!(decide(recorded.whole), None, "{}", recorded.name);
     }
 }

@@ -132,6 +132,9 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
 /// than the waits is there beside them, not behind them.
 const EXPLAINS: f64 = 0.5;
 
+/// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
+const EXPLAINS_STALL: f64 = 0.25;
+
 /// What a rule found, with what it is worth.
 struct Found {
     rule: &'static Rule,
@@ -148,9 +151,16 @@ impl Found {
             (Some(own), Some(its)) => own >= EXPLAINS * its,
             _ => true,
         };
+        // A cause that takes a good part of the very stall away is behind it whatever else it gives.
+        let same = symptom
+            .draft
+            .effect
+            .stalls
+            .iter()
+            .any(|&(reason, _)| self.draft.effect.share_of_stall(reason) >= EXPLAINS_STALL);
         symptom.rule.kind == Kind::Symptom
             && self.rule.explains.contains(&symptom.rule.name)
-            && (self.rule.kind == Kind::Roof || weighs)
+            && (self.rule.kind == Kind::Roof || weighs || same)
     }
 
     fn into_finding(self, symptoms: Vec<Symptom>) -> Finding {

@@ -121,7 +121,7 @@ fn driver(probe: &dyn DeviceProbe) -> CheckResult {
             Status::Missing,
             problem,
             "install NVIDIA's driver; in a container start it with --gpus all. `analyze`, `diff`, \
-             `check` and recorded steps work without",
+             and recorded steps work without",
         ),
     }
 }

@@ -381,7 +381,12 @@ impl LaunchReport {
 fn verdict(launches: &[LaunchReport]) -> Option<Verdict> {
     let mut best: Option<(f64, usize)> = None;
     for (index, launch) in launches.iter().enumerate() {
-        let Some(first) = launch.findings.first() else { continue };
+        // A first finding that promises nothing is no verdict, unless it says to stop.
+        let is_worth = |finding: &&RankedFinding| {
+            finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
+                || finding.rule.ends_with("-roof")
+        };
+        let Some(first) = launch.findings.first().filter(is_worth) else { continue };
         let share = if launches.len() == 1 { 1.0 } else { launch.time_share };
         let saved = share * first.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor);
         if best.is_none_or(|(most, _)| saved > most) {

@@ -35,6 +35,9 @@ pub const EMPTY_KERNEL_NS: f64 = 1728.0;
 /// CGO 2021), the estimator with the best published figures, reports on its 26 kernels.
 pub const WORST_ERROR: f64 = 0.39;
 
+/// The shortest time, as a share of the present time, that counters can tell from nothing.
+const SHORTEST: f64 = 0.002;
+
 /// What taking a fault away does to the terms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effect {
@@ -324,10 +327,14 @@ impl Model {
         let launch = if merged > 1.0 { 1.0 / merged } else { self.launch_share() };
         let factor = |waiting: f64| {
             let time = left.time(waiting);
-            let time =
-                if effect.launch && merged <= 1.0 { time - launch } else { time.max(launch) };
-            // A tenth of a percent of the present time is beyond what counters resolve.
-            (1.0 / time.max(1e-3)).max(1.0)
+            let time = if effect.launch && merged <= 1.0 {
+                // What an empty launch does not explain is not known to a twentieth.
+                (time - launch).max(0.05)
+            } else {
+                time.max(launch)
+            };
+            // Less than a five-hundredth of the present time is beyond what counters resolve.
+            (1.0 / time.max(SHORTEST)).max(1.0)
         };
         let (middle, slowest) = (left.likely(), left.slowest());
         Some(Estimate {

@@ -93,7 +93,7 @@ fn recorded(ladder: &Ladder, step: &Step) -> Result<LimiterDocument> {
     let Some(text) = stored(ladder, step) else {
         return Err(Error::Usage(format!(
             "there is no recorded limiter run of {ladder_name}/{name}; on a machine with a GPU, \
-             `adoprof limiter --kernel {name}` makes one"
+             `adoprof limiter --kernel {ladder_name}/{name}` makes one"
         )));
     };
     let place = Path::new("profiles").join(ladder_name).join(name).join(limiter::FILE);

@@ -131,7 +131,8 @@ pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
                 Some(false) => ", outside the estimate",
                 None => "",
             };
-            parts.push(format!("{next}{takes_away} gained {}{inside}", gain(Some(measured))));
+            let went = if measured.factor < 1.0 { "lost:" } else { "gained" };
+            parts.push(format!("{next}{takes_away} {went} {}{inside}", gain(Some(measured))));
         }
         None => parts.push(format!("{next} can't be compared: the sizes differ")),
     }

@@ -7,6 +7,7 @@ use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
+use crate::sass::{Family, Mix};
 use crate::text::{count, percent};
 
 const BUSY: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed";
@@ -36,7 +37,7 @@ pub const RULE: Rule = Rule {
 Every shared-memory instruction takes at least one wavefront of L1's data pipe and one slot of the \
 load/store unit, also where all lanes of its warp are predicated off. A tree reduction over a block \
 (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe with \
-accesses that move nothing: they are the wavefronts that are neither loads nor stores. The rule \
+accesses that move nothing: they are the wavefronts that are neither loads nor stores nor shuffles. The rule \
 fires where no unit does more other work than this pipe, or the kernel would gain without it, and \
 conflicts do not explain it. Let only warps with \
 work take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
@@ -178,11 +179,14 @@ fn conflict_share(case: &Case) -> f64 {
     (conflicts + queued).clamp(0.0, 1.0)
 }
 
-/// Wavefronts that are neither loads, stores nor atomics: their share (0 to 1) and number. `None`
+/// Wavefronts that are neither loads, stores, atomics nor shuffles: their share (0 to 1) and number. `None`
 /// unless all were collected.
 fn other_share(case: &Case) -> Option<(f64, f64)> {
     let all = case.get(ALL).filter(|&all| all > 0.0)?;
-    let known = case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0);
+    // A shuffle between lanes takes a wavefront of the same pipe, and does work.
+    let shuffles = Mix::of(case.launch).map_or(0.0, |mix| mix.family(Family::Shuffle).warp);
+    let known =
+        case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0) + shuffles;
     let other = (all - known).max(0.0);
     Some((other / all, other))
 }

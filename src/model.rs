@@ -18,6 +18,8 @@
 //! formulas, a worked example and the known misses.
 
 pub mod counts;
+mod effect;
+mod left;
 mod term;
 
 use crate::ceiling::{self, Ceilings};
@@ -25,7 +27,11 @@ use crate::export::stall::StallReason;
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
 
+pub use effect::Effect;
+pub use left::{Limit, NextLimit};
 pub use term::Term;
+
+use left::Left;
 
 /// Duration under the profiler of a launch that does nothing, ns: the shortest of five one- and
 /// two-block kernels on an H200 under ncu 2025.3 (1728 to 1920 ns).
@@ -37,166 +43,6 @@ pub const WORST_ERROR: f64 = 0.39;
 
 /// The shortest time, as a share of the present time, that counters can tell from nothing.
 const SHORTEST: f64 = 0.002;
-
-/// What taking a fault away does to the terms.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Effect {
-    /// Terms that shrink, each with the share of its busy time that goes (0 to 1).
-    pub removed: Vec<(Term, f64)>,
-    /// Busy time that comes in the fault's place, as a share of the present duration: work that moves
-    /// to another unit.
-    pub added: Vec<(Term, f64)>,
-    /// Stalls that go with the fault, and the share of each that does (0 to 1).
-    pub stalls: Vec<(StallReason, f64)>,
-    /// The share of the uncovered latency that more warps would cover (0 to 1).
-    pub hidden: f64,
-    /// The share of the duration for which idle SMs or an uneven tail account, and would not then
-    /// (0 to 1).
-    pub idle: f64,
-    /// True where the fixed cost of the launch goes.
-    pub launch: bool,
-    /// How many launches become one that takes no longer than each does now; 0 and 1 for none.
-    pub merged: f64,
-}
-
-impl Effect {
-    /// A fault that inflates one term.
-    #[must_use]
-    pub fn on(term: Term, share: f64) -> Self {
-        Self { removed: vec![(term, share)], ..Self::default() }
-    }
-
-    /// A fault that costs only latency: these stalls would go.
-    #[must_use]
-    pub fn stalls(reasons: impl IntoIterator<Item = StallReason>) -> Self {
-        Self {
-            stalls: reasons.into_iter().map(|reason| (reason, 1.0)).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Both faults away: of a term that both inflate, the second takes its share of what the first
-    /// leaves; stalls and idle time that both claim go once.
-    #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
-        let both = |a: f64, b: f64| 1.0 - (1.0 - a.clamp(0.0, 1.0)) * (1.0 - b.clamp(0.0, 1.0));
-        let removed = Term::ALL
-            .into_iter()
-            .map(|term| (term, both(self.share_of(term), other.share_of(term))))
-            .filter(|(_, share)| *share > 0.0)
-            .collect();
-        let stalls = StallReason::all()
-            .map(|reason| (reason, both(self.share_of_stall(reason), other.share_of_stall(reason))))
-            .filter(|(_, share)| *share > 0.0)
-            .collect();
-        Self {
-            removed,
-            added: self.added.iter().chain(&other.added).copied().collect(),
-            stalls,
-            hidden: both(self.hidden, other.hidden),
-            idle: self.idle.max(other.idle),
-            launch: self.launch || other.launch,
-            merged: self.merged.max(other.merged),
-        }
-    }
-
-    /// The busy time that a term gains, as a share of the present duration.
-    #[must_use]
-    pub fn added_to(&self, term: Term) -> f64 {
-        self.added.iter().filter(|(t, _)| *t == term).map(|(_, share)| share.max(0.0)).sum()
-    }
-
-    /// The share of a stall that goes, 0 to 1.
-    #[must_use]
-    pub fn share_of_stall(&self, reason: StallReason) -> f64 {
-        let share: f64 = self.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, s)| s).sum();
-        share.clamp(0.0, 1.0)
-    }
-
-    /// The share of a term that goes, 0 to 1.
-    #[must_use]
-    pub fn share_of(&self, term: Term) -> f64 {
-        let share: f64 = self.removed.iter().filter(|(t, _)| *t == term).map(|(_, s)| s).sum();
-        share.clamp(0.0, 1.0)
-    }
-}
-
-/// What would be left of the time without a fault, as shares of the present time.
-struct Left {
-    /// The longest term and its busy share.
-    longest: (Term, f64),
-    /// The launch's own cost, which stays whatever the kernel does.
-    fixed: f64,
-    /// SMs without a block for want of work: blocks that get shorter leave them idle for less.
-    idle: f64,
-    /// Latency that more warps do not cover, before the fault's own stalls go.
-    waiting: f64,
-    /// The share of that latency which the fault's stalls make up.
-    gone: f64,
-    /// The time that warps would need one after another.
-    warps: f64,
-}
-
-impl Left {
-    /// The waiting that is left at least: the fault's own stalls and queues gone.
-    fn shortest(&self) -> f64 {
-        self.waiting * (1.0 - self.gone)
-    }
-
-    /// The waiting that is left where warps need longer one after another than the units do.
-    fn slowest(&self) -> f64 {
-        self.shortest().max(self.warps - self.longest.1)
-    }
-
-    /// The likely waiting: the geometric middle of the times with either, since what the other waits
-    /// owe to the fault is not known.
-    fn likely(&self) -> f64 {
-        let busy = self.longest.1;
-        ((busy + self.shortest()) * (busy + self.slowest())).sqrt() - busy
-    }
-
-    /// The time, as a share of the present time, with so much waiting. SMs idle for their share of the
-    /// time that blocks take, however long that is.
-    fn time(&self, waiting: f64) -> f64 {
-        let working = 1.0 - self.fixed - self.idle;
-        let scale = if working > 0.0 { (1.0 - self.fixed) / working } else { 1.0 };
-        self.fixed + (self.longest.1 + waiting) * scale
-    }
-}
-
-/// What limits a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// A unit's own work.
-    Unit(Term),
-    /// Resident warps wait, and no unit is busy.
-    Latency,
-    /// SMs have no block.
-    IdleSms,
-}
-
-impl Limit {
-    /// The limit's name in reports.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Unit(term) => term.title(),
-            Self::Latency => "latency",
-            Self::IdleSms => "SMs without blocks",
-        }
-    }
-}
-
-/// What limits a launch once some faults are away.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NextLimit {
-    /// The time then, as a share of the present time.
-    pub time: f64,
-    /// What would limit it then.
-    pub limit: Limit,
-    /// The share of that time for which it would.
-    pub share: f64,
-}
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -456,120 +302,4 @@ fn dram_share(launch: &Launch, ceilings: Option<&Ceilings>) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One unit 60% busy, another 40%, SMs active 90% of the time, half of the stalls at barriers.
-    fn launch() -> Launch {
-        let mut launch = Launch::default();
-        for (name, value) in [
-            ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 60.0),
-            ("sm__issue_active.avg.pct_of_peak_sustained_elapsed", 40.0),
-            ("sm__cycles_active.avg", 900.0),
-            ("gpc__cycles_elapsed.max", 1000.0),
-            ("smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 5.0),
-            ("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", 5.0),
-            ("smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 1.0),
-        ] {
-            launch.set(name, Some(value));
-        }
-        launch
-    }
-
-    fn near(a: f64, b: f64) -> bool {
-        (a - b).abs() < 1e-9
-    }
-
-    #[test]
-    fn time_is_the_busiest_unit_plus_idle_sms_plus_latency() {
-        let model = Model::new(&launch());
-        assert_eq!(model.busiest().map(|(term, _)| term), Some(Term::L1Data));
-        assert!(near(model.idle(), 0.1) && near(model.latency(), 0.3));
-        assert_eq!(model.bound(), Bound::Memory);
-        assert_eq!(model.busy_ns(Term::L1Data), None, "no duration, no nanoseconds");
-    }
-
-    #[test]
-    fn a_gain_ends_at_the_next_unit() {
-        let model = Model::new(&launch());
-        // 0.6 shrinks to 0.06, issue's 0.4 is next, and 0.3 latency; SMs idle for a tenth of it.
-        let estimate = model.without(&Effect::on(Term::L1Data, 0.9)).unwrap();
-        assert!(near(estimate.factor, 0.9 / 0.7));
-        assert!(near(estimate.high, 0.9 / 0.4), "latency gone, SMs idle for a tenth as before");
-        assert!(near(estimate.low, 1.0 + 0.61 * (0.9 / 0.7 - 1.0)));
-        // A fault of a unit that is not the limit gives nothing.
-        assert!(near(model.without(&Effect::on(Term::Issue, 0.9)).unwrap().factor, 1.0));
-    }
-
-    #[test]
-    fn stalls_and_warps_act_on_latency_and_blocks_on_idle_sms() {
-        let model = Model::new(&launch());
-        let barrier = Effect::stalls([StallReason::Barrier]);
-        assert!(near(model.without(&barrier).unwrap().factor, 0.9 / 0.75));
-        let hidden = Effect { hidden: 0.5, ..Effect::default() };
-        assert!(near(model.without(&hidden).unwrap().factor, 0.9 / 0.75));
-        let idle = Effect { idle: 0.5, ..Effect::default() };
-        assert!(near(model.without(&idle).unwrap().factor, 1.0 / 0.9));
-    }
-
-    #[test]
-    fn what_limits_next_is_the_longest_part_of_what_is_left() {
-        let model = Model::new(&launch());
-        let now = model.next_limit(&Effect::default()).unwrap();
-        assert_eq!(now.limit, Limit::Unit(Term::L1Data));
-        assert!(near(now.time, 1.0) && near(now.share, 0.6));
-        // L1 shrinks to 0.06, issue's 0.4 is the longest: (0.4 + 0.3 latency) / 0.9.
-        let l1 = Effect::on(Term::L1Data, 0.9);
-        let next = model.next_limit(&l1).unwrap();
-        assert_eq!(next.limit, Limit::Unit(Term::Issue));
-        assert!(near(next.time, 0.7 / 0.9) && near(next.share, 0.4 * 0.9 / 0.7));
-        // Issue halved too: (0.2 + 0.3) / 0.9.
-        let both = l1.and(&Effect::on(Term::Issue, 0.5));
-        let last = model.next_limit(&both).unwrap();
-        assert_eq!(last.limit, Limit::Latency);
-        assert!(near(last.time, 0.5 / 0.9) && near(last.share, 0.3 * 0.9 / 0.5));
-    }
-
-    #[test]
-    fn two_faults_of_one_term_take_their_shares_in_turn() {
-        let twice = Effect::on(Term::L1Data, 0.5).and(&Effect::on(Term::L1Data, 0.5));
-        assert!(near(twice.share_of(Term::L1Data), 0.75));
-    }
-
-    #[test]
-    fn work_that_moves_to_another_unit_counts_there() {
-        let model = Model::new(&launch());
-        let moved = Effect { added: vec![(Term::Fp64, 0.5)], ..Effect::on(Term::L1Data, 1.0) };
-        // FP64 was not collected here, so only what is known counts: issue's 0.4.
-        assert!(near(model.without(&moved).unwrap().factor, 0.9 / 0.7));
-        let moved = Effect { added: vec![(Term::Issue, 0.1)], ..Effect::on(Term::L1Data, 1.0) };
-        assert!(near(model.without(&moved).unwrap().factor, 0.9 / 0.8));
-    }
-
-    #[test]
-    fn nothing_is_shorter_than_an_empty_launch_unless_the_launch_goes() {
-        let mut launch = launch();
-        launch.set("gpu__time_duration.sum", Some(EMPTY_KERNEL_NS * 2.0));
-        let model = Model::new(&launch);
-        let all =
-            Effect { removed: Term::ALL.map(|term| (term, 1.0)).to_vec(), ..Effect::default() };
-        assert!(near(model.without(&all).unwrap().high, 2.0));
-        let fused = Effect { launch: true, ..Effect::default() };
-        assert!(near(model.without(&fused).unwrap().factor, 2.0));
-    }
-
-    #[test]
-    fn merged_launches_share_what_no_unit_covers() {
-        let model = Model::new(&launch());
-        let merged = Effect { launch: true, merged: 4.0, ..Effect::default() };
-        // 0.6 busy and 0.3 / 4 latency for each, with SMs idle for a fortieth; a quarter at least.
-        assert!(near(model.without(&merged).unwrap().factor, 0.975 / 0.675));
-    }
-
-    #[test]
-    fn without_counters_there_is_no_estimate() {
-        let model = Model::new(&Launch::default());
-        assert_eq!(model.without(&Effect::default()), None);
-        assert_eq!(model.bound(), Bound::None);
-    }
-}
+mod tests;

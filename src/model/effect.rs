@@ -1,0 +1,87 @@
+//! What taking a fault away does to the terms.
+
+use super::Term;
+use crate::export::stall::StallReason;
+
+/// What taking a fault away does to the terms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effect {
+    /// Terms that shrink, each with the share of its busy time that goes (0 to 1).
+    pub removed: Vec<(Term, f64)>,
+    /// Busy time that comes in the fault's place, as a share of the present duration: work that moves
+    /// to another unit.
+    pub added: Vec<(Term, f64)>,
+    /// Stalls that go with the fault, and the share of each that does (0 to 1).
+    pub stalls: Vec<(StallReason, f64)>,
+    /// The share of the uncovered latency that more warps would cover (0 to 1).
+    pub hidden: f64,
+    /// The share of the duration for which idle SMs or an uneven tail account, and would not then
+    /// (0 to 1).
+    pub idle: f64,
+    /// True where the fixed cost of the launch goes.
+    pub launch: bool,
+    /// How many launches become one that takes no longer than each does now; 0 and 1 for none.
+    pub merged: f64,
+}
+
+impl Effect {
+    /// A fault that inflates one term.
+    #[must_use]
+    pub fn on(term: Term, share: f64) -> Self {
+        Self { removed: vec![(term, share)], ..Self::default() }
+    }
+
+    /// A fault that costs only latency: these stalls would go.
+    #[must_use]
+    pub fn stalls(reasons: impl IntoIterator<Item = StallReason>) -> Self {
+        Self {
+            stalls: reasons.into_iter().map(|reason| (reason, 1.0)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Both faults away: of a term that both inflate, the second takes its share of what the first
+    /// leaves; stalls and idle time that both claim go once.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let both = |a: f64, b: f64| 1.0 - (1.0 - a.clamp(0.0, 1.0)) * (1.0 - b.clamp(0.0, 1.0));
+        let removed = Term::ALL
+            .into_iter()
+            .map(|term| (term, both(self.share_of(term), other.share_of(term))))
+            .filter(|(_, share)| *share > 0.0)
+            .collect();
+        let stalls = StallReason::all()
+            .map(|reason| (reason, both(self.share_of_stall(reason), other.share_of_stall(reason))))
+            .filter(|(_, share)| *share > 0.0)
+            .collect();
+        Self {
+            removed,
+            added: self.added.iter().chain(&other.added).copied().collect(),
+            stalls,
+            hidden: both(self.hidden, other.hidden),
+            idle: self.idle.max(other.idle),
+            launch: self.launch || other.launch,
+            merged: self.merged.max(other.merged),
+        }
+    }
+
+    /// The busy time that a term gains, as a share of the present duration.
+    #[must_use]
+    pub fn added_to(&self, term: Term) -> f64 {
+        self.added.iter().filter(|(t, _)| *t == term).map(|(_, share)| share.max(0.0)).sum()
+    }
+
+    /// The share of a stall that goes, 0 to 1.
+    #[must_use]
+    pub fn share_of_stall(&self, reason: StallReason) -> f64 {
+        let share: f64 = self.stalls.iter().filter(|(r, _)| *r == reason).map(|(_, s)| s).sum();
+        share.clamp(0.0, 1.0)
+    }
+
+    /// The share of a term that goes, 0 to 1.
+    #[must_use]
+    pub fn share_of(&self, term: Term) -> f64 {
+        let share: f64 = self.removed.iter().filter(|(t, _)| *t == term).map(|(_, s)| s).sum();
+        share.clamp(0.0, 1.0)
+    }
+}

@@ -1,0 +1,116 @@
+//! The formulas with hand-worked numbers.
+
+use super::*;
+
+/// One unit 60% busy, another 40%, SMs active 90% of the time, half of the stalls at barriers.
+fn launch() -> Launch {
+    let mut launch = Launch::default();
+    for (name, value) in [
+        ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 60.0),
+        ("sm__issue_active.avg.pct_of_peak_sustained_elapsed", 40.0),
+        ("sm__cycles_active.avg", 900.0),
+        ("gpc__cycles_elapsed.max", 1000.0),
+        ("smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 5.0),
+        ("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", 5.0),
+        ("smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 1.0),
+    ] {
+        launch.set(name, Some(value));
+    }
+    launch
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+#[test]
+fn time_is_the_busiest_unit_plus_idle_sms_plus_latency() {
+    let model = Model::new(&launch());
+    assert_eq!(model.busiest().map(|(term, _)| term), Some(Term::L1Data));
+    assert!(near(model.idle(), 0.1) && near(model.latency(), 0.3));
+    assert_eq!(model.bound(), Bound::Memory);
+    assert_eq!(model.busy_ns(Term::L1Data), None, "no duration, no nanoseconds");
+}
+
+#[test]
+fn a_gain_ends_at_the_next_unit() {
+    let model = Model::new(&launch());
+    // 0.6 shrinks to 0.06, issue's 0.4 is next, and 0.3 latency; SMs idle for a tenth of it.
+    let estimate = model.without(&Effect::on(Term::L1Data, 0.9)).unwrap();
+    assert!(near(estimate.factor, 0.9 / 0.7));
+    assert!(near(estimate.high, 0.9 / 0.4), "latency gone, SMs idle for a tenth as before");
+    assert!(near(estimate.low, 1.0 + 0.61 * (0.9 / 0.7 - 1.0)));
+    // A fault of a unit that is not the limit gives nothing.
+    assert!(near(model.without(&Effect::on(Term::Issue, 0.9)).unwrap().factor, 1.0));
+}
+
+#[test]
+fn stalls_and_warps_act_on_latency_and_blocks_on_idle_sms() {
+    let model = Model::new(&launch());
+    let barrier = Effect::stalls([StallReason::Barrier]);
+    assert!(near(model.without(&barrier).unwrap().factor, 0.9 / 0.75));
+    let hidden = Effect { hidden: 0.5, ..Effect::default() };
+    assert!(near(model.without(&hidden).unwrap().factor, 0.9 / 0.75));
+    let idle = Effect { idle: 0.5, ..Effect::default() };
+    assert!(near(model.without(&idle).unwrap().factor, 1.0 / 0.9));
+}
+
+#[test]
+fn what_limits_next_is_the_longest_part_of_what_is_left() {
+    let model = Model::new(&launch());
+    let now = model.next_limit(&Effect::default()).unwrap();
+    assert_eq!(now.limit, Limit::Unit(Term::L1Data));
+    assert!(near(now.time, 1.0) && near(now.share, 0.6));
+    // L1 shrinks to 0.06, issue's 0.4 is the longest: (0.4 + 0.3 latency) / 0.9.
+    let l1 = Effect::on(Term::L1Data, 0.9);
+    let next = model.next_limit(&l1).unwrap();
+    assert_eq!(next.limit, Limit::Unit(Term::Issue));
+    assert!(near(next.time, 0.7 / 0.9) && near(next.share, 0.4 * 0.9 / 0.7));
+    // Issue halved too: (0.2 + 0.3) / 0.9.
+    let both = l1.and(&Effect::on(Term::Issue, 0.5));
+    let last = model.next_limit(&both).unwrap();
+    assert_eq!(last.limit, Limit::Latency);
+    assert!(near(last.time, 0.5 / 0.9) && near(last.share, 0.3 * 0.9 / 0.5));
+}
+
+#[test]
+fn two_faults_of_one_term_take_their_shares_in_turn() {
+    let twice = Effect::on(Term::L1Data, 0.5).and(&Effect::on(Term::L1Data, 0.5));
+    assert!(near(twice.share_of(Term::L1Data), 0.75));
+}
+
+#[test]
+fn work_that_moves_to_another_unit_counts_there() {
+    let model = Model::new(&launch());
+    let moved = Effect { added: vec![(Term::Fp64, 0.5)], ..Effect::on(Term::L1Data, 1.0) };
+    // FP64 was not collected here, so only what is known counts: issue's 0.4.
+    assert!(near(model.without(&moved).unwrap().factor, 0.9 / 0.7));
+    let moved = Effect { added: vec![(Term::Issue, 0.1)], ..Effect::on(Term::L1Data, 1.0) };
+    assert!(near(model.without(&moved).unwrap().factor, 0.9 / 0.8));
+}
+
+#[test]
+fn nothing_is_shorter_than_an_empty_launch_unless_the_launch_goes() {
+    let mut launch = launch();
+    launch.set("gpu__time_duration.sum", Some(EMPTY_KERNEL_NS * 2.0));
+    let model = Model::new(&launch);
+    let all = Effect { removed: Term::ALL.map(|term| (term, 1.0)).to_vec(), ..Effect::default() };
+    assert!(near(model.without(&all).unwrap().high, 2.0));
+    let fused = Effect { launch: true, ..Effect::default() };
+    assert!(near(model.without(&fused).unwrap().factor, 2.0));
+}
+
+#[test]
+fn merged_launches_share_what_no_unit_covers() {
+    let model = Model::new(&launch());
+    let merged = Effect { launch: true, merged: 4.0, ..Effect::default() };
+    // 0.6 busy and 0.3 / 4 latency for each, with SMs idle for a fortieth; a quarter at least.
+    assert!(near(model.without(&merged).unwrap().factor, 0.975 / 0.675));
+}
+
+#[test]
+fn without_counters_there_is_no_estimate() {
+    let model = Model::new(&Launch::default());
+    assert_eq!(model.without(&Effect::default()), None);
+    assert_eq!(model.bound(), Bound::None);
+}

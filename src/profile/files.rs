@@ -98,6 +98,12 @@ pub fn read_files(files: &Files) -> Result<Profile> {
             let name = path.display().to_string();
             return Ok(Profile { name, export, meta: None, folder: None });
         }
+        if is_named_report(path) {
+            return Err(Error::input(
+                path,
+                "is no Nsight Compute report, whatever its name says; copy it again, or collect it anew",
+            ));
+        }
         pages.push((path.clone(), bytes));
     }
     let export = pages::read(&pages)?;
@@ -113,9 +119,19 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         _ => Error::io(path, "read", &e),
     })?;
     if bytes.is_empty() {
-        return Err(Error::input(path, "is empty; export it again (ncu --import … --csv)"));
+        let again = if is_named_report(path) {
+            "is empty; copy the report again, or collect it anew"
+        } else {
+            "is empty; export it again (ncu --import … --csv)"
+        };
+        return Err(Error::input(path, again));
     }
     Ok(bytes)
+}
+
+/// True for a file whose name says that it is a report.
+fn is_named_report(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "ncu-rep" || extension == "ncu-repz")
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What a diagnosis costs from parsed data: time and memory a launch, over all shipped recordings,
 //! beside what parsing the same recordings costs in the same run.
 //!
-//! `cargo bench --bench diagnosis`. The promise: under 5 ms and 50 KB a launch.
+//! `cargo bench --bench diagnosis`. The aim is under 5 ms and 50 KB for every launch; large listings
+//! exceed it.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

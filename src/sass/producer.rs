@@ -49,6 +49,10 @@ pub struct Charge {
     pub samples: f64,
 }
 
+/// Definitions of one value that are followed: a compiler guards a handful of writes in a row, and a
+/// listing made to be slow must not be.
+const MOST_DEFINITIONS: usize = 256;
+
 /// How far back an unconnected producer is looked for, in instructions.
 const NEAR: usize = 64;
 
@@ -77,35 +81,34 @@ impl<'a> Reaching<'a> {
     /// there, around loops as well. A guarded one may leave the value as it was, so those before it
     /// count too.
     pub fn definitions(&mut self, index: usize, each: Use) -> Vec<u32> {
-        let mut found = Vec::new();
-        self.collect(index, each, &mut found);
+        let mut found: Vec<u32> = Vec::new();
+        let mut open = self.nearest_of(index, each);
+        while let Some(definition) = open.pop() {
+            if found.contains(&definition) || found.len() >= MOST_DEFINITIONS {
+                continue;
+            }
+            found.push(definition);
+            if self.guards_hold {
+                continue;
+            }
+            let index = definition as usize;
+            let is_old = |old: &&Use| old.role == Role::Old && old.slot == each.slot;
+            if let Some(old) = self.sass.uses(index).iter().find(is_old).copied() {
+                open.extend(self.nearest_of(index, old));
+            }
+        }
         found
     }
 
-    fn collect(&mut self, index: usize, each: Use, found: &mut Vec<u32>) {
-        if let Some(definition) = each.local {
-            self.add(definition, each.slot, found);
-            return;
-        }
-        let block = self.sass.flow.block_of[index];
-        let outside = self.before(block, each.slot);
-        for &definition in outside.iter() {
-            self.add(definition, each.slot, found);
-        }
-    }
-
-    fn add(&mut self, definition: u32, slot: Slot, found: &mut Vec<u32>) {
-        if found.contains(&definition) {
-            return;
-        }
-        found.push(definition);
-        if self.guards_hold {
-            return;
-        }
-        let index = definition as usize;
-        let is_old = |each: &&Use| each.role == Role::Old && each.slot == slot;
-        if let Some(old) = self.sass.uses(index).iter().find(is_old) {
-            self.collect(index, *old, found);
+    /// The definitions that a use sees where no guard leaves the value as it was: the last in its
+    /// block, or the last before the block on every way.
+    fn nearest_of(&mut self, index: usize, each: Use) -> Vec<u32> {
+        match each.local {
+            Some(definition) => vec![definition],
+            None => {
+                let block = self.sass.flow.block_of[index];
+                self.before(block, each.slot).iter().rev().copied().collect()
+            }
         }
     }
 
@@ -345,6 +348,17 @@ mod tests {
         let listing = Listing::of(&launch).unwrap();
         assert_eq!(listing.producers(1, StallReason::LongScoreboard), [(0, Link::Near)]);
         assert_eq!(listing.producers(1, StallReason::ShortScoreboard), []);
+    }
+
+    #[test]
+    fn a_listing_of_nothing_but_guards_ends() {
+        let mut code = vec![("LDG.E R4, desc[UR4][R2.64]", 1.0)];
+        code.extend(std::iter::repeat_n(("@P0 LDG.E R4, desc[UR4][R6.64]", 1.0), 20_000));
+        code.push(("FADD R0, R4, R7", 1.0));
+        let launch = launch(&code);
+        let listing = Listing::of(&launch).unwrap();
+        let found = listing.producers(code.len() - 1, StallReason::LongScoreboard);
+        assert_eq!(found.len(), MOST_DEFINITIONS);
     }
 
     #[test]

@@ -103,13 +103,11 @@ impl<'a> Reaching<'a> {
     /// The definitions that a use sees where no guard leaves the value as it was: the last in its
     /// block, or the last before the block on every way.
     fn nearest_of(&mut self, index: usize, each: Use) -> Vec<u32> {
-        match each.local {
-            Some(definition) => vec![definition],
-            None => {
-                let block = self.sass.flow.block_of[index];
-                self.before(block, each.slot).iter().rev().copied().collect()
-            }
+        if let Some(definition) = each.local {
+            return vec![definition];
         }
+        let block = self.sass.flow.block_of[index];
+        self.before(block, each.slot).iter().rev().copied().collect()
     }
 
     /// The last definitions of a slot before a block, one for each way.

@@ -4,6 +4,9 @@
 // four, four from shared memory per k instead of sixteen. For that a thread's rows and columns of C come in quads
 // of neighbours, the quads 64 apart.
 
+#ifndef RESIDENT
+#define RESIDENT 2  // blocks a multiprocessor that the registers must suffice for
+#endif
 constexpr int TILE = 128;          // a block computes TILE x TILE elements
 constexpr int DEPTH = 8;           // depth of the tiles in shared memory
 constexpr int SIDE = 16;           // the block is SIDE x SIDE threads
@@ -67,7 +70,7 @@ __device__ __forceinline__ void update(float (&sum)[EACH][EACH], const float (&a
 }
 
 // Launch: grid (ceil(n / 128), ceil(n / 128)), block (16, 16).
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 multiply_quads(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int n)
 {
     __shared__ __align__(16) float a[DEPTH][PITCH];  // [k][row]

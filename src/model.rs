@@ -225,7 +225,7 @@ impl Model {
             fixed: fixed.min(idle) / merged,
             idle: (idle - fixed).max(0.0) / merged,
             waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) / merged,
-            gone: self.stall_share(&self.relieved(effect, |_| true)),
+            gone: self.gone(effect),
             warps: self.warps_without(effect) / merged,
         })
     }
@@ -244,6 +244,32 @@ impl Model {
                 (reason, effect.share_of_stall(reason).max(queue))
             })
             .collect()
+    }
+
+    /// The share of the stall cycles that goes at best: what is [relieved](Self::relieved), and the waits
+    /// at barriers for warps that wait for it.
+    fn gone(&self, effect: &Effect) -> f64 {
+        let mut relieved = self.relieved(effect, |_| true);
+        let of_others = self.share_of_others(&relieved);
+        for (reason, share) in &mut relieved {
+            if *reason == StallReason::Barrier {
+                *share = share.max(of_others);
+            }
+        }
+        self.stall_share(&relieved)
+    }
+
+    /// The share of a warp's own cycles, those it does not spend at barriers, that goes with given stalls.
+    /// A warp at a barrier waits for the last of its block, and that one spends its cycles as all do.
+    fn share_of_others(&self, stalls: &[(StallReason, f64)]) -> f64 {
+        let at_barriers = self.stall_cycles[StallReason::Barrier as usize];
+        let all = self.warp_latency.unwrap_or_else(|| self.stall_cycles.iter().sum());
+        let gone: f64 = stalls
+            .iter()
+            .filter(|(reason, _)| *reason != StallReason::Barrier)
+            .map(|&(reason, share)| share * self.stall_cycles[reason as usize])
+            .sum();
+        if all > at_barriers { (gone / (all - at_barriers)).min(1.0) } else { 0.0 }
     }
 
     /// The time, as a share of the present time, that warps need one after another without the stalls

@@ -13,6 +13,7 @@ pub mod idle;
 pub mod instruction;
 pub mod library;
 pub mod listing;
+pub mod live;
 pub mod mix;
 pub mod opcode;
 pub mod operands;

@@ -56,6 +56,17 @@ fn stalls_and_warps_act_on_latency_and_blocks_on_idle_sms() {
 }
 
 #[test]
+fn warps_at_barriers_wait_for_warps_that_wait() {
+    let mut launch = launch();
+    launch.set("smsp__average_warp_latency_per_inst_issued.ratio", Some(11.0));
+    let model = Model::new(&launch);
+    // Of 11 cycles 5 are at barriers, and 5 of the other 6 are fixed latency. Without it 5/6 of the
+    // waits at barriers go too: 9 1/6 of 10 stall cycles, and of 0.3 latency 0.025 are left.
+    let fixed = Effect::stalls([StallReason::Wait]);
+    assert!(near(model.without(&fixed).unwrap().factor, 0.9 / 0.625));
+}
+
+#[test]
 fn what_limits_next_is_the_longest_part_of_what_is_left() {
     let model = Model::new(&launch());
     let now = model.next_limit(&Effect::default()).unwrap();

@@ -1,7 +1,9 @@
 //! Too few bytes in flight to cover the latency.
 
 use super::case::place;
-use super::limits::{LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT};
+use super::limits::{
+    LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
@@ -27,6 +29,7 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,
+        STALL_GAIN_LIMIT,
         ROOF_LIMIT,
         Threshold {
             what: "loads in flight a thread, once the fault is away",
@@ -50,15 +53,16 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
 fn check(case: &Case) -> Option<Draft> {
     let (wait, all) = (case.need(LONG), case.need(LATENCY));
     let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
-    let waits = 100.0 * wait / all >= STALL_SHARE;
-    if !waits || saturated {
+    let chained = chained_share(case);
+    let effect = effect(case, chained);
+    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+    let large = 100.0 * wait / all >= STALL_SHARE || wait > 0.0 && gain >= STALL_GAIN;
+    if !large || saturated {
         return None;
     }
     let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with most loads");
     let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
-    let chained = chained_share(case);
-    let (now, then) = loads_in_flight(case);
     let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         format!(" DRAM works at {} of the rate it can reach.", percent(share))
     });
@@ -83,14 +87,29 @@ fn check(case: &Case) -> Option<Draft> {
             )
         },
         locations,
-        effect: Effect {
-            stalls: vec![(
-                StallReason::LongScoreboard,
-                chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * (1.0 - now / then).max(0.0),
-            )],
-            ..Effect::default()
-        },
+        effect,
     })
+}
+
+/// The waits for data that go: of those for chains of loads half, of the others what more loads at a time
+/// cover, or what copying ahead covers where that is more.
+fn effect(case: &Case, chained: f64) -> Effect {
+    let loads = loads_in_flight(case);
+    let more_at_a_time = (1.0 - loads.now / loads.then).max(0.0);
+    let ahead = if loads.in_loop { copied_ahead(case) } else { 0.0 };
+    let share = chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * more_at_a_time.max(ahead);
+    Effect { stalls: vec![(StallReason::LongScoreboard, share)], ..Effect::default() }
+}
+
+/// The share of the waits for data that goes where a loop asks for its next data before it works on what
+/// it has: a wait of S cycles beside C other cycles becomes max(0, S − C). Of the waits at barriers those
+/// for warps that wait for data go too and are no other cycles.
+fn copied_ahead(case: &Case) -> f64 {
+    let (wait, all) = (case.need(LONG), case.need(LATENCY));
+    let barrier = case.stall(StallReason::Barrier);
+    let other = (all - wait - barrier).max(0.0);
+    let barrier_stays = barrier * other / (other + wait).max(f64::MIN_POSITIVE);
+    if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
 }
 
 /// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
@@ -100,11 +119,21 @@ const IN_FLIGHT: f64 = 8.0;
 /// The same where the waits are in no loop: a thread that has one element must be given several.
 const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
 
+/// The loads of a thread around its longest wait for data.
+struct Loads {
+    /// On their way when it stops.
+    now: f64,
+    /// Which could be.
+    then: f64,
+    /// True where it stops in a loop that does not follow its own loads' addresses.
+    in_loop: bool,
+}
+
 /// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
-/// which are those between it and the stop before it in its loop, and those that could be. 1 and
+/// which are those between it and the stop before it in its loop, and those that could be. One and
 /// [`IN_FLIGHT`] where the profile does not tell.
-fn loads_in_flight(case: &Case) -> (f64, f64) {
-    let unknown = (1.0, IN_FLIGHT);
+fn loads_in_flight(case: &Case) -> Loads {
+    let unknown = Loads { now: 1.0, then: IN_FLIGHT, in_loop: false };
     let Some(listing) = Listing::of(case.launch) else { return unknown };
     let waits = |index: usize| {
         listing.row(index).counters.stall_samples[StallReason::LongScoreboard as usize]
@@ -122,7 +151,8 @@ fn loads_in_flight(case: &Case) -> (f64, f64) {
         matches!(listing.sass.entries[*index].family, Family::Load(Space::Global | Space::Generic))
             && listing.executed(*index) > 0.0
     };
-    ((before.filter(is_load).count() as f64).max(1.0), then)
+    let now = (before.filter(is_load).count() as f64).max(1.0);
+    Loads { now, then, in_loop: around.is_some() }
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.
@@ -191,17 +221,48 @@ fn in_flight(case: &Case) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_sides, check, launch, line, samples};
+    use super::super::testing::{assert_sides, check, launch, line, samples, sass};
     use super::*;
 
     const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
 
+    const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
+    const BARRIER: &str = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio";
+
     #[test]
     fn waiting_for_data_counts_while_no_unit_is_full() {
-        let waiting = launch(&[(LONG, 30.0), (LATENCY, 100.0), (DRAM, 50.0)]);
-        // 80.38% of the peak are 85% of the reachable 94.57%.
+        let waiting = launch(&[(LONG, 30.0), (LATENCY, 100.0), (DRAM, 80.0), (WAIT, 60.0)]);
+        // 80.38% of the peak are 85% of the reachable 94.57%. At 80% of the peak latency is 0.154 of the
+        // time; 7/8 of its 29.9/89.9 are 0.0448, which would gain 1.047.
         let draft = assert_sides(&RULE, &waiting, &[&[(LONG, 29.9)], &[(DRAM, 80.5)]]);
         assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
+        // Of 29.9/79.9 they are 0.0504: 1.053.
+        let worth_it = launch(&[(LONG, 29.9), (LATENCY, 100.0), (DRAM, 80.0), (WAIT, 50.0)]);
+        assert!(check(&RULE, &worth_it).is_some());
+    }
+
+    #[test]
+    fn a_loop_with_other_work_can_ask_ahead() {
+        let code = [
+            ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+            ("FADD R0, R0, R4", 10.0),
+            ("IADD3 R2, R2, 0x4, RZ", 10.0),
+            ("ISETP.NE.AND P0, PT, R2, RZ, PT", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let goes = |long: f64, barrier: f64| {
+            let metrics = [(LONG, long), (LATENCY, 100.0), (BARRIER, barrier), (DRAM, 50.0)];
+            let mut launch = sass(&metrics, &code);
+            launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] =
+                9.0;
+            check(&RULE, &launch).unwrap().effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        // One load in flight of eight: 7/8; or 20 cycles of other work for 80 of waiting.
+        assert!((goes(80.0, 0.0) - 0.875).abs() < 1e-12);
+        assert!((goes(40.0, 0.0) - 1.0).abs() < 1e-12, "60 cycles cover 40");
+        // 25 cycles of a warp's own 65, and as much of the 35 at barriers, stay: 38.46 for 40.
+        assert!((goes(40.0, 35.0) - (25.0 + 35.0 * 25.0 / 65.0) / 40.0).abs() < 1e-12);
     }
 
     #[test]

@@ -22,6 +22,10 @@ const REUSE: f64 = 1.5;
 /// The share of a pipe's work that makes it the loads' own affair.
 const OWN_SHARE: f64 = 0.5;
 
+/// Results that a loaded value serves from a register, at most: a tile of 8 by 8 results takes 64
+/// registers, as many as let two blocks of 512 threads stay on an SM.
+const REGISTER_TILE: f64 = 8.0;
+
 /// Bytes of a sector.
 const SECTOR: f64 = 32.0;
 
@@ -99,7 +103,8 @@ fn check(case: &Case) -> Option<Draft> {
         None if locations.is_empty() => repeated,
         None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
-    let lsu_share = l1_share * repeated;
+    let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
+    let lsu_share = l1_share * kept_in_registers;
     let l2_hits = l2_hit_share(case);
     let at = place(&locations, "the load that all blocks share");
     Some(Draft {
@@ -122,7 +127,7 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         effect: Effect {
             removed: vec![
-                (Term::Issue, issue_share(case, repeated)),
+                (Term::Issue, issue_share(case, kept_in_registers)),
                 (Term::L1Data, lsu_share),
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
@@ -268,6 +273,18 @@ mod tests {
         assert!(check(&RULE, &busy).is_some());
         busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(1001.0));
         assert!(check(&RULE, &busy).is_none());
+    }
+
+    #[test]
+    fn an_eighth_of_the_loads_stays() {
+        let mut launch = repeated();
+        // 128,000 bytes asked for, one in a hundred new: a register tile still loads one in eight.
+        launch.set(READ, Some(1280.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::Lsu) - 0.875).abs() < 1e-12);
+        launch.set(READ, Some(32_000.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::Lsu) - 0.75).abs() < 1e-12);
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub struct Resource {
     pub limits: &'static [&'static str],
     /// What an SM's blocks take of it, in words.
     pub use_of: fn(&Case) -> String,
+    /// Blocks that could fit an SM by this resource, where something is known of it.
+    pub at_most: fn(&Case) -> Option<f64>,
     /// The advice; `{now}` and `{then}` stand for blocks an SM.
     pub hint: &'static str,
 }
@@ -85,13 +87,15 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     if !(mine >= 1.0 && mine <= others) {
         return None;
     }
+    let possible = (resource.at_most)(case).map_or(others, |blocks| blocks.clamp(mine, others));
     // Blocks of the present size that would fit without this limit; a block that is too coarse for
     // the warp slots has no such number, so it is taken as full occupancy.
-    let then = if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * others / mine };
+    let then =
+        if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * possible / mine };
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).
     let effect = Effect { hidden: 1.0 - occupancy / reached, ..Effect::default() };
-    if !worth_warps(case, &effect) {
+    if reached <= occupancy || !worth_warps(case, &effect) {
         return None;
     }
     Some(Draft {
@@ -112,7 +116,7 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
         hint: resource
             .hint
             .replace("{now}", &count(mine))
-            .replace("{then}", &count(others.min(mine * 100.0 / occupancy).floor())),
+            .replace("{then}", &count(possible.min(mine * 100.0 / occupancy).floor())),
         effect,
     })
 }

@@ -11,6 +11,7 @@ const RESOURCE: Resource = Resource {
         case.get("launch__block_size")
             .map_or_else(String::new, |each| format!(" of {} threads", count(each)))
     },
+    at_most: |_| None,
     hint: "\
 Choose a block size of which whole blocks fill an SM's threads: larger blocks where the number of \
 blocks is the limit ({now} an SM), smaller ones where the last block does not fit.",

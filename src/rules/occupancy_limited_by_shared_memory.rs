@@ -11,6 +11,7 @@ const RESOURCE: Resource = Resource {
         case.get("launch__shared_mem_per_block")
             .map_or_else(String::new, |each| format!(", a block takes {} bytes", count(each)))
     },
+    at_most: |_| None,
     hint: "\
 Take less shared memory a block so that {then} blocks fit an SM instead of {now}: a smaller tile, a \
 narrower type, or registers and shuffles; or raise the carve-out \

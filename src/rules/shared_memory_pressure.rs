@@ -221,22 +221,32 @@ fn effect(case: &Case) -> Effect {
             removed.extend([Term::Alu, Term::Fma].map(|term| (term, share)));
         }
     }
-    // On the lines of the accesses every stall but waiting for global data goes with them;
-    // elsewhere those in front of shared memory and at barriers do.
-    let stalls = StallReason::all()
-        .filter(|reason| !matches!(reason, StallReason::LongScoreboard | StallReason::LgThrottle))
-        .map(|reason| {
-            let share = if STALLS.contains(&reason) {
-                1.0
-            } else if case.launch.lines.is_empty() {
-                0.0
-            } else {
-                case.stall_on(reason, uses_shared)
-            };
-            (reason, share)
-        })
-        .collect();
+    let sweeps = other_share(case).is_some_and(|(share, _)| share >= OTHER);
+    let stalls = StallReason::all().map(|reason| (reason, stall_share(case, reason, sweeps)));
+    let stalls = stalls.collect();
     Effect { removed, stalls, ..Effect::default() }
+}
+
+/// The share of a stall that goes with the accesses. Of a sweep that is every stall on its lines, its
+/// barriers and what waits for shared memory anywhere. Elsewhere the work on what was loaded stays:
+/// only the accesses' own stalls go, and what waits for them; the time model knows that warps at
+/// barriers wait for warps that do.
+fn stall_share(case: &Case, reason: StallReason, sweeps: bool) -> f64 {
+    let rows = if sweeps { &case.launch.lines } else { &case.launch.instructions };
+    match reason {
+        StallReason::LongScoreboard | StallReason::LgThrottle => 0.0,
+        StallReason::ShortScoreboard | StallReason::MioThrottle => 1.0,
+        StallReason::Barrier => f64::from(u8::from(sweeps)),
+        _ => stall_on(rows, reason),
+    }
+}
+
+/// The share of a stall's samples on rows that use shared memory; 0 without samples.
+fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
+    let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
+    let all: f64 = rows.iter().map(samples).sum();
+    let theirs: f64 = rows.iter().filter(|row| uses_shared(row)).map(samples).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
 }
 
 fn uses_shared(row: &SourceRow) -> bool {

@@ -169,8 +169,9 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
 }
 
 /// A load returns with its last sector, and the lines that it touches are asked for one after another,
-/// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with excess, and those for
-/// a place in the queue that such accesses fill.
+/// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
+/// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
+/// busy with the look-ups of others, through which all of them go in turn.
 fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
     if goes <= 0.0 {
         return Vec::new();
@@ -190,8 +191,9 @@ fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
         }
         None => case.stall_on(StallReason::LongScoreboard, excess),
     };
+    let queue = case.model.utilization(Term::L1Data).unwrap_or(0.0);
     vec![
-        (StallReason::LongScoreboard, goes * waits),
+        (StallReason::LongScoreboard, goes * (waits + (1.0 - waits) * queue)),
         (StallReason::LgThrottle, goes),
         (StallReason::Drain, goes),
     ]
@@ -226,7 +228,7 @@ fn needed_tags(row: &SourceRow) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_sides, check, launch, line};
+    use super::super::testing::{assert_sides, check, launch, line, samples};
     use super::*;
     use crate::export::SourceCounters;
 
@@ -275,5 +277,27 @@ mod tests {
         assert!(draft.hint.contains("line 9"), "{}", draft.hint);
         // 770 tags, 10 + 15 needed, 400 shared wavefronts.
         assert!((draft.effect.share_of(Term::L1Data) - 745.0 / 1170.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dense_loads_queue_behind_those_with_excess() {
+        let mut strided = launch(STRIDED);
+        strided
+            .set("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+        let counters = |sectors, tags| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: 40.0,
+            l1_tag_requests_global: tags,
+            ..samples(&[(StallReason::LongScoreboard, 5.0)])
+        };
+        strided.lines = vec![
+            line(4, "s = a[i];", counters(40.0, 10.0)),
+            line(9, "v += in[k];", counters(760.0, 760.0)),
+        ];
+        let effect = check(&RULE, &strided).unwrap().effect;
+        // Half of the waits are the strided load's own; the other half finds L1 busy 60% of the time.
+        let share = effect.share_of_stall(StallReason::LongScoreboard)
+            / effect.share_of_stall(StallReason::LgThrottle);
+        assert!((share - (0.5 + 0.5 * 0.6)).abs() < 1e-12, "{share}");
     }
 }

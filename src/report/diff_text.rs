@@ -26,7 +26,8 @@ pub fn body(page: &mut Page, diff: &Diff) {
         return;
     }
     if diff.metrics.is_empty() {
-        page.paragraph("  ", "No metric moved.");
+        let moved = diff.metrics_compared > 0;
+        page.paragraph("  ", if moved { "No metric moved." } else { "No metric was compared." });
     }
     for kernel in kernels(diff) {
         page.blank();

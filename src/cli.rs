@@ -1,4 +1,4 @@
-//! The command line: types only, no behaviour.
+//! The command line: types, and what was meant where it can't be read.
 
 mod bench;
 mod collection;
@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::ladder::Tuning;
@@ -339,9 +340,44 @@ fn tuning(text: &str) -> Result<Tuning, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
+/// What was probably meant where a word has no place on the command line: `step v2`, `profile ./x`.
+#[must_use]
+pub fn tip(error: &clap::Error, mut words: impl Iterator<Item = String>) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
+        return None;
+    }
+    // Options of all commands may stand before the command.
+    let command = words.nth(1).into_iter().chain(words).find(|word| !word.starts_with('-'))?;
+    let meant = match command.as_str() {
+        "step" | "limiter" | "sweep" => format!("--kernel {word}"),
+        "run" => format!("--ladder {word}"),
+        "profile" => format!("-- {word}"),
+        _ => return None,
+    };
+    Some(format!("did you mean `adoprof {command} {meant}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bare_word_is_guessed_at() {
+        let tip_of = |line: &str| {
+            let words = || line.split(' ').map(str::to_owned);
+            tip(&Cli::try_parse_from(words()).unwrap_err(), words())
+        };
+        for (line, meant) in [
+            ("adoprof step v2", "did you mean `adoprof step --kernel v2`?"),
+            ("adoprof -q run reduce", "did you mean `adoprof run --ladder reduce`?"),
+            ("adoprof profile ./program", "did you mean `adoprof profile -- ./program`?"),
+        ] {
+            assert_eq!(tip_of(line).as_deref(), Some(meant), "{line}");
+        }
+        assert_eq!(tip_of("adoprof step --nonsense"), None);
+        assert_eq!(tip_of("adoprof diff a b c"), None);
+    }
 
     #[test]
     fn the_command_line_is_sound() {

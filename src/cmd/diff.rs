@@ -15,7 +15,8 @@ pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
     unused::ranking(&args.output, false, printer);
     let base = open::one(&args.base, &args.ladder, None)?;
     let new = open::one(&args.new, &args.ladder, None)?;
-    for profile in [&base, &new] {
+    let sides = if base.name == new.name { &[&base][..] } else { &[&base, &new] };
+    for profile in sides {
         if let Some(date) = profile.step().and_then(|step| step.recorded.as_ref())
             && args.output.format == Format::Text
         {

@@ -37,6 +37,9 @@ type Shape = (String, String);
 /// Warnings of one kind that are told; the rest is counted.
 const MOST_TOLD: usize = 3;
 
+/// Characters of a kernel's name that a warning shows: templates make names of thousands.
+const LONGEST_NAME: usize = 100;
+
 /// All pairs and what is left over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairing {
@@ -73,7 +76,7 @@ impl Pairing {
         let renamed = self.pairs.iter().filter(|pair| pair.kernels.0 != pair.kernels.1);
         warnings.extend(told(
             renamed.map(|pair| {
-                let (base, new) = &pair.kernels;
+                let (base, new) = (brief(&pair.kernels.0), brief(&pair.kernels.1));
                 format!("the kernels differ: {base} is compared with {new}")
             }),
             "kernel",
@@ -85,7 +88,7 @@ impl Pairing {
                 let grids = different("grid", grid, new_grid);
                 let blocks = different("block", block, new_block);
                 let what: Vec<String> = [grids, blocks].into_iter().flatten().collect();
-                format!("the launches of {} differ: {}", pair.kernels.0, what.join(", "))
+                format!("the launches of {} differ: {}", brief(&pair.kernels.0), what.join(", "))
             }),
             "launch",
         ));
@@ -115,10 +118,18 @@ fn told(warnings: impl Iterator<Item = String>, noun: &str) -> Vec<String> {
     each
 }
 
+/// A kernel's name, cut where it would fill the screen.
+fn brief(name: &str) -> String {
+    if name.chars().count() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+}
+
 /// The first names, and how many more there are.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST_TOLD);
-    let first = names.iter().take(MOST_TOLD).cloned().collect::<Vec<_>>().join(", ");
+    let first = names.iter().take(MOST_TOLD).map(|name| brief(name)).collect::<Vec<_>>().join(", ");
     if more > 0 { format!("{first} and {more} more") } else { first }
 }
 

@@ -230,6 +230,15 @@ fn many_unlike_launches_are_counted() {
 }
 
 #[test]
+fn endless_names_are_cut() {
+    let values: &[(&str, f64)] = &[(SECTORS, 10.0)];
+    let long = "k".repeat(5000);
+    let diff = compared(&side("a", &[(&long, values, &[])]), &side("b", &[("f", values, &[])]));
+    let said = &diff.warnings[0];
+    assert!(said.contains("kkk… is compared with f") && said.chars().count() < 200, "{said}");
+}
+
+#[test]
 fn profiles_without_a_common_metric_say_so() {
     let base = side("a", &[("k", &[(SECTORS, 10.0)], &[])]);
     let new = side("b", &[("k", &[(HITS, 10.0)], &[])]);

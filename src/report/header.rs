@@ -49,7 +49,11 @@ pub fn subject(document: &Document) -> String {
         (None, launches) => {
             let total: f64 = launches.iter().filter_map(|launch| launch.duration_ns).sum();
             let launches = count_of(launches.len() as f64, "launch");
-            format!("{launches}, {} under the profiler", duration(total))
+            if total > 0.0 {
+                format!("{launches}, {} under the profiler", duration(total))
+            } else {
+                launches
+            }
         }
     }
 }

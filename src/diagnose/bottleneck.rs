@@ -90,7 +90,7 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
 }
 
 /// The sentence where no utilization counter of a unit was collected: ncu's two throughputs and the
-/// schedulers tell what they can.
+/// schedulers tell what they can. Empty where they were not collected either.
 fn without_units(launch: &Launch) -> String {
     let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed");
     let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
@@ -120,7 +120,7 @@ fn without_units(launch: &Launch) -> String {
             issue[..1].make_ascii_uppercase();
             format!("{issue}{waits}; how busy the units are was not collected.")
         }
-        _ => "The profile has no counters that would tell what holds the kernel back.".to_owned(),
+        _ => String::new(),
     }
 }
 

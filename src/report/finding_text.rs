@@ -7,6 +7,7 @@ use super::page::{Ink, Page};
 use super::steps::is_roof;
 use super::table::{Column, render};
 use crate::document::{Document, LaunchReport, RankedFinding};
+use crate::rules::RULES;
 use crate::text::percent;
 
 /// Findings of a launch that are shown in full unless all are asked for.
@@ -127,7 +128,7 @@ pub fn next(page: &mut Page, document: &Document) {
         if document.launches.is_empty() {
             page.paragraph("", "Not profiled: there is nothing to diagnose.");
         } else if document.launches.iter().all(|launch| launch.findings.is_empty()) {
-            page.paragraph("", "No rule found a fault.");
+            page.paragraph("", &nothing_found(&document.launches));
         }
         return;
     };
@@ -154,6 +155,17 @@ pub fn next(page: &mut Page, document: &Document) {
     }
     if let Some(sentence) = next_step(document) {
         page.labelled("  ", "step", &sentence);
+    }
+}
+
+/// What it means that there is no finding: the fewer rules could be checked, the less.
+fn nothing_found(launches: &[LaunchReport]) -> String {
+    let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
+    match RULES.len().saturating_sub(skipped) {
+        _ if skipped == 0 => "No rule found a fault.".to_owned(),
+        0 => "No rule could be checked, so whether there is a fault is unknown.".to_owned(),
+        1 => "The one rule that could be checked found no fault.".to_owned(),
+        checked => format!("None of the {checked} rules that could be checked found a fault."),
     }
 }
 

@@ -11,6 +11,7 @@ use super::number::{extent, shape};
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::document::{Document, LaunchReport};
+use crate::rules::RULES;
 use crate::text::{count_of, duration, percent};
 
 /// Rows of the launch table unless all are asked for.
@@ -161,6 +162,11 @@ fn skipped(page: &mut Page, document: &Document) {
         let rules = count_of(names.len() as f64, "rule");
         let text = format!("{rules} not checked, for want of metrics (-v): {}", names.join(", "));
         page.inked("", &text, Ink::Dim);
+    }
+    if 2 * names.len() > RULES.len() {
+        let remedy = "The profile is thin: `ncu --set full` collects what most of them need, and \
+                      `adoprof profile` what all of them need.";
+        page.paragraph("", remedy);
     }
 }
 

@@ -101,8 +101,7 @@ fn columns_are_honoured() {
         &["explain", "low-memory-parallelism"],
         &["analyze", "v2"],
         &["diff", "v2", "v3"],
-        &["run", "--recorded"],
-        &["bench"],
+        &["run", "--ladder", "padding", "--recorded"],
         &["limiter", "--kernel", "ado/v4", "--recorded"],
     ] {
         for columns in ["44", "64", "100"] {
@@ -149,6 +148,26 @@ fn a_details_page_alone_claims_no_more_than_it_shows() {
     assert!(thin.out.contains("what bounds it is unknown"), "{thin:?}");
     assert!(!thin.out.to_lowercase().contains("latency:"), "{thin:?}");
     assert!(thin.out.contains("worth   unknown"), "{thin:?}");
+    assert!(thin.out.contains("The profile is thin"), "{thin:?}");
+    // The raw page beside it is found, whichever of them is named.
+    bench.v2("v2");
+    let whole = bench.run(&["analyze", "v2.details.csv"]);
+    assert_eq!(whole.err, "");
+    assert_eq!(whole.out, bench.run(&["analyze", "v2.raw.csv"]).out);
+}
+
+#[test]
+fn a_profile_that_tells_nothing_is_not_called_faultless() {
+    let bench = Bench::new();
+    bench.write(
+        "thin.raw.csv",
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"a.sum\"\n\"\",\"\",\"\",\"\",\"\"\n\
+         \"0\",\"k\",\"(32, 1, 1)\",\"(1, 1, 1)\",\"7\"\n",
+    );
+    let thin = bench.run(&["analyze", "thin.raw.csv"]);
+    assert_eq!(thin.code, Some(0), "{thin:?}");
+    assert!(thin.out.contains("No rule could be checked"), "{thin:?}");
+    assert!(thin.out.contains("1 block of 32 threads"), "{thin:?}");
 }
 
 #[test]

@@ -1,18 +1,23 @@
-//! The command line: types only, no behaviour.
+//! The command line: types, and what was meant where it can't be read.
 
 mod bench;
+mod collection;
 mod sweep;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::ladder::Tuning;
 use crate::report::Format;
 
+use collection::duration;
+
 pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource, TableFormat};
+pub use collection::{Collect, Collection, DEFAULT_TIMEOUT};
 pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -90,52 +95,6 @@ pub struct Origin {
     /// Insist on the recording that ships with adoprof.
     #[arg(long)]
     pub recorded: bool,
-}
-
-/// How profiling is done.
-#[derive(Debug, Clone, Args)]
-pub struct Collection {
-    /// Which device, from 0.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub device: usize,
-    /// The ncu program to use.
-    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
-    pub ncu: Option<PathBuf>,
-    /// More arguments for ncu, split by shell-word rules.
-    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
-    pub ncu_args: Option<String>,
-    /// How much to collect.
-    #[arg(long, value_enum, default_value_t = Collect::Auto)]
-    pub collect: Collect,
-    /// Collect just these sections, instead of --collect.
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
-    pub section: Vec<String>,
-    /// Collect just these metrics, instead of --collect.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub metrics: Vec<String>,
-    /// Give up after this time, as in 90s or 10m.
-    #[arg(long, default_value = "10m", value_parser = duration)]
-    pub timeout: Duration,
-    /// Print ncu's command lines and run nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Where to save the profile.
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-}
-
-/// How much ncu collects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Collect {
-    /// What decides the first finding, by source line, in about 15 passes; a second run for more
-    /// where something remains open.
-    Auto,
-    /// The counters that the model and most rules need, not by source line, in about 12 passes.
-    Quick,
-    /// Everything that the rules need, with ncu's own sections for it: about 34 passes.
-    Standard,
-    /// All that ncu can collect: 38 passes or more.
-    Full,
 }
 
 /// How results are printed.
@@ -381,21 +340,22 @@ fn tuning(text: &str) -> Result<Tuning, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit_s) = match text.as_bytes().last() {
-        Some(b's') => (&text[..text.len() - 1], 1.0),
-        Some(b'm') => (&text[..text.len() - 1], 60.0),
-        Some(b'h') => (&text[..text.len() - 1], 3600.0),
-        _ => (text, 1.0),
+/// What was probably meant where a word has no place on the command line: `step v2`, `profile ./x`.
+#[must_use]
+pub fn tip(error: &clap::Error, mut words: impl Iterator<Item = String>) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
+        return None;
+    }
+    // Options of all commands may stand before the command.
+    let command = words.nth(1).into_iter().chain(words).find(|word| !word.starts_with('-'))?;
+    let meant = match command.as_str() {
+        "step" | "limiter" | "sweep" => format!("--kernel {word}"),
+        "run" => format!("--ladder {word}"),
+        "profile" => format!("-- {word}"),
+        _ => return None,
     };
-    number
-        .parse::<f64>()
-        .ok()
-        .map(|value| value * unit_s)
-        .filter(|seconds| *seconds > 0.0 && *seconds < 1e7)
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "a time such as 90s, 10m or 1h is expected".to_owned())
+    Some(format!("did you mean `adoprof {command} {meant}`?"))
 }
 
 #[cfg(test)]
@@ -403,16 +363,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_sound() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+    fn a_bare_word_is_guessed_at() {
+        let tip_of = |line: &str| {
+            let words = || line.split(' ').map(str::to_owned);
+            tip(&Cli::try_parse_from(words()).unwrap_err(), words())
+        };
+        for (line, meant) in [
+            ("adoprof step v2", "did you mean `adoprof step --kernel v2`?"),
+            ("adoprof -q run reduce", "did you mean `adoprof run --ladder reduce`?"),
+            ("adoprof profile ./program", "did you mean `adoprof profile -- ./program`?"),
+        ] {
+            assert_eq!(tip_of(line).as_deref(), Some(meant), "{line}");
+        }
+        assert_eq!(tip_of("adoprof step --nonsense"), None);
+        assert_eq!(tip_of("adoprof diff a b c"), None);
     }
 
     #[test]
-    fn durations_have_units() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
-        assert!(duration("").is_err() && duration("-3s").is_err() && duration("1e99h").is_err());
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
     }
 }

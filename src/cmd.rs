@@ -18,6 +18,7 @@ mod profile;
 mod run;
 mod step;
 mod sweep;
+mod unused;
 
 use crate::cli::{Cli, Command};
 use crate::error::{ExitCode, Result};

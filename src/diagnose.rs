@@ -52,13 +52,17 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     let faults = findings.iter().filter_map(|finding| {
         effects.iter().find(|(rule, _)| *rule == finding.rule).map(|(rule, effect)| (*rule, effect))
     });
-    let ranking = ranking::ranking(&model, faults);
+    let ranking =
+        if bottleneck::tells(&model) { ranking::ranking(&model, faults) } else { Vec::new() };
     let bound = findings
         .first()
         .and_then(|first| crate::rules::bound_of(&first.rule))
-        .unwrap_or_else(|| match model.bound() {
-            Bound::None => bottleneck::bound_by_throughputs(launch).unwrap_or(Bound::None),
-            bound => bound,
+        .unwrap_or_else(|| {
+            if bottleneck::tells(&model) {
+                model.bound()
+            } else {
+                bottleneck::bound_by_throughputs(launch).unwrap_or(Bound::None)
+            }
         });
     Diagnosis { bound, findings, skipped, ranking }
 }
@@ -96,7 +100,10 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
         .map(|(rule, draft)| {
             let estimate = match rule.kind {
                 Kind::Roof => Some(Estimate::NONE),
-                Kind::Cause | Kind::Symptom => model.without(&draft.effect),
+                // Where the busiest unit may be one that is not known, so may be the gain.
+                Kind::Cause | Kind::Symptom => {
+                    model.without(&draft.effect).filter(|_| bottleneck::tells(model))
+                }
             };
             Found { rule, draft, estimate }
         })

@@ -14,12 +14,15 @@ use std::collections::BTreeMap;
 use polars::prelude::PolarsResult;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
+use crate::document::{Document, SCHEMA};
 use crate::frame::Frames;
 
 /// What moved between a baseline and a new profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
+    /// Always [`SCHEMA`].
+    #[serde(default)]
+    pub schema: String,
     /// The baseline, as the user named it.
     pub base: String,
     /// The new profile, as the user named it.
@@ -29,6 +32,9 @@ pub struct Diff {
     /// Base time over new time, measured without the profiler where both have it; `None` where the
     /// two can't be compared.
     pub speedup: Option<f64>,
+    /// Metrics that both sides have, over all launches that were compared; 0 where nothing was.
+    #[serde(default)]
+    pub metrics_compared: usize,
     /// Metrics that moved, the key ones first; key metrics stand here even where they did not move.
     pub metrics: Vec<MetricChange>,
     /// Findings of the baseline that are gone.
@@ -87,6 +93,7 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
     let mut warnings = unlike.warnings;
     warnings.extend(pairing.warnings());
     let mut metrics = Vec::new();
+    let mut metrics_compared = 0;
     let mut clocks = None;
     for pair in &pairing.pairs {
         let joined = join::metrics(
@@ -94,19 +101,25 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
             &join::of_launch(&new.frames.metrics, pair.new)?,
         )?;
         clocks = clocks.or(unlike::clocks(&joined)?);
+        metrics_compared += joined.height();
         let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };
         metrics.extend(judge::changes(&joined, &kernel, comparable)?);
     }
     warnings.extend(clocks);
+    if metrics_compared == 0 && !pairing.pairs.is_empty() {
+        warnings.push("the profiles have no metric in common".to_owned());
+    }
     let (before, after) = (base.document.rules_found(), new.document.rules_found());
     let those = |of: &[&str], wanted: &dyn Fn(&&str) -> bool| -> Vec<String> {
         of.iter().filter(|rule| wanted(rule)).map(|rule| (*rule).to_owned()).collect()
     };
     Ok(Diff {
+        schema: SCHEMA.to_owned(),
         base: base.name.clone(),
         new: new.name.clone(),
         warnings,
-        speedup: if comparable { speedup(base, new) } else { None },
+        speedup: if comparable { speedup(base, new, !pairing.pairs.is_empty()) } else { None },
+        metrics_compared,
         metrics,
         gone: those(&before, &|rule| !after.contains(rule)),
         come: those(&after, &|rule| !before.contains(rule)),
@@ -115,14 +128,14 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
 }
 
 /// Base time over new time: measured without the profiler where both sides have it, otherwise the
-/// sums of ncu's durations.
-fn speedup(base: &Side, new: &Side) -> Option<f64> {
+/// sums of ncu's durations, which say nothing where no launch of one is like a launch of the other.
+fn speedup(base: &Side, new: &Side, are_alike: bool) -> Option<f64> {
     let measured = |side: &Side| side.document.step.as_ref().map(|step| step.time_ns.median);
     let profiled = |side: &Side| -> f64 {
         side.document.launches.iter().filter_map(|launch| launch.duration_ns).sum()
     };
-    let (before, after) =
-        measured(base).zip(measured(new)).unwrap_or_else(|| (profiled(base), profiled(new)));
+    let times = measured(base).zip(measured(new));
+    let (before, after) = times.or_else(|| are_alike.then(|| (profiled(base), profiled(new))))?;
     (before > 0.0 && after > 0.0).then(|| before / after)
 }
 

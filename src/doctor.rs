@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::ExitCode;
 use crate::ncu;
-use crate::text::printable;
+use crate::report::wrap;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,18 +211,28 @@ pub fn exit_code(checks: &[CheckResult]) -> ExitCode {
     }
 }
 
-/// The checks as aligned lines, each remedy below its check.
+/// The checks as aligned lines within the width, each remedy below its check.
 #[must_use]
-pub fn render(checks: &[CheckResult]) -> String {
-    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
-    let line = |check: &CheckResult| {
-        let found = printable(&check.found);
-        let remedy = check.remedy.as_deref().map_or_else(String::new, |remedy| {
-            format!("{:9}{:width$}  -> {}\n", "", "", printable(remedy))
-        });
-        format!("{:<8} {:<width$}  {found}\n{remedy}", check.status.word(), check.name)
+pub fn render(checks: &[CheckResult], width: usize) -> String {
+    let names = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    let indent = 9 + names + 2;
+    let mut text = String::new();
+    let mut write = |lead: String, words: &str| {
+        let columns = lead.chars().count();
+        let mut lead = lead;
+        for line in wrap(words, width.saturating_sub(columns)) {
+            text.push_str(format!("{lead}{line}").trim_end());
+            text.push('\n');
+            lead = " ".repeat(columns);
+        }
     };
-    checks.iter().map(line).collect()
+    for check in checks {
+        write(format!("{:<8} {:<names$}  ", check.status.word(), check.name), &check.found);
+        if let Some(remedy) = &check.remedy {
+            write(format!("{:indent$}-> ", ""), remedy);
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -288,9 +298,18 @@ mod tests {
             CheckResult::not_ok("ncu", Status::Missing, "none\u{1b}[31m", "install it"),
         ];
         assert_eq!(
-            render(&checks),
+            render(&checks, 80),
             "ok       driver  580.159, CUDA 13.0\n\
              missing  ncu     none\u{fffd}[31m\n                 -> install it\n"
+        );
+    }
+
+    #[test]
+    fn long_remedies_go_on_below_their_beginning() {
+        let checks = [CheckResult::not_ok("ncu", Status::Missing, "none", "install it or name it")];
+        assert_eq!(
+            render(&checks, 30),
+            "missing  ncu  none\n              -> install it or\n                 name it\n"
         );
     }
 }

@@ -1,56 +1,104 @@
 //! The rules, explained from their own records.
 
-use crate::report::{Column, table, wrap};
-use crate::rules::{Kind, RULES, Rule};
+use crate::frame::Launch;
+use crate::report::wrap;
+use crate::rules::{self, Kind, RULES, Rule, Threshold};
 
-/// Columns that explanations take: they are read like a manual page.
-const WIDTH: usize = 80;
+/// Columns that explanations take at most: they are read like a manual page.
+const WIDEST: usize = 80;
 
-/// A table of all rules: name, kind, the fault in one line.
+/// How a rule's record marks a number that is no limit: a constant that its estimate builds on.
+const GIVEN: &str = "given: ";
+
+/// A table of all rules: name, kind, the fault. What does not fit into the width goes on below.
 #[must_use]
-pub fn list() -> String {
-    let head = [Column::text("rule"), Column::text("kind"), Column::text("the fault")];
-    let rows: Vec<Vec<String>> = RULES
-        .iter()
-        .map(|rule| vec![rule.name.to_owned(), kind(rule.kind).to_owned(), rule.summary.to_owned()])
-        .collect();
-    // Summaries are one line each: the table is as wide as they are.
-    lines(table(&head, &rows, usize::MAX))
+pub fn list(width: usize) -> String {
+    let names = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0) + 2;
+    let lead = names + "symptom".len() + 2;
+    // Beside the names where half a line is left for the faults, below them otherwise.
+    let is_beside = lead + lead / 2 <= width;
+    let hang = if is_beside { lead } else { 4 };
+    let mut text = Vec::new();
+    let mut row = |name: &str, kind: &str, fault: &str| {
+        let below = if is_beside { fault.to_owned() } else { format!("{kind}: {fault}") };
+        let mut below = wrap(&below, width.saturating_sub(hang)).into_iter();
+        if is_beside {
+            let first = below.next().unwrap_or_default();
+            text.push(format!("{name:names$}{kind:9}{first}"));
+        } else {
+            text.push(name.to_owned());
+        }
+        text.extend(below.map(|line| format!("{:hang$}{line}", "")));
+    };
+    row("rule", "kind", "the fault");
+    for rule in RULES {
+        row(rule.name, kind(rule.kind), rule.summary);
+    }
+    lines(text)
 }
 
 /// One rule: what it checks, its thresholds with their source, what it needs and explains.
 #[must_use]
-pub fn one(rule: &Rule) -> String {
-    let mut text = vec![format!("{} ({})", rule.name, kind(rule.kind))];
-    text.extend(wrap(rule.summary, WIDTH));
+pub fn one(rule: &Rule, width: usize) -> String {
+    let width = width.min(WIDEST);
+    let mut text = wrap(&format!("{} ({})", rule.name, kind(rule.kind)), width);
+    text.extend(wrap(rule.summary, width));
     text.push(String::new());
-    text.extend(wrap(rule.explanation, WIDTH));
-    if !rule.thresholds.is_empty() {
-        text.push(String::new());
-        text.push("thresholds".to_owned());
-        for threshold in rule.thresholds {
-            let space = if threshold.unit.is_empty() || threshold.unit == "%" { "" } else { " " };
-            let value = format!("{}{space}{}", threshold.value, threshold.unit);
-            text.extend(item(&format!("{}: {value}", threshold.what)));
-            text.extend(
-                wrap(threshold.source, WIDTH - 6).iter().map(|line| format!("      {line}")),
-            );
+    text.extend(wrap(rule.explanation, width));
+    let (given, limits): (Vec<&Threshold>, Vec<&Threshold>) =
+        rule.thresholds.iter().partition(|threshold| threshold.what.starts_with(GIVEN));
+    for (title, thresholds) in [("thresholds", limits), ("what it takes as given", given)] {
+        if !thresholds.is_empty() {
+            text.extend([String::new(), title.to_owned()]);
+            text.extend(thresholds.into_iter().flat_map(|one| number(one, width)));
         }
     }
-    for (title, items) in
-        [("metrics it needs", rule.needs), ("symptoms it explains", rule.explains)]
-    {
+    let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
+    if reads_instructions(rule) {
+        needs.push(format!(
+            "{}, for it reads the instructions: a report has it, of exports the source page",
+            rules::SASS_PAGE
+        ));
+    }
+    let explains: Vec<String> = rule.explains.iter().map(|&name| name.to_owned()).collect();
+    for (title, items) in [("what it needs", needs), ("symptoms it explains", explains)] {
         if !items.is_empty() {
-            text.push(String::new());
-            text.push(title.to_owned());
-            text.extend(items.iter().flat_map(|name| item(name)));
+            text.extend([String::new(), title.to_owned()]);
+            text.extend(items.iter().flat_map(|name| item(name, width)));
         }
     }
     if !rule.section.is_empty() {
         text.push(String::new());
-        text.push(format!("look in Nsight Compute's section {}", rule.section));
+        text.extend(wrap(&format!("look in Nsight Compute's section {}", rule.section), width));
     }
     lines(text)
+}
+
+/// True where a profile without the text of its instructions can't be checked.
+fn reads_instructions(rule: &Rule) -> bool {
+    rules::missing(rule, &Launch::default()).iter().any(|what| what == rules::SASS_PAGE)
+}
+
+/// A number with what it is of, and below it where it comes from.
+fn number(threshold: &Threshold, width: usize) -> Vec<String> {
+    let what = threshold.what.strip_prefix(GIVEN).unwrap_or(threshold.what);
+    let mut lines = item(&format!("{what}: {}", value(threshold)), width);
+    let source = wrap(threshold.source, width.saturating_sub(6));
+    lines.extend(source.iter().map(|line| format!("      {line}")));
+    lines
+}
+
+/// The value with its unit, in the plural where it is one that is counted and there are several.
+fn value(threshold: &Threshold) -> String {
+    let value = threshold.value;
+    match threshold.unit {
+        "" => format!("{value}"),
+        "%" => format!("{value}%"),
+        // Symbols, rates and what is a plural already stay as they are.
+        unit @ ("ns" | "block/SM" | "percentage points") => format!("{value} {unit}"),
+        unit if (value - 1.0).abs() < f64::EPSILON => format!("{value} {unit}"),
+        unit => format!("{value} {unit}s"),
+    }
 }
 
 /// The name of the rule that was probably meant.
@@ -67,9 +115,9 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-fn item(text: &str) -> Vec<String> {
+fn item(text: &str, width: usize) -> Vec<String> {
     let mut lead = "  - ";
-    wrap(text, WIDTH - 4)
+    wrap(text, width.saturating_sub(4))
         .into_iter()
         .map(|line| format!("{}{line}", std::mem::replace(&mut lead, "    ")))
         .collect()
@@ -85,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_rule_stands_in_the_list() {
-        let list = list();
+        let list = list(usize::MAX);
         assert_eq!(list.lines().count(), RULES.len() + 1);
         for rule in RULES {
             let line = list.lines().find(|line| line.split(' ').next() == Some(rule.name));
@@ -94,19 +142,65 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_wider_than_asked_for_and_nothing_is_lost() {
+        for width in [40, 60, 72, 100, 120] {
+            let list = list(width);
+            assert!(list.lines().all(|line| line.chars().count() <= width), "{width}:\n{list}");
+            let flat = flat(&list);
+            assert!(RULES.iter().all(|rule| flat.contains(rule.summary)), "{width}:\n{list}");
+            for rule in RULES {
+                let text = one(rule, width);
+                let most = width.min(WIDEST);
+                assert!(text.lines().all(|line| line.chars().count() <= most), "{width}: {text}");
+            }
+        }
+    }
+
+    /// The text with every gap a single space.
+    fn flat(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
     fn an_explanation_has_all_that_the_record_has() {
         for rule in RULES {
-            let text = one(rule);
-            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = flat(&one(rule, WIDEST));
             for name in rule.needs.iter().chain(rule.explains) {
                 assert!(flat.contains(name), "{}: {name}", rule.name);
             }
             for threshold in rule.thresholds {
-                let source = threshold.source.split_whitespace().collect::<Vec<_>>().join(" ");
+                let source = self::flat(threshold.source);
                 assert!(flat.contains(&source), "{}: {}", rule.name, threshold.what);
             }
-            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{}", rule.name);
         }
+    }
+
+    #[test]
+    fn units_follow_their_value() {
+        let threshold =
+            |value, unit| super::value(&Threshold { what: "", value, unit, source: "a source" });
+        assert_eq!(threshold(32.0, "thread"), "32 threads");
+        assert_eq!(threshold(1.0, "wave"), "1 wave");
+        assert_eq!(threshold(1.25, "%"), "1.25%");
+        assert_eq!(threshold(1728.0, "ns"), "1728 ns");
+        assert_eq!(threshold(1.05, ""), "1.05");
+    }
+
+    #[test]
+    fn constants_stand_apart_from_limits() {
+        let rule = rules::find("low-memory-parallelism").expect("a rule");
+        let text = one(rule, WIDEST);
+        let (limits, given) = text.split_once("what it takes as given").expect("both parts");
+        assert!(limits.contains("thresholds") && !limits.contains("8 loads"), "{text}");
+        assert!(given.contains("8 loads") && !given.contains(GIVEN), "{text}");
+    }
+
+    #[test]
+    fn rules_that_read_instructions_say_so() {
+        let says =
+            |name: &str| one(rules::find(name).expect("a rule"), WIDEST).contains(rules::SASS_PAGE);
+        assert!(says("unexpected-fp64") && says("narrow-global-access"));
+        assert!(!says("grid-too-small") && !says("lg-throttle"));
     }
 
     #[test]

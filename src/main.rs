@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use adoprof::cli::Cli;
-use adoprof::text::printable_lines;
-use adoprof::{cmd, interrupt, launch};
+use adoprof::text::{printable, printable_lines};
+use adoprof::{cli, cmd, interrupt, launch};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -14,6 +14,9 @@ fn main() -> ExitCode {
         Err(error) if error.use_stderr() => {
             let text = error.render().to_string();
             eprint!("adoprof: {}", text.strip_prefix("error: ").unwrap_or(&text));
+            if let Some(tip) = cli::tip(&error, std::env::args()) {
+                eprintln!("{}", printable(&tip));
+            }
             return ExitCode::from(adoprof::error::ExitCode::Usage as u8);
         }
         // --help and --version.

@@ -17,7 +17,9 @@ impl Progress {
     /// A progress line; silent where stderr is no terminal or the user asked for quiet.
     #[must_use]
     pub fn new(quiet: bool, verbose: bool) -> Self {
-        let shown = !quiet && std::io::stderr().is_terminal();
+        // A dumb terminal can't take a line back.
+        let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        let shown = !quiet && !dumb && std::io::stderr().is_terminal();
         let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
             bar.set_style(style);

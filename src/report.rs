@@ -10,6 +10,7 @@ mod bench_text;
 mod csv;
 mod diff_text;
 mod finding_text;
+mod grid;
 mod header;
 mod layout;
 mod ledger_text;
@@ -47,8 +48,8 @@ use crate::sweep::SweepDocument;
 
 pub use several::render_documents;
 
+pub(crate) use grid::grid;
 pub(crate) use layout::wrap;
-pub(crate) use table::{Column, render as table};
 
 /// How a report for people looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

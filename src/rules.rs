@@ -84,7 +84,7 @@ pub enum Kind {
 /// A limit that a rule compares with, and where the limit comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// What is compared, in words.
+    /// What is compared, in words; after `given: ` a constant of the estimate, which is no limit.
     pub what: &'static str,
     /// The limit.
     pub value: f64,

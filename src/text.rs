@@ -17,12 +17,16 @@ pub fn count(value: f64) -> String {
     text
 }
 
-/// A count with its noun: `1 block`, `1,024 blocks`.
+/// A count with its noun: `1 block`, `1,024 blocks`, `2 passes`.
 #[must_use]
 pub fn count_of(value: f64, noun: &str) -> String {
     let digits = count(value);
-    let s = if digits == "1" { "" } else { "s" };
-    format!("{digits} {noun}{s}")
+    let ending = match (digits.as_str(), noun.ends_with(['s', 'x', 'h'])) {
+        ("1", _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{digits} {noun}{ending}")
 }
 
 /// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`.
@@ -154,6 +158,8 @@ mod tests {
     fn nouns_follow_their_count() {
         assert_eq!(count_of(1.0, "block"), "1 block");
         assert_eq!(count_of(1024.0, "block"), "1,024 blocks");
+        assert_eq!(count_of(0.0, "launch"), "0 launches");
+        assert_eq!(count_of(15.0, "pass"), "15 passes");
     }
 
     #[test]

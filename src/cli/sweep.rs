@@ -49,7 +49,7 @@ pub struct SweepArgs {
     #[arg(long)]
     pub profile: bool,
     /// How much to collect with --profile; quick is enough to see what moves.
-    #[arg(long, value_enum, default_value_t = Collect::Quick)]
+    #[arg(long, value_enum, default_value_t = Collect::Quick, requires = "profile")]
     pub collect: Collect,
     /// Run every point again, whatever the file holds.
     #[arg(long)]
@@ -63,8 +63,8 @@ pub struct SweepArgs {
     /// The ncu program to use with --profile.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// More arguments for ncu, split by shell-word rules.
-    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
+    /// More arguments for ncu with --profile, split by shell-word rules.
+    #[arg(long, value_name = "'…'", allow_hyphen_values = true, requires = "profile")]
     pub ncu_args: Option<String>,
     /// Give up on a point after this time, as in 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]

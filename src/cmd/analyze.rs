@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::output::Printer;
-use super::{diff, ledger, open};
+use super::{diff, ledger, open, unused};
 use crate::cli::AnalyzeArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
@@ -13,6 +13,7 @@ use crate::report::{Format, render_document, render_documents};
 
 pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
+    unused::ranking(&args.output, true, printer);
     let mut profiles = open::all(&args.paths, &args.ladder)?;
     if let Some(pattern) = &args.kernel {
         let regex = kernel_filter(pattern)?;

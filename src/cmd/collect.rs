@@ -11,7 +11,8 @@ use crate::frame::Launch;
 use crate::ncu::adaptive::{self, Further};
 use crate::ncu::arguments::take_values;
 use crate::ncu::{
-    self, CollectRequest, Level, Limits, Ncu, Page, Selection, expected_passes, most_passes,
+    self, CollectRequest, Level, Limits, Ncu, Page, Selection, Version, expected_passes,
+    most_passes,
 };
 use crate::progress::Progress;
 use crate::{interrupt, store, text};
@@ -74,6 +75,28 @@ pub fn complete(
     Ok(ours)
 }
 
+/// ncu, or a name that stands for it in command lines that are only printed: on a machine without ncu
+/// they can be read all the same. One that the user named must be there.
+///
+/// # Errors
+/// As [`ncu::locate`] where the user named one.
+pub fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu> {
+    ncu::locate(named).or_else(|error| {
+        if named.is_some() {
+            return Err(error);
+        }
+        let text = error.to_string();
+        let problem = text.strip_suffix(ncu::locate::REMEDY).unwrap_or(&text);
+        printer.notice(&format!(
+            "`ncu` stands for a program that is not here: {}; where it is, adoprof's own section is \
+             collected too",
+            problem.trim_end_matches([';', ' '])
+        ));
+        let (program, version) = (PathBuf::from("ncu"), Version::NEWEST_MEASURED);
+        Ok(Ncu { program, version, stock_sections: None })
+    })
+}
+
 /// Prints the command lines that a run would start: the collection, then the three exports; for
 /// `auto` also, as a comment, what a second run would depend on.
 ///
@@ -86,6 +109,14 @@ pub fn dry_run(
     printer: &Printer,
 ) -> Result<()> {
     printer.text(&ncu::profile(ncu, request).to_string())?;
+    if let (Some(folder), Some(_)) = (&request.section_folder, &ncu.stock_sections) {
+        printer.text(&format!(
+            "# {} holds adoprof's own section, and only while a run lasts: leave out --section {} \
+             and its --section-folder to run the line as it is",
+            folder.display(),
+            ncu::section::IDENTIFIER
+        ))?;
+    }
     for page in [Page::Raw, Page::Details, Page::Source] {
         printer.text(&ncu::import(ncu, report, page).to_string())?;
     }
@@ -128,11 +159,11 @@ pub fn collect(
 ) -> Result<Gathered> {
     let start = Instant::now();
     let expected = passes_expected(&request.selection)
-        .map_or_else(String::new, |passes| format!(", about {passes} passes a launch"));
+        .map_or_else(String::new, |passes| format!(", about {} a launch", passes_of(passes)));
     progress.note(&format!("adoprof: profiling {what} with ncu {}{expected}", ncu.version));
     let mut gathered = run(ncu, request, options, what, progress)?;
     let mut passes =
-        gathered.passes.map_or_else(String::new, |passes| format!("{passes} passes, "));
+        gathered.passes.map_or_else(String::new, |passes| format!("{}, ", passes_of(passes)));
     if request.selection == Selection::Level(Level::Auto)
         && let Some(further) = further(&gathered.pages)
     {
@@ -145,7 +176,7 @@ pub fn collect(
         match second(ncu, request, &further, options, what, progress, &mut gathered) {
             Ok(()) => {
                 if let (Some(one), Some(sum)) = (one, gathered.passes) {
-                    passes = format!("{one} + {} passes in two runs, ", sum - one);
+                    passes = format!("{one} + {} in two runs, ", passes_of(sum - one));
                 }
             }
             Err(error @ Error::Interrupted(_)) => return Err(error),
@@ -158,6 +189,10 @@ pub fn collect(
     progress
         .note(&format!("adoprof: profiled {what}: {passes}{:.1} s", start.elapsed().as_secs_f64()));
     Ok(gathered)
+}
+
+fn passes_of(passes: u32) -> String {
+    text::count_of(f64::from(passes), "pass")
 }
 
 /// What the first run leaves undecided. Pages that can't be read are the caller's to report.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::output::Printer;
-use super::{analyze, open};
+use super::{analyze, open, unused};
 use crate::cli::DiffArgs;
 use crate::diff::{self, Diff, Side};
 use crate::error::{Error, ExitCode, Result};
@@ -12,9 +12,11 @@ use crate::profile::Profile;
 use crate::report::{Format, render_diff};
 
 pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
+    unused::ranking(&args.output, false, printer);
     let base = open::one(&args.base, &args.ladder, None)?;
     let new = open::one(&args.new, &args.ladder, None)?;
-    for profile in [&base, &new] {
+    let sides = if base.name == new.name { &[&base][..] } else { &[&base, &new] };
+    for profile in sides {
         if let Some(date) = profile.step().and_then(|step| step.recorded.as_ref())
             && args.output.format == Format::Text
         {

@@ -12,7 +12,7 @@ use crate::{cache, nvrtc};
 pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
     let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
-    printer.text(&doctor::render(&checks))?;
+    printer.text(&doctor::render(&checks, printer.style.width))?;
     Ok(doctor::exit_code(&checks))
 }
 

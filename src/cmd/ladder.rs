@@ -6,10 +6,11 @@ use crate::error::{ExitCode, Result};
 use crate::ladder::{Ladder, describe};
 
 pub fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
+    let width = printer.style.width;
     match &args.command {
-        None | Some(LadderCommand::List) => printer.text(&describe::list()?)?,
+        None | Some(LadderCommand::List) => printer.text(&describe::list(width)?)?,
         Some(LadderCommand::Show { name }) => {
-            printer.text(&describe::show(&Ladder::open(name)?))?;
+            printer.text(&describe::show(&Ladder::open(name)?, width))?;
         }
     }
     Ok(ExitCode::Success)

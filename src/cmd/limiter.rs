@@ -7,7 +7,7 @@ mod yardstick;
 use std::path::Path;
 
 use super::output::Printer;
-use super::step;
+use super::{step, unused};
 use crate::cli::{LimiterArgs, PlainFormat};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
@@ -23,6 +23,8 @@ pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
     let document = if args.origin.recorded {
         let document = recorded(&ladder, step)?;
+        let has_counts = document.variants.iter().any(|variant| variant.accesses.is_some());
+        unused::on_recorded_limiter(args, has_counts, printer);
         if ladder.size(step, &size)? != document.step.size {
             return Err(Error::Usage(format!(
                 "{}/{name} was recorded at {} only; leave --size out, or run it on a GPU",

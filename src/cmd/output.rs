@@ -1,5 +1,6 @@
 //! Where results and notices go: results to stdout, everything else to stderr.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use crate::error::{Error, Result};
@@ -20,11 +21,11 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Looks at the terminal and at `NO_COLOR`.
+    /// Looks at the terminal, at `NO_COLOR` and at `TERM`.
     #[must_use]
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stdout().is_terminal();
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let var_os = std::env::var_os::<&str>;
         let width = if terminal {
             terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
         } else {
@@ -32,7 +33,7 @@ impl Printer {
         };
         let style = Style {
             width: width.clamp(NARROWEST, WIDEST),
-            colour: terminal && !plain,
+            colour: terminal && is_coloured(var_os("NO_COLOR"), var_os("TERM")),
             verbose,
             explain_ranking: false,
             quiet,
@@ -88,5 +89,24 @@ impl Printer {
     /// As [`result`](Self::result).
     pub fn text(&self, text: &str) -> Result<()> {
         self.result(|_, out| writeln!(out, "{}", text.trim_end()))
+    }
+}
+
+/// True where the user and the terminal let text be coloured: `NO_COLOR` is unset or empty, and `TERM`
+/// names no terminal without colours.
+fn is_coloured(no_color: Option<OsString>, term: Option<OsString>) -> bool {
+    no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|name| name != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dumb_terminal_and_no_color_are_honoured() {
+        let value = |text: &str| Some(OsString::from(text));
+        assert!(is_coloured(None, value("xterm-256color")) && is_coloured(value(""), None));
+        assert!(!is_coloured(value("1"), value("xterm")));
+        assert!(!is_coloured(None, value("dumb")));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::output::Printer;
-use super::{analyze, collect, diff, ledger, open};
+use super::{analyze, collect, diff, ledger, open, unused};
 use crate::cli::ProfileArgs;
 use crate::error::{ExitCode, Result};
 use crate::ncu::{self, CollectRequest};
@@ -19,16 +19,21 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     if let Some(pattern) = &args.kernel {
         analyze::kernel_filter(pattern)?;
     }
-    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
+    unused::ranking(&args.output, true, printer);
     let name = program_name(args);
     if args.collection.dry_run {
-        let report =
-            Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>").join(REPORT_FILE);
+        let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
+        let folder = args.collection.output.clone();
+        let folder = folder
+            .unwrap_or_else(|| Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>"));
+        let report = folder.join(REPORT_FILE);
         let mut request = request(args, report.with_extension(""));
         let _sections = collect::complete(&mut request, &args.collection)?;
         collect::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
+    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
     let baseline = args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
     let target = match &args.collection.output {
         Some(folder) => Target::new(folder)?,

@@ -1,22 +1,30 @@
 //! `adoprof run`: a ladder from its first step to its last.
 
 use super::output::Printer;
-use super::{ledger, live, open, step};
+use super::{collect, ledger, live, open, step, unused};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
 use crate::interrupt;
 use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
 use crate::launch::{self, Device};
-use crate::ncu;
 use crate::report::render_run;
 
 pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
+    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
+    unused::ranking(&args.output, false, printer);
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
     let steps: Vec<&Step> =
         ladder.steps().iter().filter(|step| !(args.main_only && step.is_side())).collect();
+    let asked = unused::Asked {
+        origin: &args.origin,
+        collection: &args.collection,
+        time_only: false,
+        cpu: args.cpu,
+    };
     if args.collection.dry_run {
+        unused::on_dry_run(asked, printer);
         return dry_run(args, &ladder, &size, &steps, printer);
     }
     let device = if step::is_live(&args.origin) {
@@ -57,6 +65,10 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         return if said.is_empty() { Err(first) } else { Ok(first.exit_code()) };
     }
     if device.is_none() {
+        let has_cpu =
+            |document: &Document| document.step.as_ref().is_some_and(|step| !step.cpu.is_empty());
+        let cpu = args.cpu && !documents.iter().any(has_cpu);
+        unused::on_recording(unused::Asked { cpu, ..asked }, printer);
         for failure in &failures {
             printer.warning(&failure.to_string());
         }
@@ -116,7 +128,7 @@ fn dry_run(
     steps: &[&Step],
     printer: &Printer,
 ) -> Result<ExitCode> {
-    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+    let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
     for step in steps {
         step::dry_run(&ncu, &request(args, ladder, step, size), printer)?;
     }

@@ -3,18 +3,20 @@
 use std::path::Path;
 
 use super::output::Printer;
-use super::{analyze, collect, diff, ledger, live, open};
+use super::{analyze, collect, diff, ledger, live, open, unused};
 use crate::cli::{Origin, StepArgs};
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
 use crate::launch::Device;
-use crate::ncu::{self, Ncu};
+use crate::ncu::Ncu;
 use crate::profile::{Profile, Reference};
 use crate::store;
 
 pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
+    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
+    unused::ranking(&args.output, true, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;
@@ -29,13 +31,22 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         time_only: args.time_only,
         output: args.collection.output.clone(),
     };
+    let asked = unused::Asked {
+        origin: &args.origin,
+        collection: &args.collection,
+        time_only: args.time_only,
+        cpu: args.cpu,
+    };
     if args.collection.dry_run {
-        let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+        unused::on_dry_run(asked, printer);
+        let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
         dry_run(&ncu, &request, printer)?;
         return Ok(ExitCode::Success);
     }
     if !is_live(&args.origin) {
         let profile = open::recording(&ladder, step_name, &size)?;
+        let has_cpu = profile.step().is_some_and(|step| !step.cpu.is_empty());
+        unused::on_recording(unused::Asked { cpu: args.cpu && !has_cpu, ..asked }, printer);
         let baseline = args
             .baseline
             .as_deref()
@@ -43,6 +54,9 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
             .transpose()?;
         show(&profile, &ladder, baseline.as_ref(), false, args, printer)?;
         return Ok(ExitCode::Success);
+    }
+    if args.time_only {
+        unused::on_time_only(&args.collection, printer);
     }
     let device = Device::open(args.collection.device)?;
     let baseline = args
@@ -99,11 +113,10 @@ fn show(
 /// # Errors
 /// Where stdout can't be written.
 pub fn dry_run(ncu: &Ncu, request: &live::Request, printer: &Printer) -> Result<()> {
-    let report = Path::new(".adoprof")
-        .join(request.ladder.name())
-        .join(request.step.name())
-        .join("<time>")
-        .join(store::REPORT_FILE);
+    let folder = request.output.clone().unwrap_or_else(|| {
+        Path::new(".adoprof").join(request.ladder.name()).join(request.step.name()).join("<time>")
+    });
+    let report = folder.join(store::REPORT_FILE);
     let mut collection = live::request_for(request, report.with_extension(""))?;
     let _sections = collect::complete(&mut collection, request.collection)?;
     collect::dry_run(ncu, &collection, &report, printer)

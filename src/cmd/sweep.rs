@@ -6,6 +6,7 @@ mod walk;
 
 use super::output::Printer;
 use super::step::split;
+use super::unused;
 use crate::cli::SweepArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
@@ -22,6 +23,8 @@ pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
             "a sweep has no findings and so no SARIF form; use text, json, csv or markdown".into(),
         ));
     }
+    unused::check_ncu_args(args.ncu_args.as_deref())?;
+    unused::ranking(&args.form, false, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;

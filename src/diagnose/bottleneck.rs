@@ -4,7 +4,7 @@ use super::Diagnosis;
 use crate::export::stall::StallReason;
 use crate::finding::Bound;
 use crate::frame::Launch;
-use crate::model::Model;
+use crate::model::{Model, Term};
 use crate::rules::Kind;
 use crate::text::{count, count_of, percent};
 
@@ -18,7 +18,11 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         .first()
         .and_then(|first| crate::rules::find(&first.rule))
         .is_some_and(|rule| rule.kind == Kind::Roof);
-    let Some((term, share)) = model.busiest() else { return without_units(launch) };
+    let known = model.busiest().filter(|_| tells(model));
+    let Some((term, share)) = known else {
+        let too_short = diagnosis.bound == Bound::Launch && model.launch_share() > model.idle();
+        return if too_short { small_launch(launch, model) } else { without_units(launch) };
+    };
     let (unit, busy) = (term.title(), percent(share));
     let uncovered = percent(model.uncovered());
     if roof {
@@ -51,6 +55,19 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
     }
 }
 
+/// True where the profile has what the model needs to tell what bounds a launch. That some unit is busy
+/// is seen from its own counter; that none is, and warps wait, only where the units of the SM are known
+/// too: ncu's details page has DRAM and L2, which rest while an SM works out of its L1.
+#[must_use]
+pub fn tells(model: &Model) -> bool {
+    let of_the_sm = [Term::L1Data, Term::Lsu, Term::Issue];
+    match model.bound() {
+        Bound::None => false,
+        Bound::Latency => of_the_sm.iter().any(|&term| model.utilization(term).is_some()),
+        Bound::Memory | Bound::Compute | Bound::Launch => true,
+    }
+}
+
 /// The sentence for a launch that does not fill the device or is too short.
 fn small_launch(launch: &Launch, model: &Model) -> String {
     let grid = launch.get("launch__grid_size").zip(launch.get("launch__sm_count"));
@@ -73,7 +90,7 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
 }
 
 /// The sentence where no utilization counter of a unit was collected: ncu's two throughputs and the
-/// schedulers tell what they can.
+/// schedulers tell what they can. Empty where they were not collected either.
 fn without_units(launch: &Launch) -> String {
     let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed");
     let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
@@ -99,9 +116,11 @@ fn without_units(launch: &Launch) -> String {
             let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
                 format!("; warps wait most for {word} ({} of the stall cycles)", percent(share))
             });
-            format!("Latency, as far as the profile tells: {issue}{waits}.")
+            let mut issue = issue;
+            issue[..1].make_ascii_uppercase();
+            format!("{issue}{waits}; how busy the units are was not collected.")
         }
-        _ => "The profile has no counters that would tell what holds the kernel back.".to_owned(),
+        _ => String::new(),
     }
 }
 

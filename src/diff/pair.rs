@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use polars::prelude::{DataFrame, PolarsResult};
 
+use crate::text::count_of;
+
 /// Two launches that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
@@ -12,6 +14,7 @@ pub struct Pair {
     /// The new profile's launch id.
     pub new: u32,
     kernels: (String, String),
+    shapes: (Shape, Shape),
     occurrence: usize,
     repeats: bool,
 }
@@ -28,43 +31,113 @@ impl Pair {
     }
 }
 
+/// Grid and block of a launch, each as `x × y × z`.
+type Shape = (String, String);
+
+/// Warnings of one kind that are told; the rest is counted.
+const MOST_TOLD: usize = 3;
+
+/// Characters of a kernel's name that a warning shows: templates make names of thousands.
+const LONGEST_NAME: usize = 100;
+
 /// All pairs and what is left over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairing {
     /// The pairs, in the baseline's order.
     pub pairs: Vec<Pair>,
     counts: (usize, usize),
+    /// The kernels of either side, each once, where no launch has a partner.
+    strangers: Option<(Vec<String>, Vec<String>)>,
 }
 
 impl Pairing {
-    /// Different kernels and different numbers of launches.
+    /// What is unlike: the numbers of launches, their kernels, grids and blocks.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let (base, new) = self.counts;
         if base != new {
+            let compared = match self.pairs.len() {
+                0 => "none is compared".to_owned(),
+                1 => "1 is compared".to_owned(),
+                several => format!("{several} are compared"),
+            };
             warnings.push(format!(
-                "the baseline has {base} launches, the new profile {new}; {} are compared",
-                self.pairs.len()
+                "the baseline has {}, the new profile {new}; {compared}",
+                count_of(base as f64, "launch"),
             ));
         }
-        for pair in &self.pairs {
-            if pair.kernels.0 != pair.kernels.1 {
-                let (base, new) = &pair.kernels;
-                let warning = format!("the kernels differ: {base} is compared with {new}");
-                // Once a kernel, however often it was launched.
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
-            }
+        if let Some((base, new)) = &self.strangers {
+            warnings.push(format!(
+                "the kernels differ, and which stands for which is unknown: {} against {}",
+                listed(base),
+                listed(new)
+            ));
         }
+        let renamed = self.pairs.iter().filter(|pair| pair.kernels.0 != pair.kernels.1);
+        warnings.extend(told(
+            renamed.map(|pair| {
+                let (base, new) = (brief(&pair.kernels.0), brief(&pair.kernels.1));
+                format!("the kernels differ: {base} is compared with {new}")
+            }),
+            "kernel",
+        ));
+        let reshaped = self.pairs.iter().filter(|pair| pair.shapes.0 != pair.shapes.1);
+        warnings.extend(told(
+            reshaped.map(|pair| {
+                let ((grid, block), (new_grid, new_block)) = &pair.shapes;
+                let grids = different("grid", grid, new_grid);
+                let blocks = different("block", block, new_block);
+                let what: Vec<String> = [grids, blocks].into_iter().flatten().collect();
+                format!("the launches of {} differ: {}", brief(&pair.kernels.0), what.join(", "))
+            }),
+            "launch",
+        ));
         warnings
     }
+}
+
+/// `grid 64 against 128` where they differ.
+fn different(what: &str, base: &str, new: &str) -> Option<String> {
+    (base != new).then(|| format!("{what} {base} against {new}"))
+}
+
+/// The first warnings, each once, and how many more there are.
+fn told(warnings: impl Iterator<Item = String>, noun: &str) -> Vec<String> {
+    let mut each: Vec<String> = Vec::new();
+    for warning in warnings {
+        if !each.contains(&warning) {
+            each.push(warning);
+        }
+    }
+    let more = each.len().saturating_sub(MOST_TOLD);
+    each.truncate(MOST_TOLD);
+    if more > 0 {
+        let more = count_of(more as f64, &format!("more {noun}"));
+        each.push(format!("{more} with such a difference"));
+    }
+    each
+}
+
+/// A kernel's name, cut where it would fill the screen.
+fn brief(name: &str) -> String {
+    if name.chars().count() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(MOST_TOLD);
+    let first = names.iter().take(MOST_TOLD).map(|name| brief(name)).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
 /// One launch of one side.
 struct Row {
     id: u32,
     kernel: String,
+    shape: Shape,
     occurrence: usize,
 }
 
@@ -73,6 +146,7 @@ struct Row {
 pub fn launches(base: &DataFrame, new: &DataFrame) -> PolarsResult<Pairing> {
     let (base, new) = (rows(base)?, rows(new)?);
     let counts = (base.len(), new.len());
+    let names = (kernels(&base), kernels(&new));
     let mut by_name: BTreeMap<(String, usize), Row> =
         new.into_iter().map(|row| ((row.kernel.clone(), row.occurrence), row)).collect();
     let mut pairs: Vec<(usize, Row, Row)> = Vec::new();
@@ -95,6 +169,7 @@ pub fn launches(base: &DataFrame, new: &DataFrame) -> PolarsResult<Pairing> {
             pairs.iter().filter(|(_, other, _)| other.kernel == row.kernel).count() > 1
         })
         .collect();
+    let strangers = (pairs.is_empty() && counts != (0, 0)).then_some(names);
     let pairs = pairs
         .into_iter()
         .zip(repeats)
@@ -103,21 +178,44 @@ pub fn launches(base: &DataFrame, new: &DataFrame) -> PolarsResult<Pairing> {
             new: new.id,
             occurrence: base.occurrence,
             repeats,
+            shapes: (base.shape, new.shape),
             kernels: (base.kernel, new.kernel),
         })
         .collect();
-    Ok(Pairing { pairs, counts })
+    Ok(Pairing { pairs, counts, strangers })
+}
+
+/// The kernels of some launches, each once.
+fn kernels(rows: &[Row]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.kernel) {
+            names.push(row.kernel.clone());
+        }
+    }
+    names
+}
+
+/// `64` of `64x1x1`.
+fn extent(dims: Option<&str>) -> String {
+    let dims = dims.unwrap_or_default();
+    let without_z = dims.strip_suffix("x1").unwrap_or(dims);
+    without_z.strip_suffix("x1").unwrap_or(without_z).to_owned()
 }
 
 fn rows(launches: &DataFrame) -> PolarsResult<Vec<Row>> {
     let ids = launches.column("launch")?.u32()?;
     let kernels = launches.column("kernel")?.str()?;
+    let (grids, blocks) = (launches.column("grid")?.str()?, launches.column("block")?.str()?);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut rows = Vec::with_capacity(launches.height());
-    for (id, kernel) in ids.iter().zip(kernels.iter()) {
+    for (((id, kernel), grid), block) in
+        ids.iter().zip(kernels.iter()).zip(grids.iter()).zip(blocks.iter())
+    {
         let (Some(id), Some(kernel)) = (id, kernel) else { continue };
         let occurrence = seen.entry(kernel).or_default();
-        rows.push(Row { id, kernel: kernel.to_owned(), occurrence: *occurrence });
+        let shape = (extent(grid), extent(block));
+        rows.push(Row { id, kernel: kernel.to_owned(), shape, occurrence: *occurrence });
         *occurrence += 1;
     }
     Ok(rows)

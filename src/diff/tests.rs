@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::{LaunchReport, RankedFinding};
+use crate::document::{LaunchReport, RankedFinding, StepInfo};
 use crate::export::{Export, LaunchRow, MetricRow};
 use crate::finding::Bound;
 
@@ -183,10 +183,81 @@ fn launches_without_a_partner_are_warned_about() {
     let new = side("b", &[("k", &[(SECTORS, 10.0)], &[])]);
     let diff = compared(&base, &new);
     assert!(
-        diff.warnings[0].contains("2 launches, the new profile 1; 1 are compared"),
+        diff.warnings[0].contains("2 launches, the new profile 1; 1 is compared"),
         "{:?}",
         diff.warnings
     );
+}
+
+#[test]
+fn unlike_kernels_are_named_and_nothing_is_compared() {
+    let values: &[(&str, f64)] = &[(DURATION, 10.0), (SECTORS, 10.0)];
+    let base = side("a", &[("transpose", values, &[])]);
+    let new = side("b", &[("scan", values, &[]), ("sum", values, &[])]);
+    let diff = compared(&base, &new);
+    assert_eq!((diff.metrics_compared, diff.speedup), (0, None), "times of unlike programs");
+    let said = diff.warnings.join("\n");
+    assert!(said.contains("has 1 launch, the new profile 2; none is compared"), "{said}");
+    assert!(said.contains("transpose against scan, sum"), "{said}");
+}
+
+#[test]
+fn another_grid_is_named() {
+    let values: &[(&str, f64)] = &[(SECTORS, 10.0)];
+    let mut base = side("a", &[("k", values, &[])]);
+    let mut new = side("b", &[("k", values, &[])]);
+    assert_eq!(compared(&base, &new).warnings, Vec::<String>::new());
+    let shaped = |side: &mut Side, grid, block| {
+        let launch = LaunchRow { kernel: "k".to_owned(), grid, block, ..LaunchRow::default() };
+        let export = Export { launches: vec![launch], ..Export::default() };
+        side.frames.launches = Frames::new(&export).launches;
+    };
+    shaped(&mut base, [64, 2, 1], [256, 1, 1]);
+    shaped(&mut new, [8, 1, 1], [32, 1, 2]);
+    let said = compared(&base, &new).warnings.join("\n");
+    assert_eq!(said, "the launches of k differ: grid 64x2 against 8, block 256 against 32x1x2");
+}
+
+#[test]
+fn many_unlike_launches_are_counted() {
+    let values: &[(&str, f64)] = &[(SECTORS, 10.0)];
+    let launches = |names: [&'static str; 5]| names.map(|name| (name, values, &[][..]));
+    let base = side("a", &launches(["a", "b", "c", "d", "e"]));
+    let new = side("b", &launches(["f", "g", "h", "i", "j"]));
+    let warnings = compared(&base, &new).warnings;
+    assert_eq!(warnings.len(), 4, "{warnings:?}");
+    assert_eq!(warnings[3], "2 more kernels with such a difference");
+}
+
+#[test]
+fn endless_names_are_cut() {
+    let values: &[(&str, f64)] = &[(SECTORS, 10.0)];
+    let long = "k".repeat(5000);
+    let diff = compared(&side("a", &[(&long, values, &[])]), &side("b", &[("f", values, &[])]));
+    let said = &diff.warnings[0];
+    assert!(said.contains("kkk… is compared with f") && said.chars().count() < 200, "{said}");
+}
+
+#[test]
+fn profiles_without_a_common_metric_say_so() {
+    let base = side("a", &[("k", &[(SECTORS, 10.0)], &[])]);
+    let new = side("b", &[("k", &[(HITS, 10.0)], &[])]);
+    let diff = compared(&base, &new);
+    assert_eq!(diff.warnings, ["the profiles have no metric in common"]);
+    assert_eq!(diff.metrics_compared, 0);
+}
+
+#[test]
+fn steps_of_different_ladders_are_not_judged() {
+    let values: &[(&str, f64)] = &[(DURATION, 10.0)];
+    let mut base = side("a", &[("k", values, &[])]);
+    let mut new = side("b", &[("k", values, &[])]);
+    let step = crate::report::samples::step("s", 64, 1.0, 1.0);
+    new.document.step = Some(StepInfo { ladder: "other".to_owned(), ..step.clone() });
+    base.document.step = Some(step);
+    let diff = compared(&base, &new);
+    assert_eq!(diff.speedup, None);
+    assert!(diff.warnings[0].contains("ladder ado against other"), "{:?}", diff.warnings);
 }
 
 fn values() -> impl Strategy<Value = Vec<f64>> {

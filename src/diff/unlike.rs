@@ -16,16 +16,26 @@ const CLOCK: &str = "gpc__cycles_elapsed.avg.per_second";
 pub struct Unlike {
     /// Each one sentence.
     pub warnings: Vec<String>,
-    /// False where times can't be compared: another problem size or another GPU.
+    /// False where times can't be compared: another problem, its size, or another GPU.
     pub comparable: bool,
 }
 
 /// Sizes, devices, and what the environments say.
 pub fn compare(base: &Side, new: &Side) -> Unlike {
     let mut unlike = Unlike { warnings: Vec::new(), comparable: true };
+    let ladder = |side: &Side| side.document.step.as_ref().map(|step| step.ladder.clone());
+    let other_ladder = ladder(base).zip(ladder(new)).filter(|(base, new)| base != new);
+    if let Some((base, new)) = &other_ladder {
+        unlike.comparable = false;
+        unlike.warnings.push(format!(
+            "the steps solve different problems (ladder {base} against {new}): times are not \
+             compared and nothing is judged"
+        ));
+    }
     let size = |side: &Side| side.document.step.as_ref().map(StepInfo::size_words);
     if let (Some(base), Some(new)) = (size(base), size(new))
         && base != new
+        && other_ladder.is_none()
     {
         unlike.comparable = false;
         unlike.warnings.push(format!(

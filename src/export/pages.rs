@@ -9,6 +9,12 @@ use super::{Export, LaunchRow, SourceRow, details, raw};
 use crate::error::{Error, Result};
 use crate::metric;
 
+/// What a user should know of a profile without a raw page.
+const DETAILS_ALONE: &str = "this is ncu's details page alone, without the stalls, the sector counts \
+    and most units' counters, so that most rules can't be checked; export the raw page beside it: \
+    `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and \
+    `--page source --csv` for the lines";
+
 /// Reads the CSV exports of one profile, in any order and under any names: each file's page is told
 /// by its header. Of the source page both views may be there.
 ///
@@ -79,7 +85,11 @@ pub fn from_pages(
 ) -> Result<Export> {
     let mut export = match (raw, details) {
         (Some(raw), Some(details)) => merge(raw, details)?,
-        (Some(page), None) | (None, Some(page)) => page,
+        (Some(page), None) => page,
+        (None, Some(mut page)) => {
+            page.notices.push(DETAILS_ALONE.to_owned());
+            page
+        }
         (None, None) => {
             return Err(Error::Usage(
                 "the profile has no raw and no details page, so its launches and metrics are \

@@ -3,6 +3,7 @@
 use super::calibration::{Calibration, LEAST_HINTS};
 use crate::document::Document;
 use crate::rules::{self, Kind};
+use crate::text::count_of;
 
 /// Corrects the estimates of every rule that has enough measured hints, ranks the findings anew, and
 /// says so in a notice. Roofs promise nothing and stay as they are.
@@ -19,7 +20,10 @@ pub fn apply(document: &mut Document, calibration: &Calibration) {
                 Some(better) => {
                     finding.estimated_speedup = Some(better);
                     let n = calibration.measured(&rule).unwrap_or_default();
-                    add(&mut corrected, format!("{rule} ({n} measured hints)"));
+                    add(
+                        &mut corrected,
+                        format!("{rule} ({})", count_of(n as f64, "measured hint")),
+                    );
                 }
                 None => add(&mut kept, rule),
             }

@@ -18,6 +18,9 @@ impl Version {
     /// `--print-source` views or name the sector metrics differently.
     pub const OLDEST: Self = Self::new(2022, 3, 0);
 
+    /// The newest release that was measured: what command lines are printed for where there is none.
+    pub const NEWEST_MEASURED: Self = Self::new(2025, 3, 1);
+
     /// A version from its parts.
     #[must_use]
     pub const fn new(year: u32, release: u32, patch: u32) -> Self {

@@ -39,8 +39,8 @@ fn stem(path: &Path) -> PathBuf {
         .map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
-/// Groups paths into profiles: files with one stem are one profile, and a raw page brings the
-/// details and source pages beside it along.
+/// Groups paths into profiles: files with one stem are one profile, and a page brings the others
+/// beside it along: the raw page is never left out for a mistyped name.
 #[must_use]
 pub fn group(paths: &[PathBuf]) -> Vec<Files> {
     let mut groups: BTreeMap<usize, Files> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn bring_siblings(files: &mut Files) {
     let has = |files: &Files, part: &str| {
         files.paths.iter().any(|path| path.to_string_lossy().contains(part))
     };
-    if !has(files, ".raw.csv") {
+    if ![".raw.csv", ".details", ".source"].iter().any(|part| has(files, part)) {
         return;
     }
     let sibling = |ending: &str| {
@@ -75,6 +75,9 @@ fn bring_siblings(files: &mut Files) {
     let details = sibling(".details.csv");
     let source =
         [".source.cuda-sass.csv", ".source.csv", ".source.sass.csv"].into_iter().find_map(sibling);
+    if !has(files, ".raw.csv") {
+        files.paths.extend(sibling(".raw.csv"));
+    }
     if !has(files, ".details") {
         files.paths.extend(details);
     }
@@ -146,6 +149,16 @@ mod tests {
         assert_eq!(groups.len(), 2);
         assert_eq!(groups[0].stem, PathBuf::from("a/x"));
         assert_eq!(groups[0].paths.len(), 2);
+    }
+
+    #[test]
+    fn a_details_page_brings_the_raw_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["x.details.csv", "x.raw.csv"].map(|name| folder.path().join(name));
+        std::fs::write(&paths[0], "x").unwrap();
+        assert_eq!(group(&paths[..1])[0].paths, &paths[..1], "there is none yet");
+        std::fs::write(&paths[1], "x").unwrap();
+        assert_eq!(group(&paths[..1])[0].paths, paths);
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub fn body(page: &mut Page, diff: &Diff) {
         return;
     }
     if diff.metrics.is_empty() {
-        page.paragraph("  ", "No metric moved.");
+        let moved = diff.metrics_compared > 0;
+        page.paragraph("  ", if moved { "No metric moved." } else { "No metric was compared." });
     }
     for kernel in kernels(diff) {
         page.blank();
@@ -48,6 +49,7 @@ pub fn body(page: &mut Page, diff: &Diff) {
 /// Base against new, and how much faster or slower.
 pub fn headline(diff: &Diff) -> String {
     let verdict = match diff.speedup {
+        Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
         Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
         Some(gain) => format!(": {} slower", factor(1.0 / gain)),
         None => ": times can't be compared".to_owned(),
@@ -103,7 +105,8 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
             ]
         })
         .collect();
-    let side = |name: &str| super::layout::fit(name, page.style.width / 5);
+    // Of a path the end tells more than the beginning.
+    let side = |name: &str| super::layout::fit_end(name, page.style.width / 5);
     let head = [
         Column::text("metric").flexible(12),
         Column::number(side(&diff.base)).flexible(13),

@@ -1,10 +1,13 @@
 //! Findings as text, and the way from the bottleneck to the change.
 
+use std::collections::BTreeMap;
+
 use super::number::{estimate, metric, place};
 use super::page::{Ink, Page};
 use super::steps::is_roof;
 use super::table::{Column, render};
 use crate::document::{Document, LaunchReport, RankedFinding};
+use crate::rules::RULES;
 use crate::text::percent;
 
 /// Findings of a launch that are shown in full unless all are asked for.
@@ -13,8 +16,9 @@ const MOST: usize = 4;
 /// The findings of a launch, ranked.
 pub fn findings(page: &mut Page, launch: &LaunchReport) {
     let shown = if page.style.verbose { launch.findings.len() } else { MOST };
+    let mut told = Told::new();
     for finding in launch.findings.iter().take(shown) {
-        one(page, finding, !launch.ncu_rules.is_empty());
+        one(page, finding, !launch.ncu_rules.is_empty(), &mut told);
     }
     let rest: Vec<&str> =
         launch.findings.iter().skip(shown).map(|finding| finding.rule.as_str()).collect();
@@ -24,7 +28,10 @@ pub fn findings(page: &mut Page, launch: &LaunchReport) {
     }
 }
 
-fn one(page: &mut Page, finding: &RankedFinding, has_ncu_rules: bool) {
+/// The symptoms that have been told of, each with the rank of the finding under which it stands.
+type Told<'a> = BTreeMap<&'a str, usize>;
+
+fn one<'a>(page: &mut Page, finding: &'a RankedFinding, has_ncu_rules: bool, told: &mut Told<'a>) {
     page.blank();
     let mut headline = format!("{}. {}", finding.rank, finding.rule);
     if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
@@ -41,10 +48,7 @@ fn one(page: &mut Page, finding: &RankedFinding, has_ncu_rules: bool) {
         }
     }
     page.labelled("   ", "change", &finding.hint);
-    for symptom in &finding.symptoms {
-        let text = format!("{}: {}", symptom.rule, symptom.message);
-        page.labelled("   ", "shows as", &text);
-    }
+    symptoms(page, finding, told);
     // Documents of other programs may name symptoms without saying what was seen of them.
     if finding.symptoms.is_empty() && !finding.explains.is_empty() {
         page.labelled("   ", "shows as", &finding.explains.join(", "));
@@ -61,6 +65,23 @@ fn one(page: &mut Page, finding: &RankedFinding, has_ncu_rules: bool) {
         let head = [Column::text("evidence").flexible(20), Column::number("value")];
         let lines = render(&head, &rows, page.style.width - 3);
         page.table("   ", &lines);
+    }
+}
+
+/// What was seen of a finding's symptoms; of those that stand under an earlier one, only the names.
+fn symptoms<'a>(page: &mut Page, finding: &'a RankedFinding, told: &mut Told<'a>) {
+    let mut again: Vec<String> = Vec::new();
+    for symptom in &finding.symptoms {
+        if let Some(rank) = told.get(symptom.rule.as_str()) {
+            again.push(format!("{} (see {rank})", symptom.rule));
+            continue;
+        }
+        let text = format!("{}: {}", symptom.rule, symptom.message);
+        page.labelled("   ", "shows as", &text);
+        told.insert(&symptom.rule, finding.rank);
+    }
+    if !again.is_empty() {
+        page.labelled("   ", "shows as", &again.join(", "));
     }
 }
 
@@ -107,7 +128,7 @@ pub fn next(page: &mut Page, document: &Document) {
         if document.launches.is_empty() {
             page.paragraph("", "Not profiled: there is nothing to diagnose.");
         } else if document.launches.iter().all(|launch| launch.findings.is_empty()) {
-            page.paragraph("", "No rule found a fault.");
+            page.paragraph("", &nothing_found(&document.launches));
         }
         return;
     };
@@ -120,16 +141,31 @@ pub fn next(page: &mut Page, document: &Document) {
     page.inked("", title, Ink::Bold);
     page.labelled("  ", "because", &chain(launch, finding));
     page.labelled("  ", "change", &finding.hint);
-    if let Some(gain) = finding.estimated_speedup.filter(|_| !roof) {
-        let of = if document.launches.len() > 1 {
-            format!(" of this launch, which takes {} of the time", percent(launch.time_share))
-        } else {
-            String::new()
-        };
-        page.labelled("  ", "worth", &format!("{}{of}", estimate(&gain)));
+    let worth = match finding.estimated_speedup {
+        Some(gain) if document.launches.len() > 1 => format!(
+            "{} of this launch, which takes {} of the time",
+            estimate(&gain),
+            percent(launch.time_share)
+        ),
+        Some(gain) => estimate(&gain),
+        None => "unknown: the profile lacks the counters that would tell".to_owned(),
+    };
+    if !roof {
+        page.labelled("  ", "worth", &worth);
     }
     if let Some(sentence) = next_step(document) {
         page.labelled("  ", "step", &sentence);
+    }
+}
+
+/// What it means that there is no finding: the fewer rules could be checked, the less.
+fn nothing_found(launches: &[LaunchReport]) -> String {
+    let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
+    match RULES.len().saturating_sub(skipped) {
+        _ if skipped == 0 => "No rule found a fault.".to_owned(),
+        0 => "No rule could be checked, so whether there is a fault is unknown.".to_owned(),
+        1 => "The one rule that could be checked found no fault.".to_owned(),
+        checked => format!("None of the {checked} rules that could be checked found a fault."),
     }
 }
 

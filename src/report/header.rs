@@ -5,7 +5,7 @@ use super::number::{factor, shape, timing};
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::document::{Document, StepInfo};
-use crate::text::{byte_rate, duration, percent, significant};
+use crate::text::{byte_rate, count_of, duration, percent, significant};
 
 /// The first line of a recording, the title, and the facts of the run.
 pub fn header(page: &mut Page, document: &Document) {
@@ -48,7 +48,12 @@ pub fn subject(document: &Document) -> String {
         (None, [launch]) => launch.kernel.clone(),
         (None, launches) => {
             let total: f64 = launches.iter().filter_map(|launch| launch.duration_ns).sum();
-            format!("{} launches, {} under the profiler", launches.len(), duration(total))
+            let launches = count_of(launches.len() as f64, "launch");
+            if total > 0.0 {
+                format!("{launches}, {} under the profiler", duration(total))
+            } else {
+                launches
+            }
         }
     }
 }

@@ -20,6 +20,20 @@ pub fn fit(text: &str, most: usize) -> String {
     if most == 0 { String::new() } else { format!("{kept}…") }
 }
 
+/// The text in at most so many columns, its beginning replaced by `…` where it is longer.
+pub fn fit_end(text: &str, most: usize) -> String {
+    let text = printable(text);
+    if columns(&text) <= most || most == 0 {
+        return fit(&text, most);
+    }
+    let mut kept = text.as_str();
+    while columns(kept) > most - 1 {
+        let first = kept.chars().next().map_or(1, char::len_utf8);
+        kept = &kept[first..];
+    }
+    format!("…{kept}")
+}
+
 /// The text filled with spaces to so many columns; longer text is left alone.
 pub fn pad(text: &str, least: usize) -> String {
     let missing = least.saturating_sub(columns(text));
@@ -84,6 +98,9 @@ mod tests {
         assert_eq!(fit("gpu_version2(const float *)", 12), "gpu_version…");
         assert_eq!(fit("short", 12), "short");
         assert_eq!(fit("anything", 0), "");
+        assert_eq!(fit_end("a/long/path/ado_v2", 12), "…path/ado_v2");
+        assert_eq!(fit_end("short", 12), "short");
+        assert_eq!(fit_end("anything", 0), "");
     }
 
     #[test]
@@ -109,6 +126,7 @@ mod tests {
         #[test]
         fn nothing_exceeds_the_width(text in "\\PC{0,60}", most in 2_usize..40) {
             prop_assert!(columns(&fit(&text, most)) <= most);
+            prop_assert!(columns(&fit_end(&text, most)) <= most);
             for line in wrap(&text, most) {
                 // A single character may be wider than a very narrow line.
                 let alone = line.chars().count() == 1;

@@ -8,7 +8,7 @@ use super::number::{estimate, factor};
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::ledger::{LEAST_HINTS, LedgerDocument, Record};
-use crate::text::{percent, printable};
+use crate::text::{count_of, percent, printable};
 
 /// Writes what the ledger says of each rule; verbose, every hint too.
 pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -19,8 +19,8 @@ pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> i
     }
     let local = document.records.iter().filter(|record| !record.shipped).count();
     let title = format!(
-        "predicted against measured speed-ups: {} hints, {local} of them from your own runs",
-        document.records.len()
+        "predicted against measured speed-ups: {}, {local} of them from your own runs",
+        count_of(document.records.len() as f64, "hint")
     );
     page.inked("", &title, Ink::Bold);
     rules(&mut page, document);

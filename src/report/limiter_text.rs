@@ -9,7 +9,7 @@ use super::number::{factor, timing};
 use super::page::{Ink, Page};
 use crate::ladder::plan::VariantKind;
 use crate::limiter::{Entrant, LimiterDocument};
-use crate::text::{bytes, count, duration, percent};
+use crate::text::{bytes, count, count_of, duration, percent};
 
 /// Columns of a full bar at most.
 const LONGEST: usize = 40;
@@ -52,12 +52,10 @@ pub fn limiter(document: &LimiterDocument, style: Style, out: &mut dyn Write) ->
 
 /// `4 blocks of 256 threads on an SM`.
 fn occupancy(entrant: &Entrant) -> String {
-    let blocks = u64::from(entrant.blocks_per_sm);
-    let s = if blocks == 1 { "" } else { "s" };
     format!(
-        "{} block{s} of {} threads on an SM, of {} in all",
-        blocks,
-        entrant.threads_per_block,
+        "{} of {} on an SM, of {} in all",
+        count_of(f64::from(entrant.blocks_per_sm), "block"),
+        count_of(f64::from(entrant.threads_per_block), "thread"),
         count(entrant.blocks as f64)
     )
 }

@@ -79,7 +79,17 @@ pub fn change(base: f64, new: f64) -> String {
 
 /// Grid and block: `1024 blocks of 1024 threads`, with x × y × z where there is more than x.
 pub fn shape(launch: &LaunchReport) -> String {
-    format!("{} blocks of {} threads", extent(launch.grid), extent(launch.block))
+    shape_of(launch.grid, launch.block)
+}
+
+/// The same of a grid and a block alone.
+pub fn shape_of(grid: [u32; 3], block: [u32; 3]) -> String {
+    let counted = |of: [u32; 3], noun: &str| {
+        let extent = extent(of);
+        let s = if extent == "1" { "" } else { "s" };
+        format!("{extent} {noun}{s}")
+    };
+    format!("{} of {}", counted(grid, "block"), counted(block, "thread"))
 }
 
 /// One grid or block extent: `64`, `64×32`, `8×8×4`.
@@ -117,6 +127,12 @@ mod tests {
         assert_eq!(timing(&time), "10.99 ms (10.96 to 11.02, n = 20)");
         let time = Timing { median: 1.1e3, low: 900.0, high: 1.2e3, n: 5 };
         assert_eq!(timing(&time), "1.100 µs (0.9000 to 1.200, n = 5)");
+    }
+
+    #[test]
+    fn one_block_is_no_plural() {
+        assert_eq!(shape_of([1, 1, 1], [32, 1, 1]), "1 block of 32 threads");
+        assert_eq!(shape_of([64, 32, 1], [1, 1, 1]), "64×32 blocks of 1 thread");
     }
 
     #[test]

@@ -194,6 +194,8 @@ pub fn diff() -> Diff {
         };
     let sectors = ("lts__t_sectors.sum", "L2 sectors");
     Diff {
+        schema: crate::document::SCHEMA.to_owned(),
+        metrics_compared: 5,
         base: "ado/v2".to_owned(),
         new: "ado/v3".to_owned(),
         warnings: vec!["ncu differs: 2024.1.1 against 2025.3.1".to_owned()],

@@ -11,7 +11,8 @@ use super::number::{extent, shape};
 use super::page::{Ink, Page};
 use super::table::{Column, render};
 use crate::document::{Document, LaunchReport};
-use crate::text::{duration, percent};
+use crate::rules::RULES;
+use crate::text::{count_of, duration, percent};
 
 /// Rows of the launch table unless all are asked for.
 const MOST_ROWS: usize = 20;
@@ -158,13 +159,14 @@ fn skipped(page: &mut Page, document: &Document) {
             page.paragraph("  ", &format!("{rule}: {}", missing.join(", ")));
         }
     } else {
-        let plural = if names.len() == 1 { "rule" } else { "rules" };
-        let text = format!(
-            "{} {plural} not checked, for want of metrics (-v): {}",
-            names.len(),
-            names.join(", ")
-        );
+        let rules = count_of(names.len() as f64, "rule");
+        let text = format!("{rules} not checked, for want of metrics (-v): {}", names.join(", "));
         page.inked("", &text, Ink::Dim);
+    }
+    if 2 * names.len() > RULES.len() {
+        let remedy = "The profile is thin: `ncu --set full` collects what most of them need, and \
+                      `adoprof profile` what all of them need.";
+        page.paragraph("", remedy);
     }
 }
 

@@ -20,7 +20,7 @@ take issue slots, registers and places in the pipes and do nothing. Round the bl
 multiple of 32 and let the extra threads do useful work, or make the block smaller.",
     section: "LaunchStats",
     thresholds: &[Threshold {
-        what: "threads a block, a multiple of",
+        what: "threads a block, not a multiple of",
         value: WARP,
         unit: "thread",
         source: "the warp size of every CUDA device so far",
@@ -46,9 +46,9 @@ fn check(case: &Case) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "A block of {} threads makes {}, the last with {} of 32 lanes: {} of all lanes \
+            "A block of {} makes {}, the last with {} of 32 lanes: {} of all lanes \
              never work.",
-            count(threads),
+            count_of(threads, "thread"),
             count_of(warps, "warp"),
             count(threads - down),
             percent(wasted),

@@ -66,11 +66,11 @@ fn check(case: &Case) -> Option<Draft> {
     let each = case.blocks_per_sm().filter(|&each| each >= 1.0);
     let threads = case.get("launch__block_size");
     let size =
-        threads.map_or_else(String::new, |threads| format!(" of {} threads", count(threads)));
+        threads.map_or_else(String::new, |threads| format!(" of {}", count_of(threads, "thread")));
     let fill = each.map_or_else(String::new, |each| {
         format!(
-            " An SM holds {} such blocks, so {} fill the device.",
-            count(each),
+            " An SM holds {}, so {} fill the device.",
+            count_of(each, "such block"),
             count(each * sms)
         )
     });

@@ -38,7 +38,7 @@ instead of working indices out anew.",
             source: "derivation: the fault's name, overhead outweighs the work from a half on",
         },
         Threshold {
-            what: "turns that unrolling makes one",
+            what: "given: turns that unrolling makes one",
             value: UNROLL,
             unit: "turn",
             source: "derivation: 4 take three quarters of the overhead away; more gain little and \

@@ -30,7 +30,7 @@ neighbours, process several inputs at once, or record the sequence as a CUDA gra
                      is lost among other gains",
         },
         Threshold {
-            what: "duration of an empty kernel under the profiler",
+            what: "given: duration of an empty kernel under the profiler",
             value: EMPTY_KERNEL_NS,
             unit: "ns",
             source: "measured on an H200 under ncu 2025.3: the shortest of five one- and two-block \
@@ -49,7 +49,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let merged = merged(case);
-    let many = if merged > 1.0 {
+    let many = if merged >= 2.0 {
         format!(
             " The profile has {} launches like it, and one wave of blocks holds the work of {}.",
             case.launch.alike,
@@ -73,7 +73,7 @@ fn check(case: &Case) -> Option<Draft> {
 }
 
 fn hint(merged: f64) -> String {
-    if merged > 1.0 {
+    if merged >= 2.0 {
         return format!(
             "Do the work of {} of these launches in one, if none needs another's result: give the \
              loop around the launch to blockIdx.y. If they depend on each other, loop inside the \

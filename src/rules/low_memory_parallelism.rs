@@ -32,14 +32,14 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
         STALL_GAIN_LIMIT,
         ROOF_LIMIT,
         Threshold {
-            what: "loads in flight a thread, once the fault is away",
+            what: "given: loads in flight a thread, once the fault is away",
             value: IN_FLIGHT,
             unit: "load",
             source: "derivation: eight words are eight registers, an eighth of the 64 at which two \
                      blocks of 512 threads fit",
         },
         Threshold {
-            what: "the same where the loads are in no loop that could be unrolled",
+            what: "given: the same where the loads are in no loop that could be unrolled",
             value: IN_FLIGHT_WITHOUT_LOOP,
             unit: "load",
             source: "definition: one float4, or four elements a thread",

@@ -2,14 +2,14 @@
 
 use super::occupancy::{BY_BLOCKS, BY_WARPS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use super::{Kind, Rule};
-use crate::text::count;
+use crate::text::count_of;
 
 const RESOURCE: Resource = Resource {
     name: "the block size",
     limits: &[BY_BLOCKS, BY_WARPS],
     use_of: |case| {
         case.get("launch__block_size")
-            .map_or_else(String::new, |each| format!(" of {} threads", count(each)))
+            .map_or_else(String::new, |each| format!(" of {}", count_of(each, "thread")))
     },
     at_most: |_| None,
     hint: "\

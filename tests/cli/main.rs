@@ -7,6 +7,7 @@ mod bad_input;
 mod bench;
 mod ledger;
 mod limiter;
+mod newcomer;
 mod profile;
 mod streams;
 mod sweep;

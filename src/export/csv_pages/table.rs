@@ -8,6 +8,7 @@ use csv::StringRecord;
 use super::{PageKind, header_kind, lines, not_this_page};
 use crate::error::Result;
 use crate::export::{Export, LaunchRow};
+use crate::text::count_of;
 
 /// A row of the raw or details page.
 pub(in crate::export) struct Row {
@@ -88,10 +89,11 @@ pub(in crate::export) fn tables(
     let printed = table.lines().filter(|line| begins_with_id(line)).count();
     if printed > rows {
         notices.push(format!(
-            "{}: {} of {printed} rows could not be read because the program's own output runs \
+            "{}: {} of {} could not be read because the program's own output runs \
              into them; collect with `ncu -o` and export with `ncu --import`",
             name.display(),
-            printed - rows
+            printed - rows,
+            count_of(printed as f64, "row")
         ));
     }
     // ncu quotes every cell; a file that another tool has rewritten may end in a bare digit.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{LAUNCH_COLUMNS, csv_pages};
 use crate::error::{Error, Result};
+use crate::text::count_of;
 use csv_pages::{PageKind, Row, Table};
 
 /// The columns that tell that two rows are of the same launch. Ids are not among them: a run counts
@@ -30,9 +31,9 @@ pub fn merge(first: &str, second: &str) -> Result<String> {
         return Err(Error::input(
             Path::new("the second run's raw page"),
             format!(
-                "it has {} launches that are not the {} of the first run: the program does not \
-                 launch the same kernels each time",
-                two_rows.len(),
+                "it has {}, and not the {} of the first run: the program does not launch the same \
+                 kernels each time",
+                count_of(two_rows.len() as f64, "launch"),
                 one_rows.len()
             ),
         ));

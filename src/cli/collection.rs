@@ -1,0 +1,86 @@
+//! The command line of profiling: what is collected, with which ncu, for how long.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+/// How long a run may take unless `--timeout` says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How profiling is done.
+#[derive(Debug, Clone, Args)]
+pub struct Collection {
+    /// Which device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// More arguments for ncu, split by shell-word rules.
+    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
+    pub ncu_args: Option<String>,
+    /// How much to collect.
+    #[arg(long, value_enum, default_value_t = Collect::Auto)]
+    pub collect: Collect,
+    /// Collect just these sections, instead of --collect.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub section: Vec<String>,
+    /// Collect just these metrics, instead of --collect.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// Give up after this time, as in 90s or 10m.
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Print ncu's command lines and run nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where to save the profile.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// How much ncu collects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Collect {
+    /// What decides the first finding, by source line, in about 15 passes; a second run for more
+    /// where something remains open.
+    Auto,
+    /// The counters that the model and most rules need, not by source line, in about 12 passes.
+    Quick,
+    /// Everything that the rules need, with ncu's own sections for it: about 34 passes.
+    Standard,
+    /// All that ncu can collect: 38 passes or more.
+    Full,
+}
+
+/// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit_s) = match text.as_bytes().last() {
+        Some(b's') => (&text[..text.len() - 1], 1.0),
+        Some(b'm') => (&text[..text.len() - 1], 60.0),
+        Some(b'h') => (&text[..text.len() - 1], 3600.0),
+        _ => (text, 1.0),
+    };
+    number
+        .parse::<f64>()
+        .ok()
+        .map(|value| value * unit_s)
+        .filter(|seconds| *seconds > 0.0 && *seconds < 1e7)
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "a time such as 90s, 10m or 1h is expected".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert_eq!(duration("10m"), Ok(DEFAULT_TIMEOUT), "what --timeout has by default");
+        assert!(duration("").is_err() && duration("-3s").is_err() && duration("1e99h").is_err());
+    }
+}

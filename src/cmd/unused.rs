@@ -1,0 +1,126 @@
+//! Options that mean nothing for what the command line asks: they are told of, never passed over in
+//! silence.
+
+use super::output::Printer;
+use crate::cli::{Collect, Collection, DEFAULT_TIMEOUT, LimiterArgs, Origin, Output};
+use crate::error::Result;
+use crate::ncu;
+use crate::report::Format;
+
+/// The options of a command that only a live run reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Live or recorded.
+    pub origin: &'a Origin,
+    /// How to profile.
+    pub collection: &'a Collection,
+    /// `--time-only`.
+    pub time_only: bool,
+    /// `--cpu`.
+    pub cpu: bool,
+}
+
+/// Refuses what can't be meant whatever is run: an open quote in `--ncu-args`, an option there that
+/// adoprof sets itself.
+///
+/// # Errors
+/// [`crate::error::Error::Usage`] for either.
+pub fn check_ncu_args(args: Option<&str>) -> Result<()> {
+    args.map_or(Ok(()), |args| ncu::arguments::split(args).map(drop))
+}
+
+/// Says which of the options mean nothing where a recording is shown.
+pub fn on_recording(asked: Asked, printer: &Printer) {
+    let mut names = of_profiling(asked.collection);
+    names.extend(named("--time-only", asked.time_only));
+    names.extend(named("--cpu", asked.cpu));
+    names.extend(named("--device", asked.collection.device != 0));
+    names.extend(named("--timeout", asked.collection.timeout != DEFAULT_TIMEOUT));
+    names.extend(named("-o", asked.collection.output.is_some()));
+    let why = if asked.origin.recorded {
+        "a recording is shown, nothing is run"
+    } else {
+        "there is no device, so a recording is shown and nothing is run"
+    };
+    say(why, &names, printer);
+}
+
+/// Says which of the options mean nothing where a step is timed and not profiled.
+pub fn on_time_only(collection: &Collection, printer: &Printer) {
+    say("--time-only starts no ncu", &of_profiling(collection), printer);
+}
+
+/// Says which of the options mean nothing where ncu's command lines are printed.
+pub fn on_dry_run(asked: Asked, printer: &Printer) {
+    let mut names = named("--time-only", asked.time_only);
+    names.extend(named("--cpu", asked.cpu));
+    names.extend(named("--recorded", asked.origin.recorded));
+    say("--dry-run prints ncu's command lines and runs nothing", &names, printer);
+}
+
+/// Says which of the options mean nothing where a recorded limiter run is shown.
+pub fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Printer) {
+    let mut names = named("--check-counts", args.check_counts && !has_counts);
+    names.extend(named("--device", args.device != 0));
+    names.extend(named("--timeout", args.timeout != DEFAULT_TIMEOUT));
+    say("a recording is shown, nothing is run", &names, printer);
+}
+
+/// Says that `--explain-ranking` means nothing in a form, or for a result, without a ranking.
+pub fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
+    // JSON has the ranking in any case.
+    let shown = has_findings && matches!(output.format, Format::Text | Format::Json);
+    let why =
+        if has_findings { "this form has no place for it" } else { "this result ranks nothing" };
+    say(why, &named("--explain-ranking", output.explain_ranking && !shown), printer);
+}
+
+/// The options given that only ncu's run reads.
+fn of_profiling(collection: &Collection) -> Vec<&'static str> {
+    // In the environment it stands for every command: only an option can be a misunderstanding.
+    let from_environment = std::env::var_os("ADOPROF_NCU").map(std::path::PathBuf::from);
+    [
+        ("--collect", collection.collect != Collect::Auto),
+        ("--section", !collection.section.is_empty()),
+        ("--metrics", !collection.metrics.is_empty()),
+        ("--ncu-args", collection.ncu_args.is_some()),
+        ("--ncu", collection.ncu.is_some() && collection.ncu != from_environment),
+    ]
+    .into_iter()
+    .flat_map(|(name, given)| named(name, given))
+    .collect()
+}
+
+fn named(name: &'static str, given: bool) -> Vec<&'static str> {
+    if given { vec![name] } else { Vec::new() }
+}
+
+fn say(why: &str, names: &[&str], printer: &Printer) {
+    if let Some(sentence) = sentence(why, names) {
+        printer.notice(&sentence);
+    }
+}
+
+fn sentence(why: &str, names: &[&str]) -> Option<String> {
+    let (last, others) = names.split_last()?;
+    let (names, verb) = match others {
+        [] => ((*last).to_owned(), "means"),
+        others => (format!("{} and {last}", others.join(", ")), "mean"),
+    };
+    Some(format!("{why}: {names} {verb} nothing here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sentence_names_them_all() {
+        assert_eq!(sentence("why", &[]), None);
+        assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o means nothing here"));
+        assert_eq!(
+            sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
+            Some("why: --section, --metrics and -o mean nothing here")
+        );
+    }
+}

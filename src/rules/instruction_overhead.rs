@@ -116,8 +116,7 @@ fn removable(listing: Listing) -> Vec<bool> {
             }
             let hangs = entry.routine.is_some()
                 || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
-                    let from = reaching.definitions(index, *each);
-                    from.into_iter().any(|at| !free[at as usize])
+                    reaching.definitions(index, *each).any(|at| !free[at as usize])
                 });
             if hangs {
                 free[index] = false;

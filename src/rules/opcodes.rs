@@ -372,19 +372,19 @@ fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
     let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
     let around = (mark..end).find_map(|index| {
         let entry = &listing.sass.entries[index];
-        let to = entry.target.filter(|&to| entry.conditional && to > index)?;
+        let to = entry.target().filter(|&to| entry.conditional && to > index)?;
         Some(index + 1..to)
     });
     let Some(around) = around else { return Vec::new() };
     // Only slow paths call functions or convert whole doubles; other code may be branched around too.
     let is_slow = |index: usize| {
         let entry = &listing.sass.entries[index];
-        entry.callee.is_some() || entry.family == Family::ConvertFp64
+        entry.callee().is_some() || entry.family == Family::ConvertFp64
     };
     if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
         return Vec::new();
     }
-    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee);
+    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee());
     let functions = callees.filter_map(|first| listing.function(first)).flatten();
     around.clone().chain(functions).collect()
 }
@@ -394,7 +394,7 @@ const LONGEST_PATH: usize = 160;
 
 /// The calls of the function that an instruction stands in, and the function.
 fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
-    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee?)));
+    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));
     calls
         .filter_map(|(call, first)| Some((call, listing.function(first)?)))
         .filter(|(_, range)| range.contains(&index))

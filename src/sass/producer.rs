@@ -1,7 +1,6 @@
 //! Who made a warp wait: from the instruction that waits back to those whose results it awaits.
 
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 
 use super::access::Space;
 use super::listing::{Listing, Sass, Use};
@@ -59,15 +58,27 @@ const NEAR: usize = 64;
 /// Definitions that reach uses, found once for each block and slot.
 pub struct Reaching<'a> {
     sass: &'a Sass,
-    into: HashMap<(u32, Slot), Rc<[u32]>>,
+    /// For each block and slot that were asked for, which part of `lists` holds what comes in.
+    into: HashMap<(u32, Slot), (u32, u32)>,
+    lists: Vec<u32>,
     guards_hold: bool,
+    // Room that is used again: most questions have one answer, and there are many.
+    found: Vec<u32>,
+    open: Vec<u32>,
 }
 
 impl<'a> Reaching<'a> {
     /// Nothing found yet.
     #[must_use]
     pub fn new(sass: &'a Sass) -> Self {
-        Self { sass, into: HashMap::new(), guards_hold: false }
+        Self {
+            sass,
+            into: HashMap::new(),
+            lists: Vec::new(),
+            guards_hold: false,
+            found: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Likewise, with every guard taken to hold: for values that are used under the guard under which
@@ -80,43 +91,49 @@ impl<'a> Reaching<'a> {
     /// The instructions whose results a use may see: the nearest earlier ones on every way that leads
     /// there, around loops as well. A guarded one may leave the value as it was, so those before it
     /// count too.
-    pub fn definitions(&mut self, index: usize, each: Use) -> Vec<u32> {
-        let mut found: Vec<u32> = Vec::new();
-        let mut open = self.nearest_of(index, each);
-        while let Some(definition) = open.pop() {
-            if found.contains(&definition) || found.len() >= MOST_DEFINITIONS {
+    pub fn definitions(
+        &mut self,
+        index: usize,
+        each: Use,
+    ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
+        self.found.clear();
+        self.open.clear();
+        self.open_nearest(index, each);
+        while let Some(definition) = self.open.pop() {
+            if self.found.contains(&definition) || self.found.len() >= MOST_DEFINITIONS {
                 continue;
             }
-            found.push(definition);
-            if self.guards_hold {
-                continue;
-            }
+            self.found.push(definition);
             let index = definition as usize;
+            if self.guards_hold || !self.sass.entries[index].conditional {
+                continue;
+            }
             let is_old = |old: &&Use| old.role == Role::Old && old.slot == each.slot;
             if let Some(old) = self.sass.uses(index).iter().find(is_old).copied() {
-                open.extend(self.nearest_of(index, old));
+                self.open_nearest(index, old);
             }
         }
-        found
+        self.found.iter().copied()
     }
 
-    /// The definitions that a use sees where no guard leaves the value as it was: the last in its
-    /// block, or the last before the block on every way.
-    fn nearest_of(&mut self, index: usize, each: Use) -> Vec<u32> {
-        if let Some(definition) = each.local {
-            return vec![definition];
+    /// Opens the definitions that a use sees where no guard leaves the value as it was: the last in
+    /// its block, or the last before the block on every way.
+    fn open_nearest(&mut self, index: usize, each: Use) {
+        if let Some(definition) = self.sass.local(index, each) {
+            self.open.push(definition);
+            return;
         }
-        let block = self.sass.flow.block_of[index];
-        self.before(block, each.slot).iter().rev().copied().collect()
+        let (start, end) = self.before(self.sass.flow.block_of[index], each.slot);
+        self.open.extend(self.lists[start as usize..end as usize].iter().rev());
     }
 
-    /// The last definitions of a slot before a block, one for each way.
-    fn before(&mut self, block: u32, slot: Slot) -> Rc<[u32]> {
-        if let Some(known) = self.into.get(&(block, slot)) {
-            return Rc::clone(known);
+    /// The last definitions of a slot before a block, one for each way, as a part of `lists`.
+    fn before(&mut self, block: u32, slot: Slot) -> (u32, u32) {
+        if let Some(&known) = self.into.get(&(block, slot)) {
+            return known;
         }
         let blocks = &self.sass.flow.blocks;
-        let mut found = Vec::new();
+        let start = self.lists.len();
         let mut seen = vec![false; blocks.len()];
         let mut open: Vec<u32> = blocks[block as usize].before.clone();
         while let Some(block) = open.pop() {
@@ -124,14 +141,14 @@ impl<'a> Reaching<'a> {
                 continue;
             }
             match self.sass.last_def(block, slot) {
-                Some(definition) => found.push(definition),
+                Some(definition) => self.lists.push(definition),
                 None => open.extend(&blocks[block as usize].before),
             }
         }
-        found.sort_unstable();
-        let found: Rc<[u32]> = found.into();
-        self.into.insert((block, slot), Rc::clone(&found));
-        found
+        self.lists[start..].sort_unstable();
+        let part = (start as u32, self.lists.len() as u32);
+        self.into.insert((block, slot), part);
+        part
     }
 }
 
@@ -159,7 +176,7 @@ impl<'a> Listing<'a> {
         };
         let mut read = Vec::new();
         for each in self.sass.uses(index).iter().filter(|each| each.role != Role::Old) {
-            read.extend(reaching.definitions(index, *each).into_iter().filter(of_class));
+            read.extend(reaching.definitions(index, *each).filter(of_class));
         }
         if !read.is_empty() {
             return linked(read, Link::Reads);

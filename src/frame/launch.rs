@@ -7,7 +7,7 @@ use crate::export::stall::StallReason;
 use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
-use crate::sass::Sass;
+use crate::sass::{Facts, Sass};
 
 /// One kernel launch with everything known of it.
 ///
@@ -30,9 +30,13 @@ pub struct Launch {
     sass: Parsed,
 }
 
-/// The SASS taken apart, on first use. A copy begins without: its instructions may be changed.
+/// The SASS taken apart and what was asked of it, on first use. A copy begins without: its
+/// instructions may be changed.
 #[derive(Debug, Default)]
-struct Parsed(OnceLock<Sass>);
+struct Parsed {
+    sass: OnceLock<Sass>,
+    facts: Facts,
+}
 
 impl Clone for Parsed {
     fn clone(&self) -> Self {
@@ -113,7 +117,13 @@ impl Launch {
     /// before the first call, or on a copy.
     #[must_use]
     pub fn sass(&self) -> &Sass {
-        self.sass.0.get_or_init(|| Sass::new(&self.instructions))
+        self.sass.sass.get_or_init(|| Sass::new(&self.instructions))
+    }
+
+    /// What was asked of the SASS so far, under the same condition as [`Launch::sass`].
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.sass.facts
     }
 
     /// Duration under the profiler, ns.

@@ -14,9 +14,13 @@ use super::producer::Reaching;
 const WARP: f64 = 32.0;
 
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
-/// do; 0 where no lanes are missing.
+/// do, found once for a launch; 0 where no lanes are missing.
 #[must_use]
 pub fn idle_share(listing: &Listing) -> f64 {
+    listing.facts.idle_share(|| find(listing))
+}
+
+fn find(listing: &Listing) -> f64 {
     let regions = regions(listing);
     let (mut missing, mut idle) = (0.0, 0.0);
     for (index, _) in listing.entries() {

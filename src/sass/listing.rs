@@ -1,9 +1,11 @@
 //! A launch's instructions in address order, taken apart, with what each defines and uses.
 
 use super::access::width_bytes;
+use super::facts::Facts;
 use super::flow::{Exit, Flow};
 use super::instruction::{Instruction, OperandKind};
 use super::library::{self, Routine};
+use super::mix::Mix;
 use super::opcode::{Family, term};
 use super::operands::{Role, collect};
 use super::register::Slot;
@@ -155,6 +157,7 @@ impl Written {
 pub struct Listing<'a> {
     /// The instructions.
     pub sass: &'a Sass,
+    pub(super) facts: &'a Facts,
     rows: &'a [SourceRow],
 }
 
@@ -164,7 +167,14 @@ impl<'a> Listing<'a> {
     #[must_use]
     pub fn of(launch: &'a Launch) -> Option<Self> {
         let sass = launch.sass();
-        (!sass.entries.is_empty()).then_some(Self { sass, rows: &launch.instructions })
+        let (facts, rows) = (launch.facts(), launch.instructions.as_slice());
+        (!sass.entries.is_empty()).then_some(Self { sass, facts, rows })
+    }
+
+    /// What its executed instructions are, worked out once for a launch.
+    #[must_use]
+    pub fn mix(&self) -> &'a Mix {
+        self.facts.mix(|| Mix::new(self))
     }
 
     /// The source row of an instruction by its place in the listing.

@@ -1,5 +1,6 @@
 //! Who made a warp wait: from the instruction that waits back to those whose results it awaits.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::access::Space;
@@ -38,14 +39,26 @@ pub struct Blame<'a> {
 /// A [`Blame`] by places in the listing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
-    /// The instruction that makes others wait.
-    pub producer: usize,
-    /// The instruction that waits.
-    pub waiting: usize,
+    producer: u32,
+    waiting: u32,
     /// How they depend on each other.
     pub link: Link,
     /// Stall samples.
     pub samples: f64,
+}
+
+impl Charge {
+    /// The instruction that makes others wait.
+    #[must_use]
+    pub fn producer(&self) -> usize {
+        self.producer as usize
+    }
+
+    /// The instruction that waits.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting as usize
+    }
 }
 
 /// Definitions of one value that are followed: a compiler guards a handful of writes in a row, and a
@@ -232,25 +245,40 @@ impl<'a> Listing<'a> {
     /// it ran, and to the sharpest link only. Samples that no producer explains are left out.
     #[must_use]
     pub fn blame(&self, reason: StallReason) -> Vec<Blame<'a>> {
-        let mut all: Vec<Blame> = self
-            .charges(reason)
-            .into_iter()
-            .map(|each| Blame {
-                producer: self.row(each.producer),
-                waiting: self.row(each.waiting),
-                link: each.link,
-                samples: each.samples,
-            })
-            .collect();
+        let mut all: Vec<Blame> =
+            self.charges(reason).iter().map(|charge| self.blamed(charge)).collect();
         all.sort_by(|a, b| b.samples.total_cmp(&a.samples));
         all
     }
 
-    /// [`Listing::blame`] by places in the listing, in the order of the waiting instructions.
+    fn blamed(&self, charge: &Charge) -> Blame<'a> {
+        Blame {
+            producer: self.row(charge.producer()),
+            waiting: self.row(charge.waiting()),
+            link: charge.link,
+            samples: charge.samples,
+        }
+    }
+
+    /// [`Listing::blame`] by places in the listing, in the order of the waiting instructions. Of the
+    /// stalls that wait for a scoreboard they are found once for a launch.
     #[must_use]
-    pub fn charges(&self, reason: StallReason) -> Vec<Charge> {
-        let mut reaching = Reaching::new(self.sass);
+    pub fn charges(&self, reason: StallReason) -> Cow<'a, [Charge]> {
+        self.known_charges(reason).map_or_else(|| Cow::Owned(self.all(reason)), Cow::Borrowed)
+    }
+
+    fn known_charges(&self, reason: StallReason) -> Option<&'a [Charge]> {
+        self.facts.charges(reason, || self.all(reason).into())
+    }
+
+    fn all(&self, reason: StallReason) -> Vec<Charge> {
         let mut all = Vec::new();
+        self.find_charges(reason, |charge| all.push(charge));
+        all
+    }
+
+    fn find_charges(&self, reason: StallReason, mut charge: impl FnMut(Charge)) {
+        let mut reaching = Reaching::new(self.sass);
         for waiting in 0..self.sass.entries.len() {
             let samples = self.row(waiting).counters.stall_samples[reason as usize];
             if samples <= 0.0 {
@@ -263,28 +291,46 @@ impl<'a> Listing<'a> {
             for (producer, link) in producers {
                 let share = if sum > 0.0 { runs(producer) / sum } else { even };
                 if share > 0.0 {
-                    all.push(Charge { producer, waiting, link, samples: samples * share });
+                    let (producer, waiting) = (producer as u32, waiting as u32);
+                    charge(Charge { producer, waiting, link, samples: samples * share });
                 }
             }
         }
-        all
     }
 
     /// The samples of a stall by the file and line of the producer and of the waiting instruction,
     /// most first: the form for reports. Lines that the export does not know are `None`.
     #[must_use]
     pub fn blame_by_line(&self, reason: StallReason) -> Vec<LineBlame<'a>> {
-        let mut lines: BTreeMap<(Place<'a>, Place<'a>), LineBlame<'a>> = BTreeMap::new();
-        for each in self.blame(reason) {
-            let place = |row: &'a SourceRow| (row.file.as_deref(), row.line);
-            let (producer, waiting) = (place(each.producer), place(each.waiting));
-            let opcode = super::Instruction::parse(&each.producer.text)
-                .map_or("", |instruction| instruction.opcode);
-            // The first is the one with most samples: its opcode stands for the pair.
-            let none = LineBlame { producer, waiting, opcode, samples: 0.0 };
-            lines.entry((producer, waiting)).or_insert(none).samples += each.samples;
+        // For each pair of lines the sum, and the charge with most samples, whose opcode stands for
+        // the pair.
+        let mut lines: BTreeMap<(Place<'a>, Place<'a>), (f64, Charge)> = BTreeMap::new();
+        let place = |index: usize| {
+            let row = self.row(index);
+            (row.file.as_deref(), row.line)
+        };
+        let add = |charge: Charge| {
+            let pair = (place(charge.producer()), place(charge.waiting()));
+            let (sum, most) = lines.entry(pair).or_insert((0.0, charge));
+            *sum += charge.samples;
+            if charge.samples > most.samples {
+                *most = charge;
+            }
+        };
+        // Charges that are not kept are not put in a list either: nearly every instruction waits for
+        // a fixed latency now and then.
+        match self.known_charges(reason) {
+            Some(known) => known.iter().copied().for_each(add),
+            None => self.find_charges(reason, add),
         }
-        let mut lines: Vec<LineBlame> = lines.into_values().collect();
+        let mut lines: Vec<LineBlame> = lines
+            .into_iter()
+            .map(|((producer, waiting), (samples, most))| {
+                let opcode = super::Instruction::parse(self.text(most.producer()))
+                    .map_or("", |instruction| instruction.opcode);
+                LineBlame { producer, waiting, opcode, samples }
+            })
+            .collect();
         lines.sort_by(|a, b| b.samples.total_cmp(&a.samples));
         lines
     }

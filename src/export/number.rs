@@ -69,8 +69,8 @@ impl Style {
     pub fn of<'a>(cells: impl IntoIterator<Item = &'a str>) -> Result<Self, Ambiguous> {
         let mut seen: [Option<&str>; 5] = [None; 5];
         for cell in cells {
-            // Most cells of a page are plain counts, which say nothing.
-            if plain_count(cell).is_some() {
+            // Most cells of a page are plain counts or no numbers, which say nothing.
+            if plain_count(cell).is_some() || !begins_number(cell.trim_start()) {
                 continue;
             }
             if let Some(evidence) = evidence(aggregate(cell)) {
@@ -104,11 +104,12 @@ impl Style {
         if let Some(count) = plain_count(text) {
             return Some(count);
         }
-        let text = aggregate(text);
         // Rust also reads `inf`, `nan` and `infinity`, which are no measurements.
-        if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c))
-            || !text.contains(|c: char| c.is_ascii_digit())
-        {
+        if !begins_number(text.trim_start()) {
+            return None;
+        }
+        let text = aggregate(text);
+        if !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let (group, decimal) = match self {
@@ -150,9 +151,19 @@ fn plain_count(text: &str) -> Option<f64> {
     Some(count as f64)
 }
 
+/// True for text that begins as numbers do.
+fn begins_number(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.,".contains(&byte))
+}
+
 /// The cell without the list of instances that `--print-metric-instances` appends.
 fn aggregate(text: &str) -> &str {
     let text = text.trim();
+    // Few cells have a list, and looking for one character is quick.
+    if !text.contains('(') {
+        return text;
+    }
     text.split_once(" (").map_or(text, |(value, _)| value.trim_end())
 }
 

@@ -118,8 +118,7 @@ impl<'a> Reader<'a> {
         } else if cells::is_header(line) {
             self.header(line);
         } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
-            let (whole, next) =
-                cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
+            let (whole, next) = cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
             if !whole {
                 self.page.notices.push(format!(
                     "{}: line {} of the source page can't be taken apart and was left out",

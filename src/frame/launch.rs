@@ -85,6 +85,10 @@ impl Launch {
                     .push(row.clone());
             }
         }
+        // Part of reading, like the numbers: what is text in the export is not taken apart later.
+        for launch in &launches {
+            let _ = launch.sass();
+        }
         launches
     }
 
@@ -113,8 +117,8 @@ impl Launch {
         self.get(&reason.ratio_metric())
     }
 
-    /// The SASS of [`Launch::instructions`] taken apart, worked out once: change the instructions
-    /// before the first call, or on a copy.
+    /// The SASS of [`Launch::instructions`] taken apart, worked out once, for launches of an export
+    /// when they are read: change the instructions before the first call, or on a copy.
     #[must_use]
     pub fn sass(&self) -> &Sass {
         self.sass.sass.get_or_init(|| Sass::new(&self.instructions))

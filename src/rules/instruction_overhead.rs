@@ -113,10 +113,11 @@ fn removable(listing: Listing) -> Vec<bool> {
             if !free[index] {
                 continue;
             }
-            let hangs = entry.routine.is_some()
-                || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
-                    reaching.definitions(index, *each).any(|at| !free[at as usize])
-                });
+            let hangs =
+                entry.routine.is_some()
+                    || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
+                        reaching.definitions(index, *each).any(|at| !free[at as usize])
+                    });
             if hangs {
                 free[index] = false;
                 changed = true;

@@ -106,6 +106,9 @@ impl<'a> Removal<'a> {
     /// A share of the waiting at each of these lines goes: `saved` instructions of those that its
     /// arithmetic executes.
     pub fn remove_waits(&mut self, saved: &HashMap<(Option<&str>, Option<u32>), f64>) {
+        if saved.is_empty() {
+            return;
+        }
         let listing = self.listing;
         let place = |index: usize| {
             let row = listing.row(index);
@@ -114,7 +117,9 @@ impl<'a> Removal<'a> {
         let is_math = |index: &usize| !listing.sass.entries[*index].family.is_memory();
         let mut executed: HashMap<_, f64> = HashMap::new();
         for index in (0..self.waits.len()).filter(is_math) {
-            *executed.entry(place(index)).or_default() += listing.executed(index);
+            if saved.contains_key(&place(index)) {
+                *executed.entry(place(index)).or_default() += listing.executed(index);
+            }
         }
         for index in (0..self.waits.len()).filter(is_math) {
             let (Some(saved), Some(all)) = (saved.get(&place(index)), executed.get(&place(index)))
@@ -133,7 +138,8 @@ impl<'a> Removal<'a> {
         let place = |index: usize| self.listing.sass.flow.innermost(index);
         let mut picked: Vec<Option<usize>> = Vec::new();
         for index in 0..self.gone.len() {
-            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index)) {
+            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index))
+            {
                 picked.push(place(index));
             }
         }
@@ -247,6 +253,9 @@ pub fn locations(
     let mut total = 0.0;
     for (index, _) in listing.entries() {
         let (row, weight) = (listing.row(index), weight(index).max(0.0));
+        if weight <= 0.0 {
+            continue;
+        }
         total += weight;
         if let (Some(file), Some(line)) = (row.file.as_deref(), row.line) {
             *lines.entry((file, line)).or_default() += weight;
@@ -291,11 +300,8 @@ impl Runs {
     /// Counts the routines that are picked and replaces them by their fast forms.
     pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
-        let mut found = Self {
-            by_routine: HashMap::new(),
-            weights: HashMap::new(),
-            slow_path: 0.0,
-        };
+        let mut found =
+            Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
         let whole = loops_of(listing, Routine::IntegerDivision);

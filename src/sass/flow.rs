@@ -56,10 +56,8 @@ impl Flow {
     #[must_use]
     pub fn new(count: usize, exit: impl Fn(usize) -> Exit) -> Self {
         let (mut blocks, block_of) = split(count, &exit);
-        let after: Vec<Vec<u32>> = blocks
-            .iter()
-            .map(|block| successors(exit(block.end - 1), block, &block_of))
-            .collect();
+        let after: Vec<Vec<u32>> =
+            blocks.iter().map(|block| successors(exit(block.end - 1), block, &block_of)).collect();
         for (from, targets) in (0_u32..).zip(&after) {
             for &to in targets {
                 blocks[to as usize].before.push(from);
@@ -98,7 +96,8 @@ impl Flow {
 
 /// The smallest loop that holds a block.
 fn smallest(loops: &[Loop], block: u32) -> Option<u32> {
-    let holding = (0_u32..).zip(loops).filter(|(_, each)| each.blocks.binary_search(&block).is_ok());
+    let holding =
+        (0_u32..).zip(loops).filter(|(_, each)| each.blocks.binary_search(&block).is_ok());
     holding.min_by_key(|(_, each)| each.blocks.len()).map(|(place, _)| place)
 }
 

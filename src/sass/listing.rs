@@ -24,7 +24,7 @@ pub enum Operation {
     Fused,
 }
 
-/// One instruction, without its text: 32 bytes, whatever the listing's length.
+/// One instruction, without its text: 28 bytes, whatever the listing's length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Its place in the launch's `instructions`.

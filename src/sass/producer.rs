@@ -71,8 +71,10 @@ const NEAR: usize = 64;
 /// Definitions that reach uses, found once for each block and slot.
 pub struct Reaching<'a> {
     sass: &'a Sass,
-    /// For each block and slot that were asked for, which part of `lists` holds what comes in.
-    into: HashMap<(u32, Slot), (u32, u32)>,
+    /// For each block and slot that were asked for the place in `lists` of what comes in. Two numbers of
+    /// 32 bits each, for a large kernel asks of thousands.
+    into: HashMap<u32, u32>,
+    /// How many definitions come in, and which; one such list after the other.
     lists: Vec<u32>,
     guards_hold: bool,
     // Room that is used again: most questions have one answer, and there are many.
@@ -136,17 +138,20 @@ impl<'a> Reaching<'a> {
             self.open.push(definition);
             return;
         }
-        let (start, end) = self.before(self.sass.flow.block_of[index], each.slot);
-        self.open.extend(self.lists[start as usize..end as usize].iter().rev());
+        let at = self.before(self.sass.flow.block_of[index], each.slot) as usize;
+        let count = self.lists[at] as usize;
+        self.open.extend(self.lists[at + 1..=at + count].iter().rev());
     }
 
-    /// The last definitions of a slot before a block, one for each way, as a part of `lists`.
-    fn before(&mut self, block: u32, slot: Slot) -> (u32, u32) {
-        if let Some(&known) = self.into.get(&(block, slot)) {
+    /// The last definitions of a slot before a block, one for each way, as a place in `lists`.
+    fn before(&mut self, block: u32, slot: Slot) -> u32 {
+        let key = block * Slot::COUNT as u32 + slot.index() as u32;
+        if let Some(&known) = self.into.get(&key) {
             return known;
         }
         let blocks = &self.sass.flow.blocks;
-        let start = self.lists.len();
+        let at = self.lists.len();
+        self.lists.push(0);
         let mut seen = vec![false; blocks.len()];
         let mut open: Vec<u32> = blocks[block as usize].before.clone();
         while let Some(block) = open.pop() {
@@ -158,10 +163,10 @@ impl<'a> Reaching<'a> {
                 None => open.extend(&blocks[block as usize].before),
             }
         }
-        self.lists[start..].sort_unstable();
-        let part = (start as u32, self.lists.len() as u32);
-        self.into.insert((block, slot), part);
-        part
+        self.lists[at + 1..].sort_unstable();
+        self.lists[at] = (self.lists.len() - at - 1) as u32;
+        self.into.insert(key, at as u32);
+        at as u32
     }
 }
 

@@ -189,14 +189,20 @@ mod tests {
 
     #[test]
     fn cells_from_the_left_are_those_of_a_split() {
-        for line in ["", "\"", "\"1\",\"a\"", "\",\"", "\",\",\"", "\"\",\"\",\"é\",\"2\",", "a,b\",\"c"] {
+        for line in
+            ["", "\"", "\"1\",\"a\"", "\",\"", "\",\",\"", "\"\",\"\",\"é\",\"2\",", "a,b\",\"c"]
+        {
             let split: Vec<&str> = line.split(BETWEEN).collect();
             assert_eq!(from_the_left(line).collect::<Vec<_>>(), split, "{line}");
             let count = split.len() - 1;
             let (first, cells) = from_the_right(line, count).unwrap();
             let mut backwards: Vec<&str> = line.rsplit(BETWEEN).collect();
             backwards.reverse();
-            assert_eq!(std::iter::once(first).chain(cells).collect::<Vec<_>>(), backwards, "{line}");
+            assert_eq!(
+                std::iter::once(first).chain(cells).collect::<Vec<_>>(),
+                backwards,
+                "{line}"
+            );
             assert_eq!(from_the_right(line, count + 1), None, "{line}");
         }
     }

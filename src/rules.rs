@@ -60,6 +60,7 @@ mod occupancy;
 mod opcodes;
 mod remote;
 mod roof;
+mod shares;
 mod stalls;
 #[cfg(test)]
 mod testing;

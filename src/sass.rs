@@ -8,6 +8,7 @@
 pub mod access;
 pub mod chain;
 pub mod doubles;
+pub mod facts;
 pub mod flow;
 pub mod idle;
 pub mod instruction;
@@ -24,6 +25,7 @@ pub mod sharing;
 pub mod slice;
 
 pub use access::{Space, width_bytes};
+pub use facts::Facts;
 pub use instruction::{Instruction, Operand, OperandKind};
 pub use library::Routine;
 pub use listing::{Entry, Listing, Operation, Sass};

@@ -59,11 +59,11 @@ impl Pages {
     /// # Errors
     /// [`Error::Input`] where a page can't be read; `name` stands for the profile in the message.
     pub fn export(&self, name: &Path) -> Result<Export> {
-        let files: Vec<(PathBuf, Vec<u8>)> = self
+        let files: Vec<(PathBuf, &[u8])> = self
             .named()
             .into_iter()
             .filter(|(_, text)| !text.is_empty())
-            .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes().to_vec()))
+            .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes()))
             .collect();
         // A run whose counters were forbidden has its timing and no pages.
         if files.is_empty() { Ok(Export::default()) } else { crate::export::pages::read(&files) }

@@ -5,6 +5,7 @@
 
 mod table;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::ncu_message;
@@ -30,16 +31,19 @@ pub enum PageKind {
 /// The text of an exported file: UTF-8, or the UTF-16 that PowerShell's `>` writes. Bytes that are
 /// neither become replacement characters.
 #[must_use]
-pub fn decode(bytes: &[u8]) -> String {
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
     let wide = |unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> =
             bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-        String::from_utf16_lossy(&units)
+        Cow::Owned(String::from_utf16_lossy(&units))
     };
     match bytes {
         [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
         [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
-        _ => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::from_utf8_lossy(bytes),
     }
 }
 

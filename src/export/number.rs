@@ -69,6 +69,10 @@ impl Style {
     pub fn of<'a>(cells: impl IntoIterator<Item = &'a str>) -> Result<Self, Ambiguous> {
         let mut seen: [Option<&str>; 5] = [None; 5];
         for cell in cells {
+            // Most cells of a page are plain counts or no numbers, which say nothing.
+            if plain_count(cell).is_some() || !begins_number(cell.trim_start()) {
+                continue;
+            }
             if let Some(evidence) = evidence(aggregate(cell)) {
                 seen[evidence as usize].get_or_insert(cell);
             }
@@ -97,11 +101,15 @@ impl Style {
     /// The number of a cell in this style; see [`parse`].
     #[must_use]
     pub fn parse(self, text: &str) -> Option<f64> {
-        let text = aggregate(text);
+        if let Some(count) = plain_count(text) {
+            return Some(count);
+        }
         // Rust also reads `inf`, `nan` and `infinity`, which are no measurements.
-        if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c))
-            || !text.contains(|c: char| c.is_ascii_digit())
-        {
+        if !begins_number(text.trim_start()) {
+            return None;
+        }
+        let text = aggregate(text);
+        if !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let (group, decimal) = match self {
@@ -124,9 +132,38 @@ impl Style {
     }
 }
 
+/// Digits that every whole number of so many digits is exact with in a double.
+const EXACT_DIGITS: usize = 15;
+
+/// The number of a cell that holds digits and nothing else, which is the same in every style; `None`
+/// for anything else, and for more digits than a double keeps.
+fn plain_count(text: &str) -> Option<f64> {
+    if text.is_empty() || text.len() > EXACT_DIGITS {
+        return None;
+    }
+    let mut count = 0_u64;
+    for byte in text.bytes() {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        count = 10 * count + u64::from(byte - b'0');
+    }
+    Some(count as f64)
+}
+
+/// True for text that begins as numbers do.
+fn begins_number(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.,".contains(&byte))
+}
+
 /// The cell without the list of instances that `--print-metric-instances` appends.
 fn aggregate(text: &str) -> &str {
     let text = text.trim();
+    // Few cells have a list, and looking for one character is quick.
+    if !text.contains('(') {
+        return text;
+    }
     text.split_once(" (").map_or(text, |(value, _)| value.trim_end())
 }
 

@@ -1,5 +1,6 @@
 //! The pages of one profile, joined.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -21,11 +22,11 @@ const DETAILS_ALONE: &str = "this is ncu's details page alone, without the stall
 /// # Errors
 /// A file that is no page of ncu, two raw or two details pages, a source page alone, pages of
 /// different profiles.
-pub fn read(files: &[(PathBuf, Vec<u8>)]) -> Result<Export> {
+pub fn read(files: &[(PathBuf, impl AsRef<[u8]>)]) -> Result<Export> {
     let (mut raw, mut details) = (None, None);
-    let mut sources: Vec<(&Path, String)> = Vec::new();
+    let mut sources: Vec<(&Path, Cow<str>)> = Vec::new();
     for (path, bytes) in files {
-        let text = csv_pages::decode(bytes);
+        let text = csv_pages::decode(bytes.as_ref());
         let twice = |page: &str| {
             Error::input(
                 path,

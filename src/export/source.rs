@@ -11,6 +11,7 @@ mod launches;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::csv_pages::{self, PageKind};
 use super::number::Style;
@@ -65,7 +66,7 @@ struct Reader<'a> {
     name: &'a Path,
     style: Style,
     matcher: Matcher<'a>,
-    columns: Option<Columns>,
+    columns: Option<Rc<Columns>>,
     /// From the `File Path` line above the header.
     file: Option<String>,
     /// From the `Kernel Name` or `Function Name` line above the header.
@@ -116,15 +117,14 @@ impl<'a> Reader<'a> {
             self.columns = None;
         } else if cells::is_header(line) {
             self.header(line);
-        } else if let Some(columns) = self.columns.as_ref().filter(|_| cells::is_data(line)) {
-            let (text, next) = cells::row(lines, at, columns);
-            match text {
-                Some(text) => self.row(&text),
-                None => self.page.notices.push(format!(
+        } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
+            let (whole, next) = cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
+            if !whole {
+                self.page.notices.push(format!(
                     "{}: line {} of the source page can't be taken apart and was left out",
                     self.name.display(),
                     at + 1
-                )),
+                ));
             }
             return next;
         }
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         if columns.is_none() {
             self.text_view = true;
         }
-        self.columns = columns;
+        self.columns = columns.map(Rc::new);
         let function = self.function.clone().unwrap_or_default();
         // The sass view has no files: what stands above it is of an earlier table.
         if self.columns.as_ref().is_some_and(|columns| !columns.has_lines()) {
@@ -154,9 +154,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn row(&mut self, text: &str) {
-        let Some(columns) = &self.columns else { return };
-        let Some(cells) = Cells::split(text, columns) else { return };
+    fn row(&mut self, cells: &Cells, columns: &Columns) {
         let address = cells.address();
         if address.is_none() && cells.line.is_empty() {
             // `...`: instructions of other lines lie between.

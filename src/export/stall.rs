@@ -2,7 +2,6 @@
 
 /// Why a warp could not issue in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(usize)]
 pub enum StallReason {
     /// Waits for the block's other warps at a barrier.
     Barrier,

@@ -7,7 +7,7 @@ use crate::export::stall::StallReason;
 use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
-use crate::sass::Sass;
+use crate::sass::{Facts, Sass};
 
 /// One kernel launch with everything known of it.
 ///
@@ -30,9 +30,13 @@ pub struct Launch {
     sass: Parsed,
 }
 
-/// The SASS taken apart, on first use. A copy begins without: its instructions may be changed.
+/// The SASS taken apart and what was asked of it, on first use. A copy begins without: its
+/// instructions may be changed.
 #[derive(Debug, Default)]
-struct Parsed(OnceLock<Sass>);
+struct Parsed {
+    sass: OnceLock<Sass>,
+    facts: Facts,
+}
 
 impl Clone for Parsed {
     fn clone(&self) -> Self {
@@ -81,6 +85,10 @@ impl Launch {
                     .push(row.clone());
             }
         }
+        // Part of reading, like the numbers: what is text in the export is not taken apart later.
+        for launch in &launches {
+            let _ = launch.sass();
+        }
         launches
     }
 
@@ -109,11 +117,17 @@ impl Launch {
         self.get(&reason.ratio_metric())
     }
 
-    /// The SASS of [`Launch::instructions`] taken apart, worked out once: change the instructions
-    /// before the first call, or on a copy.
+    /// The SASS of [`Launch::instructions`] taken apart, worked out once, for launches of an export
+    /// when they are read: change the instructions before the first call, or on a copy.
     #[must_use]
     pub fn sass(&self) -> &Sass {
-        self.sass.0.get_or_init(|| Sass::new(&self.instructions))
+        self.sass.sass.get_or_init(|| Sass::new(&self.instructions))
+    }
+
+    /// What was asked of the SASS so far, under the same condition as [`Launch::sass`].
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.sass.facts
     }
 
     /// Duration under the profiler, ns.

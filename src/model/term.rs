@@ -5,7 +5,6 @@ use crate::finding::Bound;
 
 /// A resource whose busy time is a term of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(usize)]
 pub enum Term {
     /// Device memory.
     Dram,

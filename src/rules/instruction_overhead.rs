@@ -56,10 +56,9 @@ fn check(case: &Case) -> Option<Draft> {
     let listing = removal.listing;
     let overhead = removable(listing);
     let mut sums = vec![(0.0, 0.0); listing.sass.flow.loops.len()];
-    let loop_of: Vec<Option<usize>> =
-        listing.entries().map(|(index, _)| listing.sass.flow.innermost(index)).collect();
+    let loop_of = |index: usize| listing.sass.flow.innermost(index);
     for (index, _) in listing.entries() {
-        let Some(at) = loop_of[index] else { continue };
+        let Some(at) = loop_of(index) else { continue };
         let executed = listing.executed(index);
         sums[at].0 += if overhead[index] { executed } else { 0.0 };
         sums[at].1 += executed;
@@ -67,7 +66,7 @@ fn check(case: &Case) -> Option<Draft> {
     let heavy: Vec<bool> = sums.iter().map(|(overhead, all)| *overhead > OUTWEIGHS * all).collect();
     let mut spent = 0.0;
     for (index, _) in listing.entries() {
-        if overhead[index] && loop_of[index].is_some_and(|at| heavy[at]) {
+        if overhead[index] && loop_of(index).is_some_and(|at| heavy[at]) {
             spent += listing.executed(index);
             removal.remove(index, 1.0 - 1.0 / UNROLL);
         }
@@ -114,11 +113,11 @@ fn removable(listing: Listing) -> Vec<bool> {
             if !free[index] {
                 continue;
             }
-            let hangs = entry.routine.is_some()
-                || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
-                    let from = reaching.definitions(index, *each);
-                    from.into_iter().any(|at| !free[at as usize])
-                });
+            let hangs =
+                entry.routine.is_some()
+                    || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
+                        reaching.definitions(index, *each).any(|at| !free[at as usize])
+                    });
             if hangs {
                 free[index] = false;
                 changed = true;

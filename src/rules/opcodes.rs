@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::limits::{NOISE, NOISE_SOURCE};
+use super::shares::Shares;
 use super::{Case, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Location;
@@ -31,15 +32,15 @@ pub struct Removal<'a> {
     /// The launch's instructions.
     pub listing: Listing<'a>,
     /// Their mix.
-    pub mix: Mix,
+    pub mix: &'a Mix,
     /// For each instruction the share of its executions that goes (0 to 1).
-    gone: Vec<f64>,
+    gone: Shares,
     /// For each instruction the share of its L1 wavefronts that goes (0 to 1).
-    l1: Vec<f64>,
+    l1: Shares,
     /// For each instruction the share of its waiting to issue that goes (0 to 1).
-    waits: Vec<f64>,
+    waits: Shares,
     /// For each instruction the share of the waiting for its results that goes (0 to 1).
-    results: Vec<f64>,
+    results: Shares,
     /// Warp instructions that come instead, less those that go without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -48,10 +49,10 @@ impl<'a> Removal<'a> {
     /// Nothing removed yet; `None` without SASS.
     pub fn new(case: &Case<'a>) -> Option<Self> {
         let listing = Listing::of(case.launch)?;
-        let none = vec![0.0; listing.sass.entries.len()];
+        let none = Shares::new(listing.sass.entries.len());
         Some(Self {
             listing,
-            mix: Mix::new(&listing),
+            mix: listing.mix(),
             gone: none.clone(),
             l1: none.clone(),
             waits: none.clone(),
@@ -63,24 +64,24 @@ impl<'a> Removal<'a> {
     /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
     pub fn remove(&mut self, index: usize, share: f64) {
         self.remove_but_l1(index, share);
-        self.l1[index] = self.l1[index].max(share);
+        self.l1.raise(index, share);
     }
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
         self.remove_but_latency(index, share);
-        self.results[index] = self.results[index].max(share);
+        self.results.raise(index, share);
     }
 
     /// The same, while its results are awaited as long as before.
     pub fn remove_but_latency(&mut self, index: usize, share: f64) {
-        self.gone[index] = self.gone[index].max(share);
-        self.waits[index] = self.waits[index].max(share);
+        self.gone.raise(index, share);
+        self.waits.raise(index, share);
     }
 
     /// A share of an instruction's wavefronts goes.
     pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
-        self.l1[index] = self.l1[index].max(share);
+        self.l1.raise(index, share);
     }
 
     /// So many warp instructions come instead on a unit.
@@ -105,6 +106,9 @@ impl<'a> Removal<'a> {
     /// A share of the waiting at each of these lines goes: `saved` instructions of those that its
     /// arithmetic executes.
     pub fn remove_waits(&mut self, saved: &HashMap<(Option<&str>, Option<u32>), f64>) {
+        if saved.is_empty() {
+            return;
+        }
         let listing = self.listing;
         let place = |index: usize| {
             let row = listing.row(index);
@@ -113,7 +117,9 @@ impl<'a> Removal<'a> {
         let is_math = |index: &usize| !listing.sass.entries[*index].family.is_memory();
         let mut executed: HashMap<_, f64> = HashMap::new();
         for index in (0..self.waits.len()).filter(is_math) {
-            *executed.entry(place(index)).or_default() += listing.executed(index);
+            if saved.contains_key(&place(index)) {
+                *executed.entry(place(index)).or_default() += listing.executed(index);
+            }
         }
         for index in (0..self.waits.len()).filter(is_math) {
             let (Some(saved), Some(all)) = (saved.get(&place(index)), executed.get(&place(index)))
@@ -121,24 +127,23 @@ impl<'a> Removal<'a> {
                 continue;
             };
             let share = if *all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
-            self.waits[index] = self.waits[index].max(share);
-            self.results[index] = self.results[index].max(share);
+            self.waits.raise(index, share);
+            self.results.raise(index, share);
         }
     }
 
     /// For each instruction whether some picked and executed one stands in the same innermost loop, or
     /// outside all loops as it does.
     pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Vec<bool> {
-        let flow = &self.listing.sass.flow;
-        let places: Vec<Option<usize>> =
-            (0..self.gone.len()).map(|index| flow.innermost(index)).collect();
+        let place = |index: usize| self.listing.sass.flow.innermost(index);
         let mut picked: Vec<Option<usize>> = Vec::new();
-        for (index, place) in places.iter().enumerate() {
-            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(place) {
-                picked.push(*place);
+        for index in 0..self.gone.len() {
+            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index))
+            {
+                picked.push(place(index));
             }
         }
-        places.iter().map(|place| picked.contains(place)).collect()
+        (0..self.gone.len()).map(|index| picked.contains(&place(index))).collect()
     }
 
     /// Warp instructions that go, those that come instead taken off.
@@ -186,7 +191,7 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.waits.iter().chain(&self.results).all(|share| *share <= 0.0) {
+        if self.waits.are_none() && self.results.are_none() {
             return Vec::new();
         }
         let mut shares = Vec::new();
@@ -199,7 +204,7 @@ impl<'a> Removal<'a> {
             let gone: f64 = match reason {
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
-                    charges.iter().map(|each| each.samples * self.results[each.producer]).sum()
+                    charges.iter().map(|each| each.samples * self.results[each.producer()]).sum()
                 }
                 // Waits at barriers and fences are for other warps; these two are no waits at all.
                 StallReason::Barrier
@@ -248,6 +253,9 @@ pub fn locations(
     let mut total = 0.0;
     for (index, _) in listing.entries() {
         let (row, weight) = (listing.row(index), weight(index).max(0.0));
+        if weight <= 0.0 {
+            continue;
+        }
         total += weight;
         if let (Some(file), Some(line)) = (row.file.as_deref(), row.line) {
             *lines.entry((file, line)).or_default() += weight;
@@ -279,8 +287,8 @@ pub fn locations(
 pub struct Runs {
     /// How often each routine's mark was executed.
     by_routine: HashMap<Routine, f64>,
-    /// For each instruction how many it saves as a mark, or 1 on a slow path, per execution.
-    weights: Vec<f64>,
+    /// How many an instruction saves as a mark, or 1 on a slow path, per execution.
+    weights: HashMap<usize, f64>,
     /// Executed instructions of slow paths.
     pub slow_path: f64,
 }
@@ -292,11 +300,8 @@ impl Runs {
     /// Counts the routines that are picked and replaces them by their fast forms.
     pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
-        let mut found = Self {
-            by_routine: HashMap::new(),
-            weights: vec![0.0; listing.sass.entries.len()],
-            slow_path: 0.0,
-        };
+        let mut found =
+            Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
         let whole = loops_of(listing, Routine::IntegerDivision);
@@ -317,14 +322,14 @@ impl Runs {
             *found.by_routine.entry(routine).or_default() += runs;
             let (now, then) = (routine.cost(), routine.fast_cost());
             removal.replace(runs, now, then);
-            found.weights[index] = now.all - then.all;
+            found.weights.insert(index, now.all - then.all);
             let row = listing.row(index);
             *saved.entry((row.file.as_deref(), row.line)).or_default() +=
                 runs * (now.all - then.all);
             if routine == Routine::LongDivision {
                 for (call, range) in called(listing, index) {
                     removal.remove(call, 1.0);
-                    found.weights[call] = 1.0;
+                    found.weights.insert(call, 1.0);
                     range.for_each(|at| removal.remove(at, 1.0));
                 }
             } else {
@@ -335,7 +340,7 @@ impl Runs {
         slow.dedup();
         for index in slow {
             removal.remove(index, 1.0);
-            found.weights[index] = 1.0;
+            found.weights.insert(index, 1.0);
             found.slow_path += listing.executed(index);
         }
         removal.remove_waits(&saved);
@@ -352,7 +357,9 @@ impl Runs {
     /// The lines that run them.
     pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
         let listing = removal.listing;
-        let weight = |index: usize| self.weights[index] * listing.executed(index);
+        let weight = |index: usize| {
+            self.weights.get(&index).map_or(0.0, |weight| weight * listing.executed(index))
+        };
         locations(case, listing, weight, "instructions saved")
     }
 }
@@ -372,19 +379,19 @@ fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
     let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
     let around = (mark..end).find_map(|index| {
         let entry = &listing.sass.entries[index];
-        let to = entry.target.filter(|&to| entry.conditional && to > index)?;
+        let to = entry.target().filter(|&to| entry.conditional && to > index)?;
         Some(index + 1..to)
     });
     let Some(around) = around else { return Vec::new() };
     // Only slow paths call functions or convert whole doubles; other code may be branched around too.
     let is_slow = |index: usize| {
         let entry = &listing.sass.entries[index];
-        entry.callee.is_some() || entry.family == Family::ConvertFp64
+        entry.callee().is_some() || entry.family == Family::ConvertFp64
     };
     if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
         return Vec::new();
     }
-    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee);
+    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee());
     let functions = callees.filter_map(|first| listing.function(first)).flatten();
     around.clone().chain(functions).collect()
 }
@@ -394,7 +401,7 @@ const LONGEST_PATH: usize = 160;
 
 /// The calls of the function that an instruction stands in, and the function.
 fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
-    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee?)));
+    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));
     calls
         .filter_map(|(call, first)| Some((call, listing.function(first)?)))
         .filter(|(_, range)| range.contains(&index))

@@ -62,7 +62,7 @@ struct Sources<'a> {
 impl Sources<'_> {
     fn of(&mut self, index: usize, each: Use) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
-        let mut open: Vec<u32> = self.reaching.definitions(index, each);
+        let mut open: Vec<u32> = self.reaching.definitions(index, each).collect();
         let mut seen: Vec<u32> = Vec::new();
         while let Some(definition) = open.pop() {
             if seen.contains(&definition) {

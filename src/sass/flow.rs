@@ -46,16 +46,18 @@ pub struct Flow {
     pub block_of: Vec<u32>,
     /// The loops, in the order of their branches; those with one head are one loop.
     pub loops: Vec<Loop>,
+    /// For each block the smallest loop that holds it, by its place in `loops`.
+    innermost: Vec<Option<u32>>,
 }
 
 impl Flow {
-    /// The flow among instructions in address order. Code that nothing branches to, such as called
-    /// functions, begins anew.
+    /// The flow among so many instructions in address order, by how each passes control on. Code that
+    /// nothing branches to, such as called functions, begins anew.
     #[must_use]
-    pub fn new(exits: &[Exit]) -> Self {
-        let (mut blocks, block_of) = split(exits);
+    pub fn new(count: usize, exit: impl Fn(usize) -> Exit) -> Self {
+        let (mut blocks, block_of) = split(count, &exit);
         let after: Vec<Vec<u32>> =
-            blocks.iter().map(|block| successors(exits, block, &block_of)).collect();
+            blocks.iter().map(|block| successors(exit(block.end - 1), block, &block_of)).collect();
         for (from, targets) in (0_u32..).zip(&after) {
             for &to in targets {
                 blocks[to as usize].before.push(from);
@@ -80,36 +82,43 @@ impl Flow {
                 }
             }
         }
-        Self { blocks, block_of, loops }
+        let innermost = (0_u32..).zip(&blocks).map(|(block, _)| smallest(&loops, block)).collect();
+        Self { blocks, block_of, loops, innermost }
     }
 
     /// The smallest loop that holds an instruction, by its place in [`Flow::loops`].
     #[must_use]
     pub fn innermost(&self, index: usize) -> Option<usize> {
-        let block = self.block_of.get(index)?;
-        let holds = |each: &Loop| each.blocks.binary_search(block).is_ok();
-        let found = self.loops.iter().enumerate().filter(|(_, each)| holds(each));
-        found.min_by_key(|(_, each)| each.blocks.len()).map(|(place, _)| place)
+        let block = *self.block_of.get(index)?;
+        self.innermost[block as usize].map(|at| at as usize)
     }
 }
 
+/// The smallest loop that holds a block.
+fn smallest(loops: &[Loop], block: u32) -> Option<u32> {
+    let holding =
+        (0_u32..).zip(loops).filter(|(_, each)| each.blocks.binary_search(&block).is_ok());
+    holding.min_by_key(|(_, each)| each.blocks.len()).map(|(place, _)| place)
+}
+
 /// Blocks without their predecessors, and the block of each instruction.
-fn split(exits: &[Exit]) -> (Vec<Block>, Vec<u32>) {
-    let mut leads = vec![false; exits.len()];
-    for (index, exit) in exits.iter().enumerate() {
+fn split(count: usize, exit: impl Fn(usize) -> Exit) -> (Vec<Block>, Vec<u32>) {
+    let mut leads = vec![false; count];
+    for index in 0..count {
+        let exit = exit(index);
         if let Exit::Branch(target) | Exit::Jump(target) = exit
-            && let Some(lead) = leads.get_mut(*target)
+            && let Some(lead) = leads.get_mut(target)
         {
             *lead = true;
         }
-        if *exit != Exit::Next
+        if exit != Exit::Next
             && let Some(lead) = leads.get_mut(index + 1)
         {
             *lead = true;
         }
     }
     let mut blocks: Vec<Block> = Vec::new();
-    let mut block_of = Vec::with_capacity(exits.len());
+    let mut block_of = Vec::with_capacity(count);
     for (index, leads) in leads.into_iter().enumerate() {
         match blocks.last_mut() {
             Some(block) if !leads => block.end = index + 1,
@@ -120,10 +129,10 @@ fn split(exits: &[Exit]) -> (Vec<Block>, Vec<u32>) {
     (blocks, block_of)
 }
 
-fn successors(exits: &[Exit], block: &Block, block_of: &[u32]) -> Vec<u32> {
+fn successors(exit: Exit, block: &Block, block_of: &[u32]) -> Vec<u32> {
     let next = block_of.get(block.end).copied();
     let at = |target: usize| block_of.get(target).copied();
-    match exits[block.end - 1] {
+    match exit {
         Exit::Next | Exit::MaybeEnd => next.into_iter().collect(),
         Exit::Branch(target) => {
             let mut both: Vec<u32> = next.into_iter().chain(at(target)).collect();
@@ -253,12 +262,16 @@ mod tests {
 
     use super::*;
 
+    fn flow(exits: &[Exit]) -> Flow {
+        Flow::new(exits.len(), |index| exits[index])
+    }
+
     use Exit::{Branch, End, Jump, MaybeEnd, Next};
 
     #[test]
     fn a_branch_back_is_a_loop() {
         // 0; 1 head; 2 exit if; 3 back to 1; 4 end.
-        let flow = Flow::new(&[Next, Next, MaybeEnd, Branch(1), End]);
+        let flow = flow(&[Next, Next, MaybeEnd, Branch(1), End]);
         assert_eq!(flow.loops.len(), 1);
         assert_eq!((flow.loops[0].head, flow.loops[0].back), (1, 3));
         assert_eq!([0, 2, 4].map(|index| flow.innermost(index)), [None, Some(0), None]);
@@ -267,7 +280,7 @@ mod tests {
     #[test]
     fn the_inner_of_two_loops_is_found() {
         // 1 outer head; 2 inner head; 3 inner back; 4 outer back.
-        let flow = Flow::new(&[Next, Next, Next, Branch(2), Branch(1), End]);
+        let flow = flow(&[Next, Next, Next, Branch(2), Branch(1), End]);
         let backs: Vec<usize> = flow.loops.iter().map(|each| each.back).collect();
         assert_eq!(backs, [3, 4]);
         assert_eq!((flow.innermost(3), flow.innermost(1)), (Some(0), Some(1)));
@@ -276,7 +289,7 @@ mod tests {
     #[test]
     fn a_cold_block_at_the_end_that_jumps_back_is_none() {
         // 1 branches to the cold block 4, which rejoins at 2.
-        let flow = Flow::new(&[Next, Branch(4), Next, End, Jump(2)]);
+        let flow = flow(&[Next, Branch(4), Next, End, Jump(2)]);
         assert_eq!(flow.loops, []);
         let joins: Vec<usize> = flow.blocks.iter().map(|block| block.before.len()).collect();
         assert_eq!(joins, [0, 2, 1]);
@@ -285,7 +298,7 @@ mod tests {
     #[test]
     fn ways_through_a_loop_and_functions_behind_the_end_are_no_matter() {
         // 1 head; 1 branches over 2; 3 back. 5 to 6: a called function with a loop of its own.
-        let flow = Flow::new(&[Next, Branch(3), Next, Branch(1), End, Next, Branch(5), End]);
+        let flow = flow(&[Next, Branch(3), Next, Branch(1), End, Next, Branch(5), End]);
         let heads: Vec<usize> = flow.loops.iter().map(|each| each.head).collect();
         assert_eq!(heads, [1, 5]);
         assert_eq!(flow.innermost(2), Some(0));
@@ -304,7 +317,7 @@ mod tests {
                     _ => MaybeEnd,
                 })
                 .collect();
-            let flow = Flow::new(&exits);
+            let flow = flow(&exits);
             prop_assert_eq!(flow.block_of.len(), exits.len());
         }
     }

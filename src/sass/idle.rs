@@ -14,9 +14,13 @@ use super::producer::Reaching;
 const WARP: f64 = 32.0;
 
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
-/// do; 0 where no lanes are missing.
+/// do, found once for a launch; 0 where no lanes are missing.
 #[must_use]
 pub fn idle_share(listing: &Listing) -> f64 {
+    listing.facts.idle_share(|| find(listing))
+}
+
+fn find(listing: &Listing) -> f64 {
     let regions = regions(listing);
     let (mut missing, mut idle) = (0.0, 0.0);
     for (index, _) in listing.entries() {
@@ -49,7 +53,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
     let mut reaching = Reaching::with_guards(sass);
     for (index, entry) in listing.entries() {
         let next = index + 1;
-        let forward = match entry.exit {
+        let forward = match entry.exit() {
             Exit::MaybeEnd => true,
             Exit::Branch(target) => target > next,
             _ => false,
@@ -58,7 +62,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
             continue;
         }
         let in_loop = sass.flow.innermost(index).is_some();
-        let leaves_loop = sass.flow.innermost(index).is_some_and(|at| match entry.exit {
+        let leaves_loop = sass.flow.innermost(index).is_some_and(|at| match entry.exit() {
             Exit::Branch(target) => {
                 let block = sass.flow.block_of.get(target).copied();
                 !block.is_some_and(|block| sass.flow.loops[at].blocks.contains(&block))
@@ -70,7 +74,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
             continue;
         }
         let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);
-        match entry.exit {
+        match entry.exit() {
             Exit::MaybeEnd => {
                 regions.push(Region { first: next, end: sass.entries.len(), lanes: left });
             }
@@ -107,7 +111,7 @@ fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
 /// True where the lanes that skip have code of their own: the skipped code ends in a jump over it, or
 /// the lanes do not meet again at the target.
 fn has_other_side(listing: &Listing, branch: usize, target: usize) -> bool {
-    let jumps_over = (branch + 1..target).any(|at| match listing.sass.entries[at].exit {
+    let jumps_over = (branch + 1..target).any(|at| match listing.sass.entries[at].exit() {
         Exit::Jump(to) => to > target && listing.executed(at) > 0.0,
         _ => false,
     });

@@ -12,6 +12,8 @@ pub struct Instruction<'a> {
     pub never: bool,
     /// The opcode with its modifiers (`LDG.E.64`).
     pub opcode: &'a str,
+    /// Where the opcode's modifiers begin, with their point; its length where it has none.
+    base: usize,
     /// The operands, in order, destinations first.
     pub operands: Vec<Operand<'a>>,
 }
@@ -46,7 +48,8 @@ impl<'a> Instruction<'a> {
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut text = text.trim().trim_end_matches(';').trim_end();
         // Newer disassemblers append scheduling notes.
-        if let Some(end) = text.find(" &").or_else(|| text.find(" ?")) {
+        let is_note = |pair: &[u8]| matches!(pair, [b' ', b'&' | b'?']);
+        if let Some(end) = text.as_bytes().windows(2).position(is_note) {
             text = text[..end].trim_end();
         }
         let (mut guard, mut never) = (None, false);
@@ -61,24 +64,25 @@ impl<'a> Instruction<'a> {
         if !opcode.starts_with(|first: char| first.is_ascii_uppercase()) {
             return None;
         }
-        Some(Self { guard, never, opcode, operands: operands(rest) })
+        let base = opcode.find('.').unwrap_or(opcode.len());
+        Some(Self { guard, never, opcode, base, operands: operands(rest) })
     }
 
     /// The opcode without modifiers (`LDG`).
     #[must_use]
     pub fn base(&self) -> &'a str {
-        self.opcode.split('.').next().unwrap_or_default()
+        &self.opcode[..self.base]
     }
 
     /// The modifiers (`E`, `64`).
     pub fn modifiers(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.opcode.split('.').skip(1)
+        self.opcode[self.base..].split('.').skip(1)
     }
 
     /// True where the opcode has this modifier.
     #[must_use]
     pub fn has(&self, modifier: &str) -> bool {
-        self.modifiers().any(|each| each == modifier)
+        self.base < self.opcode.len() && self.modifiers().any(|each| each == modifier)
     }
 
     /// The address of a branch, call or synchronization point: the last operand, if it is a number.
@@ -124,7 +128,7 @@ impl<'a> Operand<'a> {
         let mut rest = self.text;
         std::iter::from_fn(move || {
             loop {
-                let start = rest.find(|c: char| c.is_ascii_alphanumeric())?;
+                let start = rest.bytes().position(|byte| byte.is_ascii_alphanumeric())?;
                 let name = word(&rest[start..]);
                 rest = &rest[start + name.len()..];
                 // The bars of `|R3|` stand between a register and its suffix.
@@ -145,27 +149,33 @@ impl<'a> Operand<'a> {
 
 /// The letters, digits and underscores that a text begins with.
 fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
-    &text[..end]
+    let ends = |byte: u8| !(byte.is_ascii_alphanumeric() || byte == b'_');
+    &text[..text.bytes().position(ends).unwrap_or(text.len())]
 }
 
 /// Splits operands at the commas outside brackets.
-fn operands(text: &str) -> Vec<Operand<'_>> {
+fn operands<'a>(text: &'a str) -> Vec<Operand<'a>> {
     let mut operands = Vec::with_capacity(5);
+    let mut add = |text: &'a str| {
+        let text = text.trim();
+        if !text.is_empty() {
+            operands.push(Operand::new(text));
+        }
+    };
     let (mut depth, mut start) = (0_u32, 0);
     for (index, byte) in text.bytes().enumerate() {
         match byte {
             b'[' | b'(' => depth += 1,
             b']' | b')' => depth = depth.saturating_sub(1),
             b',' if depth == 0 => {
-                operands.push(text[start..index].trim());
+                add(&text[start..index]);
                 start = index + 1;
             }
             _ => {}
         }
     }
-    operands.push(text[start..].trim());
-    operands.into_iter().filter(|text| !text.is_empty()).map(Operand::new).collect()
+    add(&text[start..]);
+    operands
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! A launch's instructions in address order, taken apart, with what each defines and uses.
 
 use super::access::width_bytes;
+use super::facts::Facts;
 use super::flow::{Exit, Flow};
 use super::instruction::{Instruction, OperandKind};
 use super::library::{self, Routine};
+use super::mix::Mix;
 use super::opcode::{Family, term};
 use super::operands::{Role, collect};
 use super::register::Slot;
@@ -22,11 +24,16 @@ pub enum Operation {
     Fused,
 }
 
-/// One instruction, without its text.
-#[derive(Debug, Clone, PartialEq)]
+/// One instruction, without its text: 28 bytes, whatever the listing's length.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Its place in the launch's `instructions`.
-    pub row: usize,
+    row: u32,
+    /// Where a branch or call goes, as a place in the listing; [`NOWHERE`] where that is not known.
+    to: u32,
+    /// The first of its definitions and uses among those of all.
+    defs: u32,
+    uses: u32,
     /// What kind of work it is.
     pub family: Family,
     /// The unit that it keeps busy besides the issue slot.
@@ -41,28 +48,79 @@ pub struct Entry {
     pub computed_address: bool,
     /// True where a guard may leave the destination as it is.
     pub conditional: bool,
-    /// Where a call goes, as a place in the listing.
-    pub callee: Option<usize>,
-    /// How it passes control on.
-    pub exit: Exit,
-    /// Where a branch goes, as a place in the listing.
-    pub target: Option<usize>,
-    defs: (u32, u32),
-    uses: (u32, u32),
+    passes: Passes,
 }
 
-/// A use of a slot, and the definition in the same block that it sees.
+/// [`Entry::to`] of instructions that pass control on to the next or to nowhere that is known.
+const NOWHERE: u32 = u32::MAX;
+
+/// What an instruction does with control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Passes {
+    /// Goes on.
+    On,
+    /// Goes to a function, and on after it.
+    Calls,
+    /// Goes elsewhere.
+    Jumps,
+    /// Goes elsewhere where its condition holds.
+    Branches,
+    /// Ends.
+    Ends,
+    /// Ends where its condition holds.
+    MayEnd,
+}
+
+impl Entry {
+    /// Where a call goes, as a place in the listing.
+    #[must_use]
+    pub fn callee(&self) -> Option<usize> {
+        self.known_target().filter(|_| self.passes == Passes::Calls)
+    }
+
+    /// Where a branch goes, as a place in the listing.
+    #[must_use]
+    pub fn target(&self) -> Option<usize> {
+        self.known_target().filter(|_| matches!(self.passes, Passes::Jumps | Passes::Branches))
+    }
+
+    /// How it passes control on.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match (self.passes, self.known_target()) {
+            (Passes::On | Passes::Calls, _) => Exit::Next,
+            (Passes::Branches, Some(target)) => Exit::Branch(target),
+            (Passes::Jumps, Some(target)) => Exit::Jump(target),
+            (Passes::Branches | Passes::MayEnd, _) => Exit::MaybeEnd,
+            (Passes::Jumps | Passes::Ends, _) => Exit::End,
+        }
+    }
+
+    fn known_target(&self) -> Option<usize> {
+        (self.to != NOWHERE).then_some(self.to as usize)
+    }
+}
+
+/// A use of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {
     /// What is read.
     pub slot: Slot,
     /// What for.
     pub role: Role,
-    /// The last earlier definition in the block; `None` where the value comes from outside.
-    pub(super) local: Option<u32>,
+    /// How far back in the block the definition stands that it sees, in instructions: [`OUTSIDE`]
+    /// where the value comes from outside the block, [`FAR`] where the distance does not fit.
+    back: u8,
 }
 
-/// A launch's SASS taken apart. Owns nothing of the launch; see [`Listing`].
+/// [`Use::back`] of a value that comes from outside the block.
+const OUTSIDE: u8 = 0;
+
+/// [`Use::back`] of a definition in the block that is as far away as this or farther.
+const FAR: u8 = u8::MAX;
+
+/// A launch's SASS taken apart, 70 bytes an instruction in all. Owns nothing of the launch; see
+/// [`Listing`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {
     /// The instructions in address order.
@@ -71,8 +129,27 @@ pub struct Sass {
     pub flow: Flow,
     defs: Vec<Slot>,
     uses: Vec<Use>,
-    /// For each block the last definition of each slot that it defines.
-    last_defs: Vec<Vec<(Slot, u32)>>,
+    written: Written,
+}
+
+/// Where each slot is defined.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Written {
+    /// The places of the definitions, ascending, of one slot after the other.
+    places: Vec<u32>,
+    /// For each slot where its places end; they begin where the slot's before it end.
+    ends: Vec<u32>,
+}
+
+impl Written {
+    /// The last definition of a slot before a place.
+    fn last_before(&self, slot: Slot, place: usize) -> Option<u32> {
+        let end = *self.ends.get(slot.index())? as usize;
+        let start = slot.index().checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        let places = &self.places[start..end];
+        let earlier = places.partition_point(|&at| (at as usize) < place);
+        earlier.checked_sub(1).map(|last| places[last])
+    }
 }
 
 /// A launch's SASS together with the counts of its instructions.
@@ -80,6 +157,7 @@ pub struct Sass {
 pub struct Listing<'a> {
     /// The instructions.
     pub sass: &'a Sass,
+    pub(super) facts: &'a Facts,
     rows: &'a [SourceRow],
 }
 
@@ -89,13 +167,20 @@ impl<'a> Listing<'a> {
     #[must_use]
     pub fn of(launch: &'a Launch) -> Option<Self> {
         let sass = launch.sass();
-        (!sass.entries.is_empty()).then_some(Self { sass, rows: &launch.instructions })
+        let (facts, rows) = (launch.facts(), launch.instructions.as_slice());
+        (!sass.entries.is_empty()).then_some(Self { sass, facts, rows })
+    }
+
+    /// What its executed instructions are, worked out once for a launch.
+    #[must_use]
+    pub fn mix(&self) -> &'a Mix {
+        self.facts.mix(|| Mix::new(self))
     }
 
     /// The source row of an instruction by its place in the listing.
     #[must_use]
     pub fn row(&self, index: usize) -> &'a SourceRow {
-        &self.rows[self.sass.entries[index].row]
+        &self.rows[self.sass.entries[index].row as usize]
     }
 
     /// The instruction's text.
@@ -140,43 +225,49 @@ impl Sass {
         let mut order: Vec<usize> =
             (0..rows.len()).filter(|&row| !rows[row].text.is_empty()).collect();
         order.sort_by_key(|&row| rows[row].address);
-        let parsed: Vec<(usize, Instruction)> = order
-            .into_iter()
-            .filter_map(|row| Some((row, Instruction::parse(&rows[row].text)?)))
-            .collect();
-        let places = Places::new(&parsed, rows);
         let mut sass = Self::default();
-        let mut exits = Vec::with_capacity(parsed.len());
-        let (mut defs, mut uses) = (Vec::new(), Vec::new());
-        for (row, instruction) in &parsed {
-            let family = Family::of(instruction);
-            let (defs_from, uses_from) = (length(&defs), length(&uses));
-            if !instruction.never {
-                collect(instruction, family, &mut defs, &mut uses);
+        sass.entries.reserve_exact(order.len());
+        let mut reads: Vec<(Slot, Role)> = Vec::new();
+        // What follows from the addresses of all waits until they are known.
+        let mut addresses: Vec<u64> = Vec::with_capacity(order.len());
+        let mut targets: Vec<(usize, u64)> = Vec::new();
+        for row in order {
+            let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
+            let family = Family::of(&instruction);
+            let passes = passes(&instruction);
+            if matches!(passes, Passes::Calls | Passes::Jumps | Passes::Branches)
+                && let Some(target) = instruction.target()
+            {
+                targets.push((sass.entries.len(), target));
             }
-            let target = || instruction.target().and_then(|address| places.find(address));
-            let is_call = instruction.base() == "CALL";
-            let is_branch = matches!(instruction.base(), "BRA" | "JMP");
+            addresses.push(rows[row].address.unwrap_or_default());
             sass.entries.push(Entry {
-                row: *row,
+                row: place(row),
+                to: NOWHERE,
+                defs: place(sass.defs.len()),
+                uses: place(sass.uses.len()),
                 family,
-                term: term(instruction, family),
-                width: width_bytes(instruction).unwrap_or(0),
-                routine: library::mark(instruction),
-                operation: operation(instruction),
-                computed_address: computed_address(instruction),
+                term: term(&instruction, family),
+                width: width_bytes(&instruction).unwrap_or(0),
+                routine: library::mark(&instruction),
+                operation: operation(&instruction),
+                computed_address: computed_address(&instruction),
                 conditional: instruction.guard.is_some(),
-                exit: exit(instruction, target),
-                callee: if is_call { target() } else { None },
-                target: if is_branch { target() } else { None },
-                defs: (defs_from, length(&defs)),
-                uses: (uses_from, length(&uses)),
+                passes,
             });
-            exits.extend(sass.entries.last().map(|entry| entry.exit));
+            if !instruction.never {
+                collect(&instruction, family, &mut sass.defs, &mut reads);
+                let uses = reads.drain(..).map(|(slot, role)| Use { slot, role, back: OUTSIDE });
+                sass.uses.extend(uses);
+            }
         }
-        sass.defs = defs;
-        sass.uses = uses.into_iter().map(|(slot, role)| Use { slot, role, local: None }).collect();
-        sass.flow = Flow::new(&exits);
+        let places = Places(addresses);
+        for (index, target) in targets {
+            sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
+        }
+        sass.defs.shrink_to_fit();
+        sass.uses.shrink_to_fit();
+        sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());
         sass.link();
         sass
     }
@@ -184,46 +275,72 @@ impl Sass {
     /// What an instruction writes.
     #[must_use]
     pub fn defs(&self, index: usize) -> &[Slot] {
-        let (from, to) = self.entries[index].defs;
-        &self.defs[from as usize..to as usize]
+        &self.defs[self.defs_of(index)]
     }
 
     /// What an instruction reads.
     #[must_use]
     pub fn uses(&self, index: usize) -> &[Use] {
-        let (from, to) = self.entries[index].uses;
-        &self.uses[from as usize..to as usize]
+        &self.uses[self.uses_of(index)]
+    }
+
+    fn defs_of(&self, index: usize) -> std::ops::Range<usize> {
+        let end = self.entries.get(index + 1).map_or(self.defs.len(), |next| next.defs as usize);
+        self.entries[index].defs as usize..end
+    }
+
+    fn uses_of(&self, index: usize) -> std::ops::Range<usize> {
+        let end = self.entries.get(index + 1).map_or(self.uses.len(), |next| next.uses as usize);
+        self.entries[index].uses as usize..end
     }
 
     /// The last definition of a slot in a block.
     pub(super) fn last_def(&self, block: u32, slot: Slot) -> Option<u32> {
-        let defs = &self.last_defs[block as usize];
-        let at = defs.binary_search_by_key(&slot, |&(slot, _)| slot).ok()?;
-        Some(defs[at].1)
+        let block = &self.flow.blocks[block as usize];
+        self.written.last_before(slot, block.end).filter(|&at| at as usize >= block.start)
     }
 
-    /// Connects uses with the definitions before them in their block.
+    /// The definition in the same block that a use of this instruction sees; `None` where the value
+    /// comes from outside.
+    pub(super) fn local(&self, index: usize, each: Use) -> Option<u32> {
+        match each.back {
+            OUTSIDE => None,
+            FAR => self.written.last_before(each.slot, index),
+            back => Some(place(index) - u32::from(back)),
+        }
+    }
+
+    /// Notes where each slot is defined, and connects uses with the definitions before them in their
+    /// block.
     fn link(&mut self) {
+        let mut ends = vec![0_u32; Slot::COUNT];
+        for slot in &self.defs {
+            ends[slot.index()] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut places = vec![0; self.defs.len()];
         let mut last: Vec<Option<u32>> = vec![None; Slot::COUNT];
-        for block in &self.flow.blocks {
-            let mut touched = Vec::new();
-            for index in block.start..block.end {
-                let entry = &self.entries[index];
-                for each in &mut self.uses[entry.uses.0 as usize..entry.uses.1 as usize] {
-                    each.local = last[each.slot.index()];
+        for block in 0..self.flow.blocks.len() {
+            let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
+            for index in start..end {
+                let (uses, defs) = (self.uses_of(index), self.defs_of(index));
+                for each in &mut self.uses[uses] {
+                    each.back = last[each.slot.index()]
+                        .filter(|&at| at as usize >= start)
+                        .map_or(OUTSIDE, |at| u8::try_from(index - at as usize).unwrap_or(FAR));
                 }
-                for &slot in &self.defs[entry.defs.0 as usize..entry.defs.1 as usize] {
-                    if last[slot.index()].is_none() {
-                        touched.push(slot);
-                    }
-                    last[slot.index()] = u32::try_from(index).ok();
+                for slot in &self.defs[defs] {
+                    last[slot.index()] = Some(place(index));
+                    let end = &mut ends[slot.index()];
+                    places[*end as usize] = place(index);
+                    *end += 1;
                 }
             }
-            touched.sort_unstable();
-            let defs = touched.into_iter();
-            let defs = defs.filter_map(|slot| Some((slot, last[slot.index()].take()?)));
-            self.last_defs.push(defs.collect());
         }
+        self.written = Written { places, ends };
     }
 }
 
@@ -231,10 +348,6 @@ impl Sass {
 struct Places(Vec<u64>);
 
 impl Places {
-    fn new(parsed: &[(usize, Instruction)], rows: &[SourceRow]) -> Self {
-        Self(parsed.iter().map(|(row, _)| rows[*row].address.unwrap_or_default()).collect())
-    }
-
     /// Branch targets are absolute on the source page; some disassemblies count from the function.
     fn find(&self, target: u64) -> Option<usize> {
         let relative = || self.0.binary_search(&self.0.first()?.checked_add(target)?).ok();
@@ -242,32 +355,34 @@ impl Places {
     }
 }
 
-fn length<T>(list: &[T]) -> u32 {
-    u32::try_from(list.len()).unwrap_or(u32::MAX)
+/// A place in a list, which no export is long enough to have too many of.
+fn place(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(NOWHERE)
 }
 
-fn exit(instruction: &Instruction, target: impl Fn() -> Option<usize>) -> Exit {
-    let conditional = instruction.guard.is_some()
-        || instruction.operands.iter().any(|operand| {
-            matches!(operand.kind, OperandKind::Predicate)
-                || operand.kind == OperandKind::Register && instruction.has("DIV")
-        });
-    match instruction.base() {
-        _ if instruction.never => Exit::Next,
-        "BRA" | "JMP" => match (target(), conditional) {
-            (Some(target), true) => Exit::Branch(target),
-            (Some(target), false) => Exit::Jump(target),
-            (None, true) => Exit::MaybeEnd,
-            (None, false) => Exit::End,
-        },
-        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" => {
-            if conditional {
-                Exit::MaybeEnd
-            } else {
-                Exit::End
-            }
+fn passes(instruction: &Instruction) -> Passes {
+    let base = instruction.base();
+    if base == "CALL" {
+        return Passes::Calls;
+    }
+    if instruction.never {
+        return Passes::On;
+    }
+    let conditional = || {
+        instruction.guard.is_some()
+            || instruction.operands.iter().any(|operand| {
+                matches!(operand.kind, OperandKind::Predicate)
+                    || operand.kind == OperandKind::Register && instruction.has("DIV")
+            })
+    };
+    match base {
+        "BRA" | "JMP" if conditional() => Passes::Branches,
+        "BRA" | "JMP" => Passes::Jumps,
+        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" if conditional() => {
+            Passes::MayEnd
         }
-        _ => Exit::Next,
+        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" => Passes::Ends,
+        _ => Passes::On,
     }
 }
 
@@ -340,7 +455,7 @@ pub(crate) mod tests {
     fn uses_see_the_last_definition_in_their_block() {
         let code = launch(&[("MOV R0, 0x1", 1.0), ("MOV R0, 0x2", 1.0), ("FADD R1, R0, R2", 1.0)]);
         let sass = Listing::of(&code).unwrap().sass;
-        let seen: Vec<Option<u32>> = sass.uses(2).iter().map(|each| each.local).collect();
+        let seen: Vec<Option<u32>> = sass.uses(2).iter().map(|each| sass.local(2, *each)).collect();
         assert_eq!(seen, [Some(1), None]);
     }
 

@@ -39,15 +39,15 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// The mix of a launch; `None` without SASS.
+    /// The mix of a launch, worked out once; `None` without SASS.
     #[must_use]
-    pub fn of(launch: &Launch) -> Option<Self> {
-        Listing::of(launch).map(|listing| Self::new(&listing))
+    pub fn of(launch: &Launch) -> Option<&Self> {
+        Listing::of(launch).map(|listing| listing.mix())
     }
 
     /// The mix of a listing.
     #[must_use]
-    pub fn new(listing: &Listing) -> Self {
+    pub(super) fn new(listing: &Listing) -> Self {
         let mut mix = Self::default();
         for (index, entry) in listing.entries() {
             let counters = &listing.row(index).counters;

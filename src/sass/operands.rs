@@ -62,7 +62,7 @@ fn read(
         return;
     }
     // Global addresses have 64 bits; before `desc` and `.64` only the opcode's `E` says so.
-    let wide_base = instruction.has("E") && !operand.text.contains(".64");
+    let wide_base = role == Role::Address && instruction.has("E") && !operand.text.contains(".64");
     for (slot, suffix) in operand.slots() {
         let width = if role == Role::Address {
             let pair = suffix == "64"

@@ -1,7 +1,7 @@
 //! Who made a warp wait: from the instruction that waits back to those whose results it awaits.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 
 use super::access::Space;
 use super::listing::{Listing, Sass, Use};
@@ -39,14 +39,26 @@ pub struct Blame<'a> {
 /// A [`Blame`] by places in the listing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
-    /// The instruction that makes others wait.
-    pub producer: usize,
-    /// The instruction that waits.
-    pub waiting: usize,
+    producer: u32,
+    waiting: u32,
     /// How they depend on each other.
     pub link: Link,
     /// Stall samples.
     pub samples: f64,
+}
+
+impl Charge {
+    /// The instruction that makes others wait.
+    #[must_use]
+    pub fn producer(&self) -> usize {
+        self.producer as usize
+    }
+
+    /// The instruction that waits.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting as usize
+    }
 }
 
 /// Definitions of one value that are followed: a compiler guards a handful of writes in a row, and a
@@ -59,15 +71,29 @@ const NEAR: usize = 64;
 /// Definitions that reach uses, found once for each block and slot.
 pub struct Reaching<'a> {
     sass: &'a Sass,
-    into: HashMap<(u32, Slot), Rc<[u32]>>,
+    /// For each block and slot that were asked for the place in `lists` of what comes in. Two numbers of
+    /// 32 bits each, for a large kernel asks of thousands.
+    into: HashMap<u32, u32>,
+    /// How many definitions come in, and which; one such list after the other.
+    lists: Vec<u32>,
     guards_hold: bool,
+    // Room that is used again: most questions have one answer, and there are many.
+    found: Vec<u32>,
+    open: Vec<u32>,
 }
 
 impl<'a> Reaching<'a> {
     /// Nothing found yet.
     #[must_use]
     pub fn new(sass: &'a Sass) -> Self {
-        Self { sass, into: HashMap::new(), guards_hold: false }
+        Self {
+            sass,
+            into: HashMap::new(),
+            lists: Vec::new(),
+            guards_hold: false,
+            found: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Likewise, with every guard taken to hold: for values that are used under the guard under which
@@ -80,43 +106,52 @@ impl<'a> Reaching<'a> {
     /// The instructions whose results a use may see: the nearest earlier ones on every way that leads
     /// there, around loops as well. A guarded one may leave the value as it was, so those before it
     /// count too.
-    pub fn definitions(&mut self, index: usize, each: Use) -> Vec<u32> {
-        let mut found: Vec<u32> = Vec::new();
-        let mut open = self.nearest_of(index, each);
-        while let Some(definition) = open.pop() {
-            if found.contains(&definition) || found.len() >= MOST_DEFINITIONS {
+    pub fn definitions(
+        &mut self,
+        index: usize,
+        each: Use,
+    ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
+        self.found.clear();
+        self.open.clear();
+        self.open_nearest(index, each);
+        while let Some(definition) = self.open.pop() {
+            if self.found.contains(&definition) || self.found.len() >= MOST_DEFINITIONS {
                 continue;
             }
-            found.push(definition);
-            if self.guards_hold {
-                continue;
-            }
+            self.found.push(definition);
             let index = definition as usize;
+            if self.guards_hold || !self.sass.entries[index].conditional {
+                continue;
+            }
             let is_old = |old: &&Use| old.role == Role::Old && old.slot == each.slot;
             if let Some(old) = self.sass.uses(index).iter().find(is_old).copied() {
-                open.extend(self.nearest_of(index, old));
+                self.open_nearest(index, old);
             }
         }
-        found
+        self.found.iter().copied()
     }
 
-    /// The definitions that a use sees where no guard leaves the value as it was: the last in its
-    /// block, or the last before the block on every way.
-    fn nearest_of(&mut self, index: usize, each: Use) -> Vec<u32> {
-        if let Some(definition) = each.local {
-            return vec![definition];
+    /// Opens the definitions that a use sees where no guard leaves the value as it was: the last in
+    /// its block, or the last before the block on every way.
+    fn open_nearest(&mut self, index: usize, each: Use) {
+        if let Some(definition) = self.sass.local(index, each) {
+            self.open.push(definition);
+            return;
         }
-        let block = self.sass.flow.block_of[index];
-        self.before(block, each.slot).iter().rev().copied().collect()
+        let at = self.before(self.sass.flow.block_of[index], each.slot) as usize;
+        let count = self.lists[at] as usize;
+        self.open.extend(self.lists[at + 1..=at + count].iter().rev());
     }
 
-    /// The last definitions of a slot before a block, one for each way.
-    fn before(&mut self, block: u32, slot: Slot) -> Rc<[u32]> {
-        if let Some(known) = self.into.get(&(block, slot)) {
-            return Rc::clone(known);
+    /// The last definitions of a slot before a block, one for each way, as a place in `lists`.
+    fn before(&mut self, block: u32, slot: Slot) -> u32 {
+        let key = block * Slot::COUNT as u32 + slot.index() as u32;
+        if let Some(&known) = self.into.get(&key) {
+            return known;
         }
         let blocks = &self.sass.flow.blocks;
-        let mut found = Vec::new();
+        let at = self.lists.len();
+        self.lists.push(0);
         let mut seen = vec![false; blocks.len()];
         let mut open: Vec<u32> = blocks[block as usize].before.clone();
         while let Some(block) = open.pop() {
@@ -124,14 +159,14 @@ impl<'a> Reaching<'a> {
                 continue;
             }
             match self.sass.last_def(block, slot) {
-                Some(definition) => found.push(definition),
+                Some(definition) => self.lists.push(definition),
                 None => open.extend(&blocks[block as usize].before),
             }
         }
-        found.sort_unstable();
-        let found: Rc<[u32]> = found.into();
-        self.into.insert((block, slot), Rc::clone(&found));
-        found
+        self.lists[at + 1..].sort_unstable();
+        self.lists[at] = (self.lists.len() - at - 1) as u32;
+        self.into.insert(key, at as u32);
+        at as u32
     }
 }
 
@@ -159,7 +194,7 @@ impl<'a> Listing<'a> {
         };
         let mut read = Vec::new();
         for each in self.sass.uses(index).iter().filter(|each| each.role != Role::Old) {
-            read.extend(reaching.definitions(index, *each).into_iter().filter(of_class));
+            read.extend(reaching.definitions(index, *each).filter(of_class));
         }
         if !read.is_empty() {
             return linked(read, Link::Reads);
@@ -215,25 +250,40 @@ impl<'a> Listing<'a> {
     /// it ran, and to the sharpest link only. Samples that no producer explains are left out.
     #[must_use]
     pub fn blame(&self, reason: StallReason) -> Vec<Blame<'a>> {
-        let mut all: Vec<Blame> = self
-            .charges(reason)
-            .into_iter()
-            .map(|each| Blame {
-                producer: self.row(each.producer),
-                waiting: self.row(each.waiting),
-                link: each.link,
-                samples: each.samples,
-            })
-            .collect();
+        let mut all: Vec<Blame> =
+            self.charges(reason).iter().map(|charge| self.blamed(charge)).collect();
         all.sort_by(|a, b| b.samples.total_cmp(&a.samples));
         all
     }
 
-    /// [`Listing::blame`] by places in the listing, in the order of the waiting instructions.
+    fn blamed(&self, charge: &Charge) -> Blame<'a> {
+        Blame {
+            producer: self.row(charge.producer()),
+            waiting: self.row(charge.waiting()),
+            link: charge.link,
+            samples: charge.samples,
+        }
+    }
+
+    /// [`Listing::blame`] by places in the listing, in the order of the waiting instructions. Of the
+    /// stalls that wait for a scoreboard they are found once for a launch.
     #[must_use]
-    pub fn charges(&self, reason: StallReason) -> Vec<Charge> {
-        let mut reaching = Reaching::new(self.sass);
+    pub fn charges(&self, reason: StallReason) -> Cow<'a, [Charge]> {
+        self.known_charges(reason).map_or_else(|| Cow::Owned(self.all(reason)), Cow::Borrowed)
+    }
+
+    fn known_charges(&self, reason: StallReason) -> Option<&'a [Charge]> {
+        self.facts.charges(reason, || self.all(reason).into())
+    }
+
+    fn all(&self, reason: StallReason) -> Vec<Charge> {
         let mut all = Vec::new();
+        self.find_charges(reason, |charge| all.push(charge));
+        all
+    }
+
+    fn find_charges(&self, reason: StallReason, mut charge: impl FnMut(Charge)) {
+        let mut reaching = Reaching::new(self.sass);
         for waiting in 0..self.sass.entries.len() {
             let samples = self.row(waiting).counters.stall_samples[reason as usize];
             if samples <= 0.0 {
@@ -246,28 +296,46 @@ impl<'a> Listing<'a> {
             for (producer, link) in producers {
                 let share = if sum > 0.0 { runs(producer) / sum } else { even };
                 if share > 0.0 {
-                    all.push(Charge { producer, waiting, link, samples: samples * share });
+                    let (producer, waiting) = (producer as u32, waiting as u32);
+                    charge(Charge { producer, waiting, link, samples: samples * share });
                 }
             }
         }
-        all
     }
 
     /// The samples of a stall by the file and line of the producer and of the waiting instruction,
     /// most first: the form for reports. Lines that the export does not know are `None`.
     #[must_use]
     pub fn blame_by_line(&self, reason: StallReason) -> Vec<LineBlame<'a>> {
-        let mut lines: BTreeMap<(Place<'a>, Place<'a>), LineBlame<'a>> = BTreeMap::new();
-        for each in self.blame(reason) {
-            let place = |row: &'a SourceRow| (row.file.as_deref(), row.line);
-            let (producer, waiting) = (place(each.producer), place(each.waiting));
-            let opcode = super::Instruction::parse(&each.producer.text)
-                .map_or("", |instruction| instruction.opcode);
-            // The first is the one with most samples: its opcode stands for the pair.
-            let none = LineBlame { producer, waiting, opcode, samples: 0.0 };
-            lines.entry((producer, waiting)).or_insert(none).samples += each.samples;
+        // For each pair of lines the sum, and the charge with most samples, whose opcode stands for
+        // the pair.
+        let mut lines: BTreeMap<(Place<'a>, Place<'a>), (f64, Charge)> = BTreeMap::new();
+        let place = |index: usize| {
+            let row = self.row(index);
+            (row.file.as_deref(), row.line)
+        };
+        let add = |charge: Charge| {
+            let pair = (place(charge.producer()), place(charge.waiting()));
+            let (sum, most) = lines.entry(pair).or_insert((0.0, charge));
+            *sum += charge.samples;
+            if charge.samples > most.samples {
+                *most = charge;
+            }
+        };
+        // Charges that are not kept are not put in a list either: nearly every instruction waits for
+        // a fixed latency now and then.
+        match self.known_charges(reason) {
+            Some(known) => known.iter().copied().for_each(add),
+            None => self.find_charges(reason, add),
         }
-        let mut lines: Vec<LineBlame> = lines.into_values().collect();
+        let mut lines: Vec<LineBlame> = lines
+            .into_iter()
+            .map(|((producer, waiting), (samples, most))| {
+                let opcode = super::Instruction::parse(self.text(most.producer()))
+                    .map_or("", |instruction| instruction.opcode);
+                LineBlame { producer, waiting, opcode, samples }
+            })
+            .collect();
         lines.sort_by(|a, b| b.samples.total_cmp(&a.samples));
         lines
     }

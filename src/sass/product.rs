@@ -67,8 +67,7 @@ fn source(
     let (mut at, mut each, mut converted) = (index, each, false);
     // A conversion, and copies or shifts between it and the load.
     for _ in 0..6 {
-        let definitions = reaching.definitions(at, each);
-        at = *definitions.last()? as usize;
+        at = reaching.definitions(at, each).next_back()? as usize;
         let entry = &listing.sass.entries[at];
         match entry.family {
             Family::Load(_) => {

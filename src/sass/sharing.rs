@@ -68,7 +68,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
     let mut seen = vec![false; sass.entries.len()];
     let mut open: Vec<usize> = Vec::new();
     for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
-        open.extend(reaching.definitions(load, *each).into_iter().map(|at| at as usize));
+        open.extend(reaching.definitions(load, *each).map(|at| at as usize));
     }
     while let Some(at) = open.pop() {
         if std::mem::replace(&mut seen[at], true) {
@@ -84,8 +84,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
                     .iter()
                     .filter(|each| matches!(each.role, Role::Data | Role::Address))
                 {
-                    let found = reaching.definitions(at, *each);
-                    open.extend(found.into_iter().map(|at| at as usize));
+                    open.extend(reaching.definitions(at, *each).map(|at| at as usize));
                 }
             }
         }

@@ -5,29 +5,34 @@ use super::opcode::Family;
 use super::operands::Role;
 use super::producer::Reaching;
 
-/// For each instruction whether it is work: it moves data, or a value that it makes ends up in what
+/// For each instruction whether it is work, found once for a launch: it moves data, or a value that it makes ends up in what
 /// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
 /// loops and steers branches is overhead, and so is what moves registers about.
 ///
 /// Arithmetic on floats is always work, also where it only decides a branch: nobody counts loops or
 /// addresses with it.
 #[must_use]
-pub fn work(listing: &Listing) -> Vec<bool> {
+pub fn work<'a>(listing: &Listing<'a>) -> &'a [bool] {
+    listing.facts.work(|| find(listing))
+}
+
+fn find(listing: &Listing) -> Box<[bool]> {
     let sass = listing.sass;
     let mut work = vec![false; sass.entries.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (index, entry) in listing.entries() {
+    let mut open: Vec<u32> = Vec::new();
+    for (index, entry) in (0_u32..).zip(&sass.entries) {
         let is_root = entry.family.is_memory()
             || entry.family.is_float()
             || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence)
             || entry.family == Family::Barrier;
         if is_root {
-            work[index] = true;
+            work[index as usize] = true;
             open.push(index);
         }
     }
     let mut reaching = Reaching::new(sass);
     while let Some(index) = open.pop() {
+        let index = index as usize;
         // A guard of arithmetic chooses its value; one of an access or a branch only bounds it.
         let chooses = !listing.sass.entries[index].family.is_memory();
         let follows = |role: Role| match role {
@@ -37,14 +42,13 @@ pub fn work(listing: &Listing) -> Vec<bool> {
         };
         for each in sass.uses(index).iter().filter(|each| follows(each.role)) {
             for definition in reaching.definitions(index, *each) {
-                let definition = definition as usize;
-                if !std::mem::replace(&mut work[definition], true) {
+                if !std::mem::replace(&mut work[definition as usize], true) {
                     open.push(definition);
                 }
             }
         }
     }
-    work
+    work.into()
 }
 
 #[cfg(test)]

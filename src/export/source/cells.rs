@@ -23,18 +23,21 @@ pub(super) struct Cells<'a> {
     pub right: Vec<&'a str>,
 }
 
-/// The text of the row that begins on this line, and the line after it. A row goes on over line
-/// breaks within its text until all its cells are there; `None` where they never come.
-pub(super) fn row<'a>(
-    lines: &[&'a str],
+/// Reads the row that begins on this line, and gives the line after it. A row goes on over line breaks
+/// within its text until all its cells are there; where they never come, nothing is read and `false`
+/// comes back.
+pub(super) fn row(
+    lines: &[&str],
     at: usize,
     columns: &Columns,
-) -> (Option<Cow<'a, str>>, usize) {
+    read: impl FnOnce(&Cells),
+) -> (bool, usize) {
     let mut text = Cow::Borrowed(lines[at]);
     let mut next = at + 1;
     loop {
-        if Cells::split(&text, columns).is_some() {
-            return (Some(text), next);
+        if let Some(cells) = Cells::split(&text, columns) {
+            read(&cells);
+            return (true, next);
         }
         match lines.get(next) {
             Some(line) if next - at < MOST_LINES && !begins_row(line) => {
@@ -42,7 +45,7 @@ pub(super) fn row<'a>(
                 next += 1;
             }
             // The row is broken: what follows is read on its own.
-            _ => return (None, at + 1),
+            _ => return (false, at + 1),
         }
     }
 }
@@ -54,12 +57,8 @@ impl<'a> Cells<'a> {
         let inner = inner.strip_suffix(',').unwrap_or(inner).strip_suffix('"')?;
         // From the right no cell holds text but the SASS, which has no quotes; whatever quotes and
         // commas are left stand in the source text.
-        let mut right: Vec<&str> = inner.rsplitn(columns.right() + 1, BETWEEN).collect();
-        if right.len() != columns.right() + 1 {
-            return None;
-        }
-        let (first, source) = right.pop()?.split_once(BETWEEN)?;
-        right.reverse();
+        let (left, right) = from_the_right(inner, columns.right())?;
+        let (first, source) = left.split_once(BETWEEN)?;
         if !columns.fit(&right) {
             return None;
         }
@@ -75,6 +74,24 @@ impl<'a> Cells<'a> {
     pub fn address(&self) -> Option<u64> {
         u64::from_str_radix(self.address.trim().strip_prefix("0x")?, 16).ok()
     }
+}
+
+/// So many cells from the right of a row, in the row's order, and what stands before them; `None` where
+/// there are fewer. A page has tens of cells a row, so this is where reading it takes its time: cells
+/// are short, and looking at each byte finds their ends sooner than a search for the separator does.
+fn from_the_right<'a>(row: &'a str, count: usize) -> Option<(&'a str, Vec<&'a str>)> {
+    let (bytes, between) = (row.as_bytes(), BETWEEN.as_bytes());
+    let mut cells = vec![""; count];
+    let mut end = row.len();
+    for cell in cells.iter_mut().rev() {
+        let mut start = end;
+        while !(bytes[..start].last() == between.last() && bytes[..start].ends_with(between)) {
+            start = start.checked_sub(1)?;
+        }
+        *cell = &row[start..end];
+        end = start - between.len();
+    }
+    Some((&row[..end], cells))
 }
 
 /// The cells of a header.
@@ -105,7 +122,20 @@ pub(super) fn is_data(line: &str) -> bool {
 
 /// The cells of a data line that can only be numbers.
 pub(super) fn numbers(line: &str) -> impl Iterator<Item = &str> {
-    line.split(BETWEEN).skip(4).map(|cell| cell.trim_end_matches(['"', ',']))
+    from_the_left(line).skip(4).map(|cell| cell.trim_end_matches(['"', ',']))
+}
+
+/// What `split(BETWEEN)` gives, found as in [`from_the_right`].
+fn from_the_left(line: &str) -> impl Iterator<Item = &str> {
+    let (bytes, between) = (line.as_bytes(), BETWEEN.as_bytes());
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let ends = |at: usize| bytes[at] == between[0] && bytes[at..].starts_with(between);
+        let end = (start..bytes.len()).find(|&at| ends(at));
+        next = end.map(|end| end + between.len());
+        Some(&line[start..end.unwrap_or(line.len())])
+    })
 }
 
 fn begins_row(line: &str) -> bool {
@@ -126,10 +156,11 @@ mod tests {
     }
 
     fn read(lines: &[&str]) -> Option<(String, String, String)> {
-        let (text, _) = row(lines, 0, &columns());
-        let text = text?;
-        let cells = Cells::split(&text, &columns())?;
-        Some((cells.line.to_owned(), cells.text.to_owned(), cells.right.join("|")))
+        let mut seen = None;
+        row(lines, 0, &columns(), |cells| {
+            seen = Some((cells.line.to_owned(), cells.text.to_owned(), cells.right.join("|")));
+        });
+        seen
     }
 
     #[test]
@@ -152,16 +183,34 @@ mod tests {
     #[test]
     fn line_breaks_in_the_text_are_read_over() {
         let lines = [r#""7","a = b +"#, r#"  c;","-","-","1","0""#, r#""8","d","-","-","1","0""#];
-        let (text, next) = row(&lines, 0, &columns());
-        assert_eq!(next, 2);
-        let text = text.unwrap();
-        assert_eq!(Cells::split(&text, &columns()).unwrap().text, "a = b +\n  c;");
+        let seen = row(&lines, 0, &columns(), |cells| assert_eq!(cells.text, "a = b +\n  c;"));
+        assert_eq!(seen, (true, 2));
+    }
+
+    #[test]
+    fn cells_from_the_left_are_those_of_a_split() {
+        for line in
+            ["", "\"", "\"1\",\"a\"", "\",\"", "\",\",\"", "\"\",\"\",\"é\",\"2\",", "a,b\",\"c"]
+        {
+            let split: Vec<&str> = line.split(BETWEEN).collect();
+            assert_eq!(from_the_left(line).collect::<Vec<_>>(), split, "{line}");
+            let count = split.len() - 1;
+            let (first, cells) = from_the_right(line, count).unwrap();
+            let mut backwards: Vec<&str> = line.rsplit(BETWEEN).collect();
+            backwards.reverse();
+            assert_eq!(
+                std::iter::once(first).chain(cells).collect::<Vec<_>>(),
+                backwards,
+                "{line}"
+            );
+            assert_eq!(from_the_right(line, count + 1), None, "{line}");
+        }
     }
 
     #[test]
     fn a_broken_row_does_not_take_its_neighbour() {
         let lines = [r#""7","a","-","-","1"#, r#""8","d","-","-","1","0""#];
-        assert_eq!(row(&lines, 0, &columns()), (None, 1));
+        assert_eq!(row(&lines, 0, &columns(), |_| panic!("it is broken")), (false, 1));
     }
 
     #[test]

@@ -110,10 +110,11 @@ impl Columns {
     pub fn fit(&self, right: &[&str]) -> bool {
         self.counters.iter().all(|(index, _)| {
             right.get(*index).is_some_and(|cell| {
-                number::is_missing(cell)
-                    || *cell == "..."
-                    || Style::Point.parse(cell).is_some()
+                // Numbers first: nearly every cell is one.
+                Style::Point.parse(cell).is_some()
                     || Style::Comma.parse(cell).is_some()
+                    || number::is_missing(cell)
+                    || *cell == "..."
             })
         })
     }

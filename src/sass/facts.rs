@@ -1,0 +1,48 @@
+//! What several rules ask of one launch's instructions, each found once.
+
+use std::sync::OnceLock;
+
+use super::mix::Mix;
+use super::producer::Charge;
+use crate::export::stall::StallReason;
+
+/// Answers about a launch's instructions and their counters, found when they are first asked for and
+/// kept beside the launch's [`super::Sass`]: a byte an instruction, 16 bytes a charge, and about
+/// 2 KB. A launch whose instructions are changed must begin anew, as a copy of it does.
+#[derive(Debug, Default)]
+pub struct Facts {
+    mix: OnceLock<Mix>,
+    work: OnceLock<Box<[bool]>>,
+    idle_share: OnceLock<f64>,
+    long: OnceLock<Box<[Charge]>>,
+    short: OnceLock<Box<[Charge]>>,
+}
+
+impl Facts {
+    pub(super) fn mix(&self, find: impl FnOnce() -> Mix) -> &Mix {
+        self.mix.get_or_init(find)
+    }
+
+    pub(super) fn work(&self, find: impl FnOnce() -> Box<[bool]>) -> &[bool] {
+        self.work.get_or_init(find)
+    }
+
+    pub(super) fn idle_share(&self, find: impl FnOnce() -> f64) -> f64 {
+        *self.idle_share.get_or_init(find)
+    }
+
+    /// The charges of the two stalls that wait for a scoreboard; `None` for the others, of which no
+    /// two rules ask the same.
+    pub(super) fn charges(
+        &self,
+        reason: StallReason,
+        find: impl FnOnce() -> Box<[Charge]>,
+    ) -> Option<&[Charge]> {
+        let known = match reason {
+            StallReason::LongScoreboard => &self.long,
+            StallReason::ShortScoreboard => &self.short,
+            _ => return None,
+        };
+        Some(known.get_or_init(find))
+    }
+}

@@ -3,7 +3,7 @@
 use super::listing::Listing;
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// For each instruction whether it is work, found once for a launch: it moves data, or a value that it makes ends up in what
 /// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts

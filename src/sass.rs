@@ -8,6 +8,7 @@
 pub mod access;
 pub mod chain;
 pub mod doubles;
+pub mod entry;
 pub mod facts;
 pub mod flow;
 pub mod idle;
@@ -20,15 +21,17 @@ pub mod opcode;
 pub mod operands;
 pub mod producer;
 pub mod product;
+pub mod reaching;
 pub mod register;
 pub mod sharing;
 pub mod slice;
 
 pub use access::{Space, width_bytes};
+pub use entry::{Entry, Operation};
 pub use facts::Facts;
 pub use instruction::{Instruction, Operand, OperandKind};
 pub use library::Routine;
-pub use listing::{Entry, Listing, Operation, Sass};
+pub use listing::{Listing, Sass};
 pub use mix::Mix;
 pub use opcode::{Class, Family};
 pub use producer::{Blame, Link};

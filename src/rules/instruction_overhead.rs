@@ -5,7 +5,7 @@ use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::sass::operands::Role;
-use crate::sass::producer::Reaching;
+use crate::sass::reaching::Reaching;
 use crate::sass::{Listing, slice};
 use crate::text::{count, percent};
 

@@ -1,13 +1,11 @@
 //! A multiplication and an addition where one instruction would do both.
 
-use std::collections::HashMap;
-
 use super::case::place;
 use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use super::{Case, Draft, Kind, Rule};
 use crate::finding::Evidence;
 use crate::sass::operands::Role;
-use crate::sass::producer::Reaching;
+use crate::sass::reaching::Reaching;
 use crate::sass::{Listing, Operation};
 use crate::text::{count, percent};
 
@@ -71,39 +69,52 @@ fn products(listing: Listing) -> Vec<usize> {
     let sass = listing.sass;
     let operation = |index: usize| sass.entries[index].operation;
     let mut reaching = Reaching::new(sass);
-    // Product → the additions that use it; `None` where something else does.
-    let mut users: HashMap<usize, Option<Vec<usize>>> = HashMap::new();
+    // Each product with each addition that uses it, and products that something else uses too: eight
+    // bytes a use, for an unrolled kernel has thousands.
+    let mut users: Vec<(u32, u32)> = Vec::new();
+    let mut is_needed = vec![false; sass.entries.len()];
     for (index, entry) in listing.entries() {
         for each in sass.uses(index).iter().filter(|each| each.role != Role::Old) {
             for product in reaching.definitions(index, *each) {
-                let product = product as usize;
-                if operation(product) != Some(Operation::Multiply) {
+                let of = product as usize;
+                if operation(of) != Some(Operation::Multiply) {
                     continue;
                 }
                 let fits = entry.operation == Some(Operation::Add)
-                    && entry.term == sass.entries[product].term
+                    && entry.term == sass.entries[of].term
                     && each.role == Role::Data;
-                match users.entry(product).or_insert_with(|| Some(Vec::new())) {
-                    Some(additions) if fits => additions.push(index),
-                    known => *known = None,
+                if fits {
+                    users.push((product, index as u32));
+                } else {
+                    is_needed[of] = true;
                 }
             }
         }
     }
-    let mut candidates: Vec<(usize, Vec<usize>)> =
-        users.into_iter().filter_map(|(product, additions)| Some((product, additions?))).collect();
-    candidates.sort_by_key(|(product, additions)| (additions.len(), *product));
+    drop(reaching);
+    users.retain(|(product, _)| !is_needed[*product as usize]);
+    users.sort_unstable();
+    users.shrink_to_fit();
+    // How many additions a product has, and where they begin: products with few choose first.
+    let mut candidates: Vec<(u32, u32)> = Vec::new();
+    let mut start = 0;
+    for additions in users.chunk_by(|a, b| a.0 == b.0) {
+        candidates.push((additions.len() as u32, start));
+        start += additions.len() as u32;
+    }
+    candidates.sort_unstable();
     let mut taken = vec![false; sass.entries.len()];
     let mut found = Vec::new();
-    for (product, mut additions) in candidates {
-        additions.sort_unstable();
-        additions.dedup();
+    for (count, start) in candidates {
+        let additions = &users[start as usize..(start + count) as usize];
         // A square's sum a * a + a * a names the product twice and still takes in one.
-        if additions.iter().all(|&addition| !taken[addition]) {
-            for addition in additions {
-                taken[addition] = true;
+        if additions.iter().all(|&(_, addition)| !taken[addition as usize]) {
+            for &(product, addition) in additions {
+                taken[addition as usize] = true;
+                if found.last() != Some(&(product as usize)) {
+                    found.push(product as usize);
+                }
             }
-            found.push(product);
         }
     }
     found.sort_unstable();

@@ -7,7 +7,7 @@ use super::access::Space;
 use super::listing::Listing;
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// For each instruction whether it is a load from global memory that waits for itself.
 #[must_use]

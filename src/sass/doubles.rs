@@ -3,7 +3,7 @@
 use super::listing::{Listing, Use};
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// For each instruction whether it is double-precision arithmetic on values that are no doubles in
 /// memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A

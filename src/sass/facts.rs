@@ -7,7 +7,7 @@ use super::producer::Charge;
 use crate::export::stall::StallReason;
 
 /// Answers about a launch's instructions and their counters, found when they are first asked for and
-/// kept beside the launch's [`super::Sass`]: a byte an instruction, 16 bytes a charge, and about
+/// kept beside the launch's [`super::Sass`]: a byte an instruction, 24 bytes a charge, and about
 /// 2 KB. A launch whose instructions are changed must begin anew, as a copy of it does.
 #[derive(Debug, Default)]
 pub struct Facts {

@@ -8,7 +8,7 @@
 use super::flow::Exit;
 use super::listing::Listing;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// Lanes of a warp.
 const WARP: f64 = 32.0;

@@ -1,105 +1,14 @@
 //! A launch's instructions in address order, taken apart, with what each defines and uses.
 
-use super::access::width_bytes;
+use super::entry::{Entry, NOWHERE, place};
 use super::facts::Facts;
-use super::flow::{Exit, Flow};
-use super::instruction::{Instruction, OperandKind};
-use super::library::{self, Routine};
+use super::flow::Flow;
+use super::instruction::Instruction;
 use super::mix::Mix;
-use super::opcode::{Family, term};
 use super::operands::{Role, collect};
 use super::register::Slot;
 use crate::export::SourceRow;
 use crate::frame::Launch;
-use crate::model::Term;
-
-/// Arithmetic that could be half of a fused multiply-add, or is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// A multiplication of floats, rounded to nearest.
-    Multiply,
-    /// An addition of floats, rounded to nearest.
-    Add,
-    /// A fused multiply-add.
-    Fused,
-}
-
-/// One instruction, without its text: 28 bytes, whatever the listing's length.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entry {
-    /// Its place in the launch's `instructions`.
-    row: u32,
-    /// Where a branch or call goes, as a place in the listing; [`NOWHERE`] where that is not known.
-    to: u32,
-    /// The first of its definitions and uses among those of all.
-    defs: u32,
-    uses: u32,
-    /// What kind of work it is.
-    pub family: Family,
-    /// The unit that it keeps busy besides the issue slot.
-    pub term: Option<Term>,
-    /// Bytes a lane, for memory accesses; 0 elsewhere.
-    pub width: u8,
-    /// The library routine that it is the mark of.
-    pub routine: Option<Routine>,
-    /// Multiplication, addition, or both in one.
-    pub operation: Option<Operation>,
-    /// True for accesses whose address holds a register other than the stack pointer.
-    pub computed_address: bool,
-    /// True where a guard may leave the destination as it is.
-    pub conditional: bool,
-    passes: Passes,
-}
-
-/// [`Entry::to`] of instructions that pass control on to the next or to nowhere that is known.
-const NOWHERE: u32 = u32::MAX;
-
-/// What an instruction does with control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Passes {
-    /// Goes on.
-    On,
-    /// Goes to a function, and on after it.
-    Calls,
-    /// Goes elsewhere.
-    Jumps,
-    /// Goes elsewhere where its condition holds.
-    Branches,
-    /// Ends.
-    Ends,
-    /// Ends where its condition holds.
-    MayEnd,
-}
-
-impl Entry {
-    /// Where a call goes, as a place in the listing.
-    #[must_use]
-    pub fn callee(&self) -> Option<usize> {
-        self.known_target().filter(|_| self.passes == Passes::Calls)
-    }
-
-    /// Where a branch goes, as a place in the listing.
-    #[must_use]
-    pub fn target(&self) -> Option<usize> {
-        self.known_target().filter(|_| matches!(self.passes, Passes::Jumps | Passes::Branches))
-    }
-
-    /// How it passes control on.
-    #[must_use]
-    pub fn exit(&self) -> Exit {
-        match (self.passes, self.known_target()) {
-            (Passes::On | Passes::Calls, _) => Exit::Next,
-            (Passes::Branches, Some(target)) => Exit::Branch(target),
-            (Passes::Jumps, Some(target)) => Exit::Jump(target),
-            (Passes::Branches | Passes::MayEnd, _) => Exit::MaybeEnd,
-            (Passes::Jumps | Passes::Ends, _) => Exit::End,
-        }
-    }
-
-    fn known_target(&self) -> Option<usize> {
-        (self.to != NOWHERE).then_some(self.to as usize)
-    }
-}
 
 /// A use of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +28,7 @@ const OUTSIDE: u8 = 0;
 /// [`Use::back`] of a definition in the block that is as far away as this or farther.
 const FAR: u8 = u8::MAX;
 
-/// A launch's SASS taken apart, 70 bytes an instruction in all. Owns nothing of the launch; see
+/// A launch's SASS taken apart, some 55 bytes an instruction in all. Owns nothing of the launch; see
 /// [`Listing`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {
@@ -233,30 +142,14 @@ impl Sass {
         let mut targets: Vec<(usize, u64)> = Vec::new();
         for row in order {
             let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
-            let family = Family::of(&instruction);
-            let passes = passes(&instruction);
-            if matches!(passes, Passes::Calls | Passes::Jumps | Passes::Branches)
-                && let Some(target) = instruction.target()
-            {
-                targets.push((sass.entries.len(), target));
+            let entry = Entry::new(&instruction, row, (sass.defs.len(), sass.uses.len()));
+            if entry.goes() {
+                targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
             }
             addresses.push(rows[row].address.unwrap_or_default());
-            sass.entries.push(Entry {
-                row: place(row),
-                to: NOWHERE,
-                defs: place(sass.defs.len()),
-                uses: place(sass.uses.len()),
-                family,
-                term: term(&instruction, family),
-                width: width_bytes(&instruction).unwrap_or(0),
-                routine: library::mark(&instruction),
-                operation: operation(&instruction),
-                computed_address: computed_address(&instruction),
-                conditional: instruction.guard.is_some(),
-                passes,
-            });
+            sass.entries.push(entry);
             if !instruction.never {
-                collect(&instruction, family, &mut sass.defs, &mut reads);
+                collect(&instruction, entry.family, &mut sass.defs, &mut reads);
                 let uses = reads.drain(..).map(|(slot, role)| Use { slot, role, back: OUTSIDE });
                 sass.uses.extend(uses);
             }
@@ -355,58 +248,6 @@ impl Places {
     }
 }
 
-/// A place in a list, which no export is long enough to have too many of.
-fn place(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(NOWHERE)
-}
-
-fn passes(instruction: &Instruction) -> Passes {
-    let base = instruction.base();
-    if base == "CALL" {
-        return Passes::Calls;
-    }
-    if instruction.never {
-        return Passes::On;
-    }
-    let conditional = || {
-        instruction.guard.is_some()
-            || instruction.operands.iter().any(|operand| {
-                matches!(operand.kind, OperandKind::Predicate)
-                    || operand.kind == OperandKind::Register && instruction.has("DIV")
-            })
-    };
-    match base {
-        "BRA" | "JMP" if conditional() => Passes::Branches,
-        "BRA" | "JMP" => Passes::Jumps,
-        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" if conditional() => {
-            Passes::MayEnd
-        }
-        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" => Passes::Ends,
-        _ => Passes::On,
-    }
-}
-
-/// Rounding modes and saturation other than the usual ask for an operation of their own.
-fn operation(instruction: &Instruction) -> Option<Operation> {
-    if ["RM", "RP", "RZ", "SAT", "F32"].iter().any(|each| instruction.has(each)) {
-        return None;
-    }
-    Some(match instruction.base() {
-        "FMUL" | "FMUL2" | "DMUL" | "HMUL2" => Operation::Multiply,
-        "FADD" | "FADD2" | "DADD" | "HADD2" => Operation::Add,
-        "FFMA" | "FFMA2" | "DFMA" | "HFMA2" | "IDP" | "IDP4A" => Operation::Fused,
-        _ => return None,
-    })
-}
-
-fn computed_address(instruction: &Instruction) -> bool {
-    instruction
-        .operands
-        .iter()
-        .filter(|operand| matches!(operand.kind, OperandKind::Memory | OperandKind::Constant))
-        .any(|operand| operand.slots().any(|(slot, _)| slot != Slot::STACK))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -427,6 +268,29 @@ pub(crate) mod tests {
             })
             .collect();
         launch
+    }
+
+    #[test]
+    fn instructions_stay_small() {
+        use crate::sass::producer::Charge;
+        // What the documentation promises: large kernels have thousands of each.
+        let sizes = [size_of::<Entry>(), size_of::<Use>(), size_of::<Charge>()];
+        assert_eq!(sizes, [28, 4, 24]);
+    }
+
+    #[test]
+    fn uses_see_definitions_that_are_far_away() {
+        // 255 is the first distance that an octet does not hold beside its marks.
+        for between in [253, 254, 255, 300] {
+            let mut code = vec![("MOV R0, 0x1", 1.0)];
+            code.extend(std::iter::repeat_n(("NOP", 1.0), between));
+            code.push(("FADD R1, R0, R2", 1.0));
+            let code = launch(&code);
+            let sass = Listing::of(&code).unwrap().sass;
+            let at = between + 1;
+            let seen: Vec<_> = sass.uses(at).iter().map(|each| sass.local(at, *each)).collect();
+            assert_eq!(seen, [Some(0), None], "{between}");
+        }
     }
 
     #[test]

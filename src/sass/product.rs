@@ -1,9 +1,10 @@
 //! Multiply-adds of matrix products.
 
-use super::listing::{Listing, Operation};
+use super::entry::Operation;
+use super::listing::Listing;
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// The element types that a tensor unit multiplies without losing what the plain pipes keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::Listing;
 use super::access::Space;
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// What an address is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::listing::Listing;
 use super::opcode::Family;
 use super::operands::Role;
-use super::producer::Reaching;
+use super::reaching::Reaching;
 
 /// For each instruction whether it is work, found once for a launch: it moves data, or a value that it makes ends up in what
 /// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
@@ -19,31 +19,31 @@ pub fn work<'a>(listing: &Listing<'a>) -> &'a [bool] {
 fn find(listing: &Listing) -> Box<[bool]> {
     let sass = listing.sass;
     let mut work = vec![false; sass.entries.len()];
+    let mut reaching = Reaching::new(sass);
     let mut open: Vec<u32> = Vec::new();
-    for (index, entry) in (0_u32..).zip(&sass.entries) {
+    for (root, entry) in (0_u32..).zip(&sass.entries) {
         let is_root = entry.family.is_memory()
             || entry.family.is_float()
             || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence)
             || entry.family == Family::Barrier;
-        if is_root {
-            work[index as usize] = true;
-            open.push(index);
+        if is_root && !std::mem::replace(&mut work[root as usize], true) {
+            open.push(root);
         }
-    }
-    let mut reaching = Reaching::new(sass);
-    while let Some(index) = open.pop() {
-        let index = index as usize;
-        // A guard of arithmetic chooses its value; one of an access or a branch only bounds it.
-        let chooses = !listing.sass.entries[index].family.is_memory();
-        let follows = |role: Role| match role {
-            Role::Data | Role::Old => true,
-            Role::Guard => chooses,
-            Role::Address => false,
-        };
-        for each in sass.uses(index).iter().filter(|each| follows(each.role)) {
-            for definition in reaching.definitions(index, *each) {
-                if !std::mem::replace(&mut work[definition as usize], true) {
-                    open.push(definition);
+        // Each root is followed at once, so that few are open at a time.
+        while let Some(index) = open.pop() {
+            let index = index as usize;
+            // A guard of arithmetic chooses its value; one of an access or a branch only bounds it.
+            let chooses = !sass.entries[index].family.is_memory();
+            let follows = |role: Role| match role {
+                Role::Data | Role::Old => true,
+                Role::Guard => chooses,
+                Role::Address => false,
+            };
+            for each in sass.uses(index).iter().filter(|each| follows(each.role)) {
+                for definition in reaching.definitions(index, *each) {
+                    if !std::mem::replace(&mut work[definition as usize], true) {
+                        open.push(definition);
+                    }
                 }
             }
         }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::listing::{Listing, Sass};
 
 /// The registers that a kernel's loops can't do without, however the compiler is told to economise: of
-/// each loop the values that it carries from one turn to the next or reads in every turn, and what one of
-/// its instructions takes besides. Values that only lie there while the loop runs are left out: they could
-/// be fetched later, or spilt once. Loops with less than `least_share` of the executed instructions
-/// are, too: spilling there costs little. 0 without loops.
+/// each loop the values that it carries from one turn to the next, its addresses and indices, and what one
+/// of its instructions takes besides. Values that only lie there while the loop runs are left out: they
+/// could be fetched later, or spilt once. So are factors and summands that stay the same: shared or constant
+/// memory could hold them. Loops with less than `least_share` of the executed instructions are, too:
+/// spilling there costs little. 0 without loops.
 #[must_use]
 pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
     let sass = listing.sass;
@@ -21,8 +22,8 @@ pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
         if !(total > 0.0 && executed / total >= least_share) {
             return 0;
         }
-        let touched = instructions().map(|index| operands(sass, index)).fold(NONE, join);
-        let kept = meet(live[sass.flow.block_of[each.head] as usize], touched);
+        let tied = instructions().map(|index| tied(sass, index)).fold(NONE, join);
+        let kept = meet(live[sass.flow.block_of[each.head] as usize], tied);
         let besides = instructions().map(|index| count(without(operands(sass, index), kept)));
         count(kept) + besides.max().unwrap_or(0)
     });
@@ -75,6 +76,13 @@ fn defs(sass: &Sass, index: usize) -> Registers {
 
 fn uses(sass: &Sass, index: usize) -> Registers {
     set(sass.uses(index).iter().map(|each| each.slot.index()))
+}
+
+/// What has to be in registers for an instruction in every turn: what it changes, and what it reads unless
+/// that is an operand of float arithmetic.
+fn tied(sass: &Sass, index: usize) -> Registers {
+    let is_float = sass.entries[index].operation.is_some();
+    if is_float { defs(sass, index) } else { operands(sass, index) }
 }
 
 fn operands(sass: &Sass, index: usize) -> Registers {

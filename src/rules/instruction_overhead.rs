@@ -9,8 +9,8 @@ use crate::sass::reaching::Reaching;
 use crate::sass::{Listing, slice};
 use crate::text::{count, percent};
 
-/// Overhead of a loop's executed instructions, from which it outweighs the work.
-const OUTWEIGHS: f64 = 0.5;
+/// Overhead of a loop's executed instructions, from which it counts.
+const COUNTS: f64 = 1.0 / 3.0;
 
 /// Iterations that are taken to become one.
 const UNROLL: f64 = 4.0;
@@ -24,7 +24,7 @@ pub const RULE: Rule = Rule {
 Each turn of a loop counts, compares, branches and moves its addresses along. Where a turn does \
 little else, these instructions take most of the issue slots. The rule follows values through the \
 SASS: what ends up in memory, and all arithmetic on floats, is work; what only makes addresses, \
-counts and steers branches is overhead. It looks at loops whose overhead is more than half of their \
+counts and steers branches is overhead. It looks at loops whose overhead is more than a third of their \
 executed instructions and does not hang on loaded data. Unroll the loop (#pragma unroll 4, or a \
 trip count that the compiler knows): addresses then become constant offsets of one register and \
 control is paid once for several turns. Or give a thread several elements, and step pointers \
@@ -33,9 +33,10 @@ instead of working indices out anew.",
     thresholds: &[
         Threshold {
             what: "overhead of a loop's executed instructions, more than",
-            value: OUTWEIGHS,
+            value: COUNTS,
             unit: "",
-            source: "derivation: the fault's name, overhead outweighs the work from a half on",
+            source: "derivation: unrolling by 4 then takes a quarter of the loop's instructions away, \
+                     three quarters of a third",
         },
         Threshold {
             what: "given: turns that unrolling makes one",
@@ -63,7 +64,7 @@ fn check(case: &Case) -> Option<Draft> {
         sums[at].0 += if overhead[index] { executed } else { 0.0 };
         sums[at].1 += executed;
     }
-    let heavy: Vec<bool> = sums.iter().map(|(overhead, all)| *overhead > OUTWEIGHS * all).collect();
+    let heavy: Vec<bool> = sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect();
     let mut spent = 0.0;
     for (index, _) in listing.entries() {
         if overhead[index] && loop_of(index).is_some_and(|at| heavy[at]) {

@@ -102,8 +102,8 @@ impl Routine {
             R::Exponential => cost(6.0, 1.0, 1.0, 8.0),
             R::Logarithm => cost(13.0, 12.0, 0.0, 25.0),
             // Together 69, with a constant exponent; one that is not takes 16 more to look at.
-            R::Power => cost(14.0, 9.0, 2.0, 27.0),
-            R::PowerLogarithm => cost(27.0, 10.0, 1.0, 42.0),
+            R::Power => cost(15.0, 9.0, 2.0, 29.0),
+            R::PowerLogarithm => cost(26.0, 10.0, 1.0, 40.0),
             R::Tanh => cost(9.0, 6.0, 2.0, 17.0),
             R::Division => cost(5.0, 1.0, 1.0, 10.0),
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),

@@ -1,5 +1,6 @@
 //! Multiply-adds of matrix products.
 
+use super::access::Space;
 use super::entry::Operation;
 use super::listing::Listing;
 use super::opcode::Family;
@@ -18,16 +19,18 @@ pub enum Element {
 }
 
 /// For each instruction the elements of the product that it is a multiply-add of: it adds to a sum
-/// that its loop carries around, and both factors are loaded in that loop, not scaled before and not
-/// constant. `None` for everything else, single-precision factors included: a tensor unit would round
-/// them to 10 bits.
+/// that its loop carries around, or is the multiplication that such a one begins with, and both factors are
+/// loaded in that loop, not scaled before and not constant. `None` for everything else, single-precision
+/// factors included: a tensor unit would round them to 10 bits.
 #[must_use]
 pub fn products(listing: &Listing) -> Vec<Option<Element>> {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
+    let widened_on_the_way = shared_memory_holds_widened(listing, &mut reaching);
     let of = |index: usize, reaching: &mut Reaching| -> Option<Element> {
         let entry = &sass.entries[index];
-        if entry.operation != Some(Operation::Fused) || sass.flow.innermost(index).is_none() {
+        let multiplies = matches!(entry.operation, Some(Operation::Fused | Operation::Multiply));
+        if !multiplies || sass.flow.innermost(index).is_none() {
             return None;
         }
         let sum = *sass.defs(index).first()?;
@@ -38,24 +41,62 @@ pub fn products(listing: &Listing) -> Vec<Option<Element>> {
         let mut halves = true;
         for each in data.iter().filter(|each| !sass.defs(index).contains(&each.slot)) {
             let (load, converted) = source(listing, reaching, index, *each)?;
-            halves &= converted;
+            let from_shared = sass.entries[load].family == Family::Load(Space::Shared);
+            halves &= converted || from_shared && widened_on_the_way;
             loads.push(load);
         }
         loads.sort_unstable();
         loads.dedup();
         // A sum that unrolling renames goes through several registers, none of them loaded.
-        if !adds || loads.len() < 2 {
+        if !adds && entry.operation == Some(Operation::Fused) || loads.len() < 2 {
             return None;
         }
         match entry.family {
-            Family::Fp32Fma if halves => Some(Element::Half),
+            Family::Fp32Fma | Family::Fp32Mul if halves => Some(Element::Half),
             Family::HalfPacked | Family::HalfScalar => Some(Element::Half),
             Family::Fp64 => Some(Element::Double),
             Family::IntegerMultiply => Some(Element::Byte),
             _ => None,
         }
     };
-    (0..sass.entries.len()).map(|index| of(index, &mut reaching)).collect()
+    let mut products: Vec<Option<Element>> =
+        (0..sass.entries.len()).map(|index| of(index, &mut reaching)).collect();
+    for index in 0..products.len() {
+        if sass.entries[index].operation == Some(Operation::Multiply)
+            && !is_added_to(listing, index, &products)
+        {
+            products[index] = None;
+        }
+    }
+    products
+}
+
+/// True where a multiply-add of the product takes the result of a multiplication as its summand.
+fn is_added_to(listing: &Listing, index: usize, products: &[Option<Element>]) -> bool {
+    let sass = listing.sass;
+    let Some(&result) = sass.defs(index).first() else { return false };
+    let end = sass.flow.blocks[sass.flow.block_of[index] as usize].end;
+    let next = (index + 1..end).find(|&at| {
+        sass.uses(at).iter().any(|each| each.slot == result && each.role == Role::Data)
+    });
+    next.is_some_and(|at| {
+        sass.entries[at].operation == Some(Operation::Fused) && products[at].is_some()
+    })
+}
+
+/// True where all that the kernel stores to shared memory was widened from 16 bits: what it loads from
+/// there is as good as loaded in 16 bits.
+fn shared_memory_holds_widened(listing: &Listing, reaching: &mut Reaching) -> bool {
+    let sass = listing.sass;
+    let stores = listing.entries().filter(|(index, entry)| {
+        entry.family == Family::Store(Space::Shared) && listing.executed(*index) > 0.0
+    });
+    let mut widened = stores.map(|(index, _)| {
+        let data = sass.uses(index).iter().find(|each| each.role == Role::Data).copied();
+        data.and_then(|each| source(listing, reaching, index, each)).map(|(_, widened)| widened)
+    });
+    // None at all: nothing is loaded from there either.
+    widened.all(|widened| widened == Some(true))
 }
 
 /// The load that a factor comes from, and whether it was widened from 16 bits on the way.

@@ -139,6 +139,10 @@ mod tests {
 
     /// A loop of `work` additions and four instructions of overhead, an eighth busy with issuing.
     fn short_loop(work: usize, test: &str) -> Launch {
+        busy_loop(work, test, 11.7)
+    }
+
+    fn busy_loop(work: usize, test: &str, issue_percent: f64) -> Launch {
         let mut code = vec![("MOV R9, RZ", 1.0), ("LDG.E R0, desc[UR6][R4.64]", 100.0)];
         code.extend(std::iter::repeat_n(("FADD R2, R2, R0", 100.0), work));
         code.extend([
@@ -147,18 +151,23 @@ mod tests {
             (test, 100.0),
             ("@P0 BRA 0x110", 100.0),
         ]);
-        sass(&[(ISSUE_BUSY, 11.7)], &code)
+        sass(&[(ISSUE_BUSY, issue_percent)], &code)
     }
 
     const TEST: &str = "ISETP.NE.AND P0, PT, R9, 0x40, PT";
 
     #[test]
-    fn overhead_counts_from_half_of_a_loop() {
+    fn overhead_counts_from_a_twentieth_of_the_time_and_a_third_of_its_loop() {
         let draft = assert_sides(&RULE, &short_loop(2, TEST), &[&[(ISSUE_BUSY, 11.6)]]);
         // Three quarters of 400 of 701 instructions: of 11.7% busy a twentieth of the time.
         assert!((draft.effect.share_of(Term::Issue) - 300.0 / 701.0).abs() < 1e-12);
         assert!(draft.message.contains("400 of 701"), "{}", draft.message);
-        assert_eq!(check(&RULE, &short_loop(3, TEST)), None, "half is no more than half");
+        assert!(check(&RULE, &busy_loop(6, TEST, 90.0)).is_some(), "4 of 11");
+        assert_eq!(
+            check(&RULE, &busy_loop(7, TEST, 90.0)),
+            None,
+            "4 of 12 are no more than a third"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::access::Space;
 use super::entry::Operation;
-use super::listing::Listing;
+use super::listing::{Listing, Sass, Use};
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
@@ -18,70 +18,111 @@ pub enum Element {
     Byte,
 }
 
-/// For each instruction the elements of the product that it is a multiply-add of: it adds to a sum
-/// that its loop carries around, or is the multiplication that such a one begins with, and both factors are
-/// loaded in that loop, not scaled before and not constant. `None` for everything else, single-precision
-/// factors included: a tensor unit would round them to 10 bits.
+/// For each instruction the elements of the product that it does a multiply-add of, or a part of one. Its
+/// factors are two loads of its loop, not scaled before and not constant, and what it makes ends up in a
+/// sum that the loop carries around: at once, through further multiply-adds, or through an addition.
+/// `None` for everything else, single-precision factors included: a tensor unit would round them to 10 bits.
 #[must_use]
 pub fn products(listing: &Listing) -> Vec<Option<Element>> {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
-    let widened_on_the_way = shared_memory_holds_widened(listing, &mut reaching);
-    let of = |index: usize, reaching: &mut Reaching| -> Option<Element> {
-        let entry = &sass.entries[index];
-        let multiplies = matches!(entry.operation, Some(Operation::Fused | Operation::Multiply));
-        if !multiplies || sass.flow.innermost(index).is_none() {
-            return None;
-        }
-        let sum = *sass.defs(index).first()?;
-        let data: Vec<_> =
-            sass.uses(index).iter().filter(|each| each.role == Role::Data).copied().collect();
-        let adds = data.iter().any(|each| each.slot == sum);
-        let mut loads: Vec<usize> = Vec::new();
-        let mut halves = true;
-        for each in data.iter().filter(|each| !sass.defs(index).contains(&each.slot)) {
-            let (load, converted) = source(listing, reaching, index, *each)?;
-            let from_shared = sass.entries[load].family == Family::Load(Space::Shared);
-            halves &= converted || from_shared && widened_on_the_way;
-            loads.push(load);
-        }
-        loads.sort_unstable();
-        loads.dedup();
-        // A sum that unrolling renames goes through several registers, none of them loaded.
-        if !adds && entry.operation == Some(Operation::Fused) || loads.len() < 2 {
-            return None;
-        }
-        match entry.family {
-            Family::Fp32Fma | Family::Fp32Mul if halves => Some(Element::Half),
-            Family::HalfPacked | Family::HalfScalar => Some(Element::Half),
-            Family::Fp64 => Some(Element::Double),
-            Family::IntegerMultiply => Some(Element::Byte),
-            _ => None,
-        }
-    };
-    let mut products: Vec<Option<Element>> =
-        (0..sass.entries.len()).map(|index| of(index, &mut reaching)).collect();
-    for index in 0..products.len() {
-        if sass.entries[index].operation == Some(Operation::Multiply)
-            && !is_added_to(listing, index, &products)
-        {
-            products[index] = None;
+    let widened = shared_memory_holds_widened(listing, &mut reaching);
+    let multiplied: Vec<Option<Element>> = (0..sass.entries.len())
+        .map(|index| multiplied(listing, &mut reaching, index, widened))
+        .collect();
+    let mut products = vec![None; multiplied.len()];
+    for index in 0..multiplied.len() {
+        if let Some(summand) = multiplied[index].and_then(|element| summand(sass, index, element)) {
+            let carries = reaching.definitions(index, summand).any(|from| {
+                is_around(sass, index, from as usize) || products[from as usize].is_some()
+            });
+            if carries {
+                products[index] = multiplied[index];
+            }
+        } else if sass.entries[index].operation == Some(Operation::Add) {
+            add_up(listing, &mut reaching, index, &multiplied, &mut products);
         }
     }
     products
 }
 
-/// True where a multiply-add of the product takes the result of a multiplication as its summand.
-fn is_added_to(listing: &Listing, index: usize, products: &[Option<Element>]) -> bool {
+/// Marks what an addition to a carried sum takes from multiplications, and the addition.
+fn add_up(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    index: usize,
+    multiplied: &[Option<Element>],
+    products: &mut [Option<Element>],
+) {
     let sass = listing.sass;
-    let Some(&result) = sass.defs(index).first() else { return false };
-    let end = sass.flow.blocks[sass.flow.block_of[index] as usize].end;
-    let next = (index + 1..end).find(|&at| {
-        sass.uses(at).iter().any(|each| each.slot == result && each.role == Role::Data)
+    let data: Vec<Use> = data(sass, index).collect();
+    let carries = data.iter().any(|each| {
+        reaching.definitions(index, *each).any(|at| is_around(sass, index, at as usize))
     });
-    next.is_some_and(|at| {
-        sass.entries[at].operation == Some(Operation::Fused) && products[at].is_some()
-    })
+    let mut open: Vec<(usize, Use)> = data.into_iter().map(|each| (index, each)).collect();
+    while let Some((at, each)) = open.pop().filter(|_| carries) {
+        for from in reaching.definitions(at, each).map(|from| from as usize).collect::<Vec<_>>() {
+            let Some(element) = multiplied[from].filter(|_| products[from].is_none()) else {
+                continue;
+            };
+            products[from] = Some(element);
+            products[index] = Some(element);
+            open.extend(summand(sass, from, element).map(|each| (from, each)));
+        }
+    }
+}
+
+/// True where a definition reaches its use around the loop.
+fn is_around(sass: &Sass, index: usize, definition: usize) -> bool {
+    definition >= index && sass.flow.innermost(index) == sass.flow.innermost(definition)
+}
+
+fn data(sass: &Sass, index: usize) -> impl Iterator<Item = Use> {
+    sass.uses(index).iter().filter(|each| each.role == Role::Data).copied()
+}
+
+/// Registers of an operand.
+fn width(element: Element) -> usize {
+    if element == Element::Double { 2 } else { 1 }
+}
+
+/// What a multiply-add adds its product to.
+fn summand(sass: &Sass, index: usize, element: Element) -> Option<Use> {
+    data(sass, index).nth(2 * width(element))
+}
+
+/// The elements of a multiplication in a loop whose factors are two different loads.
+fn multiplied(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    index: usize,
+    widened_in_shared: bool,
+) -> Option<Element> {
+    let sass = listing.sass;
+    let entry = &sass.entries[index];
+    let multiplies = matches!(entry.operation, Some(Operation::Fused | Operation::Multiply));
+    if !multiplies || sass.flow.innermost(index).is_none() {
+        return None;
+    }
+    let element = match entry.family {
+        Family::Fp32Fma | Family::Fp32Mul | Family::HalfPacked | Family::HalfScalar => {
+            Element::Half
+        }
+        Family::Fp64 => Element::Double,
+        Family::IntegerMultiply => Element::Byte,
+        _ => return None,
+    };
+    let is_single = matches!(entry.family, Family::Fp32Fma | Family::Fp32Mul);
+    let factors: Vec<Use> = data(sass, index).step_by(width(element)).take(2).collect();
+    let [first, second] = factors[..] else { return None };
+    let mut load = |each| {
+        let (load, converted) = source(listing, reaching, index, each)?;
+        let is_shared = sass.entries[load].family == Family::Load(Space::Shared);
+        (!is_single || converted || is_shared && widened_in_shared).then_some(load)
+    };
+    let (first_load, second_load) = (load(first)?, load(second)?);
+    // One wide load can bring both.
+    (first_load != second_load || is_single && first.slot != second.slot).then_some(element)
 }
 
 /// True where all that the kernel stores to shared memory was widened from 16 bits: what it loads from
@@ -95,8 +136,7 @@ fn shared_memory_holds_widened(listing: &Listing, reaching: &mut Reaching) -> bo
         let data = sass.uses(index).iter().find(|each| each.role == Role::Data).copied();
         data.and_then(|each| source(listing, reaching, index, each)).map(|(_, widened)| widened)
     });
-    // None at all: nothing is loaded from there either.
-    widened.all(|widened| widened == Some(true))
+    widened.next() == Some(Some(true)) && widened.all(|widened| widened == Some(true))
 }
 
 /// The load that a factor comes from, and whether it was widened from 16 bits on the way.
@@ -104,7 +144,7 @@ fn source(
     listing: &Listing,
     reaching: &mut Reaching,
     index: usize,
-    each: super::listing::Use,
+    each: Use,
 ) -> Option<(usize, bool)> {
     let (mut at, mut each, mut converted) = (index, each, false);
     // A conversion, and copies or shifts between it and the load.
@@ -168,5 +208,38 @@ mod tests {
         assert_eq!(of(&copied)[3], None, "a copy is no conversion");
         let doubles = ["LDS.64 R0, [R20]", "LDS.64 R2, [R22]", "DFMA R6, R0, R2, R6", ends];
         assert_eq!(of(&doubles)[2], Some(Element::Double));
+    }
+
+    #[test]
+    fn sums_may_change_registers_and_gather_two_products() {
+        let loads = ["LDS R0, [R20]", "LDS R2, [R22]"];
+        // Unrolled by two: the sum goes from R6 to R7 and back.
+        let renamed = ["HFMA2 R7, R0, R2, R6", "HFMA2 R6, R0, R2, R7", "@P0 BRA 0x100"];
+        let found = of(&[&loads[..], &renamed[..]].concat());
+        assert_eq!(found[2..4], [Some(Element::Half); 2]);
+        let gathered =
+            ["HMUL2 R7, R0, R2", "HFMA2 R8, R0, R2, R7", "HADD2 R6, R8, R6", "@P0 BRA 0x100"];
+        let found = of(&[&loads[..], &gathered[..]].concat());
+        assert_eq!(found[2..5], [Some(Element::Half); 3], "the addition is part of it");
+        let stored = ["HMUL2 R7, R0, R2", "HFMA2 R8, R0, R2, R7", "STG.E desc[UR4][R2.64], R8"];
+        let found = of(&[&loads[..], &stored[..], &["@P0 BRA 0x100"]].concat());
+        assert_eq!(found[2..4], [None; 2], "a product of complex numbers sums nothing up");
+    }
+
+    #[test]
+    fn what_was_widened_before_it_was_shared_is_a_half() {
+        let product = |stored: &'static str| {
+            of(&[
+                "LDG.E.U16 R0, desc[UR4][R20.64]",
+                "HADD2.F32 R4, -RZ, R0.H0_H0",
+                stored,
+                "LDS R2, [R22]",
+                "LDS R3, [R23]",
+                "FFMA R6, R2, R3, R6",
+                "@P0 BRA 0x100",
+            ])[5]
+        };
+        assert_eq!(product("STS [R24], R4"), Some(Element::Half));
+        assert_eq!(product("STS [R24], R0"), None);
     }
 }

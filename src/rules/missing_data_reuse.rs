@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use super::case::place;
 use super::limits::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use super::opcodes::Removal;
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
-use crate::sass::{Family, Listing, Space, sharing};
+use crate::sass::{Family, Listing, Space, sharing, slice};
 use crate::text::{bytes, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -104,6 +105,7 @@ fn check(case: &Case) -> Option<Draft> {
         None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
+    let arithmetic = instructions(case, kept_in_registers, shared_loads.as_ref());
     let lsu_share = l1_share * kept_in_registers;
     let l2_hits = l2_hit_share(case);
     let at = place(&locations, "the load that all blocks share");
@@ -127,7 +129,9 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         effect: Effect {
             removed: vec![
-                (Term::Issue, issue_share(case, kept_in_registers)),
+                (Term::Issue, arithmetic.share_of(Term::Issue)),
+                (Term::Alu, arithmetic.share_of(Term::Alu)),
+                (Term::Fma, arithmetic.share_of(Term::Fma)),
                 (Term::L1Data, lsu_share),
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
@@ -140,11 +144,37 @@ fn check(case: &Case) -> Option<Draft> {
     })
 }
 
-/// The share of the executed instructions that are loads of what was loaded before.
-fn issue_share(case: &Case, repeated: f64) -> f64 {
-    let loads = case.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
-    let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
-    loads.zip(all).map_or(0.0, |(loads, all)| repeated * (loads / all).min(1.0))
+/// What goes of the instructions: the loads of what was loaded before, with their addressing where the
+/// profile has the machine code.
+fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect {
+    let Some(mut removal) = Removal::new(case) else {
+        let loads = case.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
+        let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
+        let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
+        return Effect::on(Term::Issue, share);
+    };
+    let listing = removal.listing;
+    let again: Vec<f64> = listing
+        .entries()
+        .map(|(index, entry)| match (entry.family, shared) {
+            (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
+                shared.part(listing.row(index)).min(goes)
+            }
+            (Family::Load(Space::Global | Space::Generic), None) => goes,
+            _ => 0.0,
+        })
+        .collect();
+    let beside = removal.beside(|index| again[index] > 0.0);
+    let of_beside = removal.addressing(&beside, |index| again[index] > 0.0);
+    let work = slice::work(&listing);
+    for (index, again) in again.into_iter().enumerate() {
+        if again > 0.0 {
+            removal.remove_but_l1(index, again);
+        } else if beside[index] && !work[index] {
+            removal.remove_but_l1(index, goes * of_beside);
+        }
+    }
+    removal.effect(case)
 }
 
 /// The share of L2's sectors that loads hit there: data that some block fetched before.
@@ -189,11 +219,15 @@ impl SharedLoads {
         (!again.is_empty()).then_some(Self { again, waits_share })
     }
 
+    /// The part of a load's sectors that is fetched again.
+    fn part(&self, row: &SourceRow) -> f64 {
+        row.address.and_then(|at| self.again.get(&at)).copied().unwrap_or(0.0)
+    }
+
     /// The lines that fetch most again.
     fn locations(&self, case: &Case) -> Vec<Location> {
         case.lines_of("sectors fetched again", |row| {
-            let part = row.address.and_then(|at| self.again.get(&at)).copied();
-            part.unwrap_or(0.0) * row.counters.l2_sectors_global_ideal
+            self.part(row) * row.counters.l2_sectors_global_ideal
         })
     }
 }

@@ -74,11 +74,6 @@ nothing. The address must be a multiple of the width.",
     check,
 };
 
-/// Instructions that an access's address takes, at most, and that a wider access saves: a product with
-/// the width, an addition of 64 bits in two parts, a comparison with the end. What is beyond them is
-/// index arithmetic of another kind, which each element needs.
-const ADDRESSING: f64 = 4.0;
-
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
     let listing = removal.listing;
@@ -94,11 +89,7 @@ fn check(case: &Case) -> Option<Draft> {
     let merged = 1.0 - f64::from(widest) / WIDEST;
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
-    let addressing: f64 = (0..narrow.len())
-        .filter(|&at| beside[at] && !work[at] && !narrow[at])
-        .map(|at| listing.executed(at))
-        .sum();
-    let of_beside = (ADDRESSING * executed / addressing.max(1.0)).min(1.0);
+    let of_beside = removal.addressing(&beside, |index| narrow[index]);
     for (index, entry) in listing.entries() {
         if narrow[index] {
             // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that

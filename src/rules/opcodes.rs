@@ -10,6 +10,7 @@ use crate::export::stall::StallReason;
 use crate::finding::Location;
 use crate::model::{Effect, Term, counts};
 use crate::sass::library::Cost;
+use crate::sass::slice;
 use crate::sass::{Family, Listing, Mix, Routine};
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
@@ -146,6 +147,17 @@ impl<'a> Removal<'a> {
         (0..self.gone.len()).map(|index| picked.contains(&place(index))).collect()
     }
 
+    /// The share of the overhead [`beside`](Self::beside) some accesses that makes their addresses.
+    pub fn addressing(&self, beside: &[bool], access: impl Fn(usize) -> bool) -> f64 {
+        let work = slice::work(&self.listing);
+        let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
+            (0..beside.len()).filter(|&at| pick(at)).map(|at| self.listing.executed(at)).sum()
+        };
+        let accesses = sum(&|at| access(at));
+        let overhead = sum(&|at| beside[at] && !work[at] && !access(at));
+        (ADDRESSING * accesses / overhead.max(1.0)).min(1.0)
+    }
+
     /// Warp instructions that go, those that come instead taken off.
     pub fn instructions(&self) -> f64 {
         self.removed_from(Term::Issue)
@@ -241,6 +253,11 @@ pub fn gains(case: &Case, effect: &Effect) -> bool {
     let estimate = case.model.without(effect);
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
+
+/// Instructions that an access's address takes, at most, and that go with the access: a product with the
+/// width, an addition of 64 bits in two parts, a comparison with the end. What is beyond them is index
+/// arithmetic of another kind, which each element needs.
+const ADDRESSING: f64 = 4.0;
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
 pub fn locations(

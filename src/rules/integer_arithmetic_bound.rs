@@ -114,4 +114,21 @@ mod tests {
         let code = [("IMAD.HI.U32 R5, R5, R7, R4", 99.0), ("SHF.R.U32.HI R5, RZ, 0x4, R5", 99.0)];
         assert_eq!(check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &code)), None);
     }
+
+    #[test]
+    fn further_quotients_by_the_same_divisor_are_divisions_too() {
+        let code = [
+            ("I2F.RP R6, R7", 10.0),
+            ("IMAD.HI.U32 R9, R11, R9, R10", 10.0), // the reciprocal
+            ("IMAD.HI.U32 R11, R9, R18, RZ", 10.0),
+            ("IMAD.HI.U32 R12, R9, R19, RZ", 10.0),
+            ("IMAD.HI.U32 R13, R9, R20, RZ", 10.0),
+            ("IADD3 R1, R1, R2, RZ", 190.0),
+        ];
+        let launch = sass(&[(ISSUE_BUSY, 90.0)], &code);
+        let draft = check(&RULE, &launch).unwrap();
+        // One division, 17 for 3, and two quotients more, 8 for 3, each ten times: 240 of 240.
+        let saved = 10.0 * (17.0 - 3.0) + 20.0 * (8.0 - 3.0);
+        assert!((draft.effect.share_of(Term::Issue) - saved / 240.0).abs() < 1e-12);
+    }
 }

@@ -321,25 +321,30 @@ impl Runs {
             Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
-        let whole = loops_of(listing, Routine::IntegerDivision);
+        let whole = by_loop(listing, Routine::IntegerDivision);
+        let quotients = by_loop(listing, Routine::RepeatedDivision);
         for (index, entry) in listing.entries() {
             let Some(routine) = entry.routine.filter(|routine| pick(*routine)) else { continue };
+            let mut runs = listing.executed(index);
             if routine == Routine::RepeatedDivision {
-                // High products are part of a whole division too; alone in a loop they are the rest
-                // of one whose reciprocal was worked out before.
+                // A whole division has a quotient too. Those beyond are the rest of one whose
+                // reciprocal was worked out before: for another quotient, or before the loop.
                 let around = listing.sass.flow.innermost(index);
-                if around.is_none() || whole.is_empty() || whole.contains(&around) {
+                let own = whole.get(&around).copied().unwrap_or(0.0);
+                let all = quotients.get(&around).copied().unwrap_or(0.0);
+                if whole.is_empty() || own == 0.0 && around.is_none() || all <= own {
                     continue;
                 }
+                runs *= 1.0 - own / all;
             }
-            let runs = listing.executed(index);
             if runs <= 0.0 {
                 continue;
             }
             *found.by_routine.entry(routine).or_default() += runs;
             let (now, then) = (routine.cost(), routine.fast_cost());
             removal.replace(runs, now, then);
-            found.weights.insert(index, now.all - then.all);
+            let part = runs / listing.executed(index);
+            found.weights.insert(index, part * (now.all - then.all));
             let row = listing.row(index);
             *saved.entry((row.file.as_deref(), row.line)).or_default() +=
                 runs * (now.all - then.all);
@@ -381,13 +386,16 @@ impl Runs {
     }
 }
 
-/// The innermost loops in which a routine's mark ran; `None` among them for one outside of loops.
-fn loops_of(listing: Listing, routine: Routine) -> Vec<Option<usize>> {
-    listing
-        .entries()
-        .filter(|(index, entry)| entry.routine == Some(routine) && listing.executed(*index) > 0.0)
-        .map(|(index, _)| listing.sass.flow.innermost(index))
-        .collect()
+/// How often a routine's mark ran by the innermost loop, `None` for outside of loops; only where it did.
+fn by_loop(listing: Listing, routine: Routine) -> HashMap<Option<usize>, f64> {
+    let mut runs = HashMap::new();
+    for (index, entry) in listing.entries() {
+        let executed = listing.executed(index);
+        if entry.routine == Some(routine) && executed > 0.0 {
+            *runs.entry(listing.sass.flow.innermost(index)).or_default() += executed;
+        }
+    }
+    runs
 }
 
 /// The instructions that the usual path of a routine branches around, and the functions that they

@@ -167,9 +167,14 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "I2F" | "UI2F" if instruction.has("RP") => {
             Some(if instruction.has("U64") { R::LongDivision } else { R::IntegerDivision })
         }
-        // The high product with a reciprocal in a register; a constant divisor's is in the code.
+        // The quotient: the high product with a reciprocal in a register. A constant divisor's is in the
+        // code, and where the reciprocal itself is worked out, it is added.
         "IMAD" if instruction.has("HI") && instruction.has("U32") && by_register(instruction) => {
-            Some(R::RepeatedDivision)
+            instruction
+                .operands
+                .last()
+                .is_some_and(|last| last.text == "RZ")
+                .then_some(R::RepeatedDivision)
         }
         _ => None,
     }
@@ -204,7 +209,8 @@ mod tests {
             ("I2F.RP R0, R7", Some(R::IntegerDivision)),
             ("I2F.U64.RP R10, UR4", Some(R::LongDivision)),
             ("I2F.S32 R0, R7", None),
-            ("IMAD.HI.U32 R5, R5, R7, R4", Some(R::RepeatedDivision)),
+            ("IMAD.HI.U32 R5, R5, R7, RZ", Some(R::RepeatedDivision)),
+            ("IMAD.HI.U32 R5, R5, R7, R4", None),
             ("IMAD.HI.U32 R5, R5, 0x55555556, RZ", None),
             ("MUFU.RCP R2, R7", None),
         ] {

@@ -5,7 +5,6 @@ use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::sass::operands::Role;
-use crate::sass::reaching::Reaching;
 use crate::sass::{Listing, slice};
 use crate::text::{count, percent};
 
@@ -104,9 +103,9 @@ fn check(case: &Case) -> Option<Draft> {
 /// Overhead that does not hang on the work: a branch or an address that follows from loaded data
 /// stays, however often the loop is unrolled. Divisions have a rule of their own.
 fn removable(listing: Listing) -> Vec<bool> {
-    let work = slice::work(&listing);
+    let work = slice::work_without_conditions(&listing);
     let sass = listing.sass;
-    let mut reaching = Reaching::new(sass);
+    let mut values = slice::Values::new(sass);
     let mut free: Vec<bool> = work.iter().map(|work| !work).collect();
     loop {
         let mut changed = false;
@@ -114,11 +113,12 @@ fn removable(listing: Listing) -> Vec<bool> {
             if !free[index] {
                 continue;
             }
-            let hangs =
-                entry.routine.is_some()
-                    || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
-                        reaching.definitions(index, *each).any(|at| !free[at as usize])
-                    });
+            let hangs = entry.routine.is_some()
+                || sass
+                    .uses(index)
+                    .iter()
+                    .filter(|each| each.role != Role::Old)
+                    .any(|each| values.definitions(index, *each).any(|at| !free[at as usize]));
             if hangs {
                 free[index] = false;
                 changed = true;

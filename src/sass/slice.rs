@@ -1,9 +1,10 @@
 //! Work and overhead: which instructions make the values that a kernel is about.
 
-use super::listing::Listing;
+use super::listing::{Listing, Sass, Use};
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
+use super::register::Slot;
 
 /// For each instruction whether it is work, found once for a launch: it moves data, or a value that it makes ends up in what
 /// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
@@ -13,13 +14,20 @@ use super::reaching::Reaching;
 /// addresses with it.
 #[must_use]
 pub fn work<'a>(listing: &Listing<'a>) -> &'a [bool] {
-    listing.facts.work(|| find(listing))
+    listing.facts.work(|| find(listing, true))
 }
 
-fn find(listing: &Listing) -> Box<[bool]> {
+/// As [`work`], but what only decides whether arithmetic happens is none: conditions that counters make are
+/// worked out by the compiler once it unrolls the loop.
+#[must_use]
+pub fn work_without_conditions(listing: &Listing) -> Box<[bool]> {
+    find(listing, false)
+}
+
+fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
     let sass = listing.sass;
     let mut work = vec![false; sass.entries.len()];
-    let mut reaching = Reaching::new(sass);
+    let mut values = Values::new(sass);
     let mut open: Vec<u32> = Vec::new();
     for (root, entry) in (0_u32..).zip(&sass.entries) {
         let is_root = entry.family.is_memory()
@@ -33,14 +41,17 @@ fn find(listing: &Listing) -> Box<[bool]> {
         while let Some(index) = open.pop() {
             let index = index as usize;
             // A guard of arithmetic chooses its value; one of an access or a branch only bounds it.
-            let chooses = !sass.entries[index].family.is_memory();
+            let chooses = with_conditions && !sass.entries[index].family.is_memory();
             let follows = |role: Role| match role {
                 Role::Data | Role::Old => true,
                 Role::Guard => chooses,
                 Role::Address => false,
             };
             for each in sass.uses(index).iter().filter(|each| follows(each.role)) {
-                for definition in reaching.definitions(index, *each) {
+                if each.role == Role::Old && !old_is_read(listing, index, each.slot) {
+                    continue;
+                }
+                for definition in values.definitions(index, *each) {
                     if !std::mem::replace(&mut work[definition as usize], true) {
                         open.push(definition);
                     }
@@ -49,6 +60,52 @@ fn find(listing: &Listing) -> Box<[bool]> {
         }
     }
     work.into()
+}
+
+/// From a use back to what made the value. A guarded instruction is taken to use what was made under its own
+/// guard, so that the last one counts; any other may see what a guard left as it was.
+pub struct Values<'a> {
+    sass: &'a Sass,
+    all: Reaching<'a>,
+    last: Reaching<'a>,
+}
+
+impl<'a> Values<'a> {
+    /// Nothing found yet.
+    #[must_use]
+    pub fn new(sass: &'a Sass) -> Self {
+        Self { sass, all: Reaching::new(sass), last: Reaching::with_guards(sass) }
+    }
+
+    /// The instructions whose results a use may see.
+    pub fn definitions(&mut self, index: usize, each: Use) -> impl Iterator<Item = u32> {
+        let is_guarded = self.sass.entries[index].conditional;
+        if is_guarded { &mut self.last } else { &mut self.all }.definitions(index, each)
+    }
+}
+
+/// False where the value that a guarded instruction may leave in its destination is never read: what reads
+/// the destination next has the same guard.
+fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
+    let sass = listing.sass;
+    let guard =
+        |at: usize| listing.text(at).trim_start().strip_prefix('@')?.split_whitespace().next();
+    let Some(block) = sass.flow.block_of.get(index) else { return true };
+    let of_guard = sass.uses(index).iter().find(|each| each.role == Role::Guard);
+    for at in index + 1..sass.flow.blocks[*block as usize].end {
+        let mut reads = sass.uses(at).iter().filter(|each| each.role != Role::Old);
+        if reads.any(|each| each.slot == slot) {
+            return guard(at) != guard(index);
+        }
+        let defs = sass.defs(at);
+        if of_guard.is_some_and(|each| defs.contains(&each.slot)) {
+            return true;
+        }
+        if defs.contains(&slot) && guard(at).is_none() {
+            return false;
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -92,5 +149,33 @@ mod tests {
             ("BRA 0x100", 1.0),
         ]);
         assert_eq!(work(&Listing::of(&code).unwrap()), [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_condition_is_no_work_where_only_values_count() {
+        let code = launch(&[
+            ("ISETP.NE.AND P0, PT, R5, R9, PT", 1.0),
+            ("@P0 IADD3 R6, R6, 0x1, RZ", 1.0),
+            ("STG.E desc[UR4][R2.64], R6", 1.0),
+        ]);
+        let work = work_without_conditions(&Listing::of(&code).unwrap());
+        assert_eq!(*work, [false, true, true]);
+    }
+
+    #[test]
+    fn what_lay_in_a_register_before_a_guarded_load_is_no_work_where_nobody_reads_it() {
+        let old = |last: &str| {
+            let code = launch(&[
+                ("IADD3 R4, R5, R10, RZ", 1.0), // an address, in a register that is used again
+                ("LDG.E R8, desc[UR4][R4.64]", 1.0),
+                ("@P3 LDG.E R4, desc[UR4][R2.64]", 1.0),
+                (last, 1.0),
+                ("STG.E desc[UR4][R2.64], R6", 1.0),
+            ]);
+            work(&Listing::of(&code).unwrap())[0]
+        };
+        assert!(!old("@P3 IADD3 R6, R4, 0x1, RZ"));
+        assert!(old("@!P3 IADD3 R6, R4, 0x1, RZ"));
+        assert!(old("IADD3 R6, R4, 0x1, RZ"));
     }
 }

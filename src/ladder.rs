@@ -65,6 +65,12 @@ impl Ladder {
         self.manifest.bench
     }
 
+    /// The least compute capability that its kernels compile for; `None` where any will do.
+    #[must_use]
+    pub fn least_compute_capability(&self) -> Option<(u32, u32)> {
+        self.manifest.least_compute_capability
+    }
+
     /// What it computes, in a few sentences.
     #[must_use]
     pub fn description(&self) -> &str {

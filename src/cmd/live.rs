@@ -56,6 +56,7 @@ pub struct Outcome {
 /// be written. A missing ncu or forbidden counters do not fail here: what works without is done.
 pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Outcome> {
     let progress = printer.progress();
+    check_capability(request.ladder, device.compute_capability)?;
     let plan = request.ladder.plan(request.step.name(), request.size, device.sm_count)?;
     for notice in &plan.notices {
         progress.note(&format!("adoprof: {notice}"));
@@ -186,6 +187,20 @@ pub fn refuse_long(
     }
 }
 
+/// Refuses a ladder whose kernels use instructions that the device does not have.
+fn check_capability(ladder: &Ladder, (major, minor): (u32, u32)) -> Result<()> {
+    match ladder.least_compute_capability() {
+        Some((least, point)) if (major, minor) < (least, point) => {
+            Err(Error::Environment(format!(
+                "the kernels of {} need compute capability {least}.{point}, and this device has \
+             {major}.{minor}; their recordings are there everywhere: --recorded",
+                ladder.name(),
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where and how a step runs.
 pub fn environment(device: &Device, request: &Request) -> Environment {
     let (major, minor) = device.compute_capability;
@@ -267,4 +282,18 @@ fn profile(
     saved.meta.environment.passes = passes;
     saved.meta.notices.extend(notices);
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_too_old_for_a_ladder_is_refused_by_name() {
+        let ladder = Ladder::builtin("fault-face-gallery").unwrap();
+        let refused = check_capability(&ladder, (7, 5)).unwrap_err().to_string();
+        assert!(refused.contains("8.0") && refused.contains("7.5"), "{refused}");
+        assert!(check_capability(&ladder, (8, 0)).is_ok());
+        assert!(check_capability(&Ladder::builtin("ado").unwrap(), (7, 0)).is_ok());
+    }
 }

@@ -35,6 +35,8 @@ pub(super) struct Manifest {
     pub tolerance: Option<Spanned<Tolerance>>,
     /// Part of the fault bench, and which half of it.
     pub bench: Option<Half>,
+    /// The least compute capability that its kernels compile for, as `[8, 0]`.
+    pub least_compute_capability: Option<(u32, u32)>,
     pub library: Option<Spanned<String>>,
     pub parameters: Sizes,
     pub metric: Metric,

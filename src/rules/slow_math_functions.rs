@@ -1,7 +1,8 @@
 //! Accurate maths functions or division where a fast form exists.
 
 use super::case::place;
-use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, Runs, matters};
+use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use super::runs::Runs;
 use super::{Case, Draft, Kind, Rule};
 use crate::finding::Evidence;
 use crate::text::{count, percent};

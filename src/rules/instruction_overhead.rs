@@ -9,7 +9,7 @@ use crate::sass::{Listing, slice};
 use crate::text::{count, percent};
 
 /// Overhead of a loop's executed instructions, from which it counts.
-const COUNTS: f64 = 1.0 / 3.0;
+const COUNTS: f64 = 0.33;
 
 /// Iterations that are taken to become one.
 const UNROLL: f64 = 4.0;

@@ -77,6 +77,7 @@ impl Runs {
     }
 
     /// The routine that costs most, and how often it ran.
+    #[must_use]
     pub fn most(&self) -> Option<(Routine, f64)> {
         let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
         let most = self.by_routine.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
@@ -84,6 +85,7 @@ impl Runs {
     }
 
     /// The lines that run them.
+    #[must_use]
     pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
         let listing = removal.listing;
         let weight = |index: usize| {

@@ -162,12 +162,8 @@ mod tests {
         // Three quarters of 400 of 701 instructions: of 11.7% busy a twentieth of the time.
         assert!((draft.effect.share_of(Term::Issue) - 300.0 / 701.0).abs() < 1e-12);
         assert!(draft.message.contains("400 of 701"), "{}", draft.message);
-        assert!(check(&RULE, &busy_loop(6, TEST, 90.0)).is_some(), "4 of 11");
-        assert_eq!(
-            check(&RULE, &busy_loop(7, TEST, 90.0)),
-            None,
-            "4 of 12 are no more than a third"
-        );
+        assert!(check(&RULE, &busy_loop(7, TEST, 90.0)).is_some(), "4 of 12");
+        assert_eq!(check(&RULE, &busy_loop(8, TEST, 90.0)), None, "4 of 13 are less than a third");
     }
 
     #[test]

@@ -58,6 +58,13 @@ block work on several outputs, or turn repeated matrix-vector products into one 
             source: "definition: the unit is busy with them more than with anything else",
         },
         STALL_SHARE_LIMIT,
+        Threshold {
+            what: "given: results that a loaded value serves from a register, at most",
+            value: REGISTER_TILE,
+            unit: "result",
+            source: "derivation: a tile of 8 by 8 results takes 64 registers, as many as let two blocks \
+                     of 512 threads stay on an SM",
+        },
     ],
     needs: &[SECTORS, READ],
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],

@@ -40,7 +40,12 @@ impl Profile {
         folder: Option<PathBuf>,
     ) -> Result<Self> {
         let name = name.into();
-        let export = saved.pages.export(folder.as_deref().unwrap_or(Path::new(&name)))?;
+        let mut export = saved.pages.export(folder.as_deref().unwrap_or(Path::new(&name)))?;
+        // Pages that were made smaller may lack the attribute with the device's name.
+        let device = &saved.meta.environment.device;
+        for launch in export.launches.iter_mut().filter(|_| !device.is_empty()) {
+            launch.device.get_or_insert_with(|| device.clone());
+        }
         Ok(Self { name, export, meta: Some(saved.meta), folder })
     }
 

@@ -23,8 +23,6 @@ static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
 
 /// Figures that are no better than ncu's, but equal: the half, the figure, and which of ncu's estimates.
 const NO_BETTER: &[(&str, &str, &str)] = &[
-    ("tuning", "faults named that are not there", "of every kind"),
-    ("tuning", "faults named that are not there", "of the whole kernel"),
     ("held-out", "faults named that are not there", "of every kind"),
     ("held-out", "faults named that are not there", "of the whole kernel"),
 ];

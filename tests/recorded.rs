@@ -79,6 +79,18 @@ fn a_recording_is_announced() {
     assert!(text.lines().next().unwrap().contains("recorded"), "{text}");
 }
 
+/// The fault bench's pages are made smaller and leave the device's name to the profile's own notes.
+#[test]
+fn every_recording_names_its_device() {
+    for recorded in adoprof::recorded::ladders(|_| true).unwrap() {
+        for step in recorded.ladder.steps() {
+            let Some(document) = recorded.document(step.name()) else { continue };
+            let unnamed = document.launches.iter().filter(|launch| launch.device.is_none()).count();
+            assert_eq!(unnamed, 0, "{}/{}", recorded.ladder.name(), step.name());
+        }
+    }
+}
+
 #[test]
 fn the_first_step_needs_more_blocks() {
     assert_eq!(document("v1")["verdict"]["rule"], "grid-too-small");

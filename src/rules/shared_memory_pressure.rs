@@ -353,4 +353,32 @@ mod tests {
         assert!(draft.hint.contains("registers"), "{}", draft.hint);
         assert!(!draft.message.contains("predicated"));
     }
+
+    #[test]
+    fn a_sweep_takes_its_barriers_along_and_dense_use_only_its_accesses_stalls() {
+        let stalls = || samples(&[(StallReason::Wait, 4.0), (StallReason::Barrier, 4.0)]);
+        let shared = || SourceCounters { wavefronts_shared: 10.0, ..stalls() };
+        let effect = |loads: f64| {
+            let metrics = [(BUSY, 57.0), (ALL, 1000.0), (PARTS[0], loads), (PARTS[1], 0.0)];
+            let mut launch = launch(&metrics);
+            // One line, whose access has a quarter of the waits of its four instructions.
+            launch.lines = vec![line(43, "v += s[id];", shared())];
+            launch.instructions = vec![
+                line(43, "LDS R1, [R2]", shared()),
+                line(43, "FADD R0, R0, R1", stalls()),
+                line(43, "FADD R0, R0, R3", stalls()),
+                line(43, "FADD R0, R0, R4", stalls()),
+            ];
+            check(&RULE, &launch).unwrap().effect
+        };
+        let (sweep, dense) = (effect(140.0), effect(900.0));
+        let share = |effect: &Effect, reason| effect.share_of_stall(reason);
+        assert!((share(&sweep, StallReason::Wait) - 1.0).abs() < 1e-12, "its whole line");
+        assert!((share(&sweep, StallReason::Barrier) - 1.0).abs() < 1e-12);
+        assert!((share(&dense, StallReason::Wait) - 0.25).abs() < 1e-12, "the access alone");
+        assert!(share(&dense, StallReason::Barrier).abs() < 1e-12);
+        for effect in [&sweep, &dense] {
+            assert!((share(effect, StallReason::ShortScoreboard) - 1.0).abs() < 1e-12);
+        }
+    }
 }

@@ -84,6 +84,10 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Instructions behind a guarded one among which its reader is looked for: guarded code is short, and a listing
+/// made to be slow must not be.
+const READ_WITHIN: usize = 256;
+
 /// False where the value that a guarded instruction may leave in its destination is never read: what reads
 /// the destination next has the same guard.
 fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
@@ -92,7 +96,8 @@ fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
         |at: usize| listing.text(at).trim_start().strip_prefix('@')?.split_whitespace().next();
     let Some(block) = sass.flow.block_of.get(index) else { return true };
     let of_guard = sass.uses(index).iter().find(|each| each.role == Role::Guard);
-    for at in index + 1..sass.flow.blocks[*block as usize].end {
+    let end = sass.flow.blocks[*block as usize].end;
+    for at in (index + 1..end).take(READ_WITHIN) {
         let mut reads = sass.uses(at).iter().filter(|each| each.role != Role::Old);
         if reads.any(|each| each.slot == slot) {
             return guard(at) != guard(index);

@@ -82,7 +82,7 @@ impl Flow {
                 }
             }
         }
-        let innermost = (0_u32..).zip(&blocks).map(|(block, _)| smallest(&loops, block)).collect();
+        let innermost = smallest(&loops, blocks.len());
         Self { blocks, block_of, loops, innermost }
     }
 
@@ -94,11 +94,18 @@ impl Flow {
     }
 }
 
-/// The smallest loop that holds a block.
-fn smallest(loops: &[Loop], block: u32) -> Option<u32> {
-    let holding =
-        (0_u32..).zip(loops).filter(|(_, each)| each.blocks.binary_search(&block).is_ok());
-    holding.min_by_key(|(_, each)| each.blocks.len()).map(|(place, _)| place)
+/// The smallest loop that holds each block; the first of two of one size.
+fn smallest(loops: &[Loop], blocks: usize) -> Vec<Option<u32>> {
+    let mut smallest: Vec<Option<u32>> = vec![None; blocks];
+    for (place, each) in (0_u32..).zip(loops) {
+        for &block in &each.blocks {
+            let known = &mut smallest[block as usize];
+            if known.is_none_or(|at| each.blocks.len() < loops[at as usize].blocks.len()) {
+                *known = Some(place);
+            }
+        }
+    }
+    smallest
 }
 
 /// Blocks without their predecessors, and the block of each instruction.
@@ -146,16 +153,15 @@ fn successors(exit: Exit, block: &Block, block_of: &[u32]) -> Vec<u32> {
 
 /// The blocks from which `back` is reached without passing `head`, and `head`.
 fn body(blocks: &[Block], head: u32, back: u32) -> Vec<u32> {
-    let mut seen = vec![head];
+    let mut seen = vec![false; blocks.len()];
+    seen[head as usize] = true;
     let mut open = vec![back];
     while let Some(block) = open.pop() {
-        if !seen.contains(&block) {
-            seen.push(block);
+        if !std::mem::replace(&mut seen[block as usize], true) {
             open.extend(&blocks[block as usize].before);
         }
     }
-    seen.sort_unstable();
-    seen
+    (0_u32..).zip(seen).filter_map(|(block, seen)| seen.then_some(block)).collect()
 }
 
 /// Immediate dominators, by the iteration of Cooper, Harvey and Kennedy (2001).

@@ -10,6 +10,7 @@
 //! ```
 
 mod meta;
+mod packing;
 mod recordings;
 mod writer;
 
@@ -109,7 +110,7 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     let plain = folder.join(format!("{name}.csv"));
     let (path, bytes): (PathBuf, _) = if compressed.is_file() {
         let bytes = std::fs::read(&compressed).map_err(|e| Error::io(&compressed, "read", &e))?;
-        let text = decompress(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
+        let text = packing::unpack(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
         (compressed, text)
     } else if plain.is_file() {
         let bytes = std::fs::read(&plain).map_err(|e| Error::io(&plain, "read", &e))?;
@@ -119,15 +120,4 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     };
     String::from_utf8(bytes)
         .map_err(|_| Error::input(path, "is not text; collect the profile again"))
-}
-
-/// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More
-/// is taken for damage.
-const MOST_PAGE_BYTES: u64 = 1 << 30;
-
-fn decompress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut text = Vec::new();
-    zstd::stream::read::Decoder::new(bytes)?.take(MOST_PAGE_BYTES).read_to_end(&mut text)?;
-    Ok(text)
 }

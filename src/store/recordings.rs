@@ -5,10 +5,17 @@ use std::path::Path;
 
 use include_dir::{Dir, DirEntry, File, include_dir};
 
-use super::{META_FILE, Meta, Pages, Saved, decompress};
+use super::packing::unpack;
+use super::{META_FILE, Meta, Pages, Saved};
 use crate::error::{Error, Result};
 
 static PROFILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/profiles");
+
+/// The dictionaries that pages of the fault bench are packed with, `profiles/<page>.dictionary`.
+pub(super) fn dictionaries() -> impl Iterator<Item = &'static [u8]> {
+    let named = |file: &&File| file.path().extension().is_some_and(|end| end == "dictionary");
+    PROFILES.files().filter(named).map(File::contents)
+}
 
 /// Every recording's folder (`ado/v2`) with what it says of itself.
 ///
@@ -106,7 +113,7 @@ fn read(folder: &str, mut meta: Meta) -> Result<Saved> {
         let Some(file) = place.and_then(|place| file(place, &name)) else {
             return Ok(String::new());
         };
-        decompress(file.contents()).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(
+        unpack(file.contents()).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(
             || {
                 let path = Path::new(folder).join(&name);
                 Error::input(path, "this shipped recording is damaged; reinstall adoprof")

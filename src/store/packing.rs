@@ -1,0 +1,65 @@
+//! How pages are packed: with zstd, those of the fault bench's recordings with a dictionary each.
+//!
+//! Hundreds of small pages repeat the same metric names and rule texts. A page packed with a
+//! dictionary leaves out what the dictionary holds: a quarter of the size for a raw page, a tenth for a
+//! details page. `scripts/slim-recordings` packs them; by hand, `zstd -D profiles/raw.dictionary`.
+
+use std::io::Read;
+
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::get_dict_id_from_frame;
+
+use super::recordings::dictionaries;
+
+/// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More
+/// is taken for damage.
+const MOST_PAGE_BYTES: u64 = 1 << 30;
+
+/// A page as it was before it was packed.
+pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let dictionary = match get_dict_id_from_frame(packed) {
+        Some(wanted) => dictionaries()
+            .find(|dictionary| id(dictionary) == Some(wanted.get()))
+            .ok_or_else(|| std::io::Error::other("it was packed with an unknown dictionary"))?,
+        None => &[],
+    };
+    Decoder::with_dictionary(packed, dictionary)?.take(MOST_PAGE_BYTES).read_to_end(&mut page)?;
+    Ok(page)
+}
+
+/// A dictionary's number: four bytes after four of a magic number (RFC 8878, section 5).
+fn id(dictionary: &[u8]) -> Option<u32> {
+    dictionary.get(4..8)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_packed_with_a_shipped_dictionary_is_unpacked_with_the_same() {
+        let page = "\"ID\",\"Kernel Name\"\n\"0\",\"saxpy\"\n";
+        let mut tried = 0;
+        for dictionary in dictionaries() {
+            let mut packer = zstd::bulk::Compressor::with_dictionary(19, dictionary).unwrap();
+            let packed = packer.compress(page.as_bytes()).unwrap();
+            assert_eq!(get_dict_id_from_frame(&packed).map(|n| n.get()), id(dictionary));
+            assert_eq!(unpack(&packed).unwrap(), page.as_bytes());
+            tried += 1;
+        }
+        assert_eq!(tried, 3, "a dictionary for each page");
+    }
+
+    #[test]
+    fn a_plain_page_needs_no_dictionary_and_an_unknown_one_is_named() {
+        let plain = zstd::encode_all(&b"a page"[..], 3).unwrap();
+        assert_eq!(unpack(&plain).unwrap(), b"a page");
+        let shipped = dictionaries().next().unwrap();
+        let mut foreign = shipped.to_vec();
+        foreign[4..8].copy_from_slice(&0x1234_5678_u32.to_le_bytes());
+        let mut packer = zstd::bulk::Compressor::with_dictionary(19, &foreign).unwrap();
+        let error = unpack(&packer.compress(b"a page").unwrap()).unwrap_err();
+        assert!(error.to_string().contains("unknown dictionary"), "{error}");
+    }
+}

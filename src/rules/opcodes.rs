@@ -91,6 +91,12 @@ impl<'a> Removal<'a> {
         self.instead[Term::Issue as usize] += instructions;
     }
 
+    /// So many of the warp instructions that stay on a unit run on another one instead.
+    pub fn shift(&mut self, from: Term, to: Term, instructions: f64) {
+        self.instead[from as usize] -= instructions;
+        self.instead[to as usize] += instructions;
+    }
+
     /// A routine that ran so often is replaced by its fast form. Its instructions are not told apart
     /// from others on their lines; what they made wait is taken from the whole line in proportion.
     pub fn replace(&mut self, runs: f64, now: Cost, then: Cost) {

@@ -121,18 +121,45 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
             .collect()
     };
     let symptoms: Vec<Vec<Symptom>> = found.iter().map(symptoms_of).collect();
-    let mut findings: Vec<(bool, Finding)> = found
+    let mut causes: Vec<(Found, Vec<Symptom>)> = found
         .into_iter()
         .zip(symptoms)
         .zip(explained)
         .filter(|(_, explained)| !explained)
-        .map(|((one, symptoms), _)| (one.rule.kind != Kind::Roof, one.into_finding(symptoms)))
+        .map(|(cause, _)| cause)
         .collect();
-    findings.sort_by(|a, b| {
-        let gain = |finding: &Finding| finding.estimate.map_or(1.0, |estimate| estimate.factor);
-        a.0.cmp(&b.0).then(gain(&b.1).total_cmp(&gain(&a.1)))
+    causes.sort_by(|(a, _), (b, _)| {
+        let (roof, gain) = (|one: &Found| one.rule.kind == Kind::Roof, Found::gain);
+        roof(b).cmp(&roof(a)).then(gain(b).total_cmp(&gain(a)))
     });
-    findings.into_iter().map(|(_, finding)| finding).collect()
+    warps_before_loads(&mut causes);
+    causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
+}
+
+/// The rules whose cure is more resident warps, and the one whose cure is more loads of each warp.
+const WARPS: [&str; 4] = [
+    "occupancy-limited-by-registers",
+    "occupancy-limited-by-shared-memory",
+    "occupancy-limited-by-block-size",
+    "achieved-occupancy-below-theoretical",
+];
+const LOADS: &str = "low-memory-parallelism";
+
+/// The share of the latency that more warps must cover to come before more loads: twice as many cover
+/// half.
+const TWICE_THE_WARPS: f64 = 0.5;
+
+/// Bytes in flight are warps times bytes a warp (Little's law), so that both cures answer the same wait
+/// and neither promise tells which one the code lacks. Where twice the warps or more would fit, it is
+/// warps that are missing; each of them loading more makes up for that.
+fn warps_before_loads(causes: &mut [(Found, Vec<Symptom>)]) {
+    let Some(loads) = causes.iter().position(|(cause, _)| cause.rule.name == LOADS) else { return };
+    let warps = causes.iter().position(|(cause, _)| {
+        WARPS.contains(&cause.rule.name) && cause.draft.effect.hidden >= TWICE_THE_WARPS
+    });
+    if let Some(warps) = warps.filter(|&warps| warps > loads) {
+        causes[loads..=warps].rotate_right(1);
+    }
 }
 
 /// The part of a symptom's gain that a cause must promise to explain it. One that is worth much less
@@ -150,6 +177,11 @@ struct Found {
 }
 
 impl Found {
+    /// What it is worth, as a factor; 1 where that is not known.
+    fn gain(&self) -> f64 {
+        self.estimate.map_or(1.0, |estimate| estimate.factor)
+    }
+
     /// True where this is what a symptom comes from: a roof always, a cause where it is worth a good
     /// part of what the symptom is.
     fn explains(&self, symptom: &Self) -> bool {
@@ -182,5 +214,38 @@ impl Found {
             explains: symptoms.iter().map(|symptom| symptom.rule.clone()).collect(),
             symptoms,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latency-bound: half of the time waits for data, most of which more loads would cover.
+    fn order(occupancy_pct: f64, possible_blocks: f64) -> Vec<String> {
+        let mut launch = Launch::default();
+        for (name, value) in [
+            ("sm__maximum_warps_per_active_cycle_pct", occupancy_pct),
+            ("launch__occupancy_limit_registers", possible_blocks),
+            ("launch__occupancy_limit_shared_mem", 2.0),
+            ("launch__occupancy_limit_blocks", possible_blocks),
+            ("launch__occupancy_limit_warps", possible_blocks),
+            ("sm__issue_active.avg.pct_of_peak_sustained_elapsed", 40.0),
+            ("smsp__issue_active.avg.pct_of_peak_sustained_active", 40.0),
+            ("smsp__issue_active.avg.per_cycle_active", 0.4),
+            ("smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 90.0),
+            ("smsp__average_warp_latency_per_inst_issued.ratio", 100.0),
+        ] {
+            launch.set(name, Some(value));
+        }
+        diagnose(&launch).findings.into_iter().map(|finding| finding.rule).collect()
+    }
+
+    #[test]
+    fn missing_warps_stand_before_missing_loads_where_twice_as_many_fit() {
+        let warps = "occupancy-limited-by-shared-memory";
+        // 50% of the slots: twice the warps fit. 52%: less than twice.
+        assert_eq!(order(50.0, 4.0)[..2], [warps, LOADS]);
+        assert_eq!(order(52.0, 4.0)[..2], [LOADS, warps]);
     }
 }

@@ -20,6 +20,7 @@
 pub mod counts;
 mod effect;
 mod left;
+mod merged;
 mod term;
 
 use crate::ceiling::{self, Ceilings};
@@ -29,6 +30,7 @@ use crate::frame::Launch;
 
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
+pub use merged::LONE_LAUNCH_NS;
 pub use term::Term;
 
 use left::Left;
@@ -167,13 +169,15 @@ impl Model {
     /// The speed-up that taking a fault away would give; `None` where no term is known.
     #[must_use]
     pub fn without(&self, effect: &Effect) -> Option<Estimate> {
+        if effect.merged > 1.0 {
+            let each = Effect { merged: 1.0, ..effect.clone() };
+            return Some(merged::estimate(self, &self.left(&each)?, effect));
+        }
         let left = self.left(effect)?;
-        let merged = effect.merged.max(1.0);
-        // One launch that does the work of several takes at least as long as each does now.
-        let launch = if merged > 1.0 { 1.0 / merged } else { self.launch_share() };
+        let launch = self.launch_share();
         let factor = |waiting: f64| {
             let time = left.time(waiting);
-            let time = if effect.launch && merged <= 1.0 {
+            let time = if effect.launch {
                 // What an empty launch does not explain is not known to a twentieth.
                 (time - launch).max(0.05)
             } else {
@@ -218,15 +222,16 @@ impl Model {
             })
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let merged = effect.merged.max(1.0);
+        let rounds = effect.rounds.max(1.0).min(merged) / merged;
         let fixed = self.launch_share().min(self.idle());
         let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
         Some(Left {
             longest,
             fixed: fixed.min(idle) / merged,
-            idle: (idle - fixed).max(0.0) / merged,
-            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) / merged,
+            idle: (idle - fixed).max(0.0) * rounds,
+            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) * rounds,
             gone: self.gone(effect),
-            warps: self.warps_without(effect) / merged,
+            warps: self.warps_without(effect) * rounds,
         })
     }
 

@@ -20,8 +20,11 @@ pub struct Effect {
     pub idle: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
-    /// How many launches become one that takes no longer than each does now; 0 and 1 for none.
+    /// How many launches become one; 0 and 1 for none.
     pub merged: f64,
+    /// How many rounds their blocks then take, each as long as one launch's now; 0 and 1 where all run
+    /// at once.
+    pub rounds: f64,
 }
 
 impl Effect {
@@ -62,6 +65,7 @@ impl Effect {
             idle: self.idle.max(other.idle),
             launch: self.launch || other.launch,
             merged: self.merged.max(other.merged),
+            rounds: self.rounds.max(other.rounds),
         }
     }
 

@@ -112,11 +112,25 @@ fn nothing_is_shorter_than_an_empty_launch_unless_the_launch_goes() {
 }
 
 #[test]
-fn merged_launches_share_what_no_unit_covers() {
+fn merged_launches_take_their_rounds_or_their_busiest_unit() {
     let model = Model::new(&launch());
-    let merged = Effect { launch: true, merged: 4.0, ..Effect::default() };
-    // 0.6 busy and 0.3 / 4 latency for each, with SMs idle for a fortieth; a quarter at least.
-    assert!(near(model.without(&merged).unwrap().factor, 0.975 / 0.675));
+    let four = Effect { launch: true, merged: 4.0, ..Effect::default() };
+    // Each is busy for 0.6 of its time: 4 × 0.6 = 2.4 are longer than one round of 1. At least both
+    // add up, and 61% of that gain appear.
+    let estimate = model.without(&four).unwrap();
+    assert!(near(estimate.factor, 4.0 / 2.4) && near(estimate.high, 4.0 / 2.4));
+    assert!(near(estimate.low, 1.0 + 0.61 * (4.0 / 3.4 - 1.0)));
+    // Three rounds take longer than 2.4.
+    let rounds = Effect { rounds: 3.0, ..four.clone() };
+    assert!(near(model.without(&rounds).unwrap().factor, 4.0 / 3.0));
+    // Of four times an empty kernel's duration a tenth, that of idle SMs, is the launch itself, and 0.9 a
+    // launch's own; a lone launch adds its start.
+    let mut long = launch();
+    long.set("gpu__time_duration.sum", Some(4.0 * EMPTY_KERNEL_NS));
+    let estimate = Model::new(&long).without(&rounds).unwrap();
+    let lone = LONE_LAUNCH_NS / (4.0 * EMPTY_KERNEL_NS);
+    assert!(near(estimate.factor, 4.0 / (0.1 + lone + 2.7)), "{estimate:?}");
+    assert!(near(estimate.high, 4.0 / (0.1 + 2.4)));
 }
 
 #[test]

@@ -48,12 +48,13 @@ fn check(case: &Case) -> Option<Draft> {
     if !(ns > 0.0 && 100.0 * share >= LEAST) {
         return None;
     }
-    let merged = merged(case);
-    let many = if merged >= 2.0 {
+    let alike = case.launch.alike.max(1) as f64;
+    let rounds = rounds(case, alike);
+    let many = if alike >= 2.0 {
         format!(
-            " The profile has {} launches like it, and one wave of blocks holds the work of {}.",
-            case.launch.alike,
-            count(merged.floor()),
+            " The profile has {} launches like it, whose blocks fill the device {}.",
+            count(alike),
+            times(alike * waves(case)),
         )
     } else {
         String::new()
@@ -67,18 +68,18 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
-        hint: hint(merged),
-        effect: Effect { launch: true, merged, ..Effect::default() },
+        hint: hint(alike),
+        effect: Effect { launch: true, merged: alike, rounds, ..Effect::default() },
     })
 }
 
-fn hint(merged: f64) -> String {
-    if merged >= 2.0 {
+fn hint(alike: f64) -> String {
+    if alike >= 2.0 {
         return format!(
-            "Do the work of {} of these launches in one, if none needs another's result: give the \
-             loop around the launch to blockIdx.y. If they depend on each other, loop inside the \
-             kernel, or record the sequence as a CUDA graph.",
-            count(merged.floor())
+            "Do the work of all {} launches in one, if none needs another's result: give the loop \
+             around the launch to blockIdx.y. If they depend on each other, loop inside the kernel, \
+             or record the sequence as a CUDA graph.",
+            count(alike)
         );
     }
     "Do more in one launch: merge this kernel with the one before or after it, handle several inputs \
@@ -86,12 +87,18 @@ fn hint(merged: f64) -> String {
         .to_owned()
 }
 
-/// How many of the launches that are alike fit into one wave of blocks; 1 where the profile has only
-/// this one, or where its blocks fill the device.
-fn merged(case: &Case) -> f64 {
-    let alike = case.launch.alike.max(1) as f64;
-    let fit = case.waves().filter(|&waves| waves > 0.0).map_or(1.0, |waves| 1.0 / waves);
-    alike.min(fit).max(1.0)
+/// The part of the device that a launch's blocks fill at once; the whole where that is not known.
+fn waves(case: &Case) -> f64 {
+    case.waves().filter(|&waves| waves > 0.0).unwrap_or(1.0)
+}
+
+/// How many rounds as long as one launch its blocks take together with those of all others alike.
+fn rounds(case: &Case, alike: f64) -> f64 {
+    (alike * waves(case).min(1.0)).max(1.0)
+}
+
+fn times(waves: f64) -> String {
+    if waves < 1.0 { format!("to {}", percent(waves)) } else { format!("{waves:.1} times") }
 }
 
 #[cfg(test)]

@@ -137,7 +137,7 @@ impl Planner<'_> {
             .get_ref()
             .value(values)
             .map_err(|problem| self.senseless("argument", &scalar.value, &problem))?;
-        if represents(scalar.dtype, value) {
+        if takes(scalar.dtype, value) {
             return Ok(plan::Argument::Scalar(scalar.dtype, value));
         }
         Err(self.too_much(&format!(
@@ -148,16 +148,31 @@ impl Planner<'_> {
     }
 }
 
-/// True where a type holds exactly this value.
+/// True where a type takes this value: a whole number exactly, since a count that is rounded is another
+/// count; a fraction as the nearest that there is, as a literal in the source would be.
 #[expect(clippy::float_cmp, reason = "the question is whether a conversion keeps every bit")]
-fn represents(dtype: DType, value: f64) -> bool {
+fn takes(dtype: DType, value: f64) -> bool {
     let (low, high) = dtype.range();
-    let in_range = (low..=high).contains(&value);
-    in_range
+    let whole = value.fract() == 0.0;
+    (low..=high).contains(&value)
         && match dtype {
             DType::F64 => true,
-            DType::F32 => f64::from(value as f32) == value,
-            DType::F16 => half::to_f64(half::from_f64(value)) == value,
-            DType::I32 | DType::U32 | DType::U64 | DType::U8 => value.fract() == 0.0,
+            DType::F32 => !whole || f64::from(value as f32) == value,
+            DType::F16 => !whole || half::to_f64(half::from_f64(value)) == value,
+            DType::I32 | DType::U32 | DType::U64 | DType::U8 => whole,
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_rounded_and_whole_numbers_are_not() {
+        assert!(takes(DType::F32, 0.4) && takes(DType::F16, -0.4));
+        assert!(takes(DType::F32, 16_777_216.0) && !takes(DType::F32, 16_777_217.0));
+        assert!(takes(DType::F16, 2048.0) && !takes(DType::F16, 2049.0));
+        assert!(!takes(DType::F32, 1e39) && !takes(DType::F16, 65_520.5));
+        assert!(!takes(DType::I32, 0.5) && !takes(DType::U8, 256.0) && takes(DType::U8, 255.0));
+    }
 }

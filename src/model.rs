@@ -17,6 +17,7 @@
 //! Nothing gets shorter than an empty kernel, unless the launch itself goes. `docs/model.md` has the
 //! formulas, a worked example and the known misses.
 
+mod atomics;
 pub mod counts;
 mod effect;
 mod left;
@@ -28,6 +29,7 @@ use crate::export::stall::StallReason;
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
 
+pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use merged::LONE_LAUNCH_NS;
@@ -84,6 +86,7 @@ impl Model {
             let reachable = match term {
                 Term::Dram => dram_share,
                 Term::Fma => ceilings.map_or(1.0, |ceilings| ceilings.fma_share),
+                Term::Atomic => atomics::share(launch),
                 _ => 1.0,
             };
             // Rounded counters of different passes can exceed the peak by a little.

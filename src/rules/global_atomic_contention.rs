@@ -5,7 +5,7 @@ use super::case::place;
 use super::limits::{STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
-use crate::model::{Effect, Term};
+use crate::model::{Effect, FEW_ADDRESSES, Term};
 use crate::text::{count, percent};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
@@ -65,7 +65,7 @@ fn check(case: &Case) -> Option<Draft> {
         Some(mean) if hot > 0.0 => format!(
             " The atomic unit of the busiest L2 slice works {hot:.0}% of the time, that of an average \
              slice {mean:.1}%: {}.",
-            if hot >= 4.0 * mean {
+            if hot >= FEW_ADDRESSES * mean {
                 "few addresses take most of them"
             } else {
                 "they spread evenly"

@@ -1,0 +1,62 @@
+//! What the atomic unit of an L2 slice can reach.
+
+use crate::frame::Launch;
+use crate::sass::{Family, Listing, Space};
+
+const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
+const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+/// How many times the average slice's atomics the busiest one has where few addresses take most of them.
+pub const FEW_ADDRESSES: f64 = 4.0;
+
+/// The share of the peak that atomics on one address reach: measured on an H200 with all threads on it,
+/// additions of floats and doubles 33.3%, which is one in three cycles.
+const OF_FLOATS: f64 = 1.0 / 3.0;
+/// The same for integers: additions 77.4%, maxima 77.7%, exchanges 79.9%, which is four in five.
+const OF_INTEGERS: f64 = 0.8;
+
+/// The share of the busiest slice's peak that a launch's atomics can reach. On few addresses they go
+/// one after another on each; with floats, addresses that share a slice fill each other's gaps (32 in
+/// one line reach 97.5%), so that what is busier than one address can be is full. Where slices have
+/// alike to do, addresses are many, and the peak itself can be reached.
+pub(super) fn share(launch: &Launch) -> f64 {
+    let (Some(busiest), Some(average)) = (launch.get(BUSIEST), launch.get(AVERAGE)) else {
+        return 1.0;
+    };
+    if busiest < FEW_ADDRESSES * average {
+        return 1.0;
+    }
+    let Some(listing) = Listing::of(launch) else { return 1.0 };
+    let global = listing.entries().filter(|(_, entry)| {
+        matches!(
+            entry.family,
+            Family::Atomic(Space::Global | Space::Generic) | Family::Reduction(_)
+        )
+    });
+    let floats = |index: usize| listing.row(index).text.contains(".ADD.F");
+    if global.map(|(index, _)| index).any(floats) { OF_FLOATS } else { OF_INTEGERS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::listing::tests::launch;
+
+    fn share_of(text: &str, busiest: f64, average: f64) -> f64 {
+        let mut launch = launch(&[(text, 10.0), ("EXIT", 1.0)]);
+        launch.set(BUSIEST, Some(busiest));
+        launch.set(AVERAGE, Some(average));
+        share(&launch)
+    }
+
+    #[test]
+    fn one_address_takes_its_turns() {
+        let integers = "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5";
+        let floats = "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5";
+        let doubles = "ATOMG.E.ADD.F64.RN.STRONG.GPU PT, R4, desc[UR4][R2.64], R8";
+        for (text, share) in [(integers, 0.8), (floats, 1.0 / 3.0), (doubles, 1.0 / 3.0)] {
+            assert!((share_of(text, 40.0, 10.0) - share).abs() < 1e-12, "{text}");
+            assert!((share_of(text, 39.9, 10.0) - 1.0).abs() < 1e-12, "{text}, many addresses");
+        }
+    }
+}

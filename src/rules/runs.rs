@@ -28,11 +28,17 @@ impl Runs {
             Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
-        let whole = by_loop(listing, Routine::IntegerDivision);
-        let quotients = by_loop(listing, Routine::RepeatedDivision);
+        let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
+        let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
+        let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
         for (index, entry) in listing.entries() {
-            let Some(routine) = entry.routine.filter(|routine| pick(*routine)) else { continue };
+            let Some(mut routine) = entry.routine.filter(|routine| pick(*routine)) else {
+                continue;
+            };
             let mut runs = listing.executed(index);
+            if routine == Routine::IntegerDivision && goes_around_a_call(listing, index) {
+                routine = Routine::ShortLongDivision;
+            }
             if routine == Routine::RepeatedDivision {
                 // A whole division has a quotient too. Those beyond are the rest of one whose
                 // reciprocal was worked out before: for another quotient, or before the loop.
@@ -43,6 +49,9 @@ impl Runs {
                     continue;
                 }
                 runs *= 1.0 - own / all;
+                if signed {
+                    routine = Routine::RepeatedSignedDivision;
+                }
             }
             if runs <= 0.0 {
                 continue;
@@ -95,12 +104,23 @@ impl Runs {
     }
 }
 
-/// How often a routine's mark ran by the innermost loop, `None` for outside of loops; only where it did.
-fn by_loop(listing: Listing, routine: Routine) -> HashMap<Option<usize>, f64> {
+/// Instructions before the mark of a 32-bit division within which the call stands that a 64-bit one makes
+/// where its operands need it: seven are between them on sm_90.
+const CALL_WITHIN: usize = 10;
+
+/// True where a division is the short way of a 64-bit one.
+fn goes_around_a_call(listing: Listing, mark: usize) -> bool {
+    (mark.saturating_sub(CALL_WITHIN)..mark)
+        .any(|index| listing.sass.entries[index].callee().is_some())
+}
+
+/// How often routines' marks ran by the innermost loop, `None` for outside of loops; only where they did.
+fn by_loop(listing: Listing, routines: &[Routine]) -> HashMap<Option<usize>, f64> {
     let mut runs = HashMap::new();
     for (index, entry) in listing.entries() {
         let executed = listing.executed(index);
-        if entry.routine == Some(routine) && executed > 0.0 {
+        let picked = entry.routine.is_some_and(|routine| routines.contains(&routine));
+        if picked && executed > 0.0 {
             *runs.entry(listing.sass.flow.innermost(index)).or_default() += executed;
         }
     }

@@ -44,6 +44,12 @@ pub enum Routine {
     IntegerDivision,
     /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
     RepeatedDivision,
+    /// Division or remainder of signed 32-bit integers: that of their absolute values, and the sign.
+    SignedDivision,
+    /// The same by a value that stays the same in a loop.
+    RepeatedSignedDivision,
+    /// Division or remainder of 64-bit integers that turn out to fit 32 bits.
+    ShortLongDivision,
     /// Division or remainder of 64-bit integers, in a function that is called.
     LongDivision,
 }
@@ -54,7 +60,15 @@ impl Routine {
     /// True for integer division.
     #[must_use]
     pub fn is_integer(self) -> bool {
-        matches!(self, R::IntegerDivision | R::RepeatedDivision | R::LongDivision)
+        matches!(
+            self,
+            R::IntegerDivision
+                | R::RepeatedDivision
+                | R::SignedDivision
+                | R::RepeatedSignedDivision
+                | R::ShortLongDivision
+                | R::LongDivision
+        )
     }
 
     /// What the source says.
@@ -71,7 +85,10 @@ impl Routine {
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
             R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
-            R::LongDivision => "64-bit integer division or remainder",
+            R::SignedDivision | R::RepeatedSignedDivision => {
+                "signed 32-bit integer division or remainder"
+            }
+            R::ShortLongDivision | R::LongDivision => "64-bit integer division or remainder",
         }
     }
 
@@ -87,7 +104,12 @@ impl Routine {
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
-            R::IntegerDivision | R::RepeatedDivision | R::LongDivision => {
+            R::IntegerDivision
+            | R::RepeatedDivision
+            | R::SignedDivision
+            | R::RepeatedSignedDivision
+            | R::ShortLongDivision
+            | R::LongDivision => {
                 "a shift and mask, or a multiplication by a reciprocal worked out on the host"
             }
         }
@@ -111,6 +133,11 @@ impl Routine {
             R::IntegerDivision => cost(5.0, 8.0, 3.0, 17.0),
             // The high product, the remainder's product, and two corrections with their comparisons.
             R::RepeatedDivision => cost(2.0, 6.0, 0.0, 8.0),
+            // Three absolute values, the dividend's sign and what it does to the result.
+            R::SignedDivision => cost(6.0, 13.0, 3.0, 22.0),
+            R::RepeatedSignedDivision => cost(3.0, 8.0, 0.0, 11.0),
+            // A test of the upper halves, the branch around the call, and an upper half of zero.
+            R::ShortLongDivision => cost(6.0, 11.0, 3.0, 24.0),
             // Of the function's own instructions, which are counted where they run.
             R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
         }
@@ -132,9 +159,11 @@ impl Routine {
             R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
             // High product, shift, and the product that a remainder takes off.
-            R::IntegerDivision => cost(2.0, 1.0, 0.0, 3.0),
+            R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
+                cost(2.0, 1.0, 0.0, 3.0)
+            }
             // Counted along: an addition, a comparison, a selection.
-            R::RepeatedDivision => cost(0.0, 3.0, 0.0, 3.0),
+            R::RepeatedDivision | R::RepeatedSignedDivision => cost(0.0, 3.0, 0.0, 3.0),
             R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
         }
     }
@@ -164,9 +193,13 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "IADD3" | "VIADD" if instruction.holds("0x1800000") => Some(R::Reciprocal),
         "IADD3" | "VIADD" if instruction.holds("-0xd000000") => Some(R::SquareRoot),
         "VIADD" if instruction.holds("0xf3000000") => Some(R::SquareRoot),
-        "I2F" | "UI2F" if instruction.has("RP") => {
-            Some(if instruction.has("U64") { R::LongDivision } else { R::IntegerDivision })
-        }
+        "I2F" | "UI2F" if instruction.has("RP") => Some(if instruction.has("U64") {
+            R::LongDivision
+        } else if instruction.has("U32") {
+            R::IntegerDivision
+        } else {
+            R::SignedDivision
+        }),
         // The quotient: the high product with a reciprocal in a register. A constant divisor's is in the
         // code, and where the reciprocal itself is worked out, it is added.
         "IMAD" if instruction.has("HI") && instruction.has("U32") && by_register(instruction) => {
@@ -206,7 +239,7 @@ mod tests {
             ("IADD3 R2, PT, PT, R0, 0x1800000, RZ", Some(R::Reciprocal)),
             ("IADD3 R4, R0, -0xd000000, RZ", Some(R::SquareRoot)),
             ("I2F.U32.RP R6, UR6", Some(R::IntegerDivision)),
-            ("I2F.RP R0, R7", Some(R::IntegerDivision)),
+            ("I2F.RP R0, R7", Some(R::SignedDivision)),
             ("I2F.U64.RP R10, UR4", Some(R::LongDivision)),
             ("I2F.S32 R0, R7", None),
             ("IMAD.HI.U32 R5, R5, R7, RZ", Some(R::RepeatedDivision)),
@@ -231,6 +264,10 @@ mod tests {
             R::Reciprocal,
             R::SquareRoot,
             R::IntegerDivision,
+            R::RepeatedDivision,
+            R::SignedDivision,
+            R::RepeatedSignedDivision,
+            R::ShortLongDivision,
         ] {
             let (now, then) = (routine.cost(), routine.fast_cost());
             assert!(then.all < now.all, "{routine:?}");

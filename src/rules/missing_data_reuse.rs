@@ -52,7 +52,8 @@ block work on several outputs, or turn repeated matrix-vector products into one 
                      ((n + 2)/n)² times its data, under 1.5 from n = 9 on, and is no fault",
         },
         Threshold {
-            what: "global accesses' share of the busiest L1 unit, at least",
+            what: "global accesses' share of the busiest L1 unit, or that of the repeated loads and their \
+                   addresses of another busiest unit, at least",
             value: OWN_SHARE,
             unit: "",
             source: "definition: the unit is busy with them more than with anything else",
@@ -82,17 +83,21 @@ fn check(case: &Case) -> Option<Draft> {
     let needed_tags = asked / SECTOR / 4.0;
     let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
     let l1_share = needed_tags / (needed_tags + shared);
+    let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
+    let shared_loads = SharedLoads::of(case);
+    let arithmetic = instructions(case, kept_in_registers, shared_loads.as_ref());
     let on_top = match case.model.busiest() {
         Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
         Some((Term::L2 | Term::L2Requests, _)) => true,
-        _ => false,
+        // The loads' addresses and the pointers that they start from.
+        Some((term, _)) => arithmetic.share_of(term) >= OWN_SHARE,
+        None => false,
     };
     let wait = case.stall(StallReason::LongScoreboard);
     let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
     if !(on_top || waits) {
         return None;
     }
-    let shared_loads = SharedLoads::of(case);
     if shared_loads.is_none() && by_data(case) {
         return None;
     }
@@ -111,8 +116,6 @@ fn check(case: &Case) -> Option<Draft> {
         None if locations.is_empty() => repeated,
         None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
-    let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
-    let arithmetic = instructions(case, kept_in_registers, shared_loads.as_ref());
     let lsu_share = l1_share * kept_in_registers;
     let l2_hits = l2_hit_share(case);
     let at = place(&locations, "the load that all blocks share");
@@ -139,6 +142,7 @@ fn check(case: &Case) -> Option<Draft> {
                 (Term::Issue, arithmetic.share_of(Term::Issue)),
                 (Term::Alu, arithmetic.share_of(Term::Alu)),
                 (Term::Fma, arithmetic.share_of(Term::Fma)),
+                (Term::Constant, arithmetic.share_of(Term::Constant)),
                 (Term::L1Data, lsu_share),
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
@@ -171,12 +175,15 @@ fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect 
             _ => 0.0,
         })
         .collect();
-    let beside = removal.beside(|index| again[index] > 0.0);
-    let of_beside = removal.addressing(&beside, |index| again[index] > 0.0);
-    let work = slice::work(&listing);
+    let picked: Vec<bool> = again.iter().map(|&again| again > 0.0).collect();
+    let beside = removal.beside(|index| picked[index]);
+    let of_beside = removal.addressing(&beside, |index| picked[index]);
+    let (work, theirs) = (slice::work(&listing), slice::addresses_only_of(&listing, &picked));
     for (index, again) in again.into_iter().enumerate() {
         if again > 0.0 {
             removal.remove_but_l1(index, again);
+        } else if theirs[index] {
+            removal.remove_but_l1(index, goes);
         } else if beside[index] && !work[index] {
             removal.remove_but_l1(index, goes * of_beside);
         }

@@ -276,6 +276,8 @@ pub fn term(instruction: &Instruction, family: Family) -> Option<Term> {
             _ => return None,
         },
         F::Tensor => Term::Tensor,
+        // `ULDC` goes another way.
+        F::Constant if instruction.base() == "LDC" => Term::Constant,
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! Work and overhead: which instructions make the values that a kernel is about.
 
+use super::entry::Entry;
 use super::listing::{Listing, Sass, Use};
 use super::opcode::Family;
 use super::operands::Role;
@@ -30,11 +31,7 @@ fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
     let mut values = Values::new(sass);
     let mut open: Vec<u32> = Vec::new();
     for (root, entry) in (0_u32..).zip(&sass.entries) {
-        let is_root = entry.family.is_memory()
-            || entry.family.is_float()
-            || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence)
-            || entry.family == Family::Barrier;
-        if is_root && !std::mem::replace(&mut work[root as usize], true) {
+        if is_root(entry) && !std::mem::replace(&mut work[root as usize], true) {
             open.push(root);
         }
         // Each root is followed at once, so that few are open at a time.
@@ -60,6 +57,65 @@ fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
         }
     }
     work.into()
+}
+
+/// True for what is work in itself.
+fn is_root(entry: &Entry) -> bool {
+    entry.family.is_memory()
+        || entry.family.is_float()
+        || matches!(
+            entry.family,
+            Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier
+        )
+}
+
+/// Steps back from an access to what makes its address: base plus row times stride plus column, each times
+/// the width. What is further back works out which row and column are meant.
+const ADDRESS_STEPS: usize = 3;
+
+/// For each instruction whether it makes addresses and guards of the picked accesses, in the last steps
+/// before them, and nothing else, so that it goes where they go.
+#[must_use]
+pub fn addresses_only_of(listing: &Listing, picked: &[bool]) -> Vec<bool> {
+    let sass = listing.sass;
+    let mut values = Values::new(sass);
+    let mut makers = |index: usize| -> Vec<usize> {
+        let mut makers = Vec::new();
+        for each in sass.uses(index) {
+            if each.role != Role::Old || old_is_read(listing, index, each.slot) {
+                makers.extend(values.definitions(index, *each).map(|each| each as usize));
+            }
+        }
+        // What roots need is followed from them.
+        makers.retain(|&maker| !is_root(&sass.entries[maker]));
+        makers
+    };
+    let mut elsewhere = vec![false; sass.entries.len()];
+    for (root, entry) in listing.entries() {
+        if picked[root] || !(is_root(entry) || sass.defs(root).is_empty()) {
+            continue;
+        }
+        let mut open = vec![root];
+        while let Some(index) = open.pop() {
+            open.extend(
+                makers(index).into_iter().filter(|&at| !std::mem::replace(&mut elsewhere[at], true)),
+            );
+        }
+    }
+    let mut theirs = vec![false; sass.entries.len()];
+    let mut last: Vec<usize> = (0..picked.len()).filter(|&index| picked[index]).collect();
+    for _ in 0..ADDRESS_STEPS {
+        let mut before = Vec::new();
+        for index in last {
+            before.extend(
+                makers(index)
+                    .into_iter()
+                    .filter(|&at| !elsewhere[at] && !std::mem::replace(&mut theirs[at], true)),
+            );
+        }
+        last = before;
+    }
+    theirs
 }
 
 /// From a use back to what made the value. A guarded instruction is taken to use what was made under its own

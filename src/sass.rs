@@ -6,6 +6,7 @@
 //! picks different ones for each architecture (sm_75 to sm_120 were read for this).
 
 pub mod access;
+pub mod arrays;
 pub mod chain;
 pub mod doubles;
 pub mod entry;

@@ -6,7 +6,7 @@ use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
-use crate::sass::{Family, Space, slice};
+use crate::sass::{Family, Space, arrays, slice};
 use crate::text::{count, percent};
 
 /// Instructions that spill registers: local accesses that are no array's.
@@ -19,6 +19,12 @@ const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// Accesses to the array of all executed instructions, percent.
 const LEAST: f64 = 1.25;
+
+/// Elements of an array up to which its accesses become choices among registers: one for each element but
+/// the last to load, one for each to store. An access to memory takes the load/store unit for as long as four
+/// instructions take the schedulers; longer arrays are better off in shared memory or with an index that the
+/// compiler knows.
+const CHOSEN_AMONG: f64 = 4.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -33,13 +39,22 @@ spilled registers, such accesses have an address that is computed. Unroll the lo
 array, choose among a few registers by comparisons, keep the array in shared memory with one column \
 a thread, or a small one in the bits of an integer.",
     section: "SourceCounters",
-    thresholds: &[Threshold {
-        what: "accesses to the array of all executed instructions, at least",
-        value: LEAST,
-        unit: "%",
-        source: "derivation: the load/store unit takes one instruction where the schedulers issue \
+    thresholds: &[
+        Threshold {
+            what: "accesses to the array of all executed instructions, at least",
+            value: LEAST,
+            unit: "%",
+            source: "derivation: the load/store unit takes one instruction where the schedulers issue \
                  four, so 1.25% of the instructions are 5% of its time, the noise of the counters",
-    }],
+        },
+        Threshold {
+            what: "given: elements of an array up to which registers are chosen among instead",
+            value: CHOSEN_AMONG,
+            unit: "element",
+            source: "derivation: an access to memory takes the load/store unit for as long as four \
+                     instructions take the schedulers",
+        },
+    ],
     needs: &[EXECUTED],
     explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
     check,
@@ -116,6 +131,14 @@ fn by_address(case: &Case) -> Option<Found> {
             removal.remove_but_l1(index, 1.0);
         } else if is_local(index) {
             removal.remove_but_l1(index, of_fixed);
+        }
+    }
+    // Few elements lie in registers, which are chosen among.
+    for (index, elements) in arrays::elements(&listing).into_iter().enumerate() {
+        if elements > 0.0 && elements <= CHOSEN_AMONG {
+            let is_load = matches!(listing.sass.entries[index].family, Family::Load(_));
+            let choices = if is_load { elements - 1.0 } else { elements };
+            removal.add(Term::Alu, choices * listing.executed(index));
         }
     }
     // An index that the compiler knows takes no arithmetic.

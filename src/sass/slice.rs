@@ -63,10 +63,7 @@ fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
 fn is_root(entry: &Entry) -> bool {
     entry.family.is_memory()
         || entry.family.is_float()
-        || matches!(
-            entry.family,
-            Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier
-        )
+        || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier)
 }
 
 /// Steps back from an access to what makes its address: base plus row times stride plus column, each times
@@ -98,7 +95,9 @@ pub fn addresses_only_of(listing: &Listing, picked: &[bool]) -> Vec<bool> {
         let mut open = vec![root];
         while let Some(index) = open.pop() {
             open.extend(
-                makers(index).into_iter().filter(|&at| !std::mem::replace(&mut elsewhere[at], true)),
+                makers(index)
+                    .into_iter()
+                    .filter(|&at| !std::mem::replace(&mut elsewhere[at], true)),
             );
         }
     }

@@ -43,7 +43,68 @@ pub fn products(listing: &Listing) -> Vec<Option<Element>> {
             add_up(listing, &mut reaching, index, &multiplied, &mut products);
         }
     }
+    unrolled(listing, &mut reaching, &multiplied, &mut products);
     products
+}
+
+/// Marks products whose sums no loop carries, since the loop over their terms is unrolled: chains of
+/// multiply-adds as deep as a fragment, in a loop around them that loads fewer words than it multiplies. A
+/// product of tiles does so, where a product of two vectors loads two words for each multiply-add.
+fn unrolled(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    multiplied: &[Option<Element>],
+    products: &mut [Option<Element>],
+) {
+    let sass = listing.sass;
+    // In the listing's order a summand is made before it is used; around a loop it is carried and marked
+    // already.
+    let mut before: Vec<Option<usize>> = vec![None; multiplied.len()];
+    let mut depth = vec![0_usize; multiplied.len()];
+    for index in 0..multiplied.len() {
+        let Some(element) = multiplied[index].filter(|_| products[index].is_none()) else {
+            continue;
+        };
+        before[index] = summand(sass, index, element).and_then(|each| {
+            let mut made = reaching.definitions(index, each).map(|at| at as usize);
+            let first = made.next().filter(|&at| at < index && multiplied[at] == Some(element));
+            first.filter(|_| made.next().is_none())
+        });
+        depth[index] = 1 + before[index].map_or(0, |at| depth[at]);
+    }
+    let mut chained = vec![false; multiplied.len()];
+    for index in (0..multiplied.len()).rev() {
+        let deep = multiplied[index].is_some_and(|element| depth[index] >= fragment_depth(element));
+        if deep || chained[index] {
+            chained[index] = true;
+            if let Some(at) = before[index] {
+                chained[at] = true;
+            }
+        }
+    }
+    for around in 0..sass.flow.loops.len() {
+        let inside = |index: usize| sass.flow.innermost(index) == Some(around);
+        let multiplications = (0..chained.len()).filter(|&at| chained[at] && inside(at)).count();
+        let words: f64 = listing
+            .entries()
+            .filter(|(index, entry)| matches!(entry.family, Family::Load(_)) && inside(*index))
+            .map(|(_, entry)| f64::from(entry.width) / 4.0)
+            .sum();
+        if multiplications as f64 > words {
+            for index in (0..chained.len()).filter(|&at| chained[at] && inside(at)) {
+                products[index] = multiplied[index];
+            }
+        }
+    }
+}
+
+/// Multiply-adds over which the shallowest fragments sum: 8 halves, 16 bytes of four in a register, 4
+/// doubles.
+fn fragment_depth(element: Element) -> usize {
+    match element {
+        Element::Half => 8,
+        Element::Byte | Element::Double => 4,
+    }
 }
 
 /// Marks what an addition to a carried sum takes from multiplications, and the addition.
@@ -224,6 +285,30 @@ mod tests {
         let stored = ["HMUL2 R7, R0, R2", "HFMA2 R8, R0, R2, R7", "STG.E desc[UR4][R2.64], R8"];
         let found = of(&[&loads[..], &stored[..], &["@P0 BRA 0x100"]].concat());
         assert_eq!(found[2..4], [None; 2], "a product of complex numbers sums nothing up");
+    }
+
+    #[test]
+    fn an_unrolled_sum_is_a_product_where_its_factors_serve_a_tile() {
+        // Two words are loaded for five multiply-adds of four bytes each: four of one sum, one of another.
+        let chain = [
+            "LDS R0, [R20]",
+            "LDS R2, [R22]",
+            "IDP.4A.S8.S8 R6, R0, R2, RZ",
+            "IDP.4A.S8.S8 R6, R0, R2, R6",
+            "IDP.4A.S8.S8 R6, R0, R2, R6",
+            "IDP.4A.S8.S8 R6, R0, R2, R6",
+            "IDP.4A.S8.S8 R9, R0, R2, RZ",
+            "STS [R24], R6",
+            "@P0 BRA 0x100",
+        ];
+        let found = of(&chain);
+        assert_eq!(found[2..6], [Some(Element::Byte); 4]);
+        assert_eq!(found[6], None, "a chain of one");
+        let shallow: Vec<&str> =
+            chain.iter().enumerate().filter(|(at, _)| *at != 3).map(|(_, line)| *line).collect();
+        assert_eq!(of(&shallow)[2..5], [None; 3], "not as deep as a fragment");
+        let vectors = [&["LDS.128 R28, [R20]", "LDS.128 R32, [R22]"][..], &chain[..]].concat();
+        assert_eq!(of(&vectors)[4..8], [None; 4], "ten words for four multiply-adds");
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub enum Routine {
     Exponential,
     /// `logf`, `log2f`, `log10f`: a polynomial.
     Logarithm,
+    /// `log1pf`: a polynomial, and the exponent of 1 + x.
+    LogarithmOfOnePlus,
+    /// `expm1f`: a polynomial with the full range.
+    ExponentialMinusOne,
     /// `powf`: an exponential in extended precision, and the care for special values.
     Power,
     /// The logarithm in extended precision that `powf` takes of a base known at run time only.
@@ -78,6 +82,8 @@ impl Routine {
             R::Sine => "sinf, cosf or tanf",
             R::Exponential => "expf or exp10f",
             R::Logarithm => "logf, log2f or log10f",
+            R::LogarithmOfOnePlus => "log1pf",
+            R::ExponentialMinusOne => "expm1f",
             R::Power => "powf",
             R::PowerLogarithm => "powf's logarithm",
             R::Tanh => "tanhf",
@@ -99,6 +105,8 @@ impl Routine {
             R::Sine => "__sinf, __cosf or __tanf",
             R::Exponential => "__expf",
             R::Logarithm => "__logf",
+            R::LogarithmOfOnePlus => "__logf(1 + x), where x is not small",
+            R::ExponentialMinusOne => "__expf(x) - 1, where x is not small",
             R::Power | R::PowerLogarithm => "__powf",
             R::Tanh => "the tanh.approx instruction",
             R::Division => "__fdividef, or a multiplication by the reciprocal",
@@ -123,6 +131,8 @@ impl Routine {
             R::Sine => cost(15.0, 7.0, 1.0, 26.0),
             R::Exponential => cost(6.0, 1.0, 1.0, 8.0),
             R::Logarithm => cost(13.0, 12.0, 0.0, 25.0),
+            R::LogarithmOfOnePlus => cost(15.0, 6.0, 0.0, 24.0),
+            R::ExponentialMinusOne => cost(12.0, 8.0, 0.0, 21.0),
             // Together 69, with a constant exponent; one that is not takes 16 more to look at.
             R::Power => cost(15.0, 9.0, 2.0, 29.0),
             R::PowerLogarithm => cost(26.0, 10.0, 1.0, 40.0),
@@ -152,6 +162,7 @@ impl Routine {
             R::Sine => cost(1.0, 0.0, 1.0, 2.0),
             R::Exponential => cost(3.0, 1.0, 1.0, 5.0),
             R::Logarithm => cost(3.0, 1.0, 1.0, 5.0),
+            R::LogarithmOfOnePlus | R::ExponentialMinusOne => cost(4.0, 1.0, 1.0, 6.0),
             R::Power => cost(3.0, 1.0, 1.0, 5.0),
             R::PowerLogarithm => cost(2.0, 1.0, 1.0, 4.0),
             R::Tanh => cost(0.0, 0.0, 1.0, 1.0),
@@ -184,6 +195,8 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         {
             Some(R::Logarithm)
         }
+        "FFMA" if instruction.holds("0.14491446316242218018") => Some(R::LogarithmOfOnePlus),
+        "FFMA" if instruction.holds("0.041665729135274887085") => Some(R::ExponentialMinusOne),
         "FFMA" if instruction.holds("0.018033718690276145935") => Some(R::PowerLogarithm),
         "FFMA" if instruction.holds("0.0013391353422775864601") => Some(R::Power),
         // 2/ln 2.
@@ -232,6 +245,8 @@ mod tests {
             ("FMUL.RZ R0, R0, 0.15915493667125701904", None),
             ("FFMA.RM R4, R4, R7, 12582913", Some(R::Exponential)),
             ("FFMA R7, R6, R7, -0.16684235632419586182", Some(R::Logarithm)),
+            ("FFMA R7, R4, R7, 0.14491446316242218018", Some(R::LogarithmOfOnePlus)),
+            ("FFMA R8, R7, R6, 0.041665729135274887085", Some(R::ExponentialMinusOne)),
             ("FFMA R11, R6, R5, 0.018033718690276145935", Some(R::PowerLogarithm)),
             ("FFMA R5, R0, R9, 0.0013391353422775864601", Some(R::Power)),
             ("FMUL R0, |R4|.reuse, 2.8853900432586669922", Some(R::Tanh)),
@@ -257,6 +272,8 @@ mod tests {
             R::Sine,
             R::Exponential,
             R::Logarithm,
+            R::LogarithmOfOnePlus,
+            R::ExponentialMinusOne,
             R::Power,
             R::PowerLogarithm,
             R::Tanh,

@@ -5,9 +5,13 @@ use super::lanes::{
     ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
     effect_of_full_warps, evidence, few, lanes, resting,
 };
-use super::limits::LANES_LIMIT;
+use super::limits::{LANES_LIMIT, LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use super::{Case, Draft, Kind, Rule};
+use crate::export::stall::StallReason;
+use crate::finding::Evidence;
 use crate::model::Effect;
+use crate::sass::{Listing, idle};
+use crate::text::percent;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -17,11 +21,12 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Where a condition such as `if (id < w)` holds for some warps and not for others, the rest step \
 through the same instructions with every lane predicated off and take issue slots, load/store slots \
-and shared-memory wavefronts for nothing. The sign is few lanes at work although warps do not split. \
+and shared-memory wavefronts for nothing. The sign is few lanes at work although warps do not split. Or \
+whole warps skip the work of a few and wait for them at the next barrier. \
 Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
 shuffles within a warp.",
     section: "WarpStateStats",
-    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
+    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT, STALL_SHARE_LIMIT],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
     explains: &["issue-slots-underused", "barrier-stalls"],
     check,
@@ -33,7 +38,7 @@ fn check(case: &Case) -> Option<Draft> {
     let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
     let left = few(active) && resting(case) >= RESTING;
     if !(predicated || left) {
-        return None;
+        return waiting_warps(case);
     }
     if left {
         return Some(left_early(case, active.min(at_work)));
@@ -85,9 +90,39 @@ fn left_early(case: &Case, at_work: f64) -> Draft {
     }
 }
 
+/// The finding where whole warps skip the work of a few and wait for them at the next barrier.
+fn waiting_warps(case: &Case) -> Option<Draft> {
+    let listing = Listing::of(case.launch)?;
+    let share = idle::waits_for_few(&listing);
+    let (cycles, all) = (case.stall(StallReason::Barrier), case.get(LATENCY)?);
+    if share < RESTING || 100.0 * cycles / all < STALL_SHARE {
+        return None;
+    }
+    let locations = case.stalled_lines(&[StallReason::Barrier], "waits at barriers");
+    Some(Draft {
+        message: format!(
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) at barriers, and \
+             {} of that is for code which at most half of the block's warps run.",
+            percent(cycles / all),
+            percent(share),
+        ),
+        evidence: vec![
+            Evidence::new(StallReason::Barrier.ratio_metric(), cycles, "cycle"),
+            Evidence::new(LATENCY, all, "cycle"),
+        ],
+        hint: format!(
+            "Give every warp of the block an equal share of the work in front of the barrier at {}, or \
+             launch blocks of as many warps as have work there.",
+            place(&locations, "the most frequent __syncthreads()"),
+        ),
+        locations,
+        effect: Effect { stalls: vec![(StallReason::Barrier, share)], ..Effect::default() },
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_sides, launch};
+    use super::super::testing::{assert_sides, launch, sass};
     use super::*;
     use crate::model::Term;
 
@@ -100,5 +135,23 @@ mod tests {
             &[&[(AT_WORK, 24.0)], &[(ACTIVE, 23.9)], &[(UNIFORM, 94.9)]],
         );
         assert!((draft.effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn warps_that_wait_for_a_few_count_where_barriers_are_a_large_share() {
+        let mut launch = sass(
+            &[(ACTIVE, 32.0), (AT_WORK, 32.0), (UNIFORM, 100.0), (LATENCY, 100.0)],
+            &[
+                ("@P0 BRA 0x120", 80.0),
+                ("FADD R0, R1, R2", 10.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+                ("EXIT", 80.0),
+            ],
+        );
+        launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+        launch.set(&StallReason::Barrier.ratio_metric(), Some(30.0));
+        let draft =
+            assert_sides(&RULE, &launch, &[&[(&StallReason::Barrier.ratio_metric(), 29.9)]]);
+        assert!((draft.effect.share_of_stall(StallReason::Barrier) - 1.0).abs() < 1e-12);
     }
 }

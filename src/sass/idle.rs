@@ -7,8 +7,10 @@
 
 use super::flow::Exit;
 use super::listing::Listing;
+use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
+use crate::export::stall::StallReason;
 
 /// Lanes of a warp.
 const WARP: f64 = 32.0;
@@ -36,6 +38,48 @@ fn find(listing: &Listing) -> f64 {
     }
     if missing > 0.0 { idle / missing } else { 0.0 }
 }
+
+/// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
+/// most half of the warps run, chosen by the thread's index: the others have nothing to do meanwhile. 0
+/// without such samples.
+#[must_use]
+pub fn waits_for_few(listing: &Listing) -> f64 {
+    let sass = listing.sass;
+    let samples =
+        |index: usize| listing.row(index).counters.stall_samples[StallReason::Barrier as usize];
+    let barriers =
+        || (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier);
+    let all: f64 = (0..sass.entries.len()).map(samples).sum();
+    if all <= 0.0 {
+        return 0.0;
+    }
+    let mut reaching = Reaching::with_guards(sass);
+    let mut behind = vec![false; sass.entries.len()];
+    for (index, entry) in listing.entries() {
+        let Exit::Branch(target) = entry.exit() else { continue };
+        let next = index + 1;
+        let few = listing.executed(next) <= FEW_WARPS * listing.executed(index);
+        if target <= next || !few || listing.executed(next) <= 0.0 {
+            continue;
+        }
+        // The barrier is the next one after the code, without another on the way.
+        let Some(barrier) = barriers().find(|&at| at >= next).filter(|&at| at >= target) else {
+            continue;
+        };
+        let meet = listing.executed(barrier) >= MEET * listing.executed(index);
+        if meet && !by_data(listing, &mut reaching, index) {
+            // Samples are at the barrier or at what follows it.
+            behind[barrier] = true;
+            if let Some(after) = behind.get_mut(barrier + 1) {
+                *after = true;
+            }
+        }
+    }
+    (0..behind.len()).filter(|&at| behind[at]).map(samples).sum::<f64>() / all
+}
+
+/// The part of a block's warps that are few: the rest, half or more, waits for them.
+const FEW_WARPS: f64 = 0.5;
 
 /// Code that some lanes of an average warp sit out.
 struct Region {
@@ -185,5 +229,30 @@ mod tests {
     fn lanes_out_of_a_loop_are_on_another_path() {
         let walk = [("FADD R0, R1, R2", 16.0), ("@P0 BRA 0x0", 16.0), ("EXIT", 32.0)];
         assert!(share(&walk).abs() < 1e-12);
+    }
+
+    /// One warp in `part` of them works in front of a barrier, where the samples are.
+    fn waits(part: f64, condition: &str) -> f64 {
+        let mut launch = launch(&[
+            (condition, 80.0),
+            ("@P0 BRA 0x130", 80.0),
+            ("FADD R0, R1, R2", 80.0 * part),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("EXIT", 80.0),
+        ]);
+        for (at, count) in [(3, 90.0), (5, 10.0)] {
+            launch.instructions[at].counters.stall_samples[StallReason::Barrier as usize] = count;
+        }
+        waits_for_few(&Listing::of(&launch).unwrap())
+    }
+
+    #[test]
+    fn warps_wait_for_the_few_that_work_in_front_of_a_barrier() {
+        let by_index = "ISETP.GT.U32.AND P0, PT, R5, 0x1f, PT";
+        assert!((waits(0.5, by_index) - 0.9).abs() < 1e-12, "the other barrier has no such code");
+        assert!(waits(0.51, by_index).abs() < 1e-12, "more than half of them work");
+        let by_data = "FSETP.GT.AND P0, PT, R5, RZ, PT";
+        assert!(waits(0.5, by_data).abs() < 1e-12, "data decides who works");
     }
 }

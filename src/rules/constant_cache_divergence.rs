@@ -5,7 +5,7 @@ use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
-use crate::model::{Effect, Term};
+use crate::model::{Effect, Term, counts};
 use crate::text::{count, percent};
 
 const BUSY: &str = "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -94,6 +94,7 @@ fn check(case: &Case) -> Option<Draft> {
         locations,
         effect: Effect {
             removed: vec![(Term::Constant, goes)],
+            added: loads_instead(case, loads),
             stalls: [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::ImcMiss]
                 .into_iter()
                 .map(|reason| (reason, goes))
@@ -101,6 +102,22 @@ fn check(case: &Case) -> Option<Draft> {
             ..Effect::default()
         },
     })
+}
+
+/// The loads that come instead, of the same width: an instruction each for the load/store unit, and a wavefront
+/// for each word of four bytes, as different words of a small table lie in different banks.
+fn loads_instead(case: &Case, loads: f64) -> Vec<(Term, f64)> {
+    let words: f64 = case
+        .launch
+        .instructions
+        .iter()
+        .filter(|row| is_indexed(row))
+        .map(|row| row.counters.inst_executed * if row.text.contains(".64") { 2.0 } else { 1.0 })
+        .sum();
+    [(Term::Lsu, loads), (Term::L1Data, words)]
+        .into_iter()
+        .filter_map(|(term, work)| Some((term, counts::of_work(case.launch, term, work)?)))
+        .collect()
 }
 
 /// A load of a constant whose address has a register: parameters and uniform tables have none.
@@ -134,6 +151,12 @@ mod tests {
         assert!(draft.message.contains("2.0 turns each"), "{}", draft.message);
         assert!((draft.effect.share_of(Term::Constant) - 0.5).abs() < 1e-12);
         assert_eq!(draft.locations[0].line, 9);
+        // As many loads take a tenth of the 100,000 cycles of all SMs; 64 bits two wavefronts.
+        assert!((draft.effect.added_to(Term::Lsu) - 0.1).abs() < 1e-12);
+        assert!((draft.effect.added_to(Term::L1Data) - 0.1).abs() < 1e-12);
+        table.instructions = vec![row("LDC.64 R4, c[0x3][R2]", 10_000.0)];
+        let wide = super::super::testing::check(&RULE, &table).unwrap();
+        assert!((wide.effect.added_to(Term::L1Data) - 0.2).abs() < 1e-12);
         let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
         table.instructions = vec![row("LDC R4, c[0x3][R2]", 10_001.0)];
         assert!(super::super::testing::check(&RULE, &table).is_none());

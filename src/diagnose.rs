@@ -105,7 +105,8 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
                     model.without(&draft.effect).filter(|_| bottleneck::tells(model))
                 }
             };
-            Found { rule, draft, estimate }
+            let has_own_cause = rule.name == BARRIERS && model.barriers_for_few() >= HAS_OWN_CAUSE;
+            Found { rule, draft, estimate, has_own_cause }
         })
         .collect();
     let explained: Vec<bool> =
@@ -169,11 +170,18 @@ const EXPLAINS: f64 = 0.5;
 /// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
 const EXPLAINS_STALL: f64 = 0.25;
 
+/// Waits at barriers come from uneven work of the warps where this part of them is for code that few warps
+/// run, and are then no symptom of what makes all warps slow.
+const BARRIERS: &str = "barrier-stalls";
+const HAS_OWN_CAUSE: f64 = 0.5;
+
 /// What a rule found, with what it is worth.
 struct Found {
     rule: &'static Rule,
     draft: Draft,
     estimate: Option<Estimate>,
+    /// True for a symptom that only a cause of the same stall explains.
+    has_own_cause: bool,
 }
 
 impl Found {
@@ -199,7 +207,7 @@ impl Found {
             .any(|&(reason, _)| self.draft.effect.share_of_stall(reason) >= EXPLAINS_STALL);
         symptom.rule.kind == Kind::Symptom
             && self.rule.explains.contains(&symptom.rule.name)
-            && (self.rule.kind == Kind::Roof || weighs || same)
+            && (self.rule.kind == Kind::Roof || weighs && !symptom.has_own_cause || same)
     }
 
     fn into_finding(self, symptoms: Vec<Symptom>) -> Finding {
@@ -220,6 +228,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::stall::StallReason;
 
     /// Latency-bound: half of the time waits for data, most of which more loads would cover.
     fn order(occupancy_pct: f64, possible_blocks: f64) -> Vec<String> {
@@ -247,5 +256,20 @@ mod tests {
         // 50% of the slots: twice the warps fit. 52%: less than twice.
         assert_eq!(order(50.0, 4.0)[..2], [warps, LOADS]);
         assert_eq!(order(52.0, 4.0)[..2], [LOADS, warps]);
+    }
+
+    #[test]
+    fn barriers_at_which_warps_wait_for_a_few_are_no_symptom_of_other_waits() {
+        let found = |name: &str, effect: Effect, has_own_cause: bool| {
+            let rule = *RULES.iter().find(|rule| rule.name == name).unwrap();
+            let estimate = Some(Estimate { factor: 1.5, low: 1.0, high: 2.0 });
+            Found { rule, draft: Draft { effect, ..Draft::default() }, estimate, has_own_cause }
+        };
+        let barrier = Effect::stalls([StallReason::Barrier]);
+        let pressure = found("shared-memory-pressure", Effect::default(), false);
+        assert!(pressure.explains(&found(BARRIERS, barrier.clone(), false)));
+        assert!(!pressure.explains(&found(BARRIERS, barrier.clone(), true)));
+        let sweep = found("shared-memory-pressure", barrier.clone(), false);
+        assert!(sweep.explains(&found(BARRIERS, barrier, true)), "it takes the barriers away");
     }
 }

@@ -28,6 +28,7 @@ use crate::ceiling::{self, Ceilings};
 use crate::export::stall::StallReason;
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
+use crate::sass::{Listing, idle};
 
 pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
@@ -59,6 +60,8 @@ pub struct Model {
     idle: f64,
     /// Stall cycles per issued instruction by reason, without `selected` and `not_selected`.
     stall_cycles: [f64; StallReason::COUNT],
+    /// The share of the waits at barriers that is for code which few warps run, 0 to 1.
+    for_few: f64,
     /// Cycles between two instructions of a warp, all of them; `None` where it was not collected.
     warp_latency: Option<f64>,
 }
@@ -102,7 +105,8 @@ impl Model {
         let warp_latency = launch
             .get("smsp__average_warp_latency_per_inst_issued.ratio")
             .filter(|&cycles| cycles >= stall_cycles.iter().sum::<f64>());
-        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, warp_latency }
+        let for_few = Listing::of(launch).map_or(0.0, |listing| idle::waits_for_few(&listing));
+        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, for_few, warp_latency }
     }
 
     /// Share of the time that a term is busy at its achievable rate, 0 to 1.
@@ -148,6 +152,12 @@ impl Model {
     #[must_use]
     pub fn latency(&self) -> f64 {
         self.uncovered() - self.idle()
+    }
+
+    /// The share of the waits at barriers that is for code which at most half of the warps run, 0 to 1.
+    #[must_use]
+    pub fn barriers_for_few(&self) -> f64 {
+        self.for_few
     }
 
     /// The share of the duration that an empty launch would take too; 0 without a duration.
@@ -258,7 +268,8 @@ impl Model {
     /// at barriers for warps that wait for it.
     fn gone(&self, effect: &Effect) -> f64 {
         let mut relieved = self.relieved(effect, |_| true);
-        let of_others = self.share_of_others(&relieved);
+        // Warps that wait for a few wait as long whatever goes from their own work.
+        let of_others = self.share_of_others(&relieved) * (1.0 - self.for_few);
         for (reason, share) in &mut relieved {
             if *reason == StallReason::Barrier {
                 *share = share.max(of_others);

@@ -4,7 +4,10 @@ use super::*;
 
 /// One unit 60% busy, another 40%, SMs active 90% of the time, half of the stalls at barriers.
 fn launch() -> Launch {
-    let mut launch = Launch::default();
+    with_metrics(Launch::default())
+}
+
+fn with_metrics(mut launch: Launch) -> Launch {
     for (name, value) in [
         ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 60.0),
         ("sm__issue_active.avg.pct_of_peak_sustained_elapsed", 40.0),
@@ -112,6 +115,25 @@ fn nothing_is_shorter_than_an_empty_launch_unless_the_launch_goes() {
 }
 
 #[test]
+fn warps_that_wait_for_a_few_at_barriers_wait_whatever_goes_of_their_own() {
+    let code = [
+        ("@P0 BRA 0x120", 80.0),
+        ("FADD R0, R1, R2", 10.0),
+        ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+        ("EXIT", 80.0),
+    ];
+    let mut few = crate::sass::listing::tests::launch(&code);
+    few.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+    let mut few = with_metrics(few);
+    few.set("smsp__average_warp_latency_per_inst_issued.ratio", Some(11.0));
+    let model = Model::new(&few);
+    assert!(near(model.barriers_for_few(), 1.0));
+    // As above, but none of the 5 cycles at barriers goes: 5 of 10 stall cycles, and 0.15 are left.
+    let fixed = Effect::stalls([StallReason::Wait]);
+    assert!(near(model.without(&fixed).unwrap().factor, 0.9 / 0.75));
+}
+
+#[test]
 fn merged_launches_take_their_rounds_or_their_busiest_unit() {
     let model = Model::new(&launch());
     let four = Effect { launch: true, merged: 4.0, ..Effect::default() };
@@ -128,8 +150,8 @@ fn merged_launches_take_their_rounds_or_their_busiest_unit() {
     let mut long = launch();
     long.set("gpu__time_duration.sum", Some(4.0 * EMPTY_KERNEL_NS));
     let estimate = Model::new(&long).without(&rounds).unwrap();
-    let lone = LONE_LAUNCH_NS / (4.0 * EMPTY_KERNEL_NS);
-    assert!(near(estimate.factor, 4.0 / (0.1 + lone + 2.7)), "{estimate:?}");
+    let start = LONE_LAUNCH_NS / (4.0 * EMPTY_KERNEL_NS);
+    assert!(near(estimate.factor, 4.0 / (0.1 + start + 2.7)), "{estimate:?}");
     assert!(near(estimate.high, 4.0 / (0.1 + 2.4)));
 }
 

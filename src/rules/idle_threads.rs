@@ -5,13 +5,16 @@ use super::lanes::{
     ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
     effect_of_full_warps, evidence, few, lanes, resting,
 };
-use super::limits::{LANES_LIMIT, LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
-use super::{Case, Draft, Kind, Rule};
+use super::limits::{LANES_LIMIT, LATENCY};
+use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::sass::{Listing, idle};
 use crate::text::percent;
+
+/// The share of a warp's cycles, waiting for a few others, from which it does no work for most of the time.
+const MOST_OF_THE_TIME: f64 = 0.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -26,7 +29,18 @@ whole warps skip the work of a few and wait for them at the next barrier. \
 Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
 shuffles within a warp.",
     section: "WarpStateStats",
-    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT, STALL_SHARE_LIMIT],
+    thresholds: &[
+        LANES_LIMIT,
+        UNIFORM_LIMIT,
+        RESTING_LIMIT,
+        Threshold {
+            what: "a warp's cycles at barriers for code that at most half of the block's warps run, share \
+                   of all its cycles at least",
+            value: MOST_OF_THE_TIME,
+            unit: "",
+            source: "definition: most of the time; below it is barrier-stalls",
+        },
+    ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
     explains: &["issue-slots-underused", "barrier-stalls"],
     check,
@@ -95,7 +109,7 @@ fn waiting_warps(case: &Case) -> Option<Draft> {
     let listing = Listing::of(case.launch)?;
     let share = idle::waits_for_few(&listing);
     let (cycles, all) = (case.stall(StallReason::Barrier), case.get(LATENCY)?);
-    if share < RESTING || 100.0 * cycles / all < STALL_SHARE {
+    if cycles * share / all < MOST_OF_THE_TIME {
         return None;
     }
     let locations = case.stalled_lines(&[StallReason::Barrier], "waits at barriers");
@@ -138,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_that_wait_for_a_few_count_where_barriers_are_a_large_share() {
+    fn warps_that_wait_for_a_few_for_most_of_the_time_count() {
         let mut launch = sass(
             &[(ACTIVE, 32.0), (AT_WORK, 32.0), (UNIFORM, 100.0), (LATENCY, 100.0)],
             &[
@@ -149,9 +163,9 @@ mod tests {
             ],
         );
         launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
-        launch.set(&StallReason::Barrier.ratio_metric(), Some(30.0));
+        launch.set(&StallReason::Barrier.ratio_metric(), Some(50.0));
         let draft =
-            assert_sides(&RULE, &launch, &[&[(&StallReason::Barrier.ratio_metric(), 29.9)]]);
+            assert_sides(&RULE, &launch, &[&[(&StallReason::Barrier.ratio_metric(), 49.9)]]);
         assert!((draft.effect.share_of_stall(StallReason::Barrier) - 1.0).abs() < 1e-12);
     }
 }

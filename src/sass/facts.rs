@@ -14,6 +14,7 @@ pub struct Facts {
     mix: OnceLock<Mix>,
     work: OnceLock<Box<[bool]>>,
     idle_share: OnceLock<f64>,
+    waits_for_few: OnceLock<f64>,
     long: OnceLock<Box<[Charge]>>,
     short: OnceLock<Box<[Charge]>>,
 }
@@ -29,6 +30,10 @@ impl Facts {
 
     pub(super) fn idle_share(&self, find: impl FnOnce() -> f64) -> f64 {
         *self.idle_share.get_or_init(find)
+    }
+
+    pub(super) fn waits_for_few(&self, find: impl FnOnce() -> f64) -> f64 {
+        *self.waits_for_few.get_or_init(find)
     }
 
     /// The charges of the two stalls that wait for a scoreboard; `None` for the others, of which no

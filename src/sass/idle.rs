@@ -41,9 +41,13 @@ fn find(listing: &Listing) -> f64 {
 
 /// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
 /// most half of the warps run, chosen by the thread's index: the others have nothing to do meanwhile. 0
-/// without such samples.
+/// without such samples. Found once for a launch.
 #[must_use]
 pub fn waits_for_few(listing: &Listing) -> f64 {
+    listing.facts.waits_for_few(|| find_waits_for_few(listing))
+}
+
+fn find_waits_for_few(listing: &Listing) -> f64 {
     let sass = listing.sass;
     let samples =
         |index: usize| listing.row(index).counters.stall_samples[StallReason::Barrier as usize];
@@ -68,14 +72,18 @@ pub fn waits_for_few(listing: &Listing) -> f64 {
         };
         let meet = listing.executed(barrier) >= MEET * listing.executed(index);
         if meet && !by_data(listing, &mut reaching, index) {
-            // Samples are at the barrier or at what follows it.
             behind[barrier] = true;
-            if let Some(after) = behind.get_mut(barrier + 1) {
-                *after = true;
-            }
         }
     }
-    (0..behind.len()).filter(|&at| behind[at]).map(samples).sum::<f64>() / all
+    // A wait is sampled at the barrier, or a few instructions on, where its end is needed.
+    let (mut last, mut theirs) = (false, 0.0);
+    for (index, behind) in behind.into_iter().enumerate() {
+        if sass.entries[index].family == Family::Barrier {
+            last = behind;
+        }
+        theirs += if last { samples(index) } else { 0.0 };
+    }
+    theirs / all
 }
 
 /// The part of a block's warps that are few: the rest, half or more, waits for them.

@@ -42,9 +42,9 @@ mod tests {
         let page = "\"ID\",\"Kernel Name\"\n\"0\",\"saxpy\"\n";
         let mut tried = 0;
         for dictionary in dictionaries() {
-            let mut packer = zstd::bulk::Compressor::with_dictionary(19, dictionary).unwrap();
-            let packed = packer.compress(page.as_bytes()).unwrap();
-            assert_eq!(get_dict_id_from_frame(&packed).map(|n| n.get()), id(dictionary));
+            let mut writer = zstd::bulk::Compressor::with_dictionary(19, dictionary).unwrap();
+            let packed = writer.compress(page.as_bytes()).unwrap();
+            assert_eq!(get_dict_id_from_frame(&packed).map(std::num::NonZero::get), id(dictionary));
             assert_eq!(unpack(&packed).unwrap(), page.as_bytes());
             tried += 1;
         }
@@ -58,8 +58,8 @@ mod tests {
         let shipped = dictionaries().next().unwrap();
         let mut foreign = shipped.to_vec();
         foreign[4..8].copy_from_slice(&0x1234_5678_u32.to_le_bytes());
-        let mut packer = zstd::bulk::Compressor::with_dictionary(19, &foreign).unwrap();
-        let error = unpack(&packer.compress(b"a page").unwrap()).unwrap_err();
+        let mut writer = zstd::bulk::Compressor::with_dictionary(19, &foreign).unwrap();
+        let error = unpack(&writer.compress(b"a page").unwrap()).unwrap_err();
         assert!(error.to_string().contains("unknown dictionary"), "{error}");
     }
 }

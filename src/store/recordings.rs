@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 static PROFILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 
-/// The dictionaries that pages of the fault bench are packed with, `profiles/<page>.dictionary`.
+/// The dictionaries that pages are packed with, `profiles/<kind>.dictionary`.
 pub(super) fn dictionaries() -> impl Iterator<Item = &'static [u8]> {
     let named = |file: &&File| file.path().extension().is_some_and(|end| end == "dictionary");
     PROFILES.files().filter(named).map(File::contents)

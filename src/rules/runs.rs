@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use super::Case;
 use super::opcodes::{Removal, locations};
 use crate::finding::Location;
+use crate::sass::library::Cost;
+use crate::sass::listing::Use;
+use crate::sass::operands::Role;
+use crate::sass::reaching::Reaching;
 use crate::sass::{Family, Listing, Routine};
 
 /// Runs of library routines.
@@ -28,6 +32,7 @@ impl Runs {
             Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
         let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
         let mut slow: Vec<usize> = Vec::new();
+        let mut reaching = Reaching::new(listing.sass);
         let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
         let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
         let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
@@ -57,7 +62,13 @@ impl Runs {
                 continue;
             }
             *found.by_routine.entry(routine).or_default() += runs;
-            let (now, then) = (routine.cost(), routine.fast_cost());
+            let now = routine.cost();
+            let then =
+                if routine == Routine::Division && divisor_stays(listing, &mut reaching, index) {
+                    MULTIPLICATION
+                } else {
+                    routine.fast_cost()
+                };
             removal.replace(runs, now, then);
             let part = runs / listing.executed(index);
             found.weights.insert(index, part * (now.all - then.all));
@@ -102,6 +113,25 @@ impl Runs {
         };
         locations(case, listing, weight, "instructions saved")
     }
+}
+
+/// What a fast division by a value that stays the same in a loop takes there: its reciprocal is worked out
+/// before.
+const MULTIPLICATION: Cost = Cost { fma: 1.0, alu: 0.0, xu: 0.0, all: 1.0 };
+
+/// True where the divisor of a division of floats in a loop, the last source of its mark, is constant or made
+/// before the loop.
+fn divisor_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool {
+    let sass = listing.sass;
+    let Some(around) = sass.flow.innermost(mark) else { return false };
+    let data: Vec<Use> =
+        sass.uses(mark).iter().filter(|each| each.role == Role::Data).copied().collect();
+    // A constant is no use of a register.
+    let Some(divisor) = data.get(1) else { return true };
+    let blocks = &sass.flow.loops[around].blocks;
+    !reaching
+        .definitions(mark, *divisor)
+        .any(|at| blocks.contains(&sass.flow.block_of[at as usize]))
 }
 
 /// Instructions before the mark of a 32-bit division within which the call stands that a 64-bit one makes
@@ -160,4 +190,36 @@ fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusiv
         .filter_map(|(call, first)| Some((call, listing.function(first)?)))
         .filter(|(_, range)| range.contains(&index))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sass;
+    use super::*;
+    use crate::model::Model;
+
+    /// Instructions that go of ten divisions in a loop, whose divisor is made by the line before or in it.
+    fn saved(before: &str, inside: &str) -> f64 {
+        let launch = sass(
+            &[],
+            &[
+                (before, 1.0),
+                (inside, 10.0),
+                ("FCHK P0, R0, R7", 10.0),
+                ("@P1 BRA 0x110", 10.0),
+                ("EXIT", 1.0),
+            ],
+        );
+        let case = Case { launch: &launch, model: &Model::new(&launch) };
+        let mut removal = Removal::new(&case).unwrap();
+        Runs::replace(&mut removal, |routine| routine == Routine::Division);
+        removal.instructions()
+    }
+
+    #[test]
+    fn a_divisor_that_stays_leaves_a_multiplication() {
+        // Ten times 10 − 1, against ten times 10 − 6.
+        assert!((saved("MOV R7, R2", "MOV R8, R2") - 90.0).abs() < 1e-12);
+        assert!((saved("MOV R8, R2", "MOV R7, R2") - 40.0).abs() < 1e-12);
+    }
 }

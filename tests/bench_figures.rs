@@ -1,10 +1,7 @@
 //! What the fault bench must show on the shipped recordings, so that no change of a rule or of the
 //! model makes it worse unnoticed. The bounds are those that were set before anything was measured
-//! (the project's fourth issue), not what the bench prints today.
-//!
-//! Some demands do not hold and are asserted less strictly: on the held-out half 90% right first (85% here),
-//! all faults among the first three findings (95% here) and no estimate off by more than 2 (a fault that is
-//! not found counts as 3 and is not bounded here), and every figure better than ncu's (see [`NO_BETTER`]).
+//! (the project's fourth issue), not what the bench prints today; the tuning half, of which nothing was
+//! demanded, has the same but for the worst cases.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,12 +18,6 @@ static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
     document
 });
 
-/// Figures that are no better than ncu's, but equal: the half, the figure, and which of ncu's estimates.
-const NO_BETTER: &[(&str, &str, &str)] = &[
-    ("held-out", "faults named that are not there", "of every kind"),
-    ("held-out", "faults named that are not there", "of the whole kernel"),
-];
-
 fn half(name: &str) -> &'static HalfFigures {
     BENCH.figures.iter().find(|figures| figures.half == name).unwrap()
 }
@@ -42,20 +33,13 @@ fn within(ratio: Option<f64>, factor: f64, what: &str) {
     assert!(ratio.unwrap() <= factor, "{what}: {ratio:?}, {factor} is demanded");
 }
 
-/// The worst ratio of estimate and gain among faults that were found at all, gains capped at 20.
-fn worst_of_found(half: &str) -> Option<f64> {
-    let cases = BENCH.cases.iter().filter(|case| case.half == half);
-    let found = cases.filter(|case| case.adoprof.estimate.is_some()).map(|case| case.adoprof.ratio);
-    found.reduce(f64::max)
-}
-
 #[test]
 fn the_held_out_half_keeps_its_demands() {
     let ours = &half("held-out").adoprof;
-    at_least(ours.first, 0.85, "right first");
-    at_least(ours.first_three, 0.95, "right among the first three");
+    at_least(ours.first, 0.9, "right first");
+    at_least(ours.first_three, 1.0, "right among the first three");
     within(ours.median_ratio, 1.3, "median ratio");
-    within(worst_of_found("held-out"), 2.0, "worst ratio of those found");
+    within(ours.worst_ratio, 2.0, "worst ratio");
     at_least(ours.held, 0.7, "gains that the range holds");
     assert_eq!(ours.false_alarms.of, 0, "kernels at a limit told to change something");
 }
@@ -63,9 +47,10 @@ fn the_held_out_half_keeps_its_demands() {
 #[test]
 fn the_tuning_half_keeps_its_demands() {
     let ours = &half("tuning").adoprof;
-    at_least(ours.first, 0.85, "right first");
-    at_least(ours.first_three, 0.95, "right among the first three");
+    at_least(ours.first, 0.9, "right first");
+    at_least(ours.first_three, 0.98, "right among the first three");
     within(ours.median_ratio, 1.3, "median ratio");
+    at_least(ours.held, 0.7, "gains that the range holds");
     assert_eq!(ours.false_alarms.of, 0, "kernels at a limit told to change something");
 }
 
@@ -91,7 +76,7 @@ fn merits(figures: &Figures) -> [(&'static str, f64); 7] {
 }
 
 #[test]
-fn every_figure_but_the_known_ones_is_better_than_ncus() {
+fn every_figure_is_better_than_ncus() {
     let mut no_better = Vec::new();
     for name in ["tuning", "held-out"] {
         let HalfFigures { adoprof, ncu, ncu_global, .. } = half(name);
@@ -103,7 +88,7 @@ fn every_figure_but_the_known_ones_is_better_than_ncus() {
             }
         }
     }
-    assert_eq!(no_better, NO_BETTER, "NO_BETTER must name just the figures that are no better");
+    assert_eq!(no_better, [], "figures that are no better");
 }
 
 #[test]

@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn divisions_count_from_a_twentieth_of_the_time() {
-        // 10 x (8 - 1) of 700 ALU instructions are a tenth; half busy, that is a twentieth.
-        let code = [("I2F.U32.RP R6, UR6", 10.0), ("IADD3 R1, R1, R2, RZ", 700.0), ("NOP", 2090.0)];
+        // 10 x (7 - 1) of 600 ALU instructions are a tenth; half busy, that is a twentieth.
+        let code = [("I2F.U32.RP R6, UR6", 10.0), ("IADD3 R1, R1, R2, RZ", 600.0), ("NOP", 2190.0)];
         let launch = sass(&[(ISSUE_BUSY, 20.0), (ALU, 50.0)], &code);
         let draft = assert_sides(&RULE, &launch, &[&[(ALU, 49.9)]]);
         assert!((draft.effect.share_of(Term::Alu) - 0.1).abs() < 1e-12);

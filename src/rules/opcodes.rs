@@ -42,7 +42,7 @@ pub struct Removal<'a> {
     waits: Shares,
     /// For each instruction the share of the waiting for its results that goes (0 to 1).
     results: Shares,
-    /// Warp instructions that come instead, less those that go without being named above, by unit.
+    /// Turns of what comes instead, less those of what goes without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
 
@@ -91,10 +91,9 @@ impl<'a> Removal<'a> {
         self.instead[Term::Issue as usize] += instructions;
     }
 
-    /// So many of the warp instructions that stay on a unit run on another one instead.
-    pub fn shift(&mut self, from: Term, to: Term, instructions: f64) {
-        self.instead[from as usize] -= instructions;
-        self.instead[to as usize] += instructions;
+    /// So many turns on a unit are taken on one that has more time for them.
+    pub fn relieve(&mut self, term: Term, turns: f64) {
+        self.instead[term as usize] -= turns;
     }
 
     /// A routine that ran so often is replaced by its fast form. Its instructions are not told apart
@@ -173,7 +172,10 @@ impl<'a> Removal<'a> {
         let entries = self.listing.entries();
         let gone: f64 = entries
             .filter(|(_, entry)| term == Term::Issue || entry.term == Some(term))
-            .map(|(index, _)| self.gone[index] * self.listing.executed(index))
+            .map(|(index, entry)| {
+                let turns = if term == Term::Issue { 1.0 } else { f64::from(entry.turns) };
+                turns * self.gone[index] * self.listing.executed(index)
+            })
             .sum();
         gone - self.instead[term as usize]
     }

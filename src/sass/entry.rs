@@ -4,7 +4,7 @@ use super::access::width_bytes;
 use super::flow::Exit;
 use super::instruction::{Instruction, OperandKind};
 use super::library::{self, Routine};
-use super::opcode::{Family, term};
+use super::opcode::{Family, term, turns};
 use super::register::Slot;
 use crate::model::Term;
 
@@ -34,6 +34,8 @@ pub struct Entry {
     pub family: Family,
     /// The unit that it keeps busy besides the issue slot.
     pub term: Option<Term>,
+    /// How many turns it takes of that unit.
+    pub turns: u8,
     /// Bytes a lane, for memory accesses; 0 elsewhere.
     pub width: u8,
     /// The library routine that it is the mark of.
@@ -79,6 +81,7 @@ impl Entry {
             uses: place(uses),
             family,
             term: term(instruction, family),
+            turns: turns(instruction, family),
             width: width_bytes(instruction).unwrap_or(0),
             routine: library::mark(instruction),
             operation: operation(instruction),

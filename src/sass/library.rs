@@ -6,16 +6,16 @@
 
 use super::instruction::{Instruction, OperandKind};
 
-/// Warp instructions of a routine on its usual path.
+/// What a routine takes on its usual path, a warp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// On the FMA pipes.
+    /// Turns on the FMA pipes: an upper product takes two.
     pub fma: f64,
-    /// On the ALU pipe.
+    /// Turns on the ALU pipe.
     pub alu: f64,
-    /// On the XU pipe.
+    /// Turns on the XU pipe.
     pub xu: f64,
-    /// In all, branches and bookkeeping included.
+    /// Instructions in all, branches and bookkeeping included.
     pub all: f64,
 }
 
@@ -137,17 +137,17 @@ impl Routine {
             R::Power => cost(15.0, 9.0, 2.0, 29.0),
             R::PowerLogarithm => cost(26.0, 10.0, 1.0, 40.0),
             R::Tanh => cost(9.0, 6.0, 2.0, 17.0),
-            R::Division => cost(5.0, 1.0, 1.0, 10.0),
+            R::Division => cost(5.0, 0.0, 2.0, 10.0),
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
-            R::IntegerDivision => cost(5.0, 8.0, 3.0, 17.0),
+            R::IntegerDivision => cost(8.0, 7.0, 3.0, 17.0),
             // The high product, the remainder's product, and two corrections with their comparisons.
-            R::RepeatedDivision => cost(2.0, 6.0, 0.0, 8.0),
+            R::RepeatedDivision => cost(3.0, 6.0, 0.0, 8.0),
             // Three absolute values, the dividend's sign and what it does to the result.
-            R::SignedDivision => cost(6.0, 13.0, 3.0, 22.0),
-            R::RepeatedSignedDivision => cost(3.0, 8.0, 0.0, 11.0),
+            R::SignedDivision => cost(9.0, 12.0, 3.0, 22.0),
+            R::RepeatedSignedDivision => cost(4.0, 8.0, 0.0, 11.0),
             // A test of the upper halves, the branch around the call, and an upper half of zero.
-            R::ShortLongDivision => cost(6.0, 11.0, 3.0, 24.0),
+            R::ShortLongDivision => cost(9.0, 10.0, 3.0, 24.0),
             // Of the function's own instructions, which are counted where they run.
             R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
         }
@@ -171,7 +171,7 @@ impl Routine {
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
             // High product, shift, and the product that a remainder takes off.
             R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
-                cost(2.0, 1.0, 0.0, 3.0)
+                cost(3.0, 1.0, 0.0, 3.0)
             }
             // Counted along: an addition, a comparison, a selection.
             R::RepeatedDivision | R::RepeatedSignedDivision => cost(0.0, 3.0, 0.0, 3.0),
@@ -288,8 +288,7 @@ mod tests {
         ] {
             let (now, then) = (routine.cost(), routine.fast_cost());
             assert!(then.all < now.all, "{routine:?}");
-            assert!(now.fma + now.alu + now.xu <= now.all, "{routine:?}");
-            assert!(then.fma + then.alu + then.xu <= then.all, "{routine:?}");
+            assert!(then.fma + then.alu + then.xu < now.fma + now.alu + now.xu, "{routine:?}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl Mix {
             }
             mix.terms[Term::Issue as usize] += counters.inst_executed;
             if let Some(term) = entry.term {
-                mix.terms[term as usize] += counters.inst_executed;
+                mix.terms[term as usize] += f64::from(entry.turns) * counters.inst_executed;
             }
         }
         let flow = &listing.sass.flow;

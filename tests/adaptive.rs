@@ -113,11 +113,14 @@ fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
 
 #[test]
 fn the_mask_takes_something_away_and_the_decision_does_not_peek() {
-    for recorded in RECORDED.iter() {
+    // The source pages of one ladder's 450 KB of code are too large to ship.
+    let (with_source, without): (Vec<_>, Vec<_>) =
+        RECORDED.iter().partition(|recorded| recorded.whole.has_source());
+    assert!(without.iter().all(|one| one.name.starts_with("fault-evolved-formulas/")));
+    for recorded in with_source {
         let atoms = "smsp__inst_executed_op_shared_atom.sum";
         assert!(recorded.whole.get(atoms).is_some(), "{} was recorded with all", recorded.name);
-        assert!(recorded.first.get(atoms).is_none());
-        assert_eq!(recorded.first.has_source(), recorded.whole.has_source());
+        assert!(recorded.first.get(atoms).is_none() && recorded.first.has_source());
         // The launch with everything leaves nothing open.
         assert_eq!(decide(recorded.whole), None, "{}", recorded.name);
     }

@@ -134,7 +134,8 @@ fn by_address(case: &Case) -> Option<Found> {
         }
     }
     // Few elements lie in registers, which are chosen among.
-    for (index, elements) in arrays::elements(&listing).into_iter().enumerate() {
+    let elements = if computed > 0.0 { arrays::elements(&listing) } else { Vec::new() };
+    for (index, elements) in elements.into_iter().enumerate() {
         if elements > 0.0 && elements <= CHOSEN_AMONG {
             let is_load = matches!(listing.sass.entries[index].family, Family::Load(_));
             let choices = if is_load { elements - 1.0 } else { elements };

@@ -1,5 +1,6 @@
 //! The same data is fetched again and again through L1 or L2.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use super::case::place;
@@ -84,24 +85,24 @@ fn check(case: &Case) -> Option<Draft> {
     let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
     let l1_share = needed_tags / (needed_tags + shared);
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
-    let shared_loads = SharedLoads::of(case);
-    let arithmetic = instructions(case, kept_in_registers, shared_loads.as_ref());
+    let shared_loads = LazyCell::new(|| SharedLoads::of(case));
+    let arithmetic = LazyCell::new(|| instructions(case, kept_in_registers, shared_loads.as_ref()));
+    let wait = case.stall(StallReason::LongScoreboard);
+    let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
     let on_top = match case.model.busiest() {
         Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
         Some((Term::L2 | Term::L2Requests, _)) => true,
         // The loads' addresses and the pointers that they start from.
-        Some((term, _)) => arithmetic.share_of(term) >= OWN_SHARE,
+        Some((term, _)) => !waits && arithmetic.share_of(term) >= OWN_SHARE,
         None => false,
     };
-    let wait = case.stall(StallReason::LongScoreboard);
-    let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
     if !(on_top || waits) {
         return None;
     }
     if shared_loads.is_none() && by_data(case) {
         return None;
     }
-    let locations = match &shared_loads {
+    let locations = match &*shared_loads {
         Some(loads) => loads.locations(case),
         None => cached_loads(case, repeated),
     };
@@ -110,7 +111,7 @@ fn check(case: &Case) -> Option<Draft> {
             .iter()
             .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
     };
-    let waits_share = match &shared_loads {
+    let waits_share = match &*shared_loads {
         Some(loads) => loads.waits_share,
         // Without lines, the repeated loads have their share of the waits at most.
         None if locations.is_empty() => repeated,

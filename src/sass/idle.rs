@@ -51,8 +51,8 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
     let sass = listing.sass;
     let samples =
         |index: usize| listing.row(index).counters.stall_samples[StallReason::Barrier as usize];
-    let barriers =
-        || (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier);
+    let barriers: Vec<usize> =
+        (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier).collect();
     let all: f64 = (0..sass.entries.len()).map(samples).sum();
     if all <= 0.0 {
         return 0.0;
@@ -62,12 +62,15 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
     for (index, entry) in listing.entries() {
         let Exit::Branch(target) = entry.exit() else { continue };
         let next = index + 1;
-        let few = listing.executed(next) <= FEW_WARPS * listing.executed(index);
-        if target <= next || !few || listing.executed(next) <= 0.0 {
+        if target <= next || listing.executed(next) <= 0.0 {
+            continue;
+        }
+        if listing.executed(next) > FEW_WARPS * listing.executed(index) {
             continue;
         }
         // The barrier is the next one after the code, without another on the way.
-        let Some(barrier) = barriers().find(|&at| at >= next).filter(|&at| at >= target) else {
+        let following = barriers.partition_point(|&at| at < next);
+        let Some(&barrier) = barriers.get(following).filter(|&&at| at >= target) else {
             continue;
         };
         let meet = listing.executed(barrier) >= MEET * listing.executed(index);

@@ -82,6 +82,9 @@ fn unrolled(
             }
         }
     }
+    if !chained.contains(&true) {
+        return;
+    }
     for around in 0..sass.flow.loops.len() {
         let inside = |index: usize| sass.flow.innermost(index) == Some(around);
         let multiplications = (0..chained.len()).filter(|&at| chained[at] && inside(at)).count();

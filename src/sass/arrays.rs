@@ -22,10 +22,12 @@ pub fn elements(listing: &Listing) -> Vec<f64> {
             let entry = &listing.sass.entries[index];
             let is_local =
                 matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local));
-            (is_local && entry.computed_address).then(|| place(listing.text(index))).flatten()
+            let at =
+                if is_local && entry.computed_address { place(listing.text(index)) } else { None };
+            at.filter(|&at| at < frame)
         })
         .collect();
-    let starts: BTreeSet<u64> = places.iter().flatten().copied().filter(|&at| at < frame).collect();
+    let starts: BTreeSet<u64> = places.iter().flatten().copied().collect();
     let bytes = |start: u64| {
         let next = starts.range(start + 1..).next().copied().unwrap_or(frame);
         next.saturating_sub(start) as f64
@@ -97,5 +99,7 @@ mod tests {
     fn without_a_frame_nothing_is_known() {
         assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R1, R1, 0x8, RZ"]), [0.0, 0.0]);
         assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R2, R1, -0x8, RZ"]), [0.0, 0.0]);
+        let beyond = ["IADD3 R1, R1, -0x8, RZ", "LDL R2, [R2+0xffffffffffffffff]"];
+        assert_eq!(elements_of(&beyond), [0.0, 0.0], "no place in the frame");
     }
 }

@@ -9,6 +9,8 @@ pub mod describe;
 pub mod expression;
 mod flag;
 pub mod manifest;
+#[cfg(test)]
+mod memory_tests;
 pub mod nearest;
 pub mod overrides;
 pub mod plan;

@@ -7,6 +7,8 @@ mod device;
 pub mod library;
 mod memory;
 mod module;
+mod peer;
+mod texture;
 mod timing;
 
 use std::mem::ManuallyDrop;
@@ -15,16 +17,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg, result, sys,
+    CudaEvent, CudaFunction, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
+    result, sys,
 };
 
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::ladder::plan::{Argument, DType, Launch, Plan};
+use crate::ladder::plan::{Argument, DType, Launch, Place, Plan};
 use crate::problem::buffer::poison_byte;
 
 use memory::Memory;
 use module::load;
+use peer::Peer;
+use texture::Textures;
 
 pub use companion::{Companion, Residency};
 pub use device::{Device, driver_version};
@@ -42,7 +47,16 @@ pub struct Prepared {
 struct OnDevice {
     stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
+    /// Before the buffers that they are views of, so that they are given back first.
+    textures: Textures,
     buffers: Vec<Memory>,
+}
+
+impl OnDevice {
+    /// Where a buffer starts, as the device sees it.
+    fn address(&self, buffer: usize) -> u64 {
+        self.buffers[buffer].device_ptr(&self.stream).0
+    }
 }
 
 /// True once a kernel was given up while it still ran. Giving its memory or its context back would
@@ -95,10 +109,15 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::Kernel`] where the source does not compile or lacks a kernel, [`Error::Environment`]
-    /// without NVRTC, [`Error::Usage`] where the problem does not fit the device's memory.
+    /// without NVRTC or without a second device where a buffer lies in one's memory,
+    /// [`Error::Usage`] where the problem does not fit the device's memory.
     pub fn new(device: &Device, plan: Plan, limit: Duration) -> Result<Self> {
-        let needed: u64 = plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
-        device.check_memory(needed, &plan)?;
+        let own = plan.buffers.iter().filter(|buffer| buffer.place == Place::Device);
+        device.check_memory(own.map(crate::ladder::plan::Buffer::bytes).sum(), &plan)?;
+        let peer = match plan.buffers.iter().find(|buffer| buffer.place == Place::Peer) {
+            Some(buffer) => Some(Peer::of(device, &buffer.name)?),
+            None => None,
+        };
         let functions = load(device, &plan)?;
         let stream = device.context.default_stream();
         let buffers = plan
@@ -106,10 +125,12 @@ impl Prepared {
             .iter()
             .map(|buffer| {
                 let bytes = buffer.bytes().max(1) as usize;
-                let (memory, giver) = if plan.host.contains(&buffer.name) {
-                    (Memory::on_host(&stream, bytes), "host")
-                } else {
-                    (Memory::on_device(&stream, bytes), "device")
+                let (memory, giver) = match (buffer.place, &peer) {
+                    (Place::Host, _) => (Memory::on_host(&stream, bytes), "host"),
+                    (Place::Peer, Some(peer)) => {
+                        (Memory::on_peer(&stream, peer, bytes), "other device")
+                    }
+                    _ => (Memory::on_device(&stream, bytes), "device"),
                 };
                 memory.map_err(|e| {
                     Error::Environment(format!(
@@ -120,7 +141,10 @@ impl Prepared {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let on_device = ManuallyDrop::new(OnDevice { stream, functions, buffers });
+        let textures = Textures::new(&plan.buffers, &plan.launches, |buffer| {
+            buffers[buffer].device_ptr(&stream).0
+        })?;
+        let on_device = ManuallyDrop::new(OnDevice { stream, functions, textures, buffers });
         Ok(Self { plan, limit, on_device })
     }
 
@@ -210,7 +234,7 @@ impl Prepared {
     pub fn run_plan(&self, plan: &Plan) -> Result<f64> {
         self.between_events(|| {
             for (launch, function) in plan.launches.iter().zip(&self.on_device.functions) {
-                self.launch(launch, function)?;
+                self.launch(launch, function, &self.on_device.textures)?;
             }
             Ok(())
         })
@@ -246,7 +270,12 @@ impl Prepared {
         outcome.map(|_| ())
     }
 
-    fn launch(&self, launch: &Launch, function: &CudaFunction) -> Result<()> {
+    fn launch(&self, launch: &Launch, function: &CudaFunction, textures: &Textures) -> Result<()> {
+        let scalar = |argument: &Argument| match argument {
+            Argument::Buffer(_) => None,
+            Argument::Texture(texture) => Some(Scalar::U64(textures.object(*texture))),
+            Argument::Scalar(dtype, value) => Some(scalar(*dtype, *value)),
+        };
         let scalars: Vec<Option<Scalar>> = launch.arguments.iter().map(scalar).collect();
         let mut builder = self.on_device.stream.launch_builder(function);
         for (argument, scalar) in launch.arguments.iter().zip(&scalars) {
@@ -259,7 +288,7 @@ impl Prepared {
                 (_, Some(Scalar::U16(value))) => builder.arg(value),
                 (_, Some(Scalar::U32(value))) => builder.arg(value),
                 (_, Some(Scalar::U64(value))) => builder.arg(value),
-                (Argument::Scalar(..), None) => unreachable!("scalar() covers every scalar"),
+                (_, None) => unreachable!("all but buffers are scalars"),
             };
         }
         let [gx, gy, gz] = launch.grid;
@@ -338,15 +367,14 @@ impl Prepared {
     }
 }
 
-fn scalar(argument: &Argument) -> Option<Scalar> {
-    let Argument::Scalar(dtype, value) = argument else { return None };
-    Some(match dtype {
-        DType::F32 => Scalar::F32(*value as f32),
-        DType::F64 => Scalar::F64(*value),
-        DType::F16 => Scalar::U16(crate::problem::half::from_f64(*value)),
-        DType::I32 => Scalar::I32(*value as i32),
-        DType::U8 => Scalar::U8(*value as u8),
-        DType::U32 => Scalar::U32(*value as u32),
-        DType::U64 => Scalar::U64(*value as u64),
-    })
+fn scalar(dtype: DType, value: f64) -> Scalar {
+    match dtype {
+        DType::F32 => Scalar::F32(value as f32),
+        DType::F64 => Scalar::F64(value),
+        DType::F16 => Scalar::U16(crate::problem::half::from_f64(value)),
+        DType::I32 => Scalar::I32(value as i32),
+        DType::U8 => Scalar::U8(value as u8),
+        DType::U32 => Scalar::U32(value as u32),
+        DType::U64 => Scalar::U64(value as u64),
+    }
 }

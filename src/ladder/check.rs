@@ -1,5 +1,6 @@
 //! From a manifest's text to a checked ladder: every name leads somewhere, every file is there.
 
+mod arguments;
 mod buffers;
 mod library;
 mod steps;

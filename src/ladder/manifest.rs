@@ -1,13 +1,16 @@
 //! `ladder.toml` as it is written. Unknown keys are errors; every error names its line and what to
 //! write instead.
 
+mod argument;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use toml::Spanned;
+
+pub(super) use argument::{Argument, Scalar, Texture};
 
 use super::expression::Expression;
 use super::flag::Flag;
@@ -84,7 +87,7 @@ pub(super) struct Metric {
     pub work: Formula,
 }
 
-/// A buffer in device memory.
+/// Memory that the kernels work on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Buffer {
@@ -133,6 +136,9 @@ pub(super) struct Step {
     /// Buffers that lie in pinned host memory, which the device reads over the bus.
     #[serde(default)]
     pub host: Vec<Spanned<String>>,
+    /// Buffers that lie in another device's memory.
+    #[serde(default)]
+    pub peer: Vec<Spanned<String>>,
     #[serde(default)]
     pub published: Vec<Published>,
     pub launches: Spanned<Vec<Launch>>,
@@ -198,22 +204,6 @@ pub(super) struct Launch {
     pub args: Vec<Spanned<Argument>>,
 }
 
-/// A kernel argument: a buffer's name, or `{ type = "i32", value = "N" }`.
-#[derive(Debug, Clone)]
-pub(super) enum Argument {
-    Buffer(String),
-    Scalar(Scalar),
-}
-
-/// A scalar argument.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Scalar {
-    #[serde(rename = "type")]
-    pub dtype: DType,
-    pub value: Formula,
-}
-
 /// A named problem size.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -223,28 +213,6 @@ pub(super) struct Case {
     pub size: Sizes,
     #[serde(default)]
     pub note: String,
-}
-
-impl<'de> Deserialize<'de> for Argument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Argument;
-            fn expecting(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-                out.write_str("a buffer's name or { type = \"i32\", value = \"N\" }")
-            }
-            fn visit_str<E>(self, name: &str) -> std::result::Result<Argument, E> {
-                Ok(Argument::Buffer(name.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> std::result::Result<Argument, A::Error> {
-                Scalar::deserialize(MapAccessDeserializer::new(map)).map(Argument::Scalar)
-            }
-        }
-        deserializer.deserialize_any(Reader)
-    }
 }
 
 /// A manifest's text and place, for error messages.

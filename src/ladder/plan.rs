@@ -16,10 +16,8 @@ pub struct Plan {
     pub title: String,
     /// The problem's parameters, the step's own defaults and the user's `--size` applied.
     pub size: BTreeMap<String, u64>,
-    /// Buffers in device memory.
+    /// The memory that the kernels work on.
     pub buffers: Vec<Buffer>,
-    /// Names of the buffers that lie in pinned host memory instead.
-    pub host: Vec<String>,
     /// Kernel launches, in order.
     pub launches: Vec<Launch>,
     /// The CUDA source.
@@ -207,7 +205,7 @@ impl VariantKind {
     }
 }
 
-/// A buffer in device memory.
+/// Memory that the kernels work on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Buffer {
     /// Its name in the manifest.
@@ -220,6 +218,19 @@ pub struct Buffer {
     pub role: Role,
     /// How it is filled; [`Fill::Constant`] 0 for outputs and scratch.
     pub fill: Fill,
+    /// Where it lies.
+    pub place: Place,
+}
+
+/// Whose memory a buffer lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The device's own.
+    Device,
+    /// The host's, pinned, which the device reads over the bus.
+    Host,
+    /// Another device's that this one can reach.
+    Peer,
 }
 
 impl Buffer {
@@ -256,8 +267,38 @@ pub struct Launch {
 pub enum Argument {
     /// A pointer to the start of a buffer: index into [`Plan::buffers`].
     Buffer(usize),
+    /// A texture object over a buffer.
+    Texture(Texture),
     /// A scalar of a type, its value exactly representable there.
     Scalar(DType, f64),
+}
+
+impl Argument {
+    /// The buffer that the kernel reaches through it: index into [`Plan::buffers`].
+    #[must_use]
+    pub fn buffer(&self) -> Option<usize> {
+        match self {
+            Self::Buffer(buffer) | Self::Texture(Texture { buffer, .. }) => Some(*buffer),
+            Self::Scalar(..) => None,
+        }
+    }
+
+    /// The same for the argument to be moved to another list of buffers.
+    pub fn buffer_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Buffer(buffer) | Self::Texture(Texture { buffer, .. }) => Some(buffer),
+            Self::Scalar(..) => None,
+        }
+    }
+}
+
+/// A buffer seen through the texture units: one dimension, elements as they are, no filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Texture {
+    /// Index into [`Plan::buffers`].
+    pub buffer: usize,
+    /// Numbers an element: 1, 2 or 4.
+    pub channels: u32,
 }
 
 /// How the answer is checked.

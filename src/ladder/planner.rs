@@ -4,11 +4,13 @@ mod launches;
 
 use std::collections::BTreeMap;
 
+use toml::Spanned;
+
 use super::expression::Values;
-use super::manifest::{Argument, Formula};
+use super::manifest::Formula;
 use super::nearest::hint;
 use super::overrides::Overrides;
-use super::plan::{self, Buffer, Check, Fill, Plan};
+use super::plan::{self, Buffer, Check, Fill, Place, Plan};
 use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
@@ -124,7 +126,6 @@ impl Planner<'_> {
             title: self.variant.map_or(self.step.title(), Variant::title).to_owned(),
             size: self.size.clone(),
             buffers,
-            host: self.step.manifest.host.iter().map(|name| name.get_ref().clone()).collect(),
             launches,
             source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
             flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),
@@ -213,10 +214,7 @@ impl Planner<'_> {
             .get_ref()
             .iter()
             .flat_map(|launch| &launch.args)
-            .filter_map(|argument| match argument.get_ref() {
-                Argument::Buffer(name) => Some(name.as_str()),
-                Argument::Scalar(_) => None,
-            })
+            .filter_map(|argument| argument.get_ref().buffer())
             .collect();
         let builtin = reference::find(self.ladder.manifest.reference.get_ref());
         let checked = |name: &str| {
@@ -276,9 +274,22 @@ impl Planner<'_> {
                     Some(fill) => fill.get_ref().clone(),
                     None => Fill::Constant(0.0),
                 },
+                place: self.place(name),
             });
         }
         Ok((buffers, places))
+    }
+
+    /// Where the step wants a buffer.
+    fn place(&self, buffer: &str) -> Place {
+        let names = |list: &[Spanned<String>]| list.iter().any(|name| name.get_ref() == buffer);
+        if names(&self.step.manifest.host) {
+            Place::Host
+        } else if names(&self.step.manifest.peer) {
+            Place::Peer
+        } else {
+            Place::Device
+        }
     }
 
     fn check(&self, notices: &mut Vec<String>) -> Result<Check> {

@@ -4,21 +4,28 @@ use std::mem::ManuallyDrop;
 
 use cudarc::driver::{CudaFunction, sys};
 
+use super::texture::Textures;
 use super::{Device, Prepared, device, is_stuck, load};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Argument, Launch, Plan};
+use crate::ladder::plan::{Launch, Plan};
 
 /// A plan that is loaded and runs on the buffers of a [`Prepared`] one.
 pub struct Companion {
     plan: Plan,
-    functions: ManuallyDrop<Vec<CudaFunction>>,
+    on_device: ManuallyDrop<OnDevice>,
+}
+
+/// What a companion holds on the device beside the memory that it shares.
+struct OnDevice {
+    functions: Vec<CudaFunction>,
+    textures: Textures,
 }
 
 impl Drop for Companion {
     fn drop(&mut self) {
         if !is_stuck() {
             // SAFETY: dropped once, here, and not used afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.functions) };
+            unsafe { ManuallyDrop::drop(&mut self.on_device) };
         }
     }
 }
@@ -70,7 +77,7 @@ impl Prepared {
             })
             .collect::<Vec<_>>();
         for argument in plan.launches.iter_mut().flat_map(|launch| &mut launch.arguments) {
-            let Argument::Buffer(index) = argument else { continue };
+            let Some(index) = argument.buffer_mut() else { continue };
             let Some(place) = places.get(*index).copied().flatten() else {
                 let name = plan.buffers.get(*index).map_or("?", |buffer| buffer.name.as_str());
                 return Err(Error::Usage(format!(
@@ -80,8 +87,12 @@ impl Prepared {
             };
             *index = place;
         }
-        let functions = ManuallyDrop::new(load(device, &plan)?);
-        Ok(Companion { plan, functions })
+        let functions = load(device, &plan)?;
+        let textures = Textures::new(&self.plan.buffers, &plan.launches, |buffer| {
+            self.on_device.address(buffer)
+        })?;
+        let on_device = ManuallyDrop::new(OnDevice { functions, textures });
+        Ok(Companion { plan, on_device })
     }
 
     /// Launches a companion once and waits for it. Returns the time between events around it, ns.
@@ -90,8 +101,9 @@ impl Prepared {
     /// As [`run`](Self::run).
     pub fn run_companion(&self, companion: &Companion) -> Result<f64> {
         self.between_events(|| {
-            for (launch, function) in companion.plan.launches.iter().zip(&*companion.functions) {
-                self.launch(launch, function)?;
+            let OnDevice { functions, textures } = &*companion.on_device;
+            for (launch, function) in companion.plan.launches.iter().zip(functions) {
+                self.launch(launch, function, textures)?;
             }
             Ok(())
         })
@@ -133,7 +145,7 @@ impl Companion {
         device: &Device,
         wanted: &[Residency],
     ) -> Result<Vec<Residency>> {
-        matched(device, &mut self.plan, &self.functions, wanted)
+        matched(device, &mut self.plan, &self.on_device.functions, wanted)
     }
 }
 

@@ -1,4 +1,5 @@
-//! A buffer that kernels see: in device memory, or in pinned host memory behind the bus.
+//! A buffer that kernels see: in device memory, in pinned host memory behind the bus, or in another
+//! device's.
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -6,14 +7,24 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, result, sys};
+
+use super::peer::Peer;
 
 /// Bytes at an address that the device can reach.
 pub(super) struct Memory {
-    /// The address and the length, for launches. Only device memory is given back through it.
+    /// The address and the length, for launches. Only the device's own memory is given back through it.
     slice: ManuallyDrop<CudaSlice<u8>>,
-    /// The same bytes as the host sees them, where they are the host's.
-    host: Option<NonNull<u8>>,
+    owner: Owner,
+}
+
+/// Whose memory it is, and what gives it back.
+enum Owner {
+    Device,
+    /// The same bytes as the host sees them.
+    Host(NonNull<u8>),
+    /// The other device, and the address that it gave.
+    Peer(Arc<CudaContext>, sys::CUdeviceptr),
 }
 
 impl Memory {
@@ -21,7 +32,7 @@ impl Memory {
     pub fn on_device(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
         // SAFETY: the memory is filled or poisoned before any kernel reads it.
         let slice = unsafe { stream.alloc::<u8>(bytes) }?;
-        Ok(Self { slice: ManuallyDrop::new(slice), host: None })
+        Ok(Self { slice: ManuallyDrop::new(slice), owner: Owner::Device })
     }
 
     /// Pinned host memory, not yet filled, which has one address for host and device.
@@ -34,12 +45,32 @@ impl Memory {
         // SAFETY: under unified addressing, which every 64-bit system has, the host's address is the
         // device's. The slice is never dropped, so it does not free what it did not allocate.
         let slice = unsafe { stream.upgrade_device_ptr(pointer as sys::CUdeviceptr, bytes) };
-        Ok(Self { slice: ManuallyDrop::new(slice), host: Some(host) })
+        Ok(Self { slice: ManuallyDrop::new(slice), owner: Owner::Host(host) })
+    }
+
+    /// Another device's memory, not yet filled, at an address that is good on this one too.
+    pub fn on_peer(
+        stream: &Arc<CudaStream>,
+        peer: &Peer,
+        bytes: usize,
+    ) -> Result<Self, DriverError> {
+        peer.context.bind_to_thread()?;
+        // Not from the other device's pool, whose memory peer access would not reach.
+        // SAFETY: the memory is filled or poisoned before any kernel reads it.
+        let address = unsafe { result::malloc_sync(bytes) };
+        stream.context().bind_to_thread()?;
+        let address = address?;
+        // SAFETY: unified addressing gives memory one address for all devices. The slice is never
+        // dropped, so it does not free what it did not allocate.
+        let slice = unsafe { stream.upgrade_device_ptr(address, bytes) };
+        let owner = Owner::Peer(peer.context.clone(), address);
+        Ok(Self { slice: ManuallyDrop::new(slice), owner })
     }
 
     /// The bytes, where they are the host's. No kernel may be running on them.
     pub fn host_bytes(&mut self) -> Option<&mut [u8]> {
-        let (pointer, bytes) = (self.host?, self.slice.len());
+        let Owner::Host(pointer) = self.owner else { return None };
+        let bytes = self.slice.len();
         // SAFETY: pointer and length are of one live allocation, borrowed as `self` is.
         Some(unsafe { std::slice::from_raw_parts_mut(pointer.as_ptr(), bytes) })
     }
@@ -61,14 +92,20 @@ impl DerefMut for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        match self.host {
-            // SAFETY: the pointer is malloc_host's and is freed once, here. An error at the end of a
-            // run changes nothing any more.
-            Some(pointer) => {
+        // An error at the end of a run changes nothing any more.
+        match &self.owner {
+            // SAFETY: the pointer is malloc_host's and is freed once, here.
+            Owner::Host(pointer) => {
                 let _freed = unsafe { result::free_host(pointer.as_ptr().cast::<c_void>()) };
             }
+            // SAFETY: the address is malloc_sync's and is freed once, here, in its own context.
+            Owner::Peer(context, address) => {
+                let _bound = context.bind_to_thread();
+                let _freed = unsafe { result::free_sync(*address) };
+                let _bound = self.slice.context().bind_to_thread();
+            }
             // SAFETY: dropped once, here, and not used afterwards.
-            None => unsafe { ManuallyDrop::drop(&mut self.slice) },
+            Owner::Device => unsafe { ManuallyDrop::drop(&mut self.slice) },
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ladder::plan::{
-    Argument, Buffer, Check, DType, Fill, Launch, Metric, Plan, Role, Source,
+    Argument, Buffer, Check, DType, Fill, Launch, Metric, Place, Plan, Role, Source,
 };
 
 /// A copy of nearly so many bytes, 4 or 16 of them a thread, in blocks of `threads` threads.
@@ -21,6 +21,7 @@ pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
         shape: vec![moved / 4],
         role,
         fill: Fill::Constant(0.0),
+        place: Place::Device,
     };
     Plan {
         ladder: "copy".to_owned(),
@@ -28,7 +29,6 @@ pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
         title: "a plain copy".to_owned(),
         size: BTreeMap::from([("N".to_owned(), elements)]),
         buffers: vec![buffer("from", Role::Scratch), buffer("to", Role::Output)],
-        host: Vec::new(),
         launches: vec![Launch {
             kernel: kernel.to_owned(),
             grid: [elements.div_ceil(u64::from(threads)) as u32, 1, 1],

@@ -217,7 +217,7 @@ pub fn coordinates(index: u64, shape: &[u64]) -> Vec<u64> {
 #[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
-    use crate::ladder::plan::{DType, Fill, Role};
+    use crate::ladder::plan::{DType, Fill, Place, Role};
 
     fn f32s(values: &[f32]) -> HostBuffer {
         HostBuffer::F32(values.to_vec())
@@ -285,6 +285,7 @@ mod tests {
             shape: vec![2, 3],
             role: Role::Output,
             fill: Fill::Constant(0.0),
+            place: Place::Device,
         };
         let expected = f32s(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let got = f32s(&[1.0, 2.0, 3.0, 4.0, 5.5, f32::NAN]);

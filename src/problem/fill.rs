@@ -247,9 +247,17 @@ fn integers(dtype: DType) -> u64 {
 #[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
+    use crate::ladder::plan::Place;
 
     fn buffer(dtype: DType, elements: u64, fill: Fill) -> Buffer {
-        Buffer { name: "input".into(), dtype, shape: vec![elements], role: Role::Input, fill }
+        Buffer {
+            name: "input".into(),
+            dtype,
+            shape: vec![elements],
+            role: Role::Input,
+            fill,
+            place: Place::Device,
+        }
     }
 
     fn values(buffer: &Buffer, seed: u64) -> Vec<f64> {

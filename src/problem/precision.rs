@@ -2,7 +2,7 @@
 
 use super::Tolerance;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Argument, Buffer, DType, Fill, Plan};
+use crate::ladder::plan::{Buffer, DType, Fill, Plan};
 
 /// Unit roundoff of f32, u = 2^-24: the largest relative error of one rounding to nearest.
 pub const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
@@ -88,7 +88,7 @@ pub fn quantisation(plan: &Plan, input: &str) -> f64 {
     let magnitude = source.map_or(0.0, |source| Bounds::of(source).magnitude);
     let passed = |place: usize| {
         let mut arguments = plan.launches.iter().flat_map(|launch| &launch.arguments);
-        arguments.any(|argument| *argument == Argument::Buffer(place))
+        arguments.any(|argument| argument.buffer() == Some(place))
     };
     let copies = plan.buffers.iter().enumerate().filter(|(place, _)| passed(*place));
     copies

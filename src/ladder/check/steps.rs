@@ -8,7 +8,7 @@ use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Step;
 use crate::ladder::flag::Flag;
-use crate::ladder::manifest::{Argument, Launch, Sizes};
+use crate::ladder::manifest::{self, Argument, Launch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::plan::{Role, Source};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
@@ -27,13 +27,7 @@ impl Checker<'_> {
         let answers = self.rules(&step.answers)?;
         let plants = self.rules(&step.plants)?;
         let innocent = self.rules(&step.innocent)?;
-        for name in &step.host {
-            let known: Vec<&str> = self.buffer_names().collect();
-            if !known.contains(&name.get_ref().as_str()) {
-                let word = printable(name.get_ref());
-                return self.fail(name, format!("`{word}` is no buffer{}", hint(&word, &known)));
-            }
-        }
+        self.elsewhere(step)?;
         if step.launches.get_ref().is_empty() {
             return self.fail(&step.launches, "the step launches nothing: add a launch");
         }
@@ -44,6 +38,27 @@ impl Checker<'_> {
         let source = self.source(&step.file, read)?;
         let variants = self.variants(step, &source, read)?;
         Ok(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, variants })
+    }
+
+    /// Buffers outside the device's memory exist, and lie in one place.
+    fn elsewhere(&self, step: &manifest::Step) -> Result<()> {
+        for name in step.host.iter().chain(&step.peer) {
+            let known: Vec<&str> = self.buffer_names().collect();
+            if !known.contains(&name.get_ref().as_str()) {
+                let word = printable(name.get_ref());
+                return self.fail(name, format!("`{word}` is no buffer{}", hint(&word, &known)));
+            }
+        }
+        match step.peer.iter().find(|name| step.host.contains(name)) {
+            None => Ok(()),
+            Some(name) => self.fail(
+                name,
+                format!(
+                    "`{}` lies in the host's memory already: take it out of `host` or of `peer`",
+                    name.get_ref()
+                ),
+            ),
+        }
     }
 
     /// The names in flags are parameters, tunables of their step or `SMS`.
@@ -138,24 +153,12 @@ impl Checker<'_> {
             self.formula_of(shared, repeated, tune)?;
         }
         for argument in &launch.args {
-            match argument.get_ref() {
-                Argument::Scalar(scalar) => self.formula_of(&scalar.value, repeated, tune)?,
-                Argument::Buffer(name) => {
-                    let known: Vec<&str> = self.buffer_names().collect();
-                    if !known.contains(&name.as_str()) {
-                        return self.fail(argument, format!(
-                            "`{kernel}` takes `{}`, which is no buffer{}; a number is written {{ type = \"i32\", value = \"N\" }}",
-                            printable(name),
-                            hint(name, &known)
-                        ));
-                    }
-                }
-            }
+            self.argument(kernel, argument, repeated, tune)?;
         }
         Ok(())
     }
 
-    fn buffer_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn buffer_names(&self) -> impl Iterator<Item = &str> {
         self.manifest.buffers.iter().map(|buffer| buffer.name.get_ref().as_str())
     }
 

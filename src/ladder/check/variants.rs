@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Variant;
-use crate::ladder::manifest::{self, Argument, Launch};
+use crate::ladder::manifest::{self, Launch};
 use crate::ladder::plan::{Source, VariantKind};
 use crate::text::printable;
 
@@ -75,10 +75,10 @@ impl Checker<'_> {
     /// A variant works on the memory of its step, so it takes no other buffers.
     fn own_buffers(&self, step: &manifest::Step, launch: &Launch) -> Result<()> {
         for argument in &launch.args {
-            let Argument::Buffer(name) = argument.get_ref() else { continue };
+            let Some(name) = argument.get_ref().buffer() else { continue };
             let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);
             let mut steps = steps.map(Spanned::get_ref);
-            if !steps.any(|own| matches!(own, Argument::Buffer(own) if own == name)) {
+            if !steps.any(|own| own.buffer() == Some(name)) {
                 return self.fail(argument, format!(
                     "`{}` is passed to no launch of the step, and a variant works on its step's \
                      memory: pass one of the step's buffers",

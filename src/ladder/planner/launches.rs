@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Planner;
 use crate::error::Result;
 use crate::ladder::expression::Values;
-use crate::ladder::manifest::{self, Argument, Formula};
+use crate::ladder::manifest::{self, Argument, Formula, Texture};
 use crate::ladder::plan::{self, DType};
 use crate::problem::half;
 use crate::text;
@@ -90,6 +90,11 @@ impl Planner<'_> {
                 // Every passed buffer has a place: the manifest was checked.
                 Argument::Buffer(name) => {
                     places.get(name).map(|place| Ok(plan::Argument::Buffer(*place)))
+                }
+                Argument::Texture(Texture { buffer, channels }) => {
+                    let place = places.get(buffer)?;
+                    let texture = plan::Texture { buffer: *place, channels: *channels };
+                    Some(Ok(plan::Argument::Texture(texture)))
                 }
                 Argument::Scalar(scalar) => Some(self.scalar(kernel, scalar, values)),
             })

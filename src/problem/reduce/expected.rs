@@ -117,13 +117,20 @@ fn tolerance(buffer: &Buffer) -> Result<Tolerance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ladder::plan::Place;
     use crate::ladder::{Ladder, parse_overrides};
     use crate::problem::fill;
     use crate::problem::reference::{cpu_times, run};
 
     fn buffer(elements: u64, fill: Fill) -> Buffer {
-        let shape = vec![elements];
-        Buffer { name: "values".into(), dtype: DType::F32, shape, role: Role::Input, fill }
+        Buffer {
+            name: "values".into(),
+            dtype: DType::F32,
+            shape: vec![elements],
+            role: Role::Input,
+            fill,
+            place: Place::Device,
+        }
     }
 
     #[test]

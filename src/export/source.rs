@@ -240,11 +240,12 @@ fn keep_instructions_once(rows: &mut Vec<SourceRow>) {
     rows.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// True for headers that come with CUDA.
-pub(super) fn is_toolkit(file: &str) -> bool {
+/// True for headers that come with CUDA, and for the one that NVRTC has inside.
+pub(crate) fn is_toolkit(file: &str) -> bool {
     let file = file.replace('\\', "/").to_lowercase();
-    file.contains("/include/")
-        && ["/cuda", "/nvidia", "gpu computing toolkit"].iter().any(|part| file.contains(part))
+    file.ends_with("__nv_nvrtc_builtin_header.h")
+        || file.contains("/include/")
+            && ["/cuda", "/nvidia", "gpu computing toolkit"].iter().any(|part| file.contains(part))
 }
 
 #[cfg(test)]

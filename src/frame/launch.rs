@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::export::source::is_toolkit;
 use crate::export::stall::StallReason;
 use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
@@ -161,15 +162,21 @@ impl Launch {
         // Inlined code counts on its own line and on every line that calls it, so shares come out a
         // little low there. Summing over instructions would do for plain counts, but not for a
         // counter that looks at what else its row does.
-        let total: f64 = self.lines.iter().map(|row| counter(&row.counters).max(0.0)).sum();
+        let count = |row: &&SourceRow| counter(&row.counters).max(0.0);
+        // What comes from CUDA's headers counts on the lines that call it, which the user can change.
+        let is_own = |row: &&SourceRow| !row.file.as_deref().is_some_and(is_toolkit);
+        let own: f64 = self.lines.iter().filter(is_own).map(|row| count(&row)).sum();
+        let counted = |row: &&SourceRow| own <= 0.0 || is_own(row);
+        let total: f64 = self.lines.iter().filter(counted).map(|row| count(&row)).sum();
         if total <= 0.0 {
             return Vec::new();
         }
         let mut lines: Vec<Location> = self
             .lines
             .iter()
+            .filter(counted)
             .filter_map(|row| {
-                let share = counter(&row.counters).max(0.0) / total;
+                let share = count(&row) / total;
                 (share >= 0.05).then(|| Location {
                     file: row.file.clone().unwrap_or_default(),
                     line: row.line.unwrap_or_default(),
@@ -182,5 +189,29 @@ impl Launch {
         lines.sort_by(|a, b| b.share.total_cmp(&a.share));
         lines.truncate(most);
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_cudas_headers_give_way_to_those_that_call_them() {
+        let row = |file: &str, line, count| SourceRow {
+            file: Some(file.to_owned()),
+            line: Some(line),
+            counters: SourceCounters { inst_executed: count, ..SourceCounters::default() },
+            ..SourceRow::default()
+        };
+        let header = row("/tmp/__nv_nvrtc_builtin_header.h", 4785, 60.0);
+        let mut launch = Launch { lines: vec![header.clone()], ..Launch::default() };
+        let lines = |launch: &Launch| {
+            let found = launch.top_lines(3, "instructions", |counters| counters.inst_executed);
+            found.iter().map(|at| (at.line, at.share)).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&launch), [(4785, 1.0)], "nothing else is known");
+        launch.lines = vec![header, row("k.cu", 5, 60.0), row("k.cu", 9, 20.0)];
+        assert_eq!(lines(&launch), [(5, 0.75), (9, 0.25)]);
     }
 }

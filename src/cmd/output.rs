@@ -53,6 +53,12 @@ impl Printer {
         Progress::new(self.quiet, self.style.verbose)
     }
 
+    /// True where the user asked for quiet: notices are not printed.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Prints a notice to stderr, unless the user asked for quiet.
     pub fn notice(&self, text: &str) {
         if !self.quiet {

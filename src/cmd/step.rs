@@ -66,7 +66,12 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         .transpose()?;
     let outcome = live::step(&device, &request, printer)?;
     show(&outcome.profile, &ladder, baseline.as_ref(), true, args, printer)?;
-    Ok(outcome.unprofiled.map_or(ExitCode::Success, |error| error.exit_code()))
+    let Some(error) = outcome.unprofiled else { return Ok(ExitCode::Success) };
+    if printer.is_quiet() {
+        // The report's notices say it otherwise.
+        printer.warning(&format!("the step was timed but not profiled: {error}"));
+    }
+    Ok(error.exit_code())
 }
 
 /// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.

@@ -328,7 +328,7 @@ impl Model {
 /// Share of the SMs' cycles without a resident warp: 1 − active / elapsed.
 fn idle_share(launch: &Launch) -> f64 {
     let elapsed =
-        launch.get("gpc__cycles_elapsed.max").or_else(|| launch.get("sm__cycles_elapsed.max"));
+        launch.get("sm__cycles_elapsed.max").or_else(|| launch.get("gpc__cycles_elapsed.max"));
     match (launch.get("sm__cycles_active.avg"), elapsed) {
         (Some(active), Some(elapsed)) if elapsed > 0.0 => (1.0 - active / elapsed).clamp(0.0, 1.0),
         _ => 0.0,

@@ -35,6 +35,12 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         format!(" (next: {}, {})", next.title(), percent(share))
     });
     match diagnosis.bound {
+        Bound::Launch if term == Term::BlockScheduler && share > model.idle() => format!(
+            "Block launches: starting {} one after another takes {busy} of the time{next}.",
+            launch
+                .get("launch__grid_size")
+                .map_or_else(|| "blocks".to_owned(), |blocks| count_of(blocks, "block")),
+        ),
         Bound::Launch => small_launch(launch, model),
         Bound::Latency => {
             let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {

@@ -26,7 +26,9 @@ pub fn busy_unit(model: &Model) -> Option<BusyUnit> {
     let (term, share) = model.busiest()?;
     let speaks_for = match (model.bound(), term) {
         (Bound::Latency | Bound::Launch, _) => Some(Limiter::Latency),
-        (_, Term::Dram | Term::L2 | Term::L2Requests | Term::HostLink) => Some(Limiter::Memory),
+        (_, Term::Dram | Term::L2 | Term::L2Requests | Term::HostLink | Term::PeerLink) => {
+            Some(Limiter::Memory)
+        }
         (_, Term::L1Data | Term::Lsu) => None,
         _ => Some(Limiter::Arithmetic),
     };

@@ -69,6 +69,10 @@ pub const CATALOGUE: &[Metric] = &[
     metric("lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum", "sector", "L2 sectors of compare-and-swap", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum", "sector", "L2 misses to host memory", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[same("syslts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum")]),
     metric("lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum", "sector", "L2 misses to another device", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
+    metric("nvlrx__bytes_data_user.sum", "byte", "bytes received over NVLink", Lower, ("Nvlink", ""), &[]),
+    metric("nvltx__bytes_data_user.sum", "byte", "bytes sent over NVLink", Lower, ("Nvlink", ""), &[]),
+    metric("nvlrx__bytes.avg.pct_of_peak_sustained_elapsed", "%", "NVLink busy receiving", Neither, ("Nvlink", ""), &[]),
+    metric("nvltx__bytes.avg.pct_of_peak_sustained_elapsed", "%", "NVLink busy sending", Neither, ("Nvlink", ""), &[]),
     metric("lts__t_sector_hit_rate.pct", "%", "L2 hit rate", Higher, ("MemoryWorkloadAnalysis", "L2 Hit Rate"), &[]),
     // L1.
     metric("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", "%", "L1 data pipe busy", Neither, ("SpeedOfLight", ""), &[]),

@@ -35,11 +35,15 @@ pub enum Term {
     Constant,
     /// The bus to host memory.
     HostLink,
+    /// The links to other devices' memory.
+    PeerLink,
+    /// What starts blocks, one after another for the whole device.
+    BlockScheduler,
 }
 
 impl Term {
     /// How many terms there are.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 16;
 
     /// All terms.
     pub const ALL: [Self; Self::COUNT] = [
@@ -57,6 +61,8 @@ impl Term {
         Self::Atomic,
         Self::Constant,
         Self::HostLink,
+        Self::PeerLink,
+        Self::BlockScheduler,
     ];
 
     /// The unit's name in reports.
@@ -77,6 +83,8 @@ impl Term {
             Self::Atomic => "L2 atomics",
             Self::Constant => "constant cache",
             Self::HostLink => "host link",
+            Self::PeerLink => "peer link",
+            Self::BlockScheduler => "block scheduler",
         }
     }
 
@@ -91,7 +99,9 @@ impl Term {
             | Self::Lsu
             | Self::Atomic
             | Self::Constant
-            | Self::HostLink => Bound::Memory,
+            | Self::HostLink
+            | Self::PeerLink => Bound::Memory,
+            Self::BlockScheduler => Bound::Launch,
             Self::Issue | Self::Fma | Self::Alu | Self::Fp64 | Self::Xu | Self::Tensor => {
                 Bound::Compute
             }
@@ -128,8 +138,9 @@ impl Term {
             Self::Atomic => {
                 &["lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed"]
             }
-            // Worked out from counts: see `counts`.
-            Self::HostLink => &[],
+            // Worked out from counts, or from counters that only devices with such links have: see
+            // `counts`.
+            Self::HostLink | Self::PeerLink | Self::BlockScheduler => &[],
             Self::Constant => &["idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"],
         }
     }
@@ -142,21 +153,33 @@ impl Term {
             ShortScoreboard,
         };
         match self {
-            Self::Dram | Self::L2 | Self::L2Requests | Self::Atomic | Self::HostLink => {
-                &[LongScoreboard, LgThrottle, Drain, Membar]
-            }
+            Self::Dram
+            | Self::L2
+            | Self::L2Requests
+            | Self::Atomic
+            | Self::HostLink
+            | Self::PeerLink => &[LongScoreboard, LgThrottle, Drain, Membar],
             Self::L1Data | Self::Lsu => &[ShortScoreboard, MioThrottle, LgThrottle, LongScoreboard],
             Self::Constant => &[ShortScoreboard, MioThrottle, ImcMiss],
             Self::Xu => &[ShortScoreboard, MioThrottle, MathPipeThrottle],
             Self::Fma | Self::Alu | Self::Fp64 | Self::Tensor => &[MathPipeThrottle],
-            Self::Issue => &[],
+            // A block that has not started has no warp that could wait.
+            Self::Issue | Self::BlockScheduler => &[],
         }
     }
 
     /// True for units that all SMs share.
     #[must_use]
     pub fn is_beyond_l1(self) -> bool {
-        matches!(self, Self::Dram | Self::L2 | Self::L2Requests | Self::Atomic | Self::HostLink)
+        matches!(
+            self,
+            Self::Dram
+                | Self::L2
+                | Self::L2Requests
+                | Self::Atomic
+                | Self::HostLink
+                | Self::PeerLink
+        )
     }
 
     /// The metric that stands in where none of the unit's own counters was collected.

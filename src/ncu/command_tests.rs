@@ -86,7 +86,7 @@ fn levels_bring_sections_counters_and_our_page() {
     request.section_folder = Some("/tmp/ours".into());
     let command = profile(&ncu(), &request);
     let words = words(&command);
-    assert_eq!(words.iter().filter(|word| **word == "--section").count(), 13);
+    assert_eq!(words.iter().filter(|word| **word == "--section").count(), 14);
     assert!(words.windows(2).any(|pair| pair == ["--section", "Adoprof"]));
     for folder in ["/opt/sections", "/tmp/ours"] {
         assert!(words.windows(2).any(|pair| pair == ["--section-folder", folder]), "{folder}");

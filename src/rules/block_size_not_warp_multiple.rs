@@ -37,7 +37,9 @@ fn check(case: &Case) -> Option<Draft> {
     if !(threads > 0.0 && wasted > 0.0) {
         return None;
     }
-    let terms = [Term::Lsu, Term::Issue, Term::Fma, Term::Alu, Term::Fp64, Term::Xu];
+    // Rounded up to whole warps, the same threads make fewer blocks.
+    let terms =
+        [Term::Lsu, Term::Issue, Term::Fma, Term::Alu, Term::Fp64, Term::Xu, Term::BlockScheduler];
     let down = (warps - 1.0) * WARP;
     let sizes = if down > 0.0 {
         format!("{} or {}", count(down), count(warps * WARP))

@@ -8,7 +8,8 @@ const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.su
 
 const HOST: Remote = Remote {
     sectors: SECTORS,
-    term: Some(Term::HostLink),
+    past_l2: &[],
+    term: Term::HostLink,
     place: "host memory",
     link: "the bus",
     hint: "\

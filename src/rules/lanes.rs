@@ -79,10 +79,11 @@ pub fn effect(case: &Case, lanes: f64) -> Effect {
 }
 
 /// The same where whole lanes are never used: full warps would also find their sectors, four a line,
-/// in fewer look-ups.
+/// in fewer look-ups, and make fewer blocks.
 pub fn effect_of_full_warps(case: &Case, lanes: f64) -> Effect {
     let mut effect = effect(case, lanes);
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
+    effect.removed.push((Term::BlockScheduler, wasted));
     let tags = case.get("memory_l1_tag_requests_global").filter(|&tags| tags > 0.0);
     let needed = case.get("memory_l2_theoretical_sectors_global_ideal").map(|ideal| ideal / 4.0);
     if let (Some(tags), Some(needed)) = (tags, needed) {

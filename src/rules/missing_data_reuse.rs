@@ -148,6 +148,8 @@ fn check(case: &Case) -> Option<Draft> {
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
                 (Term::L2Requests, l2_hits),
+                // A thread that computes several outputs leaves fewer for other threads.
+                (Term::BlockScheduler, kept_in_registers),
             ],
             stalls: vec![(StallReason::LongScoreboard, waits_share)],
             ..Effect::default()

@@ -107,6 +107,8 @@ fn check(case: &Case) -> Option<Draft> {
     }
     let mut effect = removal.effect(case);
     effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2Requests, share)));
+    // A thread that takes several elements leaves fewer for other threads.
+    effect.removed.push((Term::BlockScheduler, merged));
     // Four bytes are the usual width: they are a fault only where wider accesses give something now.
     let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };
     if !counts {

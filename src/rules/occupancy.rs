@@ -56,6 +56,7 @@ pub const EXPLAINS: &[&str] = &[
     "long-scoreboard-stalls",
     "short-scoreboard-stalls",
     "fixed-latency-stalls",
+    "store-drain-stalls",
 ];
 
 /// The resource of one rule.

@@ -2,12 +2,14 @@
 
 use super::remote::{self, ASKED, Remote, THRESHOLDS};
 use super::{Kind, Rule};
+use crate::model::Term;
 
 const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum";
 
 const PEER: Remote = Remote {
     sectors: SECTORS,
-    term: None,
+    past_l2: &["nvlrx__bytes_data_user.sum", "nvltx__bytes_data_user.sum"],
+    term: Term::PeerLink,
     place: "another device's memory",
     link: "the link to it",
     hint: "\
@@ -22,10 +24,11 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "data is read over the bus from another device's memory",
     explanation: "\
-With peer access enabled a kernel can follow pointers into another device's memory. Every miss in L2 \
+With peer access enabled a kernel can follow pointers into another device's memory. Every miss \
 then crosses NVLink or the bus, at a fraction of the rate of the device's own memory and several \
-times its latency. The rule counts the sectors that L1 asked for and that L2 fetched from a peer. \
-The time without it takes the same bytes from the device's own memory; the copy itself, which \
+times its latency. The rule counts the sectors that L2 fetched from a peer and the data that came or \
+went over NVLink: on Hopper what L1 asks of a peer behind NVLink passes no L2 of the device, so that \
+only NVLink's own counters show it. They count other kernels' traffic too. The time without it takes the same bytes from the device's own memory; the copy itself, which \
 overlaps with other work at best, is not counted.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
@@ -42,6 +45,24 @@ overlaps with other work at best, is not counted.",
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{assert_sides, launch};
+    use super::*;
+
+    #[test]
+    fn what_comes_past_l2_counts() {
+        // 5 MB over the link, and 95 MB that L2 is asked for.
+        let (link, l2) = (PEER.past_l2[0], 95e6 / 32.0);
+        let known = launch(&[
+            (link, 5e6),
+            (ASKED, l2),
+            (SECTORS, 0.0),
+            ("gpu__time_duration.sum", 1e6),
+            ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
+        ]);
+        let draft = assert_sides(&RULE, &known, &[&[(link, 4.9e6)], &[(link, 0.0)]]);
+        assert!(draft.message.contains("5.00 MB"), "{}", draft.message);
+    }
+
     #[test]
     fn a_twentieth_from_a_peer_counts() {
         super::remote::assert_remote_rule(&super::RULE, super::SECTORS);

@@ -19,7 +19,7 @@ const STALLS: [StallReason; 4] =
 /// The limits of both rules.
 pub const THRESHOLDS: &[Threshold] = &[
     Threshold {
-        what: "sectors fetched over the link, of the sectors that L1 asks of L2, at least",
+        what: "sectors fetched over the link, of the sectors that L1 asks for, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
@@ -37,10 +37,12 @@ pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
 
 /// The memory of one rule.
 pub struct Remote {
-    /// The sectors that come from there.
+    /// The sectors that L2 fetches from there.
     pub sectors: &'static str,
-    /// The model's term for the way there, where it has one.
-    pub term: Option<Term>,
+    /// Counters of the bytes that reach the SMs past L2, where the device has them.
+    pub past_l2: &'static [&'static str],
+    /// The model's term for the way there.
+    pub term: Term,
     /// Where they lie, after "come from".
     pub place: &'static str,
     /// The way there.
@@ -51,13 +53,16 @@ pub struct Remote {
 
 /// Fires where a good part of the sectors comes over the link.
 pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
-    let (sectors, asked) = (case.need(remote.sectors), case.need(ASKED));
-    let busy = remote.term.and_then(|term| case.model.utilization(term)).unwrap_or(0.0);
-    let many = 100.0 * sectors / asked >= NOISE || 100.0 * busy >= NOISE;
-    if !(sectors > 0.0 && asked > 0.0 && many) {
+    let through_l2 = case.need(remote.sectors) * SECTOR;
+    let past_l2: f64 = remote.past_l2.iter().filter_map(|name| case.get(name)).sum();
+    // A byte that L2 fetches over the link passes the link's counters as well.
+    let moved = through_l2.max(past_l2);
+    let asked = case.need(ASKED) * SECTOR + (past_l2 - through_l2).max(0.0);
+    let busy = case.model.utilization(remote.term).unwrap_or(0.0);
+    let many = 100.0 * moved / asked >= NOISE || 100.0 * busy >= NOISE;
+    if !(moved > 0.0 && asked > 0.0 && many) {
         return None;
     }
-    let moved = sectors * SECTOR;
     let rate = case.launch.duration_ns().map_or_else(String::new, |ns| {
         format!(", {} over {}", byte_rate(moved / ns * 1e9), remote.link)
     });
@@ -68,17 +73,18 @@ pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
             "{} of the data that L1 asks for ({}) come from {}{rate}; device memory gives more than \
              ten times as much.",
             bytes(moved),
-            percent((sectors / asked).min(1.0)),
+            percent((moved / asked).min(1.0)),
             remote.place,
         ),
-        evidence: vec![
-            Evidence::new(remote.sectors, sectors, "sector"),
-            Evidence::new(ASKED, asked, "sector"),
-        ],
+        evidence: [(remote.sectors, "sector"), (ASKED, "sector")]
+            .into_iter()
+            .chain(remote.past_l2.iter().map(|name| (*name, "byte")))
+            .filter_map(|(name, unit)| Some(Evidence::new(name, case.get(name)?, unit)))
+            .collect(),
         hint: remote.hint.replace("{at}", &at),
         locations,
         effect: Effect {
-            removed: remote.term.map(|term| (term, 1.0)).into_iter().collect(),
+            removed: vec![(remote.term, 1.0)],
             added: vec![(Term::Dram, dram_share(case, moved))],
             stalls: STALLS.iter().map(|&reason| (reason, 1.0)).collect(),
             ..Effect::default()

@@ -71,10 +71,12 @@ values an access (float4).",
 
 fn check(case: &Case) -> Option<Draft> {
     let busy = case.need(BUSY);
-    let conflicts = conflict_share(case);
+    let free_of_conflicts = || busy * (1.0 - conflict_share(case));
+    if !(busy >= LEAST_BUSY && free_of_conflicts() >= LEAST_BUSY) {
+        return None;
+    }
     let effect = effect(case);
-    let free_of_conflicts = busy * (1.0 - conflicts);
-    if !(free_of_conflicts >= LEAST_BUSY && (is_on_top(case, &effect) || gains(case, &effect))) {
+    if !(is_on_top(case, &effect) || gains(case, &effect)) {
         return None;
     }
     let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {

@@ -166,13 +166,11 @@ const CHAINED_STAYS: f64 = 0.5;
 fn chained_share(case: &Case) -> f64 {
     let Some(listing) = Listing::of(case.launch) else { return 0.0 };
     let chained = chain::chained(&listing);
-    if !chained.contains(&true) {
+    if chained.are_none() {
         return 0.0;
     }
-    let addresses: Vec<u64> = (0..chained.len())
-        .filter(|&index| chained[index])
-        .filter_map(|index| listing.row(index).address)
-        .collect();
+    let addresses: Vec<u64> =
+        chained.iter().filter_map(|index| listing.row(index).address).collect();
     let waits = listing.blame(StallReason::LongScoreboard);
     let all: f64 = waits.iter().map(|wait| wait.samples).sum();
     let theirs = waits

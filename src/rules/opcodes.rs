@@ -10,8 +10,7 @@ use crate::export::stall::StallReason;
 use crate::finding::Location;
 use crate::model::{Effect, Term, counts};
 use crate::sass::library::Cost;
-use crate::sass::slice;
-use crate::sass::{Listing, Mix};
+use crate::sass::{Listing, Marks, Mix, slice};
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
 pub const MATTERS: f64 = NOISE / 100.0;
@@ -138,28 +137,28 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// For each instruction whether some picked and executed one stands in the same innermost loop, or
-    /// outside all loops as it does.
-    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Vec<bool> {
+    /// The instructions that stand in the same innermost loop as some picked and executed one, or outside
+    /// all loops as it does.
+    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Marks {
         let place = |index: usize| self.listing.sass.flow.innermost(index);
+        let count = self.listing.sass.entries.len();
         let mut picked: Vec<Option<usize>> = Vec::new();
-        for index in 0..self.gone.len() {
+        for index in 0..count {
             if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index))
             {
                 picked.push(place(index));
             }
         }
-        (0..self.gone.len()).map(|index| picked.contains(&place(index))).collect()
+        Marks::of(count, |index| picked.contains(&place(index)))
     }
 
     /// The share of the overhead [`beside`](Self::beside) some accesses that makes their addresses.
-    pub fn addressing(&self, beside: &[bool], access: impl Fn(usize) -> bool) -> f64 {
+    pub fn addressing(&self, beside: &Marks, access: impl Fn(usize) -> bool) -> f64 {
         let work = slice::work(&self.listing);
-        let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
-            (0..beside.len()).filter(|&at| pick(at)).map(|at| self.listing.executed(at)).sum()
-        };
-        let accesses = sum(&|at| access(at));
-        let overhead = sum(&|at| beside[at] && !work[at] && !access(at));
+        let executed = |at: usize| self.listing.executed(at);
+        let accesses: f64 = (0..beside.count()).filter(|&at| access(at)).map(executed).sum();
+        let is_overhead = |at: &usize| !work[*at] && !access(*at);
+        let overhead: f64 = beside.iter().filter(is_overhead).map(executed).sum();
         (ADDRESSING * accesses / overhead.max(1.0)).min(1.0)
     }
 

@@ -8,6 +8,7 @@
 pub mod access;
 pub mod arrays;
 pub mod chain;
+pub mod counts;
 pub mod doubles;
 pub mod entry;
 pub mod facts;
@@ -29,6 +30,7 @@ pub mod sharing;
 pub mod slice;
 
 pub use access::{Space, width_bytes};
+pub use counts::Counts;
 pub use entry::{Entry, Operation};
 pub use facts::Facts;
 pub use instruction::{Instruction, Operand, OperandKind};

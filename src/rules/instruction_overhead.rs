@@ -77,7 +77,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let locations = removal.locations(case, "overhead instructions");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) only count, compare, branch and work out \

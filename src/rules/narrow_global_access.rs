@@ -79,7 +79,7 @@ fn check(case: &Case) -> Option<Draft> {
     let listing = removal.listing;
     let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
-    if executed <= 0.0 || executed / removal.mix.total.warp < LEAST {
+    if executed <= 0.0 || executed / removal.mix.total < LEAST {
         return None;
     }
     // Elements a thread can take at once: the widest of the narrow accesses decides.
@@ -115,7 +115,7 @@ fn check(case: &Case) -> Option<Draft> {
     let locations = locations(case, listing, weight, "narrow accesses");
     let is_global =
         |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
-    let all = removal.mix.warp(is_global);
+    let all = removal.mix.sum(is_global);
     let elements = WIDEST / f64::from(widest);
     Some(Draft {
         message: format!(

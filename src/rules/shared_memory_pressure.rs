@@ -186,7 +186,7 @@ fn conflict_share(case: &Case) -> f64 {
 fn other_share(case: &Case) -> Option<(f64, f64)> {
     let all = case.get(ALL).filter(|&all| all > 0.0)?;
     // A shuffle between lanes takes a wavefront of the same pipe, and does work.
-    let shuffles = Mix::of(case.launch).map_or(0.0, |mix| mix.family(Family::Shuffle).warp);
+    let shuffles = Mix::of(case.launch).map_or(0.0, |mix| mix.family(Family::Shuffle));
     let known =
         case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0) + shuffles;
     let other = (all - known).max(0.0);

@@ -52,8 +52,8 @@ so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nv
 
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
-    let (listing, total) = (removal.listing, removal.mix.total.warp);
-    let on_tensor = removal.mix.family(Family::Tensor).warp;
+    let (listing, total) = (removal.listing, removal.mix.total);
+    let on_tensor = removal.mix.family(Family::Tensor);
     let products = products(&listing);
     let element = products.iter().find_map(|index| element(listing.sass, index))?;
     let factor = rate(case.launch.row.compute_capability?, element)?;

@@ -58,7 +58,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let locations = removal.locations(case, "double-precision instructions");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) calculate in double precision and {} more \

@@ -43,7 +43,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let locations = removal.locations(case, "separate multiplications");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) are multiplications of which only an \

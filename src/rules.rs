@@ -59,6 +59,7 @@ mod limits;
 mod local;
 mod occupancy;
 mod opcodes;
+mod packed;
 mod remote;
 mod roof;
 mod shares;

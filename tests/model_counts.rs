@@ -46,7 +46,7 @@ fn counters_and_counts_agree_within_a_tenth() {
         let reads = launch.get("sm__cycles_elapsed.avg").zip(launch.get("launch__sm_count"));
         let reads = reads
             .zip(Mix::of(launch))
-            .map_or(0.0, |((cycles, sms), mix)| mix.family(Family::System).warp / (cycles * sms));
+            .map_or(0.0, |((cycles, sms), mix)| mix.family(Family::System) / (cycles * sms));
         let accesses = counted(Term::Lsu);
         let nearest = measured(Term::Lsu).zip(accesses);
         let nearest = nearest.map(|(busy, least)| busy.clamp(least, least + reads));

@@ -87,7 +87,9 @@ impl Launch {
             }
         }
         // Part of reading, like the numbers: what is text in the export is not taken apart later.
-        for launch in &launches {
+        for launch in &mut launches {
+            launch.lines.shrink_to_fit();
+            launch.instructions.shrink_to_fit();
             let _ = launch.sass();
         }
         launches

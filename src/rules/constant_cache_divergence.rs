@@ -58,6 +58,9 @@ keep a copy in shared memory, where different words of different banks come at o
 
 fn check(case: &Case) -> Option<Draft> {
     let busy = case.need(BUSY);
+    if busy.is_nan() || busy < LEAST_BUSY {
+        return None;
+    }
     let loads: f64 = case
         .launch
         .instructions
@@ -67,7 +70,7 @@ fn check(case: &Case) -> Option<Draft> {
         .sum();
     // The counter is an average over the SMs.
     let turns = busy / 100.0 * case.need(ELAPSED) * case.need(SMS) / loads;
-    if !(busy >= LEAST_BUSY && loads > 0.0 && turns >= DIVERGENT) {
+    if !(loads > 0.0 && turns >= DIVERGENT) {
         return None;
     }
     let locations = case.lines_of("indexed constants", |row| {

@@ -5,7 +5,7 @@ use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::sass::operands::Role;
-use crate::sass::{Listing, slice};
+use crate::sass::{Listing, Marks, slice};
 use crate::text::{count, percent};
 
 /// Overhead of a loop's executed instructions, from which it counts.
@@ -54,29 +54,30 @@ instead of working indices out anew.",
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
     let listing = removal.listing;
-    let overhead = removable(listing);
-    let mut sums = vec![(0.0, 0.0); listing.sass.flow.loops.len()];
-    let loop_of = |index: usize| listing.sass.flow.innermost(index);
-    for (index, _) in listing.entries() {
-        let Some(at) = loop_of(index) else { continue };
-        let executed = listing.executed(index);
-        sums[at].0 += if overhead[index] { executed } else { 0.0 };
-        sums[at].1 += executed;
+    let work = slice::work_without_conditions(&listing);
+    let mut overhead = Marks::of(work.count(), |index| !work[index]);
+    // What hangs on the work is found only where there is enough without it.
+    if !heavy_loops(listing, &overhead).contains(&true) {
+        return None;
     }
-    let heavy: Vec<bool> = sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect();
+    keep_removable(listing, &mut overhead);
+    let heavy = heavy_loops(listing, &overhead);
     let mut spent = 0.0;
-    for (index, _) in listing.entries() {
-        if overhead[index] && loop_of(index).is_some_and(|at| heavy[at]) {
+    for index in overhead.iter() {
+        if listing.sass.flow.innermost(index).is_some_and(|at| heavy[at]) {
             spent += listing.executed(index);
             removal.remove(index, 1.0 - 1.0 / UNROLL);
         }
     }
+    if spent <= 0.0 {
+        return None;
+    }
     let effect = removal.effect(case);
-    if spent <= 0.0 || !matters(case, &effect) {
+    if !matters(case, &effect) {
         return None;
     }
     let locations = removal.locations(case, "overhead instructions");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) only count, compare, branch and work out \
@@ -100,32 +101,42 @@ fn check(case: &Case) -> Option<Draft> {
     })
 }
 
-/// Overhead that does not hang on the work: a branch or an address that follows from loaded data
-/// stays, however often the loop is unrolled. Divisions have a rule of their own.
-fn removable(listing: Listing) -> Vec<bool> {
-    let work = slice::work_without_conditions(&listing);
+/// For each loop whether so much of what it executes itself is overhead that it counts.
+fn heavy_loops(listing: Listing, overhead: &Marks) -> Vec<bool> {
+    let flow = &listing.sass.flow;
+    let mut sums = vec![(0.0, 0.0); flow.loops.len()];
+    for (index, _) in listing.entries() {
+        let Some(at) = flow.innermost(index) else { continue };
+        let executed = listing.executed(index);
+        sums[at].0 += if overhead[index] { executed } else { 0.0 };
+        sums[at].1 += executed;
+    }
+    sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect()
+}
+
+/// Keeps the overhead that does not hang on the work: a branch or an address that follows from loaded
+/// data stays, however often the loop is unrolled. Divisions have a rule of their own.
+fn keep_removable(listing: Listing, overhead: &mut Marks) {
     let sass = listing.sass;
     let mut values = slice::Values::new(sass);
-    let mut free: Vec<bool> = work.iter().map(|work| !work).collect();
     loop {
         let mut changed = false;
         for (index, entry) in listing.entries() {
-            if !free[index] {
+            if !overhead[index] {
                 continue;
             }
-            let hangs = entry.routine.is_some()
-                || sass
-                    .uses(index)
-                    .iter()
-                    .filter(|each| each.role != Role::Old)
-                    .any(|each| values.definitions(index, *each).any(|at| !free[at as usize]));
+            let hangs =
+                entry.routine.is_some()
+                    || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
+                        values.definitions(index, *each).any(|at| !overhead[at as usize])
+                    });
             if hangs {
-                free[index] = false;
+                overhead.remove(index);
                 changed = true;
             }
         }
         if !changed {
-            return free;
+            return;
         }
     }
 }

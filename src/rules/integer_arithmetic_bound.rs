@@ -44,7 +44,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let locations = runs.locations(case, &removal);
-    let (total, saved) = (removal.mix.total.warp, removal.instructions());
+    let (total, saved) = (removal.mix.total, removal.instructions());
     Some(Draft {
         message: format!(
             "Warps run the routine for {} by a value known only at run time {} times; {} of {} \

@@ -135,7 +135,7 @@ fn by_address(case: &Case) -> Option<Found> {
     }
     // Few elements lie in registers, which are chosen among.
     let elements = if computed > 0.0 { arrays::elements(&listing) } else { Vec::new() };
-    for (index, elements) in elements.into_iter().enumerate() {
+    for (index, elements) in elements {
         if elements > 0.0 && elements <= CHOSEN_AMONG {
             let is_load = matches!(listing.sass.entries[index].family, Family::Load(_));
             let choices = if is_load { elements - 1.0 } else { elements };

@@ -135,13 +135,11 @@ struct Loads {
 fn loads_in_flight(case: &Case) -> Loads {
     let unknown = Loads { now: 1.0, then: IN_FLIGHT, in_loop: false };
     let Some(listing) = Listing::of(case.launch) else { return unknown };
-    let waits = |index: usize| {
-        listing.row(index).counters.stall_samples[StallReason::LongScoreboard as usize]
-    };
-    let Some(stop) = (0..listing.sass.entries.len()).max_by(|&a, &b| waits(a).total_cmp(&waits(b)))
-    else {
-        return unknown;
-    };
+    let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
+    let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
+    let most = sampled.filter(|(_, waits)| *waits > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
+    // Without such waits it is the end.
+    let stop = most.map_or(listing.sass.entries.len() - 1, |(index, _)| index);
     let flow = &listing.sass.flow;
     let around = flow.innermost(stop);
     let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
@@ -166,13 +164,11 @@ const CHAINED_STAYS: f64 = 0.5;
 fn chained_share(case: &Case) -> f64 {
     let Some(listing) = Listing::of(case.launch) else { return 0.0 };
     let chained = chain::chained(&listing);
-    if !chained.contains(&true) {
+    if chained.are_none() {
         return 0.0;
     }
-    let addresses: Vec<u64> = (0..chained.len())
-        .filter(|&index| chained[index])
-        .filter_map(|index| listing.row(index).address)
-        .collect();
+    let addresses: Vec<u64> =
+        chained.iter().filter_map(|index| listing.row(index).address).collect();
     let waits = listing.blame(StallReason::LongScoreboard);
     let all: f64 = waits.iter().map(|wait| wait.samples).sum();
     let theirs = waits

@@ -11,7 +11,7 @@ use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
-use crate::sass::{Family, Listing, Space, sharing, slice};
+use crate::sass::{Family, Listing, Marks, Space, sharing, slice};
 use crate::text::{bytes, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -168,23 +168,20 @@ fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect 
         return Effect::on(Term::Issue, share);
     };
     let listing = removal.listing;
-    let again: Vec<f64> = listing
-        .entries()
-        .map(|(index, entry)| match (entry.family, shared) {
-            (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
-                shared.part(listing.row(index)).min(goes)
-            }
-            (Family::Load(Space::Global | Space::Generic), None) => goes,
-            _ => 0.0,
-        })
-        .collect();
-    let picked: Vec<bool> = again.iter().map(|&again| again > 0.0).collect();
+    let again = |index: usize| match (listing.sass.entries[index].family, shared) {
+        (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
+            shared.part(listing.row(index)).min(goes)
+        }
+        (Family::Load(Space::Global | Space::Generic), None) => goes,
+        _ => 0.0,
+    };
+    let picked = Marks::of(listing.sass.entries.len(), |index| again(index) > 0.0);
     let beside = removal.beside(|index| picked[index]);
     let of_beside = removal.addressing(&beside, |index| picked[index]);
     let (work, theirs) = (slice::work(&listing), slice::addresses_only_of(&listing, &picked));
-    for (index, again) in again.into_iter().enumerate() {
-        if again > 0.0 {
-            removal.remove_but_l1(index, again);
+    for (index, _) in listing.entries() {
+        if picked[index] {
+            removal.remove_but_l1(index, again(index));
         } else if theirs[index] {
             removal.remove_but_l1(index, goes);
         } else if beside[index] && !work[index] {
@@ -218,9 +215,7 @@ impl SharedLoads {
     fn of(case: &Case) -> Option<Self> {
         let listing = Listing::of(case.launch)?;
         let (grid, block) = (case.launch.row.grid, case.launch.row.block);
-        let again: HashMap<u64, f64> = sharing::repetitions(&listing, grid, block)
-            .into_iter()
-            .enumerate()
+        let again: HashMap<u64, f64> = sharing::repetitions(listing, grid, block)
             .filter_map(|(index, copies)| {
                 let copies = copies.filter(|&copies| copies > 1.0)?;
                 let row = listing.row(index);
@@ -255,10 +250,7 @@ fn by_data(case: &Case) -> bool {
     let Some(listing) = Listing::of(case.launch) else { return false };
     let (grid, block) = (case.launch.row.grid, case.launch.row.block);
     let (mut all, mut unknown) = (0.0, 0.0);
-    for (index, copies) in sharing::repetitions(&listing, grid, block).into_iter().enumerate() {
-        if listing.sass.entries[index].family != Family::Load(Space::Global) {
-            continue;
-        }
+    for (index, copies) in sharing::repetitions(listing, grid, block) {
         let sectors = listing.row(index).counters.l2_sectors_global_ideal;
         all += sectors;
         unknown += if copies.is_none() { sectors } else { 0.0 };

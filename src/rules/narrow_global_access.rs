@@ -7,7 +7,7 @@ use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
 use crate::model::Term;
-use crate::sass::{Family, Listing, Space, slice};
+use crate::sass::{Family, Listing, Marks, Space, slice};
 use crate::text::{count, percent};
 
 /// Bytes that one instruction can move for a lane.
@@ -77,15 +77,14 @@ nothing. The address must be a multiple of the width.",
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
     let listing = removal.listing;
-    let narrow: Vec<bool> = listing.entries().map(|(index, _)| is_narrow(listing, index)).collect();
-    let executed: f64 =
-        (0..narrow.len()).filter(|&at| narrow[at]).map(|at| listing.executed(at)).sum();
-    if executed <= 0.0 || executed / removal.mix.total.warp < LEAST {
+    let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+    let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
+    if executed <= 0.0 || executed / removal.mix.total < LEAST {
         return None;
     }
     // Elements a thread can take at once: the widest of the narrow accesses decides.
     let width = |index: usize| listing.sass.entries[index].width;
-    let widest = (0..narrow.len()).filter(|&at| narrow[at]).map(width).max().unwrap_or(NARROW);
+    let widest = narrow.iter().map(width).max().unwrap_or(NARROW);
     let merged = 1.0 - f64::from(widest) / WIDEST;
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
@@ -118,7 +117,7 @@ fn check(case: &Case) -> Option<Draft> {
     let locations = locations(case, listing, weight, "narrow accesses");
     let is_global =
         |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
-    let all = removal.mix.warp(is_global);
+    let all = removal.mix.sum(is_global);
     let elements = WIDEST / f64::from(widest);
     Some(Draft {
         message: format!(
@@ -150,15 +149,15 @@ fn check(case: &Case) -> Option<Draft> {
 /// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings
 /// fewer. The share of its busiest port's time that wide accesses would not take, where the look-ups
 /// are that port.
-fn l2_share(case: &Case, listing: Listing, narrow: &[bool]) -> Option<f64> {
+fn l2_share(case: &Case, listing: Listing, narrow: &Marks) -> Option<f64> {
     let look_ups = case.get(L2_LOOK_UPS)?;
     let others = Term::L2Requests.counters().iter().filter(|name| **name != L2_LOOK_UPS);
     let others = others.filter_map(|name| case.get(name)).fold(0.0, f64::max);
     let (mut all, mut saved) = (0.0, 0.0);
-    for (index, narrow) in narrow.iter().enumerate() {
+    for (index, _) in listing.entries() {
         let counters = &listing.row(index).counters;
         all += counters.l1_tag_requests_global;
-        if *narrow {
+        if narrow[index] {
             let full = counters.l2_sectors_global / SECTORS_PER_LINE;
             saved += (counters.l1_tag_requests_global - full).max(0.0);
         }

@@ -1,17 +1,16 @@
 //! What the rules on opcodes share: which executed instructions a fault accounts for, and what goes
 //! with them.
 
-use std::collections::HashMap;
-
 use super::limits::{NOISE, NOISE_SOURCE};
-use super::shares::Shares;
+use super::shares::{Share, Shares};
 use super::{Case, Threshold};
 use crate::export::stall::StallReason;
 use crate::finding::Location;
 use crate::model::{Effect, Term, counts};
+use crate::sass::counts::l1_wavefronts;
 use crate::sass::library::Cost;
-use crate::sass::slice;
-use crate::sass::{Listing, Mix};
+use crate::sass::producer::Charge;
+use crate::sass::{Listing, Marks, Mix, slice};
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
 pub const MATTERS: f64 = NOISE / 100.0;
@@ -34,14 +33,8 @@ pub struct Removal<'a> {
     pub listing: Listing<'a>,
     /// Their mix.
     pub mix: &'a Mix,
-    /// For each instruction the share of its executions that goes (0 to 1).
+    /// What goes of each instruction.
     gone: Shares,
-    /// For each instruction the share of its L1 wavefronts that goes (0 to 1).
-    l1: Shares,
-    /// For each instruction the share of its waiting to issue that goes (0 to 1).
-    waits: Shares,
-    /// For each instruction the share of the waiting for its results that goes (0 to 1).
-    results: Shares,
     /// Turns of what comes instead, less those of what goes without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -50,39 +43,34 @@ impl<'a> Removal<'a> {
     /// Nothing removed yet; `None` without SASS.
     pub fn new(case: &Case<'a>) -> Option<Self> {
         let listing = Listing::of(case.launch)?;
-        let none = Shares::new(listing.sass.entries.len());
         Some(Self {
             listing,
             mix: listing.mix(),
-            gone: none.clone(),
-            l1: none.clone(),
-            waits: none.clone(),
-            results: none,
+            gone: Shares::new(listing.sass.entries.len()),
             instead: [0.0; Term::COUNT],
         })
     }
 
     /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
     pub fn remove(&mut self, index: usize, share: f64) {
-        self.remove_but_l1(index, share);
-        self.l1.raise(index, share);
+        let all = Share { executions: share, wavefronts: share, waits: share, results: share };
+        self.gone.raise(index, all);
     }
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
-        self.remove_but_latency(index, share);
-        self.results.raise(index, share);
+        let but_l1 = Share { executions: share, waits: share, results: share, ..Share::default() };
+        self.gone.raise(index, but_l1);
     }
 
     /// The same, while its results are awaited as long as before.
     pub fn remove_but_latency(&mut self, index: usize, share: f64) {
-        self.gone.raise(index, share);
-        self.waits.raise(index, share);
+        self.gone.raise(index, Share { executions: share, waits: share, ..Share::default() });
     }
 
     /// A share of an instruction's wavefronts goes.
     pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
-        self.l1.raise(index, share);
+        self.gone.raise(index, Share { wavefronts: share, ..Share::default() });
     }
 
     /// So many warp instructions come instead on a unit.
@@ -109,75 +97,70 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// A share of the waiting at each of these lines goes: `saved` instructions of those that its
-    /// arithmetic executes.
-    pub fn remove_waits(&mut self, saved: &HashMap<(Option<&str>, Option<u32>), f64>) {
-        if saved.is_empty() {
+    /// A share of the waiting at each line goes: so many instructions of those that its arithmetic
+    /// executes.
+    pub fn remove_waits(&mut self, saved: &[f64]) {
+        if saved.iter().all(|&saved| saved <= 0.0) {
             return;
         }
         let listing = self.listing;
-        let place = |index: usize| {
-            let row = listing.row(index);
-            (row.file.as_deref(), row.line)
-        };
-        let is_math = |index: &usize| !listing.sass.entries[*index].family.is_memory();
-        let mut executed: HashMap<_, f64> = HashMap::new();
-        for index in (0..self.waits.len()).filter(is_math) {
-            if saved.contains_key(&place(index)) {
-                *executed.entry(place(index)).or_default() += listing.executed(index);
-            }
+        let arithmetic = || listing.entries().filter(|(_, entry)| !entry.family.is_memory());
+        let mut executed = vec![0.0; saved.len()];
+        for (index, entry) in arithmetic() {
+            executed[entry.line()] += listing.executed(index);
         }
-        for index in (0..self.waits.len()).filter(is_math) {
-            let (Some(saved), Some(all)) = (saved.get(&place(index)), executed.get(&place(index)))
-            else {
-                continue;
-            };
-            let share = if *all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
-            self.waits.raise(index, share);
-            self.results.raise(index, share);
+        for (index, entry) in arithmetic() {
+            let (saved, all) = (saved[entry.line()], executed[entry.line()]);
+            let share = if all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
+            self.gone.raise(index, Share { waits: share, results: share, ..Share::default() });
         }
     }
 
-    /// For each instruction whether some picked and executed one stands in the same innermost loop, or
-    /// outside all loops as it does.
-    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Vec<bool> {
+    /// The instructions that stand in the same innermost loop as some picked and executed one, or outside
+    /// all loops as it does.
+    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Marks {
         let place = |index: usize| self.listing.sass.flow.innermost(index);
+        let count = self.listing.sass.entries.len();
         let mut picked: Vec<Option<usize>> = Vec::new();
-        for index in 0..self.gone.len() {
+        for index in 0..count {
             if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index))
             {
                 picked.push(place(index));
             }
         }
-        (0..self.gone.len()).map(|index| picked.contains(&place(index))).collect()
+        Marks::of(count, |index| picked.contains(&place(index)))
     }
 
     /// The share of the overhead [`beside`](Self::beside) some accesses that makes their addresses.
-    pub fn addressing(&self, beside: &[bool], access: impl Fn(usize) -> bool) -> f64 {
+    pub fn addressing(&self, beside: &Marks, access: impl Fn(usize) -> bool) -> f64 {
         let work = slice::work(&self.listing);
-        let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
-            (0..beside.len()).filter(|&at| pick(at)).map(|at| self.listing.executed(at)).sum()
-        };
-        let accesses = sum(&|at| access(at));
-        let overhead = sum(&|at| beside[at] && !work[at] && !access(at));
+        let executed = |at: usize| self.listing.executed(at);
+        let accesses: f64 = (0..beside.count()).filter(|&at| access(at)).map(executed).sum();
+        let is_overhead = |at: &usize| !work[*at] && !access(*at);
+        let overhead: f64 = beside.iter().filter(is_overhead).map(executed).sum();
         (ADDRESSING * accesses / overhead.max(1.0)).min(1.0)
     }
 
     /// Warp instructions that go, those that come instead taken off.
     pub fn instructions(&self) -> f64 {
-        self.removed_from(Term::Issue)
+        self.removed()[Term::Issue as usize]
     }
 
-    fn removed_from(&self, term: Term) -> f64 {
-        let entries = self.listing.entries();
-        let gone: f64 = entries
-            .filter(|(_, entry)| term == Term::Issue || entry.term == Some(term))
-            .map(|(index, entry)| {
-                let turns = if term == Term::Issue { 1.0 } else { f64::from(entry.turns) };
-                turns * self.gone[index] * self.listing.executed(index)
-            })
-            .sum();
-        gone - self.instead[term as usize]
+    /// Turns that go from each unit, those that come instead taken off.
+    fn removed(&self) -> [f64; Term::COUNT] {
+        let mut removed = [0.0; Term::COUNT];
+        for (index, gone) in self.gone.raised().filter(|(_, gone)| gone.executions > 0.0) {
+            let entry = &self.listing.sass.entries[index];
+            let executed = self.listing.executed(index);
+            removed[Term::Issue as usize] += gone.executions * executed;
+            if let Some(term) = entry.term {
+                removed[term as usize] += f64::from(entry.turns) * gone.executions * executed;
+            }
+        }
+        for (removed, instead) in removed.iter_mut().zip(self.instead) {
+            *removed -= instead;
+        }
+        removed
     }
 
     /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
@@ -185,25 +168,25 @@ impl<'a> Removal<'a> {
     /// each instruction as its present ones take.
     pub fn effect(&self, case: &Case) -> Effect {
         let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
-        for term in Term::ALL {
+        for (term, removed) in Term::ALL.into_iter().zip(self.removed()) {
             let present = self.mix.on(term);
-            let net = if present > 0.0 { self.removed_from(term) / present } else { 0.0 };
+            let net = if present > 0.0 { removed / present } else { 0.0 };
             if net > 0.0 {
                 effect.removed.push((term, net.min(1.0)));
             } else if net < 0.0 {
                 let busy = case.model.utilization(term).unwrap_or(0.0);
-                let more = counts::of_work(case.launch, term, -self.removed_from(term));
+                let more = counts::of_work(case.launch, term, -removed);
                 effect.added.push((term, more.unwrap_or(-net * busy)));
             }
         }
-        let (mut wavefronts, mut gone) = (0.0, 0.0);
-        for (index, share) in self.l1.iter().enumerate() {
-            let counters = &self.listing.row(index).counters;
-            let each = counters.l1_tag_requests_global + counters.wavefronts_shared;
-            wavefronts += each;
-            gone += each * share;
-        }
+        let gone: f64 = self
+            .gone
+            .raised()
+            .filter(|(_, gone)| gone.wavefronts > 0.0)
+            .map(|(at, gone)| l1_wavefronts(&self.listing.row(at).counters) * gone.wavefronts)
+            .sum();
         if gone > 0.0 {
+            let wavefronts = self.listing.sass.counts.wavefronts();
             effect.removed.push((Term::L1Data, (gone / wavefronts).min(1.0)));
         }
         effect
@@ -211,27 +194,38 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.waits.are_none() && self.results.are_none() {
+        if self.gone.are_none(|gone| gone.waits.max(gone.results)) {
             return Vec::new();
+        }
+        let counts = &self.listing.sass.counts;
+        let mut waits = [0.0; StallReason::COUNT];
+        for index in counts.sampled() {
+            let gone = self.gone.of(index).waits;
+            if gone > 0.0 {
+                let samples = &self.listing.row(index).counters.stall_samples;
+                for (sum, samples) in waits.iter_mut().zip(samples) {
+                    *sum += samples * gone;
+                }
+            }
         }
         let mut shares = Vec::new();
         for reason in StallReason::all() {
-            let on = |index: usize| self.listing.row(index).counters.stall_samples[reason as usize];
-            let all: f64 = (0..self.waits.len()).map(on).sum();
+            let all = counts.stall_samples(reason);
             if all <= 0.0 {
                 continue;
             }
             let gone: f64 = match reason {
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
-                    charges.iter().map(|each| each.samples * self.results[each.producer()]).sum()
+                    let results = |each: &Charge| self.gone.of(each.producer()).results;
+                    charges.iter().map(|each| each.samples * results(each)).sum()
                 }
                 // Waits at barriers and fences are for other warps; these two are no waits at all.
                 StallReason::Barrier
                 | StallReason::Membar
                 | StallReason::Selected
                 | StallReason::NotSelected => 0.0,
-                _ => (0..self.waits.len()).map(|index| on(index) * self.waits[index]).sum(),
+                _ => waits[reason as usize],
             };
             if gone > 0.0 {
                 shares.push((reason, (gone / all).min(1.0)));
@@ -242,7 +236,7 @@ impl<'a> Removal<'a> {
 
     /// The lines whose instructions go, by their part of all that do: at most three.
     pub fn locations(&self, case: &Case, share_of: &str) -> Vec<Location> {
-        let weights = |index: usize| self.gone[index] * self.listing.executed(index);
+        let weights = |index: usize| self.gone.of(index).executions * self.listing.executed(index);
         locations(case, self.listing, weights, share_of)
     }
 }
@@ -274,22 +268,22 @@ pub fn locations(
     weight: impl Fn(usize) -> f64,
     share_of: &str,
 ) -> Vec<Location> {
-    let mut lines: HashMap<(&str, u32), f64> = HashMap::new();
+    let mut lines = vec![0.0; listing.sass.line_count()];
     let mut total = 0.0;
-    for (index, _) in listing.entries() {
-        let (row, weight) = (listing.row(index), weight(index).max(0.0));
-        if weight <= 0.0 {
-            continue;
-        }
+    for (index, entry) in listing.entries() {
+        let weight = weight(index).max(0.0);
+        lines[entry.line()] += weight;
         total += weight;
-        if let (Some(file), Some(line)) = (row.file.as_deref(), row.line) {
-            *lines.entry((file, line)).or_default() += weight;
-        }
     }
     let mut found: Vec<Location> = lines
         .into_iter()
+        .enumerate()
         .filter(|(_, weight)| total > 0.0 && weight / total >= 0.05)
-        .map(|((file, line), weight)| {
+        .filter_map(|(line, weight)| {
+            let (file, line) = listing.line(line);
+            Some((file?, line?, weight))
+        })
+        .map(|(file, line, weight)| {
             let named = |row: &&crate::export::SourceRow| {
                 row.line == Some(line) && row.file.as_deref() == Some(file)
             };

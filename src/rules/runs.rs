@@ -30,7 +30,8 @@ impl Runs {
         let listing = removal.listing;
         let mut found =
             Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
-        let mut saved: HashMap<(Option<&str>, Option<u32>), f64> = HashMap::new();
+        // By line.
+        let mut saved = vec![0.0; listing.sass.line_count()];
         let mut slow: Vec<usize> = Vec::new();
         let mut reaching = Reaching::new(listing.sass);
         let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
@@ -72,9 +73,7 @@ impl Runs {
             removal.replace(runs, now, then);
             let part = runs / listing.executed(index);
             found.weights.insert(index, part * (now.all - then.all));
-            let row = listing.row(index);
-            *saved.entry((row.file.as_deref(), row.line)).or_default() +=
-                runs * (now.all - then.all);
+            saved[entry.line()] += runs * (now.all - then.all);
             if routine == Routine::LongDivision {
                 for (call, range) in called(listing, index) {
                     removal.remove(call, 1.0);

@@ -2,6 +2,7 @@
 
 use super::case::place;
 use super::{Case, Draft, Kind, Rule, Threshold, atomics};
+use crate::export::SourceRow;
 use crate::export::stall::StallReason;
 use crate::finding::Evidence;
 use crate::model::{Effect, Term};
@@ -102,8 +103,13 @@ fn check(case: &Case) -> Option<Draft> {
 #[must_use]
 pub fn wavefronts(case: &Case) -> (f64, f64) {
     let (all, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
+    if all.is_nan() || all <= 0.0 {
+        return (0.0, 0.0);
+    }
     let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);
-    for row in case.launch.instructions.iter().filter(|row| atomics::is_shared(row)) {
+    let has_some = |row: &&SourceRow| row.counters.wavefronts_shared > 0.0;
+    let rows = case.launch.instructions.iter().filter(has_some);
+    for row in rows.filter(|row| atomics::is_shared(row)) {
         of_atomics += row.counters.wavefronts_shared;
         ideal_of_atomics += row.counters.wavefronts_shared_ideal;
     }

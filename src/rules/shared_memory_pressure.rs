@@ -71,10 +71,12 @@ values an access (float4).",
 
 fn check(case: &Case) -> Option<Draft> {
     let busy = case.need(BUSY);
-    let conflicts = conflict_share(case);
+    let free_of_conflicts = || busy * (1.0 - conflict_share(case));
+    if !(busy >= LEAST_BUSY && free_of_conflicts() >= LEAST_BUSY) {
+        return None;
+    }
     let effect = effect(case);
-    let free_of_conflicts = busy * (1.0 - conflicts);
-    if !(free_of_conflicts >= LEAST_BUSY && (is_on_top(case, &effect) || gains(case, &effect))) {
+    if !(is_on_top(case, &effect) || gains(case, &effect)) {
         return None;
     }
     let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {
@@ -184,7 +186,7 @@ fn conflict_share(case: &Case) -> f64 {
 fn other_share(case: &Case) -> Option<(f64, f64)> {
     let all = case.get(ALL).filter(|&all| all > 0.0)?;
     // A shuffle between lanes takes a wavefront of the same pipe, and does work.
-    let shuffles = Mix::of(case.launch).map_or(0.0, |mix| mix.family(Family::Shuffle).warp);
+    let shuffles = Mix::of(case.launch).map_or(0.0, |mix| mix.family(Family::Shuffle));
     let known =
         case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0) + shuffles;
     let other = (all - known).max(0.0);

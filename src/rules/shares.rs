@@ -1,65 +1,81 @@
-//! A share for each instruction, in little room: a listing has thousands of instructions, a fault
-//! takes a handful of different shares of them.
+//! What goes of each instruction, in little room: a listing has thousands of instructions, a fault takes a
+//! handful of different shares of them.
 
-use std::ops::Index;
+use super::packed::Packed;
 
-/// A share (0 to 1) for each instruction of a listing; 0 until it is raised. Holds nothing before the
-/// first is, then two bytes an instruction and the different shares once.
+/// What goes of an instruction: shares from 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Share {
+    /// Of its executions.
+    pub executions: f64,
+    /// Of its L1 wavefronts.
+    pub wavefronts: f64,
+    /// Of its waiting to issue.
+    pub waits: f64,
+    /// Of the waiting for its results.
+    pub results: f64,
+}
+
+impl Share {
+    fn max(self, other: Self) -> Self {
+        Self {
+            executions: self.executions.max(other.executions),
+            wavefronts: self.wavefronts.max(other.wavefronts),
+            waits: self.waits.max(other.waits),
+            results: self.results.max(other.results),
+        }
+    }
+}
+
+/// What goes of each instruction of a listing; nothing until it is raised. Holds nothing before the first is,
+/// then a few bits an instruction and the different shares once.
 #[derive(Debug, Clone)]
 pub struct Shares {
-    count: usize,
-    /// For each instruction the place of its share in `values`; empty while all are 0.
-    places: Vec<u16>,
-    /// The different shares, 0 first.
-    values: Vec<f64>,
+    /// For each instruction the place of its share in `values`.
+    places: Packed,
+    /// The different shares, none first.
+    values: Vec<Share>,
 }
 
 impl Shares {
-    /// 0 for so many instructions.
+    /// Nothing goes of so many instructions.
     pub fn new(count: usize) -> Self {
-        Self { count, places: Vec::new(), values: vec![0.0] }
+        Self { places: Packed::new(count), values: vec![Share::default()] }
     }
 
-    /// How many instructions there are.
-    pub fn len(&self) -> usize {
-        self.count
+    /// What goes of an instruction.
+    pub fn of(&self, index: usize) -> Share {
+        self.values[usize::from(self.places.get(index))]
     }
 
-    /// The shares in the instructions' order.
-    pub fn iter(&self) -> impl Iterator<Item = f64> {
-        (0..self.count).map(|index| self[index])
+    /// The instructions of which something goes, in their order.
+    pub fn raised(&self) -> impl Iterator<Item = (usize, Share)> {
+        (0..self.places.count())
+            .map(|index| (index, self.places.get(index)))
+            .filter(|&(_, place)| place > 0)
+            .map(|(index, place)| (index, self.values[usize::from(place)]))
     }
 
-    /// True where no share is more than 0.
-    pub fn are_none(&self) -> bool {
-        self.values.iter().all(|share| *share <= 0.0)
+    /// True where no share of this kind is more than 0.
+    pub fn are_none(&self, kind: impl Fn(&Share) -> f64) -> bool {
+        self.values.iter().all(|share| kind(share) <= 0.0)
     }
 
-    /// Makes an instruction's share this one, where that is more than it has.
-    pub fn raise(&mut self, index: usize, share: f64) {
-        let raised = self[index].max(share);
-        if raised.total_cmp(&self[index]).is_eq() {
+    /// Makes each of an instruction's shares this one, where that is more than it has.
+    pub fn raise(&mut self, index: usize, share: Share) {
+        let present = self.of(index);
+        let raised = present.max(share);
+        if raised == present {
             return;
         }
-        if self.places.is_empty() {
-            self.places = vec![0; self.count];
-        }
         // The last is the likeliest: neighbours share a line, and a line has one share.
-        let known = self.values.iter().rposition(|value| value.total_cmp(&raised).is_eq());
+        let known = self.values.iter().rposition(|value| *value == raised);
         let place = known.unwrap_or_else(|| {
             self.values.push(raised);
             self.values.len() - 1
         });
         // 65,535 different shares are more than any fault has; the last stands for what is beyond.
-        self.places[index] = u16::try_from(place).unwrap_or(u16::MAX);
-    }
-}
-
-impl Index<usize> for Shares {
-    type Output = f64;
-
-    fn index(&self, index: usize) -> &f64 {
-        &self.values[self.places.get(index).copied().map_or(0, usize::from)]
+        self.places.set(index, u16::try_from(place).unwrap_or(u16::MAX));
     }
 }
 
@@ -70,11 +86,16 @@ mod tests {
     #[test]
     fn shares_only_grow() {
         let mut shares = Shares::new(3);
-        assert!(shares.are_none());
+        let waits = |share: &Share| share.waits;
+        assert!(shares.are_none(waits));
         for (index, share) in [(1, 0.5), (2, 0.25), (1, 0.25), (2, 1.0), (0, 0.0), (0, f64::NAN)] {
-            shares.raise(index, share);
+            shares.raise(index, Share { waits: share, ..Share::default() });
         }
-        assert_eq!(shares.iter().collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
-        assert_eq!((shares.len(), shares.are_none()), (3, false));
+        shares.raise(1, Share { results: 0.125, ..Share::default() });
+        let raised: Vec<_> = shares.raised().map(|(at, share)| (at, share.waits)).collect();
+        assert_eq!(raised, [(1, 0.5), (2, 1.0)]);
+        assert_eq!(shares.of(1), Share { waits: 0.5, results: 0.125, ..Share::default() });
+        assert_eq!((shares.of(0), shares.are_none(waits)), (Share::default(), false));
+        assert!(shares.are_none(|share| share.executions));
     }
 }

@@ -43,7 +43,7 @@ fn check(case: &Case) -> Option<Draft> {
         return None;
     }
     let locations = runs.locations(case, &removal);
-    let (total, saved) = (removal.mix.total.warp, removal.instructions());
+    let (total, saved) = (removal.mix.total, removal.instructions());
     let slow = if runs.slow_path > 0.0 {
         format!(
             " {} more belong to slow paths for large or denormal arguments.",

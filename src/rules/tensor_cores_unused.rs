@@ -5,7 +5,7 @@ use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::finding::Evidence;
 use crate::model::Term;
-use crate::sass::product::{Element, products};
+use crate::sass::product::{Element, element, products};
 use crate::sass::{Family, slice};
 use crate::text::{count, percent};
 
@@ -52,16 +52,13 @@ so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nv
 
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
-    let (listing, total) = (removal.listing, removal.mix.total.warp);
-    let on_tensor = removal.mix.family(Family::Tensor).warp;
+    let (listing, total) = (removal.listing, removal.mix.total);
+    let on_tensor = removal.mix.family(Family::Tensor);
     let products = products(&listing);
-    let element = products.iter().flatten().next().copied()?;
+    let element = products.iter().find_map(|index| element(listing.sass, index))?;
     let factor = rate(case.launch.row.compute_capability?, element)?;
-    let is_product = |index: usize| products[index].is_some();
-    let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
-        (0..products.len()).filter(|&at| pick(at)).map(|at| listing.executed(at)).sum()
-    };
-    let multiply_adds = sum(&is_product);
+    let is_product = |index: usize| products[index];
+    let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
     if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(case) {
         return None;
     }

@@ -35,13 +35,11 @@ powf; where a sum is kept in double for its accuracy, leave it or use a compensa
 
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
-    let strays = doubles::strays(&removal.listing);
+    let listing = removal.listing;
     let (mut doubles, mut conversions) = (0.0, 0.0);
-    for (index, entry) in removal.listing.entries() {
-        if !strays[index] {
-            continue;
-        }
-        let executed = removal.listing.executed(index);
+    for index in doubles::strays(&listing).iter() {
+        let entry = &listing.sass.entries[index];
+        let executed = listing.executed(index);
         removal.remove(index, 1.0);
         if entry.family == Family::Fp64 {
             doubles += executed;
@@ -52,12 +50,15 @@ fn check(case: &Case) -> Option<Draft> {
             conversions += executed;
         }
     }
+    if doubles <= 0.0 {
+        return None;
+    }
     let effect = removal.effect(case);
-    if doubles <= 0.0 || !matters(case, &effect) {
+    if !matters(case, &effect) {
         return None;
     }
     let locations = removal.locations(case, "double-precision instructions");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) calculate in double precision and {} more \

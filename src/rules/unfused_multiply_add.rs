@@ -4,9 +4,10 @@ use super::case::place;
 use super::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use super::{Case, Draft, Kind, Rule};
 use crate::finding::Evidence;
+use crate::sass::listing::Use;
 use crate::sass::operands::Role;
 use crate::sass::reaching::Reaching;
-use crate::sass::{Listing, Operation};
+use crate::sass::{Entry, Listing, Marks, Operation};
 use crate::text::{count, percent};
 
 /// The rule.
@@ -34,12 +35,15 @@ fn check(case: &Case) -> Option<Draft> {
         removal.remove(index, 1.0);
         pairs += removal.listing.executed(index);
     }
+    if pairs <= 0.0 {
+        return None;
+    }
     let effect = removal.effect(case);
-    if pairs <= 0.0 || !matters(case, &effect) {
+    if !matters(case, &effect) {
         return None;
     }
     let locations = removal.locations(case, "separate multiplications");
-    let total = removal.mix.total.warp;
+    let total = removal.mix.total;
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) are multiplications of which only an \
@@ -68,31 +72,37 @@ fn check(case: &Case) -> Option<Draft> {
 fn products(listing: Listing) -> Vec<usize> {
     let sass = listing.sass;
     let operation = |index: usize| sass.entries[index].operation;
+    let is_addition = |entry: &Entry, each: &Use| {
+        entry.operation == Some(Operation::Add) && each.role == Role::Data
+    };
     let mut reaching = Reaching::new(sass);
-    // Each product with each addition that uses it, and products that something else uses too: eight
-    // bytes a use, for an unrolled kernel has thousands.
-    let mut users: Vec<(u32, u32)> = Vec::new();
-    let mut is_needed = vec![false; sass.entries.len()];
+    let mut products =
+        Marks::of(sass.entries.len(), |index| operation(index) == Some(Operation::Multiply));
+    if products.are_none() {
+        return Vec::new();
+    }
     for (index, entry) in listing.entries() {
         for each in sass.uses(index).iter().filter(|each| each.role != Role::Old) {
-            for product in reaching.definitions(index, *each) {
-                let of = product as usize;
-                if operation(of) != Some(Operation::Multiply) {
-                    continue;
-                }
-                let fits = entry.operation == Some(Operation::Add)
-                    && entry.term == sass.entries[of].term
-                    && each.role == Role::Data;
-                if fits {
-                    users.push((product, index as u32));
-                } else {
-                    is_needed[of] = true;
+            for product in reaching.definitions(index, *each).map(|at| at as usize) {
+                let of_kind = entry.term == sass.entries[product].term;
+                if !(is_addition(entry, each) && of_kind) {
+                    products.remove(product);
                 }
             }
         }
     }
+    if products.are_none() {
+        return Vec::new();
+    }
+    // Each product with each addition that uses it: eight bytes a use, for an unrolled kernel has thousands.
+    let mut users: Vec<(u32, u32)> = Vec::new();
+    for (index, entry) in listing.entries() {
+        for each in sass.uses(index).iter().filter(|each| is_addition(entry, each)) {
+            let theirs = reaching.definitions(index, *each).filter(|at| products[*at as usize]);
+            users.extend(theirs.map(|product| (product, index as u32)));
+        }
+    }
     drop(reaching);
-    users.retain(|(product, _)| !is_needed[*product as usize]);
     users.sort_unstable();
     users.shrink_to_fit();
     // How many additions a product has, and where they begin: products with few choose first.
@@ -103,14 +113,14 @@ fn products(listing: Listing) -> Vec<usize> {
         start += additions.len() as u32;
     }
     candidates.sort_unstable();
-    let mut taken = vec![false; sass.entries.len()];
+    let mut taken = Marks::new(sass.entries.len());
     let mut found = Vec::new();
     for (count, start) in candidates {
         let additions = &users[start as usize..(start + count) as usize];
         // A square's sum a * a + a * a names the product twice and still takes in one.
         if additions.iter().all(|&(_, addition)| !taken[addition as usize]) {
             for &(product, addition) in additions {
-                taken[addition as usize] = true;
+                taken.insert(addition as usize);
                 if found.last() != Some(&(product as usize)) {
                     found.push(product as usize);
                 }

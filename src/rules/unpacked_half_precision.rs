@@ -41,7 +41,7 @@ __hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the in
 
 fn check(case: &Case) -> Option<Draft> {
     let mut removal = Removal::new(case)?;
-    let scalar = removal.mix.family(Family::HalfScalar).warp;
+    let scalar = removal.mix.family(Family::HalfScalar);
     if scalar <= 0.0 {
         return None;
     }
@@ -72,7 +72,7 @@ fn check(case: &Case) -> Option<Draft> {
     let weight = |index: usize| f64::from(u8::from(is_scalar(index))) * listing.executed(index);
     let locations =
         super::opcodes::locations(case, listing, weight, "unpacked 16-bit instructions");
-    let packed = removal.mix.family(Family::HalfPacked).warp;
+    let packed = removal.mix.family(Family::HalfPacked);
     Some(Draft {
         message: format!(
             "{} of {} executed 16-bit instructions ({}) use one half of their registers.",

@@ -9,33 +9,33 @@ use super::listing::Listing;
 use super::opcode::Family;
 use super::{Instruction, Space};
 
-/// For each access with a computed address how many elements of its width the array has; 0 for all others, and
-/// everywhere where the frame's size is not known.
+/// The accesses with a computed address by their places, with how many elements of its width the array has;
+/// none where the frame's size is not known.
 #[must_use]
-pub fn elements(listing: &Listing) -> Vec<f64> {
+pub fn elements(listing: &Listing) -> Vec<(usize, f64)> {
     let count = listing.sass.entries.len();
     let Some(frame) = (0..count).find_map(|index| frame_bytes(listing.text(index))) else {
-        return vec![0.0; count];
+        return Vec::new();
     };
-    let places: Vec<Option<u64>> = (0..count)
-        .map(|index| {
-            let entry = &listing.sass.entries[index];
-            let is_local =
-                matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local));
-            let at =
-                if is_local && entry.computed_address { place(listing.text(index)) } else { None };
-            at.filter(|&at| at < frame)
+    let places: Vec<(usize, u64)> = listing
+        .entries()
+        .filter(|(_, entry)| {
+            matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local))
+                && entry.computed_address
         })
+        .filter_map(|(index, _)| Some((index, place(listing.text(index))?)))
+        .filter(|&(_, at)| at < frame)
         .collect();
-    let starts: BTreeSet<u64> = places.iter().flatten().copied().collect();
+    let starts: BTreeSet<u64> = places.iter().map(|&(_, at)| at).collect();
     let bytes = |start: u64| {
         let next = starts.range(start + 1..).next().copied().unwrap_or(frame);
         next.saturating_sub(start) as f64
     };
-    (0..count)
-        .map(|index| {
+    places
+        .into_iter()
+        .map(|(index, start)| {
             let width = f64::from(listing.sass.entries[index].width.max(1));
-            places[index].map_or(0.0, |start| (bytes(start) / width).floor())
+            (index, (bytes(start) / width).floor())
         })
         .collect()
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::super::listing::tests::launch;
     use super::*;
 
-    fn elements_of(lines: &[&str]) -> Vec<f64> {
+    fn elements_of(lines: &[&str]) -> Vec<(usize, f64)> {
         let counted: Vec<(&str, f64)> = lines.iter().map(|line| (*line, 1.0)).collect();
         let code = launch(&counted);
         elements(&Listing::of(&code).unwrap())
@@ -90,16 +90,16 @@ mod tests {
             "LDL R12, [R14+0x18]",
             "STL [R14+0x24], R12",
         ]);
-        assert_eq!(three, [0.0, 0.0, 3.0, 3.0, 3.0, 3.0]);
+        assert_eq!(three, [(2, 3.0), (3, 3.0), (4, 3.0), (5, 3.0)]);
         let halves = elements_of(&["IADD3 R1, PT, PT, R1, -0x20, RZ", "LDL.U16 R2, [R2]"]);
-        assert_eq!(halves, [0.0, 16.0]);
+        assert_eq!(halves, [(1, 16.0)]);
     }
 
     #[test]
     fn without_a_frame_nothing_is_known() {
-        assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R1, R1, 0x8, RZ"]), [0.0, 0.0]);
-        assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R2, R1, -0x8, RZ"]), [0.0, 0.0]);
+        assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R1, R1, 0x8, RZ"]), []);
+        assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R2, R1, -0x8, RZ"]), []);
         let beyond = ["IADD3 R1, R1, -0x8, RZ", "LDL R2, [R2+0xffffffffffffffff]"];
-        assert_eq!(elements_of(&beyond), [0.0, 0.0], "no place in the frame");
+        assert_eq!(elements_of(&beyond), [], "no place in the frame");
     }
 }

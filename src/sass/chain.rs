@@ -5,28 +5,27 @@
 
 use super::access::Space;
 use super::listing::Listing;
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
 
-/// For each instruction whether it is a load from global memory that waits for itself.
+/// The loads from global memory that wait for themselves.
 #[must_use]
-pub fn chained(listing: &Listing) -> Vec<bool> {
+pub fn chained(listing: &Listing) -> Marks {
+    let entries = &listing.sass.entries;
     let mut reaching = Reaching::with_guards(listing.sass);
-    listing
-        .entries()
-        .map(|(index, entry)| {
-            matches!(entry.family, Family::Load(Space::Global | Space::Generic))
-                && listing.executed(index) > 0.0
-                && listing.sass.flow.innermost(index).is_some()
-                && reaches_itself(listing, &mut reaching, index)
-        })
-        .collect()
+    Marks::of(entries.len(), |index| {
+        matches!(entries[index].family, Family::Load(Space::Global | Space::Generic))
+            && listing.executed(index) > 0.0
+            && listing.sass.flow.innermost(index).is_some()
+            && reaches_itself(listing, &mut reaching, index)
+    })
 }
 
 fn reaches_itself(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
     let sass = listing.sass;
-    let mut seen = vec![false; sass.entries.len()];
+    let mut seen = Marks::new(sass.entries.len());
     let mut open = vec![load];
     while let Some(at) = open.pop() {
         let of_load = matches!(sass.entries[at].family, Family::Load(_));
@@ -41,7 +40,7 @@ fn reaches_itself(listing: &Listing, reaching: &mut Reaching, load: usize) -> bo
                 if definition == load {
                     return true;
                 }
-                if !std::mem::replace(&mut seen[definition], true) {
+                if seen.insert(definition) {
                     open.push(definition);
                 }
             }
@@ -64,7 +63,8 @@ mod tests {
             ("@P0 BRA 0x0", 9.0),
             ("EXIT", 1.0),
         ]);
-        assert_eq!(chained(&Listing::of(&walk).unwrap()), [false, true, false, false, false]);
+        let found = chained(&Listing::of(&walk).unwrap());
+        assert_eq!(found.iter().collect::<Vec<_>>(), [1]);
         let gather = launch(&[
             ("LDG.E R0, desc[UR8][R6.64]", 9.0),
             ("IMAD.WIDE R4, R0, 0x4, R2", 9.0),
@@ -74,6 +74,6 @@ mod tests {
             ("@P0 BRA 0x0", 9.0),
             ("EXIT", 1.0),
         ]);
-        assert!(chained(&Listing::of(&gather).unwrap()).iter().all(|chained| !chained));
+        assert!(chained(&Listing::of(&gather).unwrap()).are_none());
     }
 }

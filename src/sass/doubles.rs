@@ -1,24 +1,25 @@
 //! Double-precision arithmetic that no double-precision data asks for.
 
+use super::entry::place;
 use super::listing::{Listing, Use};
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
 
-/// For each instruction whether it is double-precision arithmetic on values that are no doubles in
-/// memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A
+/// The double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A
 /// literal like `0.5` next to floats, or a maths function of the wrong name, makes such chains.
 /// Conversions between float and double that serve them count too.
 #[must_use]
-pub fn strays(listing: &Listing) -> Vec<bool> {
+pub fn strays(listing: &Listing) -> Marks {
     let sass = listing.sass;
     let is_double = |index: usize| sass.entries[index].family == Family::Fp64;
     if !(0..sass.entries.len()).any(is_double) {
-        return vec![false; sass.entries.len()];
+        return Marks::new(sass.entries.len());
     }
     let mut chains = Chains::new(sass.entries.len());
-    let mut declared: Vec<usize> = Vec::new();
-    let mut conversions: Vec<(usize, usize)> = Vec::new();
+    let mut declared = Marks::new(sass.entries.len());
+    let mut conversions: Vec<(u32, u32)> = Vec::new();
     let mut sources = Sources { reaching: Reaching::new(sass), listing };
     for (index, entry) in listing.entries() {
         let wide = entry.width >= 8;
@@ -33,22 +34,33 @@ pub fn strays(listing: &Listing) -> Vec<bool> {
                 match (entry.family, family) {
                     (Family::Fp64, Family::Fp64) => chains.join(index, source),
                     (Family::Fp64, Family::Load(_)) if sass.entries[source].width >= 8 => {
-                        declared.push(index);
+                        declared.insert(index);
                     }
-                    (Family::Fp64, Family::ConvertFp64) => conversions.push((source, index)),
-                    (Family::ConvertFp64, Family::Fp64) => conversions.push((index, source)),
-                    (_, Family::Fp64) if ends => declared.push(source),
+                    (Family::Fp64, Family::ConvertFp64) => {
+                        conversions.push((place(source), place(index)));
+                    }
+                    (Family::ConvertFp64, Family::Fp64) => {
+                        conversions.push((place(index), place(source)));
+                    }
+                    (_, Family::Fp64) if ends => {
+                        declared.insert(source);
+                    }
                     _ => {}
                 }
             }
         }
     }
-    let declared: Vec<usize> = declared.into_iter().map(|index| chains.root(index)).collect();
-    let mut stray: Vec<bool> = (0..sass.entries.len())
-        .map(|index| is_double(index) && !declared.contains(&chains.root(index)))
-        .collect();
+    let mut declared_roots = Marks::new(sass.entries.len());
+    for index in declared.iter() {
+        declared_roots.insert(chains.root(index));
+    }
+    let mut stray = Marks::of(sass.entries.len(), |index| {
+        is_double(index) && !declared_roots[chains.root(index)]
+    });
     for (conversion, double) in conversions {
-        stray[conversion] |= stray[double];
+        if stray[double as usize] {
+            stray.insert(conversion as usize);
+        }
     }
     stray
 }
@@ -85,24 +97,24 @@ impl Sources<'_> {
 }
 
 /// Sets of instructions that exchange doubles.
-struct Chains(Vec<usize>);
+struct Chains(Vec<u32>);
 
 impl Chains {
     fn new(count: usize) -> Self {
-        Self((0..count).collect())
+        Self((0..place(count)).collect())
     }
 
     fn root(&mut self, mut index: usize) -> usize {
-        while self.0[index] != index {
-            self.0[index] = self.0[self.0[index]];
-            index = self.0[index];
+        while self.0[index] as usize != index {
+            self.0[index] = self.0[self.0[index] as usize];
+            index = self.0[index] as usize;
         }
         index
     }
 
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b)] = a.min(b);
+        self.0[a.max(b)] = place(a.min(b));
     }
 }
 
@@ -111,9 +123,9 @@ mod tests {
     use super::super::listing::tests::launch;
     use super::*;
 
-    fn of(code: &[&str]) -> Vec<bool> {
+    fn of(code: &[&str]) -> Vec<usize> {
         let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
-        strays(&Listing::of(&launch(&code)).unwrap())
+        strays(&Listing::of(&launch(&code)).unwrap()).iter().collect()
     }
 
     #[test]
@@ -128,15 +140,15 @@ mod tests {
             "F2F.F32.F64 R0, R10",
             "STG.E desc[UR4][R20.64], R0",
         ];
-        assert_eq!(of(&code), [false, true, true, false, false, true, true, false]);
+        assert_eq!(of(&code), [1, 2, 5, 6]);
     }
 
     #[test]
     fn doubles_in_memory_ask_for_double_arithmetic() {
         let loads = ["LDG.E.64 R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
-        assert_eq!(of(&loads), [false; 3]);
+        assert!(of(&loads).is_empty());
         let stores = ["F2F.F64.F32 R2, R0", "DMUL R4, R2, R2", "STG.E.64 desc[UR4][R20.64], R4"];
-        assert_eq!(of(&stores), [false; 3]);
-        assert_eq!(of(&["FADD R0, R1, R2"]), [false]);
+        assert!(of(&stores).is_empty());
+        assert!(of(&["FADD R0, R1, R2"]).is_empty());
     }
 }

@@ -19,11 +19,13 @@ pub enum Operation {
     Fused,
 }
 
-/// One instruction, without its text: 28 bytes, whatever the listing's length.
+/// One instruction, without its text: 32 bytes, whatever the listing's length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Its place in the launch's `instructions`.
     pub(super) row: u32,
+    /// Its source line, as a place in [`super::Sass::lines`].
+    pub(super) line: u32,
     /// Where a branch or call goes, as a place in the listing; [`NOWHERE`] where that is not known.
     pub(super) to: u32,
     /// The first of its definitions among those of all.
@@ -70,12 +72,17 @@ enum Passes {
 }
 
 impl Entry {
-    /// The entry of an instruction in a row of the launch's, whose definitions and uses begin at these
-    /// places. Where it goes is not known yet.
-    pub(super) fn new(instruction: &Instruction, row: usize, (defs, uses): (usize, usize)) -> Self {
+    /// The entry of an instruction in a row of the launch's and of a line, whose definitions and uses begin
+    /// at these places. Where it goes is not known yet.
+    pub(super) fn new(
+        instruction: &Instruction,
+        (row, line): (usize, u32),
+        (defs, uses): (usize, usize),
+    ) -> Self {
         let family = Family::of(instruction);
         Self {
             row: place(row),
+            line,
             to: NOWHERE,
             defs: place(defs),
             uses: place(uses),
@@ -89,6 +96,12 @@ impl Entry {
             conditional: instruction.guard.is_some(),
             passes: passes(instruction),
         }
+    }
+
+    /// Its source line, as a place below [`super::Sass::line_count`].
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line as usize
     }
 
     /// True where control may go elsewhere than on.

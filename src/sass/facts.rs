@@ -2,17 +2,18 @@
 
 use std::sync::OnceLock;
 
+use super::marks::Marks;
 use super::mix::Mix;
 use super::producer::Charge;
 use crate::export::stall::StallReason;
 
 /// Answers about a launch's instructions and their counters, found when they are first asked for and
-/// kept beside the launch's [`super::Sass`]: a byte an instruction, 24 bytes a charge, and about
-/// 2 KB. A launch whose instructions are changed must begin anew, as a copy of it does.
+/// kept beside the launch's [`super::Sass`]: a bit an instruction, 24 bytes a charge, and less than
+/// 1 KB. A launch whose instructions are changed must begin anew, as a copy of it does.
 #[derive(Debug, Default)]
 pub struct Facts {
     mix: OnceLock<Mix>,
-    work: OnceLock<Box<[bool]>>,
+    work: OnceLock<Marks>,
     idle_share: OnceLock<f64>,
     waits_for_few: OnceLock<f64>,
     long: OnceLock<Box<[Charge]>>,
@@ -24,7 +25,7 @@ impl Facts {
         self.mix.get_or_init(find)
     }
 
-    pub(super) fn work(&self, find: impl FnOnce() -> Box<[bool]>) -> &[bool] {
+    pub(super) fn work(&self, find: impl FnOnce() -> Marks) -> &Marks {
         self.work.get_or_init(find)
     }
 

@@ -7,6 +7,7 @@
 
 use super::flow::Exit;
 use super::listing::Listing;
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
@@ -49,16 +50,14 @@ pub fn waits_for_few(listing: &Listing) -> f64 {
 
 fn find_waits_for_few(listing: &Listing) -> f64 {
     let sass = listing.sass;
-    let samples =
-        |index: usize| listing.row(index).counters.stall_samples[StallReason::Barrier as usize];
-    let barriers: Vec<usize> =
-        (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier).collect();
-    let all: f64 = (0..sass.entries.len()).map(samples).sum();
+    let all = sass.counts.stall_samples(StallReason::Barrier);
     if all <= 0.0 {
         return 0.0;
     }
+    let barriers: Vec<usize> =
+        (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier).collect();
     let mut reaching = Reaching::with_guards(sass);
-    let mut behind = vec![false; sass.entries.len()];
+    let mut behind = Marks::new(sass.entries.len());
     for (index, entry) in listing.entries() {
         let Exit::Branch(target) = entry.exit() else { continue };
         let next = index + 1;
@@ -75,16 +74,16 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
         };
         let meet = listing.executed(barrier) >= MEET * listing.executed(index);
         if meet && !by_data(listing, &mut reaching, index) {
-            behind[barrier] = true;
+            behind.insert(barrier);
         }
     }
     // A wait is sampled at the barrier, or a few instructions on, where its end is needed.
     let (mut last, mut theirs) = (false, 0.0);
-    for (index, behind) in behind.into_iter().enumerate() {
-        if sass.entries[index].family == Family::Barrier {
-            last = behind;
+    for (index, entry) in listing.entries() {
+        if entry.family == Family::Barrier {
+            last = behind[index];
         }
-        theirs += if last { samples(index) } else { 0.0 };
+        theirs += if last { listing.samples(index, StallReason::Barrier) } else { 0.0 };
     }
     theirs / all
 }
@@ -145,7 +144,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
 /// True where loaded data takes part in the condition of a branch.
 fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
     let sass = listing.sass;
-    let mut seen = vec![false; sass.entries.len()];
+    let mut seen = Marks::new(sass.entries.len());
     let mut open = vec![branch];
     while let Some(at) = open.pop() {
         let family = sass.entries[at].family;
@@ -154,7 +153,7 @@ fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
         }
         for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
             for definition in reaching.definitions(at, *each) {
-                if !std::mem::replace(&mut seen[definition as usize], true) {
+                if seen.insert(definition as usize) {
                     open.push(definition as usize);
                 }
             }

@@ -1,5 +1,8 @@
 //! A launch's instructions in address order, taken apart, with what each defines and uses.
 
+use std::collections::HashMap;
+
+use super::counts::Counts;
 use super::entry::{Entry, NOWHERE, place};
 use super::facts::Facts;
 use super::flow::Flow;
@@ -8,6 +11,7 @@ use super::mix::Mix;
 use super::operands::{Role, collect};
 use super::register::Slot;
 use crate::export::SourceRow;
+use crate::export::stall::StallReason;
 use crate::frame::Launch;
 
 /// A use of a slot.
@@ -28,7 +32,7 @@ const OUTSIDE: u8 = 0;
 /// [`Use::back`] of a definition in the block that is as far away as this or farther.
 const FAR: u8 = u8::MAX;
 
-/// A launch's SASS taken apart, some 55 bytes an instruction in all. Owns nothing of the launch; see
+/// A launch's SASS taken apart, some 67 bytes an instruction in all. Owns nothing of the launch; see
 /// [`Listing`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {
@@ -36,6 +40,10 @@ pub struct Sass {
     pub entries: Vec<Entry>,
     /// Blocks and loops.
     pub flow: Flow,
+    /// The counters that are asked of all.
+    pub counts: Counts,
+    /// Of each source line the first row that is of it, as a place in the launch's `instructions`.
+    lines: Vec<u32>,
     defs: Vec<Slot>,
     uses: Vec<Use>,
     written: Written,
@@ -101,7 +109,25 @@ impl<'a> Listing<'a> {
     /// Warp instructions executed at this place, those with their guard off included.
     #[must_use]
     pub fn executed(&self, index: usize) -> f64 {
-        self.row(index).counters.inst_executed
+        self.sass.counts.executed[index]
+    }
+
+    /// Samples of a stall at this place.
+    #[must_use]
+    pub fn samples(&self, index: usize, reason: StallReason) -> f64 {
+        // Most instructions have none, and rows are far apart.
+        if self.sass.counts.is_sampled(index) {
+            self.row(index).counters.stall_samples[reason as usize]
+        } else {
+            0.0
+        }
+    }
+
+    /// File and number of the source line at a place below [`Sass::line_count`]; `None` what the export
+    /// does not know.
+    #[must_use]
+    pub fn line(&self, line: usize) -> (Option<&'a str>, Option<u32>) {
+        line_of(&self.rows[self.sass.lines[line] as usize])
     }
 
     /// The instructions of a called function: from its first to its first return. `None` for a
@@ -123,7 +149,7 @@ impl<'a> Listing<'a> {
     /// Warp instructions executed in all.
     #[must_use]
     pub fn total(&self) -> f64 {
-        (0..self.sass.entries.len()).map(|index| self.executed(index)).sum()
+        self.sass.counts.executed.iter().sum()
     }
 }
 
@@ -131,10 +157,11 @@ impl Sass {
     /// Takes the instructions apart. Rows without text are left out.
     #[must_use]
     pub fn new(rows: &[SourceRow]) -> Self {
+        let (lines, line_of_row) = lines(rows);
         let mut order: Vec<usize> =
             (0..rows.len()).filter(|&row| !rows[row].text.is_empty()).collect();
         order.sort_by_key(|&row| rows[row].address);
-        let mut sass = Self::default();
+        let mut sass = Self { lines, ..Self::default() };
         sass.entries.reserve_exact(order.len());
         let mut reads: Vec<(Slot, Role)> = Vec::new();
         // What follows from the addresses of all waits until they are known.
@@ -142,7 +169,8 @@ impl Sass {
         let mut targets: Vec<(usize, u64)> = Vec::new();
         for row in order {
             let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
-            let entry = Entry::new(&instruction, row, (sass.defs.len(), sass.uses.len()));
+            let starts = (sass.defs.len(), sass.uses.len());
+            let entry = Entry::new(&instruction, (row, line_of_row[row]), starts);
             if entry.goes() {
                 targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
             }
@@ -158,11 +186,18 @@ impl Sass {
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
         }
+        sass.counts = Counts::new(sass.entries.iter().map(|entry| &rows[entry.row as usize]));
         sass.defs.shrink_to_fit();
         sass.uses.shrink_to_fit();
         sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());
         sass.link();
         sass
+    }
+
+    /// How many source lines the instructions come from, those of unknown files or lines among them.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
     }
 
     /// What an instruction writes.
@@ -237,6 +272,32 @@ impl Sass {
     }
 }
 
+/// The first row of each source line, and the line of each row as a place in that list.
+fn lines(rows: &[SourceRow]) -> (Vec<u32>, Vec<u32>) {
+    let mut first = Vec::new();
+    let mut known = HashMap::new();
+    let mut of_rows: Vec<u32> = Vec::with_capacity(rows.len());
+    let mut last = None;
+    for (row, line) in rows.iter().map(line_of).enumerate() {
+        // Most rows are of the line of the row before.
+        let at = match last {
+            Some((before, at)) if before == line => at,
+            _ => *known.entry(line).or_insert_with(|| {
+                first.push(place(row));
+                place(first.len() - 1)
+            }),
+        };
+        last = Some((line, at));
+        of_rows.push(at);
+    }
+    (first, of_rows)
+}
+
+/// The file and number of a row's source line.
+fn line_of(row: &SourceRow) -> (Option<&str>, Option<u32>) {
+    (row.file.as_deref(), row.line)
+}
+
 /// The addresses of the listing, ascending.
 struct Places(Vec<u64>);
 
@@ -275,7 +336,7 @@ pub(crate) mod tests {
         use crate::sass::producer::Charge;
         // What the documentation promises: large kernels have thousands of each.
         let sizes = [size_of::<Entry>(), size_of::<Use>(), size_of::<Charge>()];
-        assert_eq!(sizes, [28, 4, 24]);
+        assert_eq!(sizes, [32, 4, 24]);
     }
 
     #[test]

@@ -1,41 +1,18 @@
 //! What a launch's executed instructions are, by family and by unit.
 
-use std::collections::HashMap;
-
 use super::listing::Listing;
 use super::opcode::Family;
 use crate::frame::Launch;
 use crate::model::Term;
 
-/// Executed instructions.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Count {
-    /// Warp instructions, those with their guard off included.
-    pub warp: f64,
-    /// Thread instructions whose guard was on.
-    pub thread: f64,
-}
-
-/// A loop's counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LoopCount {
-    /// The place of the branch back in the listing.
-    pub back: usize,
-    /// How often warps went through the branch: iterations.
-    pub iterations: f64,
-    /// Warp instructions executed in the loop, inner loops included.
-    pub warp: f64,
-}
-
-/// The mix of a launch's executed instructions.
+/// The mix of a launch's executed warp instructions, those with their guard off included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mix {
-    families: HashMap<Family, Count>,
+    /// Each family that the listing has, with its executed instructions.
+    families: Vec<(Family, f64)>,
     terms: [f64; Term::COUNT],
     /// Everything executed.
-    pub total: Count,
-    /// The loops, most instructions first.
-    pub loops: Vec<LoopCount>,
+    pub total: f64,
 }
 
 impl Mix {
@@ -50,51 +27,35 @@ impl Mix {
     pub(super) fn new(listing: &Listing) -> Self {
         let mut mix = Self::default();
         for (index, entry) in listing.entries() {
-            let counters = &listing.row(index).counters;
-            for count in [mix.families.entry(entry.family).or_default(), &mut mix.total] {
-                count.warp += counters.inst_executed;
-                count.thread += counters.thread_inst_executed_pred_on;
+            let executed = listing.executed(index);
+            match mix.families.iter_mut().find(|(family, _)| *family == entry.family) {
+                Some((_, sum)) => *sum += executed,
+                None => mix.families.push((entry.family, executed)),
             }
-            mix.terms[Term::Issue as usize] += counters.inst_executed;
+            mix.total += executed;
+            mix.terms[Term::Issue as usize] += executed;
             if let Some(term) = entry.term {
-                mix.terms[term as usize] += f64::from(entry.turns) * counters.inst_executed;
+                mix.terms[term as usize] += f64::from(entry.turns) * executed;
             }
         }
-        let flow = &listing.sass.flow;
-        mix.loops = flow
-            .loops
-            .iter()
-            .map(|each| LoopCount {
-                back: each.back,
-                iterations: listing.executed(each.back),
-                warp: each
-                    .blocks
-                    .iter()
-                    .flat_map(|&block| {
-                        let block = &flow.blocks[block as usize];
-                        block.start..block.end
-                    })
-                    .map(|index| listing.executed(index))
-                    .sum(),
-            })
-            .collect();
-        mix.loops.sort_by(|a, b| b.warp.total_cmp(&a.warp));
+        mix.families.shrink_to_fit();
         mix
     }
 
-    /// What was executed of a family.
+    /// Instructions executed of a family.
     #[must_use]
-    pub fn family(&self, family: Family) -> Count {
-        self.families.get(&family).copied().unwrap_or_default()
+    pub fn family(&self, family: Family) -> f64 {
+        let known = self.families.iter().find(|(each, _)| *each == family);
+        known.map_or(0.0, |(_, executed)| *executed)
     }
 
-    /// Warp instructions executed of all families that are picked.
+    /// Instructions executed of all families that are picked.
     #[must_use]
-    pub fn warp(&self, pick: impl Fn(Family) -> bool) -> f64 {
-        self.families.iter().filter(|(family, _)| pick(**family)).map(|(_, count)| count.warp).sum()
+    pub fn sum(&self, pick: impl Fn(Family) -> bool) -> f64 {
+        self.families.iter().filter(|(family, _)| pick(*family)).map(|(_, executed)| executed).sum()
     }
 
-    /// Warp instructions executed on a unit; all of them for the issue slots.
+    /// Turns that the executed instructions take on a unit; their number for the issue slots.
     #[must_use]
     pub fn on(&self, term: Term) -> f64 {
         self.terms[term as usize]
@@ -107,8 +68,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_units_and_loops_are_counted() {
-        let mut code = launch(&[
+    fn families_and_units_are_counted() {
+        let code = launch(&[
             ("MOV R0, RZ", 2.0),
             ("FFMA R1, R1, R1, R1", 10.0),
             ("IADD3 R0, R0, 0x1, RZ", 10.0),
@@ -116,14 +77,18 @@ mod tests {
             ("@P0 BRA 0x110", 10.0),
             ("EXIT", 2.0),
         ]);
-        code.instructions[1].counters.thread_inst_executed_pred_on = 300.0;
         let mix = Mix::of(&code).unwrap();
-        assert_eq!(mix.family(Family::Fp32Fma), Count { warp: 10.0, thread: 300.0 });
         for (term, executed) in [(Term::Fma, 10.0), (Term::Alu, 22.0), (Term::Issue, 44.0)] {
             assert!((mix.on(term) - executed).abs() < f64::EPSILON, "{term:?}");
         }
-        assert!((mix.warp(Family::is_float) - 10.0).abs() < f64::EPSILON);
-        assert_eq!(mix.loops, [LoopCount { back: 4, iterations: 10.0, warp: 40.0 }]);
+        for (sum, executed) in [
+            (mix.family(Family::Fp32Fma), 10.0),
+            (mix.family(Family::Fp64), 0.0),
+            (mix.sum(Family::is_float), 10.0),
+            (mix.total, 44.0),
+        ] {
+            assert!((sum - executed).abs() < f64::EPSILON, "{sum}");
+        }
         assert_eq!(Mix::of(&Launch::default()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Who made a warp wait: from the instruction that waits back to those whose results it awaits.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::access::Space;
 use super::listing::Listing;
@@ -69,16 +69,17 @@ impl<'a> Listing<'a> {
     /// stalls that wait for no result, such as full queues. Places are those of the listing.
     #[must_use]
     pub fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
-        self.producers_with(&mut Reaching::new(self.sass), index, reason)
+        Class::of(reason).map_or_else(Vec::new, |class| {
+            self.producers_with(&mut Reaching::new(self.sass), index, class)
+        })
     }
 
     fn producers_with(
         &self,
         reaching: &mut Reaching<'a>,
         index: usize,
-        reason: StallReason,
+        class: Class,
     ) -> Vec<(usize, Link)> {
-        let Some(class) = Class::of(reason) else { return Vec::new() };
         let family = |at: u32| self.sass.entries[at as usize].family;
         let of_class = |at: &u32| family(*at).class() == class;
         let linked = |mut found: Vec<u32>, link| -> Vec<(usize, Link)> {
@@ -177,13 +178,14 @@ impl<'a> Listing<'a> {
     }
 
     fn find_charges(&self, reason: StallReason, mut charge: impl FnMut(Charge)) {
+        let Some(class) = Class::of(reason) else { return };
         let mut reaching = Reaching::new(self.sass);
-        for waiting in 0..self.sass.entries.len() {
-            let samples = self.row(waiting).counters.stall_samples[reason as usize];
+        for waiting in self.sass.counts.sampled() {
+            let samples = self.samples(waiting, reason);
             if samples <= 0.0 {
                 continue;
             }
-            let producers = self.producers_with(&mut reaching, waiting, reason);
+            let producers = self.producers_with(&mut reaching, waiting, class);
             let runs = |at: usize| self.executed(at).max(0.0);
             let sum: f64 = producers.iter().map(|&(at, _)| runs(at)).sum();
             let even = 1.0 / producers.len().max(1) as f64;
@@ -203,13 +205,10 @@ impl<'a> Listing<'a> {
     pub fn blame_by_line(&self, reason: StallReason) -> Vec<LineBlame<'a>> {
         // For each pair of lines the sum, and the charge with most samples, whose opcode stands for
         // the pair.
-        let mut lines: BTreeMap<(Place<'a>, Place<'a>), (f64, Charge)> = BTreeMap::new();
-        let place = |index: usize| {
-            let row = self.row(index);
-            (row.file.as_deref(), row.line)
-        };
+        let mut lines: HashMap<(usize, usize), (f64, Charge)> = HashMap::new();
+        let line = |index: usize| self.sass.entries[index].line();
         let add = |charge: Charge| {
-            let pair = (place(charge.producer()), place(charge.waiting()));
+            let pair = (line(charge.producer()), line(charge.waiting()));
             let (sum, most) = lines.entry(pair).or_insert((0.0, charge));
             *sum += charge.samples;
             if charge.samples > most.samples {
@@ -227,10 +226,14 @@ impl<'a> Listing<'a> {
             .map(|((producer, waiting), (samples, most))| {
                 let opcode = super::Instruction::parse(self.text(most.producer()))
                     .map_or("", |instruction| instruction.opcode);
+                let (producer, waiting) = (self.line(producer), self.line(waiting));
                 LineBlame { producer, waiting, opcode, samples }
             })
             .collect();
-        lines.sort_by(|a, b| b.samples.total_cmp(&a.samples));
+        let places = |line: &LineBlame<'a>| (line.producer, line.waiting);
+        lines.sort_by(|a, b| {
+            b.samples.total_cmp(&a.samples).then_with(|| places(a).cmp(&places(b)))
+        });
         lines
     }
 }

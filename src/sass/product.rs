@@ -1,8 +1,9 @@
 //! Multiply-adds of matrix products.
 
 use super::access::Space;
-use super::entry::Operation;
+use super::entry::{Operation, place};
 use super::listing::{Listing, Sass, Use};
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
@@ -18,26 +19,30 @@ pub enum Element {
     Byte,
 }
 
-/// For each instruction the elements of the product that it does a multiply-add of, or a part of one. Its
-/// factors are two loads of its loop, not scaled before and not constant, and what it makes ends up in a
-/// sum that the loop carries around: at once, through further multiply-adds, or through an addition.
-/// `None` for everything else, single-precision factors included: a tensor unit would round them to 10 bits.
+/// The instructions that do a multiply-add of a product, or a part of one. Its factors are two loads of its
+/// loop, not scaled before and not constant, and what it makes ends up in a sum that the loop carries around:
+/// at once, through further multiply-adds, or through an addition. Nothing else is marked, single-precision
+/// factors included: a tensor unit would round them to 10 bits. [`element`] tells what is multiplied.
 #[must_use]
-pub fn products(listing: &Listing) -> Vec<Option<Element>> {
+pub fn products(listing: &Listing) -> Marks {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
     let widened = shared_memory_holds_widened(listing, &mut reaching);
-    let multiplied: Vec<Option<Element>> = (0..sass.entries.len())
-        .map(|index| multiplied(listing, &mut reaching, index, widened))
-        .collect();
-    let mut products = vec![None; multiplied.len()];
-    for index in 0..multiplied.len() {
-        if let Some(summand) = multiplied[index].and_then(|element| summand(sass, index, element)) {
-            let carries = reaching.definitions(index, summand).any(|from| {
-                is_around(sass, index, from as usize) || products[from as usize].is_some()
+    let multiplied =
+        Marks::of(sass.entries.len(), |index| multiplies(listing, &mut reaching, index, widened));
+    let mut products = Marks::new(sass.entries.len());
+    if multiplied.are_none() {
+        return products;
+    }
+    for index in 0..sass.entries.len() {
+        if multiplied[index] {
+            let carries = summand(sass, index).is_some_and(|summand| {
+                reaching
+                    .definitions(index, summand)
+                    .any(|from| is_around(sass, index, from as usize) || products[from as usize])
             });
             if carries {
-                products[index] = multiplied[index];
+                products.insert(index);
             }
         } else if sass.entries[index].operation == Some(Operation::Add) {
             add_up(listing, &mut reaching, index, &multiplied, &mut products);
@@ -50,60 +55,63 @@ pub fn products(listing: &Listing) -> Vec<Option<Element>> {
 /// Marks products whose sums no loop carries, since the loop over their terms is unrolled: chains of
 /// multiply-adds as deep as a fragment, in a loop around them that loads fewer words than it multiplies. A
 /// product of tiles does so, where a product of two vectors loads two words for each multiply-add.
-fn unrolled(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    multiplied: &[Option<Element>],
-    products: &mut [Option<Element>],
-) {
+fn unrolled(listing: &Listing, reaching: &mut Reaching, multiplied: &Marks, products: &mut Marks) {
     let sass = listing.sass;
     // In the listing's order a summand is made before it is used; around a loop it is carried and marked
     // already.
-    let mut before: Vec<Option<usize>> = vec![None; multiplied.len()];
-    let mut depth = vec![0_usize; multiplied.len()];
-    for index in 0..multiplied.len() {
-        let Some(element) = multiplied[index].filter(|_| products[index].is_none()) else {
-            continue;
-        };
-        before[index] = summand(sass, index, element).and_then(|each| {
+    let mut links: Vec<Multiplication> = Vec::new();
+    for index in multiplied.iter() {
+        let before = summand(sass, index).filter(|_| !products[index]).and_then(|each| {
             let mut made = reaching.definitions(index, each).map(|at| at as usize);
-            let first = made.next().filter(|&at| at < index && multiplied[at] == Some(element));
-            first.filter(|_| made.next().is_none())
+            let first = made.next().filter(|_| made.next().is_none())?;
+            let before = links.binary_search_by_key(&first, |link| link.index as usize).ok()?;
+            (element(sass, first) == element(sass, index)).then_some(before)
         });
-        depth[index] = 1 + before[index].map_or(0, |at| depth[at]);
+        let depth = before.map_or(0, |at| links[at].depth) + u32::from(!products[index]);
+        links.push(Multiplication { index: place(index), before: before.map(place), depth });
     }
-    let mut chained = vec![false; multiplied.len()];
-    for index in (0..multiplied.len()).rev() {
-        let deep = multiplied[index].is_some_and(|element| depth[index] >= fragment_depth(element));
-        if deep || chained[index] {
-            chained[index] = true;
-            if let Some(at) = before[index] {
-                chained[at] = true;
+    let mut chained = Marks::new(sass.entries.len());
+    for link in links.iter().rev() {
+        let index = link.index as usize;
+        let is_deep = element(sass, index).is_some_and(|each| link.depth >= fragment_depth(each));
+        if is_deep || chained[index] {
+            chained.insert(index);
+            if let Some(at) = link.before {
+                chained.insert(links[at as usize].index as usize);
             }
         }
     }
-    if !chained.contains(&true) {
+    if chained.are_none() {
         return;
     }
     for around in 0..sass.flow.loops.len() {
-        let inside = |index: usize| sass.flow.innermost(index) == Some(around);
-        let multiplications = (0..chained.len()).filter(|&at| chained[at] && inside(at)).count();
+        let inside = |index: &usize| sass.flow.innermost(*index) == Some(around);
+        let multiplications = chained.iter().filter(inside).count();
         let words: f64 = listing
             .entries()
-            .filter(|(index, entry)| matches!(entry.family, Family::Load(_)) && inside(*index))
+            .filter(|(index, entry)| matches!(entry.family, Family::Load(_)) && inside(index))
             .map(|(_, entry)| f64::from(entry.width) / 4.0)
             .sum();
         if multiplications as f64 > words {
-            for index in (0..chained.len()).filter(|&at| chained[at] && inside(at)) {
-                products[index] = multiplied[index];
+            for index in chained.iter().filter(inside) {
+                products.insert(index);
             }
         }
     }
 }
 
+/// A multiplication of two loads, in a chain of such.
+struct Multiplication {
+    index: u32,
+    /// The one that makes its summand, as a place in the list of all.
+    before: Option<u32>,
+    /// How many of the chain end with it that are not marked yet.
+    depth: u32,
+}
+
 /// Multiply-adds over which the shallowest fragments sum: 8 halves, 16 bytes of four in a register, 4
 /// doubles.
-fn fragment_depth(element: Element) -> usize {
+fn fragment_depth(element: Element) -> u32 {
     match element {
         Element::Half => 8,
         Element::Byte | Element::Double => 4,
@@ -115,8 +123,8 @@ fn add_up(
     listing: &Listing,
     reaching: &mut Reaching,
     index: usize,
-    multiplied: &[Option<Element>],
-    products: &mut [Option<Element>],
+    multiplied: &Marks,
+    products: &mut Marks,
 ) {
     let sass = listing.sass;
     let data: Vec<Use> = data(sass, index).collect();
@@ -126,12 +134,10 @@ fn add_up(
     let mut open: Vec<(usize, Use)> = data.into_iter().map(|each| (index, each)).collect();
     while let Some((at, each)) = open.pop().filter(|_| carries) {
         for from in reaching.definitions(at, each).map(|from| from as usize).collect::<Vec<_>>() {
-            let Some(element) = multiplied[from].filter(|_| products[from].is_none()) else {
-                continue;
-            };
-            products[from] = Some(element);
-            products[index] = Some(element);
-            open.extend(summand(sass, from, element).map(|each| (from, each)));
+            if multiplied[from] && products.insert(from) {
+                products.insert(index);
+                open.extend(summand(sass, from).map(|each| (from, each)));
+            }
         }
     }
 }
@@ -151,42 +157,51 @@ fn width(element: Element) -> usize {
 }
 
 /// What a multiply-add adds its product to.
-fn summand(sass: &Sass, index: usize, element: Element) -> Option<Use> {
-    data(sass, index).nth(2 * width(element))
+fn summand(sass: &Sass, index: usize) -> Option<Use> {
+    data(sass, index).nth(2 * width(element(sass, index)?))
 }
 
-/// The elements of a multiplication in a loop whose factors are two different loads.
-fn multiplied(
+/// The elements that an instruction multiplies where its factors are loads, or adds up where they are
+/// products of such; `None` for other arithmetic.
+#[must_use]
+pub fn element(sass: &Sass, index: usize) -> Option<Element> {
+    Some(match sass.entries[index].family {
+        Family::Fp32Fma
+        | Family::Fp32Mul
+        | Family::Fp32Add
+        | Family::HalfPacked
+        | Family::HalfScalar => Element::Half,
+        Family::Fp64 => Element::Double,
+        Family::IntegerMultiply => Element::Byte,
+        _ => return None,
+    })
+}
+
+/// True for a multiplication in a loop whose factors are two different loads.
+fn multiplies(
     listing: &Listing,
     reaching: &mut Reaching,
     index: usize,
     widened_in_shared: bool,
-) -> Option<Element> {
+) -> bool {
     let sass = listing.sass;
     let entry = &sass.entries[index];
     let multiplies = matches!(entry.operation, Some(Operation::Fused | Operation::Multiply));
-    if !multiplies || sass.flow.innermost(index).is_none() {
-        return None;
+    let Some(element) = element(sass, index).filter(|_| multiplies) else { return false };
+    if sass.flow.innermost(index).is_none() {
+        return false;
     }
-    let element = match entry.family {
-        Family::Fp32Fma | Family::Fp32Mul | Family::HalfPacked | Family::HalfScalar => {
-            Element::Half
-        }
-        Family::Fp64 => Element::Double,
-        Family::IntegerMultiply => Element::Byte,
-        _ => return None,
-    };
     let is_single = matches!(entry.family, Family::Fp32Fma | Family::Fp32Mul);
-    let factors: Vec<Use> = data(sass, index).step_by(width(element)).take(2).collect();
-    let [first, second] = factors[..] else { return None };
+    let mut factors = data(sass, index).step_by(width(element));
+    let Some((first, second)) = factors.next().zip(factors.next()) else { return false };
     let mut load = |each| {
         let (load, converted) = source(listing, reaching, index, each)?;
         let is_shared = sass.entries[load].family == Family::Load(Space::Shared);
         (!is_single || converted || is_shared && widened_in_shared).then_some(load)
     };
-    let (first_load, second_load) = (load(first)?, load(second)?);
+    let Some((first_load, second_load)) = load(first).zip(load(second)) else { return false };
     // One wide load can bring both.
-    (first_load != second_load || is_single && first.slot != second.slot).then_some(element)
+    first_load != second_load || is_single && first.slot != second.slot
 }
 
 /// True where all that the kernel stores to shared memory was widened from 16 bits: what it loads from
@@ -237,7 +252,11 @@ mod tests {
 
     fn of(code: &[&str]) -> Vec<Option<Element>> {
         let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
-        products(&Listing::of(&launch(&code)).unwrap())
+        let launch = launch(&code);
+        let listing = Listing::of(&launch).unwrap();
+        let products = products(&listing);
+        let of = |index| element(listing.sass, index).filter(|_| products[index]);
+        (0..code.len()).map(of).collect()
     }
 
     #[test]

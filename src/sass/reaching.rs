@@ -54,6 +54,20 @@ impl<'a> Reaching<'a> {
         each: Use,
     ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
         self.found.clear();
+        match self.sass.local(index, each) {
+            Some(definition) if self.decides(definition) => self.found.push(definition),
+            _ => self.follow(index, each),
+        }
+        self.found.iter().copied()
+    }
+
+    /// True where an instruction leaves nothing of what was there before.
+    fn decides(&self, definition: u32) -> bool {
+        self.guards_hold || !self.sass.entries[definition as usize].conditional
+    }
+
+    /// Finds the definitions of a value that more than one may have made.
+    fn follow(&mut self, index: usize, each: Use) {
         self.open.clear();
         self.open_nearest(index, each);
         while let Some(definition) = self.open.pop() {
@@ -61,16 +75,15 @@ impl<'a> Reaching<'a> {
                 continue;
             }
             self.found.push(definition);
-            let index = definition as usize;
-            if self.guards_hold || !self.sass.entries[index].conditional {
+            if self.decides(definition) {
                 continue;
             }
+            let index = definition as usize;
             let is_old = |old: &&Use| old.role == Role::Old && old.slot == each.slot;
             if let Some(old) = self.sass.uses(index).iter().find(is_old).copied() {
                 self.open_nearest(index, old);
             }
         }
-        self.found.iter().copied()
     }
 
     /// Opens the definitions that a use sees where no guard leaves the value as it was: the last in

@@ -6,6 +6,7 @@
 
 use super::Listing;
 use super::access::Space;
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
@@ -19,24 +20,22 @@ struct Origin {
     unknown: bool,
 }
 
-/// How often each global load fetches the same addresses: blocks times warps of a block that share
-/// them, at least 1; `None` for everything that is no global load, and where data takes part in the
-/// address so that nothing can be said.
+/// The global loads by their places, with how often each fetches the same addresses: blocks times warps of a
+/// block that share them, at least 1; `None` where data takes part in the address so that nothing can be
+/// said.
 ///
 /// `grid` is in blocks, `block` in threads.
-#[must_use]
-pub fn repetitions(listing: &Listing, grid: [u32; 3], block: [u32; 3]) -> Vec<Option<f64>> {
+pub fn repetitions(
+    listing: Listing<'_>,
+    grid: [u32; 3],
+    block: [u32; 3],
+) -> impl Iterator<Item = (usize, Option<f64>)> + use<'_> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    listing
-        .entries()
-        .map(|(index, entry)| {
-            if entry.family != Family::Load(Space::Global) {
-                return None;
-            }
-            let origin = origin(listing, &mut reaching, index);
-            (!origin.unknown).then(|| copies(origin, grid, block))
-        })
-        .collect()
+    let loads = listing.entries().filter(|(_, entry)| entry.family == Family::Load(Space::Global));
+    loads.map(move |(index, _)| {
+        let origin = origin(&listing, &mut reaching, index);
+        (index, (!origin.unknown).then(|| copies(origin, grid, block)))
+    })
 }
 
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
@@ -65,13 +64,13 @@ fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
 fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
     let sass = listing.sass;
     let mut origin = Origin::default();
-    let mut seen = vec![false; sass.entries.len()];
+    let mut seen = Marks::new(sass.entries.len());
     let mut open: Vec<usize> = Vec::new();
     for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
         open.extend(reaching.definitions(load, *each).map(|at| at as usize));
     }
     while let Some(at) = open.pop() {
-        if std::mem::replace(&mut seen[at], true) {
+        if !seen.insert(at) {
             continue;
         }
         match sass.entries[at].family {
@@ -131,21 +130,21 @@ mod tests {
     fn blocks_and_warps_share_what_their_index_is_not_in() {
         let launch = launch(CODE);
         let listing = Listing::of(&launch).unwrap();
-        let shared = repetitions(&listing, [10, 3, 1], [64, 2, 1]);
+        let shared: Vec<_> = repetitions(listing, [10, 3, 1], [64, 2, 1]).collect();
         // Not by block: 30 blocks; y is not in it: 2 rows.
-        assert_eq!(shared[4], Some(60.0));
+        assert_eq!(shared[0], (4, Some(60.0)));
         // Block x is in it: 3 blocks share; and the 2 rows.
-        assert_eq!(shared[7], Some(6.0));
-        assert_eq!(shared[9], None, "an index that was loaded");
+        assert_eq!(shared[1], (7, Some(6.0)));
+        assert_eq!(shared[2], (9, None), "an index that was loaded");
         // All blocks, and all 4 warps.
-        assert_eq!(shared[10], Some(120.0));
-        assert_eq!(shared[0], None, "no load");
+        assert_eq!(shared[3], (10, Some(120.0)));
+        assert_eq!(shared.len(), 4, "nothing of what is no load");
     }
 
     #[test]
     fn rows_narrower_than_a_warp_share_it() {
         let launch = launch(CODE);
         let listing = Listing::of(&launch).unwrap();
-        assert_eq!(repetitions(&listing, [1, 1, 1], [16, 16, 1])[7], Some(1.0));
+        assert_eq!(repetitions(listing, [1, 1, 1], [16, 16, 1]).nth(1), Some((7, Some(1.0))));
     }
 }

@@ -2,36 +2,37 @@
 
 use super::entry::Entry;
 use super::listing::{Listing, Sass, Use};
+use super::marks::Marks;
 use super::opcode::Family;
 use super::operands::Role;
 use super::reaching::Reaching;
 use super::register::Slot;
 
-/// For each instruction whether it is work, found once for a launch: it moves data, or a value that it makes ends up in what
-/// is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
+/// The instructions that are work, found once for a launch: they move data, or a value that they make ends up
+/// in what is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
 /// loops and steers branches is overhead, and so is what moves registers about.
 ///
 /// Arithmetic on floats is always work, also where it only decides a branch: nobody counts loops or
 /// addresses with it.
 #[must_use]
-pub fn work<'a>(listing: &Listing<'a>) -> &'a [bool] {
+pub fn work<'a>(listing: &Listing<'a>) -> &'a Marks {
     listing.facts.work(|| find(listing, true))
 }
 
 /// As [`work`], but what only decides whether arithmetic happens is none: conditions that counters make are
 /// worked out by the compiler once it unrolls the loop.
 #[must_use]
-pub fn work_without_conditions(listing: &Listing) -> Box<[bool]> {
+pub fn work_without_conditions(listing: &Listing) -> Marks {
     find(listing, false)
 }
 
-fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
+fn find(listing: &Listing, with_conditions: bool) -> Marks {
     let sass = listing.sass;
-    let mut work = vec![false; sass.entries.len()];
+    let mut work = Marks::new(sass.entries.len());
     let mut values = Values::new(sass);
     let mut open: Vec<u32> = Vec::new();
     for (root, entry) in (0_u32..).zip(&sass.entries) {
-        if is_root(entry) && !std::mem::replace(&mut work[root as usize], true) {
+        if is_root(entry) && work.insert(root as usize) {
             open.push(root);
         }
         // Each root is followed at once, so that few are open at a time.
@@ -49,14 +50,14 @@ fn find(listing: &Listing, with_conditions: bool) -> Box<[bool]> {
                     continue;
                 }
                 for definition in values.definitions(index, *each) {
-                    if !std::mem::replace(&mut work[definition as usize], true) {
+                    if work.insert(definition as usize) {
                         open.push(definition);
                     }
                 }
             }
         }
     }
-    work.into()
+    work
 }
 
 /// True for what is work in itself.
@@ -70,49 +71,47 @@ fn is_root(entry: &Entry) -> bool {
 /// the width. What is further back works out which row and column are meant.
 const ADDRESS_STEPS: usize = 3;
 
-/// For each instruction whether it makes addresses and guards of the picked accesses, in the last steps
-/// before them, and nothing else, so that it goes where they go.
+/// The instructions that make addresses and guards of the picked accesses, in the last steps before them,
+/// and nothing else, so that they go where those go.
 #[must_use]
-pub fn addresses_only_of(listing: &Listing, picked: &[bool]) -> Vec<bool> {
+pub fn addresses_only_of(listing: &Listing, picked: &Marks) -> Marks {
     let sass = listing.sass;
+    let mut theirs = Marks::new(sass.entries.len());
+    if picked.are_none() {
+        return theirs;
+    }
     let mut values = Values::new(sass);
-    let mut makers = |index: usize| -> Vec<usize> {
-        let mut makers = Vec::new();
-        for each in sass.uses(index) {
-            if each.role != Role::Old || old_is_read(listing, index, each.slot) {
-                makers.extend(values.definitions(index, *each).map(|each| each as usize));
+    // Opens what an instruction needs and `is_new` takes. What roots need is followed from them.
+    let mut open_makers =
+        |index: usize, open: &mut Vec<u32>, is_new: &mut dyn FnMut(usize) -> bool| {
+            for each in sass.uses(index) {
+                if each.role != Role::Old || old_is_read(listing, index, each.slot) {
+                    open.extend(values.definitions(index, *each).filter(|&maker| {
+                        !is_root(&sass.entries[maker as usize]) && is_new(maker as usize)
+                    }));
+                }
             }
-        }
-        // What roots need is followed from them.
-        makers.retain(|&maker| !is_root(&sass.entries[maker]));
-        makers
-    };
-    let mut elsewhere = vec![false; sass.entries.len()];
-    for (root, entry) in listing.entries() {
-        if picked[root] || !(is_root(entry) || sass.defs(root).is_empty()) {
+        };
+    let mut elsewhere = Marks::new(sass.entries.len());
+    let mut open: Vec<u32> = Vec::new();
+    for (root, entry) in (0_u32..).zip(&sass.entries) {
+        let index = root as usize;
+        if picked[index] || !(is_root(entry) || sass.defs(index).is_empty()) {
             continue;
         }
-        let mut open = vec![root];
+        open.push(root);
         while let Some(index) = open.pop() {
-            open.extend(
-                makers(index)
-                    .into_iter()
-                    .filter(|&at| !std::mem::replace(&mut elsewhere[at], true)),
-            );
+            open_makers(index as usize, &mut open, &mut |at| elsewhere.insert(at));
         }
     }
-    let mut theirs = vec![false; sass.entries.len()];
-    let mut last: Vec<usize> = (0..picked.len()).filter(|&index| picked[index]).collect();
-    for _ in 0..ADDRESS_STEPS {
-        let mut before = Vec::new();
-        for index in last {
-            before.extend(
-                makers(index)
-                    .into_iter()
-                    .filter(|&at| !elsewhere[at] && !std::mem::replace(&mut theirs[at], true)),
-            );
+    let mut last: Vec<u32> = Vec::new();
+    for index in picked.iter() {
+        open_makers(index, &mut last, &mut |at| !elsewhere[at] && theirs.insert(at));
+    }
+    for _ in 1..ADDRESS_STEPS {
+        for index in std::mem::take(&mut last) {
+            open_makers(index as usize, &mut last, &mut |at| !elsewhere[at] && theirs.insert(at));
         }
-        last = before;
     }
     theirs
 }
@@ -186,7 +185,7 @@ mod tests {
             ("EXIT", 1.0),
         ]);
         let work = work(&Listing::of(&code).unwrap());
-        assert_eq!(work, [false, true, true, false, false, true, false, false]);
+        assert_eq!(work.iter().collect::<Vec<_>>(), [1, 2, 5]);
     }
 
     #[test]
@@ -197,7 +196,8 @@ mod tests {
             ("@P0 IADD3 R6, R6, 0x1, RZ", 1.0),
             ("@P1 STG.E desc[UR4][R2.64], R6", 1.0),
         ]);
-        assert_eq!(work(&Listing::of(&code).unwrap()), [true, false, true, true]);
+        let listing = Listing::of(&code).unwrap();
+        assert_eq!(work(&listing).iter().collect::<Vec<_>>(), [0, 2, 3]);
     }
 
     #[test]
@@ -208,7 +208,8 @@ mod tests {
             ("STG.E desc[UR4][R2.64], R6", 1.0),
             ("BRA 0x100", 1.0),
         ]);
-        assert_eq!(work(&Listing::of(&code).unwrap()), [true, true, true, false]);
+        let listing = Listing::of(&code).unwrap();
+        assert_eq!(work(&listing).iter().collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]
@@ -219,7 +220,7 @@ mod tests {
             ("STG.E desc[UR4][R2.64], R6", 1.0),
         ]);
         let work = work_without_conditions(&Listing::of(&code).unwrap());
-        assert_eq!(*work, [false, true, true]);
+        assert_eq!(work.iter().collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]

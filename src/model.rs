@@ -104,7 +104,8 @@ impl Model {
         }
         let warp_latency = launch
             .get("smsp__average_warp_latency_per_inst_issued.ratio")
-            .filter(|&cycles| cycles >= stall_cycles.iter().sum::<f64>());
+            // Of another pass than its parts, it can fall short of their sum by a little.
+            .map(|cycles| cycles.max(stall_cycles.iter().sum()));
         let for_few = Listing::of(launch).map_or(0.0, |listing| idle::waits_for_few(&listing));
         Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, for_few, warp_latency }
     }

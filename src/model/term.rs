@@ -158,7 +158,7 @@ impl Term {
             | Self::L2Requests
             | Self::Atomic
             | Self::HostLink
-            | Self::PeerLink => &[LongScoreboard, LgThrottle, Drain, Membar],
+            | Self::PeerLink => &[LongScoreboard, LgThrottle, MioThrottle, Drain, Membar],
             Self::L1Data | Self::Lsu => &[ShortScoreboard, MioThrottle, LgThrottle, LongScoreboard],
             Self::Constant => &[ShortScoreboard, MioThrottle, ImcMiss],
             Self::Xu => &[ShortScoreboard, MioThrottle, MathPipeThrottle],

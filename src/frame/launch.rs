@@ -90,6 +90,8 @@ impl Launch {
         for launch in &mut launches {
             launch.lines.shrink_to_fit();
             launch.instructions.shrink_to_fit();
+            // The page has them line by line; all that looks at them goes by addresses.
+            launch.instructions.sort_by_key(|row| row.address);
             let _ = launch.sass();
         }
         launches

@@ -170,15 +170,15 @@ impl Launch {
         // What comes from CUDA's headers counts on the lines that call it, which the user can change.
         let is_own = |row: &&SourceRow| !row.file.as_deref().is_some_and(is_toolkit);
         let own: f64 = self.lines.iter().filter(is_own).map(|row| count(&row)).sum();
-        let counted = |row: &&SourceRow| own <= 0.0 || is_own(row);
-        let total: f64 = self.lines.iter().filter(counted).map(|row| count(&row)).sum();
+        let listed = |row: &&SourceRow| own <= 0.0 || is_own(row);
+        let total: f64 = self.lines.iter().filter(listed).map(|row| count(&row)).sum();
         if total <= 0.0 {
             return Vec::new();
         }
         let mut lines: Vec<Location> = self
             .lines
             .iter()
-            .filter(counted)
+            .filter(listed)
             .filter_map(|row| {
                 let share = count(&row) / total;
                 (share >= 0.05).then(|| Location {

@@ -1,6 +1,7 @@
 //! Texture objects over a plan's buffers.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::mem::zeroed;
 
 use cudarc::driver::sys;
@@ -29,9 +30,9 @@ impl Textures {
         let mut textures = Self { objects: HashMap::new() };
         for argument in launches.iter().flat_map(|launch| &launch.arguments) {
             let Argument::Texture(texture) = *argument else { continue };
-            if !textures.objects.contains_key(&texture) {
-                let object = create(texture, &buffers[texture.buffer], address(texture.buffer))?;
-                textures.objects.insert(texture, object);
+            if let Entry::Vacant(place) = textures.objects.entry(texture) {
+                let buffer = &buffers[texture.buffer];
+                place.insert(create(texture, buffer, address(texture.buffer))?);
             }
         }
         Ok(textures)

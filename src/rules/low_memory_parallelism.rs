@@ -96,9 +96,15 @@ fn check(case: &Case) -> Option<Draft> {
 fn effect(case: &Case, chained: f64) -> Effect {
     let loads = loads_in_flight(case);
     let more_at_a_time = (1.0 - loads.now / loads.then).max(0.0);
-    let ahead = if loads.in_loop { copied_ahead(case) } else { 0.0 };
+    let ahead = if loads.around == Around::Loop { copied_ahead(case) } else { 0.0 };
     let share = chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * more_at_a_time.max(ahead);
-    Effect { stalls: vec![(StallReason::LongScoreboard, share)], ..Effect::default() }
+    // A thread that is given several elements leaves fewer for other threads.
+    let fewer_blocks = if loads.around == Around::NoLoop { more_at_a_time } else { 0.0 };
+    Effect {
+        removed: vec![(Term::BlockScheduler, fewer_blocks)],
+        stalls: vec![(StallReason::LongScoreboard, share)],
+        ..Effect::default()
+    }
 }
 
 /// The share of the waits for data that goes where a loop asks for its next data before it works on what
@@ -125,15 +131,24 @@ struct Loads {
     now: f64,
     /// Which could be.
     then: f64,
-    /// True where it stops in a loop that does not follow its own loads' addresses.
-    in_loop: bool,
+    /// Where it stops.
+    around: Around,
+}
+
+/// Whether a thread's longest wait for data is in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// The profile has no machine code.
+    Unknown,
+    NoLoop,
+    Loop,
 }
 
 /// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
 /// which are those between it and the stop before it in its loop, and those that could be. One and
 /// [`IN_FLIGHT`] where the profile does not tell.
 fn loads_in_flight(case: &Case) -> Loads {
-    let unknown = Loads { now: 1.0, then: IN_FLIGHT, in_loop: false };
+    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown };
     let Some(listing) = Listing::of(case.launch) else { return unknown };
     let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
     let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
@@ -143,14 +158,17 @@ fn loads_in_flight(case: &Case) -> Loads {
     let flow = &listing.sass.flow;
     let around = flow.innermost(stop);
     let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
-    let then = if around.is_some() { IN_FLIGHT } else { IN_FLIGHT_WITHOUT_LOOP };
+    let (around, then) = match around {
+        Some(_) => (Around::Loop, IN_FLIGHT),
+        None => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
+    };
     let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
     let is_load = |index: &usize| {
         matches!(listing.sass.entries[*index].family, Family::Load(Space::Global | Space::Generic))
             && listing.executed(*index) > 0.0
     };
     let now = (before.filter(is_load).count() as f64).max(1.0);
-    Loads { now, then, in_loop: around.is_some() }
+    Loads { now, then, around }
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.

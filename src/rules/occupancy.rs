@@ -3,7 +3,7 @@
 use super::limits::{ISSUE, ISSUE_LOW};
 use super::{Case, Draft, Threshold};
 use crate::finding::Evidence;
-use crate::model::Effect;
+use crate::model::{Effect, Term};
 use crate::text::{count, count_of};
 
 pub const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
@@ -95,7 +95,12 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
         if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * possible / mine };
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).
-    let effect = Effect { hidden: 1.0 - occupancy / reached, ..Effect::default() };
+    let hidden = 1.0 - occupancy / reached;
+    // Where block slots are the limit, as many more warps are as much larger blocks.
+    let larger = resource.limits.contains(&BY_BLOCKS) && case.need(BY_BLOCKS) <= mine;
+    let fewer_blocks = if larger { hidden } else { 0.0 };
+    let removed = vec![(Term::BlockScheduler, fewer_blocks)];
+    let effect = Effect { removed, hidden, ..Effect::default() };
     if reached <= occupancy || !worth_warps(case, &effect) {
         return None;
     }

@@ -3,7 +3,7 @@
 
 mod shipped;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use adoprof::diagnose::{Diagnosis, diagnose};
@@ -39,6 +39,23 @@ fn every_rule_is_found_in_some_recording() {
     let silent = |rule: &&&Rule| !checked(rule).any(|(_, found)| found);
     let never: Vec<&str> = RULES.iter().filter(silent).map(|rule| rule.name).collect();
     assert_eq!(never, [""; 0], "found in no recording");
+}
+
+/// The fault bench's pairs: a symptom comes and goes with its cause, a roof with the fault before it.
+#[test]
+fn every_rule_tells_the_steps_of_some_pair_apart() {
+    let untold = |rule: &&&Rule| {
+        let mut found_in: BTreeMap<&str, (bool, bool)> = BTreeMap::new();
+        for (one, found) in checked(rule) {
+            let Some((ladder, _)) = one.name.split_once('/') else { continue };
+            let (with, without) = found_in.entry(ladder).or_default();
+            *(if found { with } else { without }) = true;
+        }
+        let is_pair = |name: &str| name.starts_with("fault-");
+        !found_in.iter().any(|(ladder, steps)| is_pair(ladder) && *steps == (true, true))
+    };
+    let never: Vec<&str> = RULES.iter().filter(untold).map(|rule| rule.name).collect();
+    assert_eq!(never, [""; 0], "no pair of the fault bench has it in one step and not in the other");
 }
 
 #[test]

@@ -55,7 +55,10 @@ fn every_rule_tells_the_steps_of_some_pair_apart() {
         !found_in.iter().any(|(ladder, steps)| is_pair(ladder) && *steps == (true, true))
     };
     let never: Vec<&str> = RULES.iter().filter(untold).map(|rule| rule.name).collect();
-    assert_eq!(never, [""; 0], "no pair of the fault bench has it in one step and not in the other");
+    assert_eq!(
+        never, [""; 0],
+        "no pair of the fault bench has it in one step and not in the other"
+    );
 }
 
 #[test]

@@ -137,6 +137,12 @@ impl Model {
         self.by_share().into_iter().next()
     }
 
+    /// The busiest of the terms that are a kernel's own work, which starting blocks is not.
+    #[must_use]
+    pub fn busiest_at_work(&self) -> Option<(Term, f64)> {
+        self.by_share().into_iter().find(|(term, _)| *term != Term::BlockScheduler)
+    }
+
     /// Share of the time that no unit covers; 0 where nothing is known of the units.
     #[must_use]
     pub fn uncovered(&self) -> f64 {

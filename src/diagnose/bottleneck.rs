@@ -18,7 +18,8 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         .first()
         .and_then(|first| crate::rules::find(&first.rule))
         .is_some_and(|rule| rule.kind == Kind::Roof);
-    let known = model.busiest().filter(|_| tells(model));
+    let busiest = if roof { model.busiest_at_work() } else { model.busiest() };
+    let known = busiest.filter(|_| tells(model));
     let Some((term, share)) = known else {
         let too_short = diagnosis.bound == Bound::Launch && model.launch_share() > model.idle();
         return if too_short { small_launch(launch, model) } else { without_units(launch) };

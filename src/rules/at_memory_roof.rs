@@ -37,4 +37,16 @@ mod tests {
         let draft = assert_sides(&RULE, &full, &[&[(DRAM, 80.3)], &[(fma, 90.0)]]);
         assert!(draft.message.contains("at 3.70 TB/s"), "{}", draft.message);
     }
+
+    #[test]
+    fn blocks_that_are_slow_to_start_hide_no_roof() {
+        let mut full = launch(&[
+            (DRAM, 85.0),
+            ("launch__grid_size", 1e5),
+            ("gpc__cycles_elapsed.max", 120_300.0 / 0.95),
+        ]);
+        full.row.compute_capability = Some((9, 0));
+        let draft = super::super::testing::check(&RULE, &full).expect("at the roof");
+        assert!(draft.message.contains("DRAM, works at 90%"), "{}", draft.message);
+    }
 }

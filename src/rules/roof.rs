@@ -10,7 +10,7 @@ use crate::text::{byte_rate, percent};
 /// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
 /// effect names the term with a share of 0.
 pub fn check(case: &Case, bound: Bound) -> Option<Draft> {
-    let (term, share) = case.model.busiest()?;
+    let (term, share) = case.model.busiest_at_work()?;
     if term.bound() != bound || 100.0 * share < ROOF {
         return None;
     }

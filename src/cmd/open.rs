@@ -95,8 +95,8 @@ pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profil
         format!("it was recorded at {}", recorded.join(" and at "))
     };
     Err(Error::Usage(format!(
-        "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, `adoprof step \
-         --kernel {step} --live` profiles it",
+        "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, the same command \
+         with --live instead of --recorded profiles it",
         ladder.name(),
         show(&wanted)
     )))

@@ -64,7 +64,11 @@ fn check(case: &Case) -> Option<Draft> {
     let at = place(&locations, "the loop with most loads");
     let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
     let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
-        format!(" DRAM works at {} of the rate it can reach.", percent(share))
+        let others = case.model.busiest().filter(|(term, _)| *term != Term::Dram);
+        let busier = others.map_or_else(String::new, |(term, share)| {
+            format!("; the busiest, {}, at {}", term.title(), percent(share))
+        });
+        format!(" DRAM works at {} of the rate it can reach{busier}.", percent(share))
     });
     Some(Draft {
         message: format!(
@@ -78,6 +82,12 @@ fn check(case: &Case) -> Option<Draft> {
                 "The address in {at} is what the same load gave last, so no unrolling helps: let a \
                  thread follow two or more chains side by side, keep more warps resident, or shorten \
                  the way (a flatter structure, hot levels in shared memory)."
+            )
+        } else if loads_in_flight(case).around == Around::NoLoop {
+            format!(
+                "Put {more} loads in flight in {at}: let a thread take several elements and load all \
+                 of them before it uses the first, as one float4 where addresses allow; fewer blocks \
+                 then do the same work."
             )
         } else {
             format!(
@@ -164,8 +174,10 @@ fn loads_in_flight(case: &Case) -> Loads {
     };
     let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
     let is_load = |index: &usize| {
-        matches!(listing.sass.entries[*index].family, Family::Load(Space::Global | Space::Generic))
-            && listing.executed(*index) > 0.0
+        matches!(
+            listing.sass.entries[*index].family,
+            Family::Load(Space::Global | Space::Generic) | Family::Texture
+        ) && listing.executed(*index) > 0.0
     };
     let now = (before.filter(is_load).count() as f64).max(1.0);
     Loads { now, then, around }

@@ -76,7 +76,8 @@ block work on several outputs, or turn repeated matrix-vector products into one 
 fn check(case: &Case) -> Option<Draft> {
     let (sectors, read) = (case.need(SECTORS), case.need(READ));
     // Excess sectors of strided lanes are another fault; only what addresses need counts.
-    let asked = SECTOR * case.get(IDEAL).map_or(sectors, |ideal| ideal.min(sectors));
+    let needed = needed_by_loads(case).or_else(|| case.get(IDEAL));
+    let asked = SECTOR * needed.map_or(sectors, |needed| needed.min(sectors));
     if !(read > 0.0 && asked / read >= REUSE) {
         return None;
     }
@@ -156,6 +157,18 @@ fn check(case: &Case) -> Option<Draft> {
         },
         locations,
     })
+}
+
+/// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of
+/// that name has the stores' as well.
+fn needed_by_loads(case: &Case) -> Option<f64> {
+    let listing = Listing::of(case.launch)?;
+    let loads = listing
+        .entries()
+        .filter(|(_, entry)| matches!(entry.family, Family::Load(Space::Global | Space::Generic)));
+    let needed: f64 =
+        loads.map(|(index, _)| listing.row(index).counters.l2_sectors_global_ideal).sum();
+    (needed > 0.0).then_some(needed)
 }
 
 /// What goes of the instructions: the loads of what was loaded before, with their addressing where the
@@ -244,7 +257,7 @@ impl SharedLoads {
     }
 }
 
-/// True where most of what is loaded is at addresses that were loaded themselves: which of it repeats
+/// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
 /// is the data's affair, and no tile can be planned for it.
 fn by_data(case: &Case) -> bool {
     let Some(listing) = Listing::of(case.launch) else { return false };
@@ -255,7 +268,7 @@ fn by_data(case: &Case) -> bool {
         all += sectors;
         unknown += if copies.is_none() { sectors } else { 0.0 };
     }
-    unknown > 0.5 * all
+    unknown > 0.0 && unknown >= 0.5 * all
 }
 
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data

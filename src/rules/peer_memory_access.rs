@@ -22,13 +22,14 @@ works on its own memory and only borders are exchanged.",
 pub const RULE: Rule = Rule {
     name: "peer-memory-access",
     kind: Kind::Cause,
-    summary: "data is read over the bus from another device's memory",
+    summary: "data is read from or written to another device's memory",
     explanation: "\
 With peer access enabled a kernel can follow pointers into another device's memory. Every miss \
 then crosses NVLink or the bus, at a fraction of the rate of the device's own memory and several \
 times its latency. The rule counts the sectors that L2 fetched from a peer and the data that came or \
 went over NVLink: on Hopper what L1 asks of a peer behind NVLink passes no L2 of the device, so that \
-only NVLink's own counters show it. They count other kernels' traffic too. The time without it takes the same bytes from the device's own memory; the copy itself, which \
+only NVLink's own counters show it (nvlrx__bytes_data_user.sum and nvltx__bytes_data_user.sum, where \
+the profile has them). They count other kernels' traffic too. The time without it takes the same bytes from the device's own memory; the copy itself, which \
 overlaps with other work at best, is not counted.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,

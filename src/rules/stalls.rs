@@ -64,7 +64,8 @@ pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
 fn awaited(case: &Case, reason: StallReason) -> Option<String> {
     let listing = Listing::of(case.launch)?;
     let blame = listing.blame_by_line(reason);
-    let first = blame.first()?;
+    // A store makes no value: what comes after it waits until it has read its registers.
+    let first = blame.first().filter(|first| !first.opcode.starts_with("ST"))?;
     let (producer, waiting) = (first.producer.1?, first.waiting.1?);
     let from = if producer == waiting { "itself".to_owned() } else { format!("line {producer}") };
     Some(format!(" What line {waiting} waits for comes from {from} ({}).", first.opcode))

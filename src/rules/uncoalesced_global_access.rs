@@ -4,7 +4,7 @@ use super::case::place;
 use super::{Case, Draft, Kind, Rule, Threshold};
 use crate::export::SourceRow;
 use crate::export::stall::StallReason;
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Location};
 use crate::model::{Effect, Term};
 use crate::sass::Listing;
 use crate::text::{count, percent};
@@ -58,6 +58,10 @@ through shared memory, or change the layout.",
     check,
 };
 
+/// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
+/// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
+const SHIFTED: f64 = 1.5;
+
 fn check(case: &Case) -> Option<Draft> {
     let (sectors, ideal) = (case.need(SECTORS), case.need(IDEAL));
     let excess = sectors - ideal;
@@ -78,6 +82,10 @@ fn check(case: &Case) -> Option<Draft> {
             ratio(sectors, ideal),
         )
     });
+    let first = locations.first().and_then(|location| case.row(location));
+    let shifted = first.is_some_and(|row| {
+        row.counters.l2_sectors_global < SHIFTED * row.counters.l2_sectors_global_ideal
+    });
     let (effect, payer) = cost(case, sectors, ideal);
     Some(Draft {
         message: format!(
@@ -94,15 +102,29 @@ fn check(case: &Case) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: format!(
-            "Let neighbouring lanes of a warp take neighbouring addresses in {}: give a row to a \
-             warp and stride its lanes along it, or stage a tile through shared memory. Ideal there \
-             is one sector for 8 lanes of 4 bytes.",
-            place(&locations, "the access with the widest stride between lanes"),
-        ),
+        hint: hint(&locations, shifted),
         locations,
         effect,
     })
+}
+
+/// The change: of rows that start in the middle of a sector another one than of strides.
+fn hint(locations: &[Location], shifted: bool) -> String {
+    if shifted {
+        return format!(
+            "The lanes of {} take neighbouring addresses already, but begin in the middle of a sector: \
+             pad rows so that they begin at a multiple of 32 bytes, or fetch a value once for the \
+             several results that it serves (registers, shuffles, a tile with its border in shared \
+             memory).",
+            place(locations, "the access"),
+        );
+    }
+    format!(
+        "Let neighbouring lanes of a warp take neighbouring addresses in {}: give a row to a warp and \
+         stride its lanes along it, or stage a tile through shared memory. Ideal there is one sector \
+         for 8 lanes of 4 bytes.",
+        place(locations, "the access with the widest stride between lanes"),
+    )
 }
 
 /// `8:1`, with a decimal where it is not whole.
@@ -299,5 +321,19 @@ mod tests {
         let share = effect.share_of_stall(StallReason::LongScoreboard)
             / effect.share_of_stall(StallReason::LgThrottle);
         assert!((share - (0.5 + 0.5 * 0.6)).abs() < 1e-12, "{share}");
+    }
+
+    #[test]
+    fn dense_lanes_that_begin_within_a_sector_are_told_so() {
+        let mut shifted = launch(STRIDED);
+        let counters = |sectors| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: 400.0,
+            ..SourceCounters::default()
+        };
+        shifted.lines = vec![line(9, "v += in[k];", counters(599.0))];
+        assert!(check(&RULE, &shifted).unwrap().hint.contains("in the middle of a sector"));
+        shifted.lines = vec![line(9, "v += in[k];", counters(600.0))];
+        assert!(check(&RULE, &shifted).unwrap().hint.contains("give a row to a warp"));
     }
 }

@@ -56,7 +56,10 @@ impl Checker<'_> {
         if ![1, 2, 4].contains(&texture.channels) {
             return self.fail(
                 argument,
-                format!("an element of a texture has 1, 2 or 4 channels, not {}", texture.channels),
+                format!(
+                    "an element of a texture has 1, 2 or 4 channels, not {}: write one of them",
+                    texture.channels
+                ),
             );
         }
         Ok(())

@@ -75,10 +75,14 @@ block work on several outputs, or turn repeated matrix-vector products into one 
 
 fn check(case: &Case) -> Option<Draft> {
     let (sectors, read) = (case.need(SECTORS), case.need(READ));
+    // No more than this is asked for: the instructions need not be read where it is too little.
+    if !(read > 0.0 && SECTOR * sectors / read >= REUSE) {
+        return None;
+    }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.
     let needed = needed_by_loads(case).or_else(|| case.get(IDEAL));
     let asked = SECTOR * needed.map_or(sectors, |needed| needed.min(sectors));
-    if !(read > 0.0 && asked / read >= REUSE) {
+    if asked / read < REUSE {
         return None;
     }
     let repeated = 1.0 - read / asked;

@@ -10,8 +10,9 @@ mod ranking;
 
 use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
 use crate::frame::Launch;
-use crate::model::{Effect, Model, Term};
+use crate::model::{Effect, Model};
 use crate::rules::{Case, Draft, Kind, RULES, Rule};
+use crate::term::Term;
 
 pub use bottleneck::bottleneck_sentence;
 pub use ranking::RankingStep;
@@ -228,7 +229,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::stall::StallReason;
+    use crate::metric::stall::StallReason;
 
     /// Latency-bound: half of the time waits for data, most of which more loads would cover.
     fn order(occupancy_pct: f64, possible_blocks: f64) -> Vec<String> {

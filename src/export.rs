@@ -3,19 +3,12 @@
 //! The formats are ncu's `raw`, `details` and `source` pages as CSV, and its binary report. Nothing
 //! after this module knows which of them a number came from.
 
-pub mod csv_pages;
-pub mod details;
-pub mod ncu_message;
-pub mod number;
-pub mod pages;
-pub mod raw;
+pub mod csv;
 pub mod report;
 pub mod section;
-pub mod source;
-pub mod stall;
 pub mod unit;
 
-use stall::StallReason;
+use crate::metric::stall::StallReason;
 
 /// What one profile holds, whatever file it came from.
 #[derive(Debug, Clone, Default, PartialEq)]

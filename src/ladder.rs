@@ -1,7 +1,7 @@
 //! Ladders: kernels as data.
 //!
 //! A ladder is a directory with a `ladder.toml` and `.cu` files. Read, checked, and with its
-//! expressions evaluated for one problem size, a step is a [`plan::Plan`], which is all that the
+//! expressions evaluated for one problem size, a step is a [`crate::plan::Plan`], which is all that the
 //! launcher sees.
 
 mod check;
@@ -13,7 +13,6 @@ pub mod manifest;
 mod memory_tests;
 pub mod nearest;
 pub mod overrides;
-pub mod plan;
 mod planner;
 pub mod rule_names;
 mod source;
@@ -154,7 +153,7 @@ impl Ladder {
     /// # Errors
     /// [`Error::Usage`] for an unknown step or parameter and for a size that can't be run,
     /// [`Error::Manifest`] where an expression makes no sense at this size.
-    pub fn plan(&self, step: &str, overrides: &Overrides, sms: u32) -> Result<plan::Plan> {
+    pub fn plan(&self, step: &str, overrides: &Overrides, sms: u32) -> Result<crate::plan::Plan> {
         self.plan_tuned(step, overrides, &Tuning::default(), sms)
     }
 
@@ -168,7 +167,7 @@ impl Ladder {
         overrides: &Overrides,
         tuning: &Tuning,
         sms: u32,
-    ) -> Result<plan::Plan> {
+    ) -> Result<crate::plan::Plan> {
         planner::plan(self, self.step(step)?, overrides, tuning, sms)
     }
 
@@ -183,7 +182,7 @@ impl Ladder {
         variant: &str,
         overrides: &Overrides,
         sms: u32,
-    ) -> Result<plan::Plan> {
+    ) -> Result<crate::plan::Plan> {
         let step = self.step(step)?;
         planner::variant_plan(self, step, step.variant(variant)?, overrides, sms)
     }

@@ -23,7 +23,7 @@ use cudarc::driver::{
 
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::ladder::plan::{Argument, DType, Launch, Place, Plan};
+use crate::plan::{Argument, DType, Launch, Place, Plan};
 use crate::problem::buffer::poison_byte;
 
 use memory::Memory;
@@ -113,7 +113,7 @@ impl Prepared {
     /// [`Error::Usage`] where the problem does not fit the device's memory.
     pub fn new(device: &Device, plan: Plan, limit: Duration) -> Result<Self> {
         let own = plan.buffers.iter().filter(|buffer| buffer.place == Place::Device);
-        device.check_memory(own.map(crate::ladder::plan::Buffer::bytes).sum(), &plan)?;
+        device.check_memory(own.map(crate::plan::Buffer::bytes).sum(), &plan)?;
         let peer = match plan.buffers.iter().find(|buffer| buffer.place == Place::Peer) {
             Some(buffer) => Some(Peer::of(device, &buffer.name)?),
             None => None,
@@ -194,7 +194,7 @@ impl Prepared {
     /// # Errors
     /// [`Error::Kernel`] where the driver refuses.
     pub fn poison(&mut self) -> Result<()> {
-        use crate::ladder::plan::Role;
+        use crate::plan::Role;
         use cudarc::driver::DevicePtrMut;
         for (index, buffer) in self.plan.buffers.iter().enumerate() {
             if !matches!(buffer.role, Role::Output | Role::Scratch) {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{StepInfo, Timing};
 use crate::finding::Bound;
-use crate::ladder::plan::VariantKind;
+use crate::plan::VariantKind;
 
 pub use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
 pub use conclusion::conclusions;

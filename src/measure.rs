@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::document::{LibraryTime, Rate, StepInfo, Timing};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Check, Plan, Role};
 use crate::launch::{Device, Prepared, Repetitions};
+use crate::plan::{Check, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::{self, Expected, HostBuffer, Tolerance};
 use crate::progress::Progress;
@@ -184,7 +184,7 @@ fn expected(
             progress.stage(format!("{}: running {} for comparison", plan.step, reference.step));
             let mut other = Prepared::new(device, (**reference).clone(), limit)?;
             // The reference may read a buffer that this step does not have: same seed, same values.
-            let is_there = |buffer: &crate::ladder::plan::Buffer| {
+            let is_there = |buffer: &crate::plan::Buffer| {
                 !matches!(buffer.role, Role::Input | Role::State)
                     || inputs.get(&buffer.name).is_some()
             };

@@ -5,6 +5,7 @@
 //! calls it to that name. A metric that is not here is still kept in the frames and diffed; rules
 //! just can't see it.
 
+pub mod stall;
 mod table;
 
 use std::collections::HashMap;

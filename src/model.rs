@@ -22,19 +22,18 @@ pub mod counts;
 mod effect;
 mod left;
 mod merged;
-mod term;
 
 use crate::ceiling::{self, Ceilings};
-use crate::export::stall::StallReason;
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
-use crate::sass::{Listing, idle};
+use crate::metric::stall::StallReason;
+use crate::sass::questions::idle;
+use crate::term::Term;
 
 pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use merged::LONE_LAUNCH_NS;
-pub use term::Term;
 
 use left::Left;
 
@@ -106,7 +105,7 @@ impl Model {
             .get("smsp__average_warp_latency_per_inst_issued.ratio")
             // Of another pass than its parts, it can fall short of their sum by a little.
             .map(|cycles| cycles.max(stall_cycles.iter().sum()));
-        let for_few = Listing::of(launch).map_or(0.0, |listing| idle::waits_for_few(&listing));
+        let for_few = launch.listing().map_or(0.0, |listing| idle::waits_for_few(&listing));
         Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, for_few, warp_latency }
     }
 

@@ -4,29 +4,12 @@
 //! given, opens no file and knows no terminal. All text from outside passes through
 //! [`crate::text::printable`] on its way: in the layout for people, cell by cell in CSV.
 
-mod bars;
-mod bench_csv;
-mod bench_text;
 mod csv;
-mod diff_text;
-mod finding_text;
-mod grid;
-mod header;
-mod layout;
-mod ledger_text;
-mod limiter_text;
 mod markdown;
-mod markdown_tables;
 mod number;
-mod page;
-mod ranking_text;
-mod run_text;
 mod sarif;
 mod several;
 mod steps;
-mod sweep_tables;
-mod sweep_text;
-mod table;
 mod text;
 
 #[cfg(test)]
@@ -48,8 +31,8 @@ use crate::sweep::SweepDocument;
 
 pub use several::render_documents;
 
-pub(crate) use grid::grid;
-pub(crate) use layout::wrap;
+pub(crate) use text::grid::grid;
+pub(crate) use text::layout::wrap;
 
 /// How a report for people looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +107,7 @@ pub fn render_run(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        Format::Text => run_text::run(run, style, out),
+        Format::Text => text::run::run(run, style, out),
         Format::Json => json(run, out),
         Format::Markdown => markdown::run(run, out),
         Format::Csv => csv::run(run, out),
@@ -143,7 +126,7 @@ pub fn render_diff(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        Format::Text => diff_text::diff(diff, style, out),
+        Format::Text => text::diff::diff(diff, style, out),
         Format::Json => json(diff, out),
         Format::Markdown => markdown::diff(diff, out),
         Format::Csv => csv::diff(diff, out),
@@ -161,7 +144,7 @@ pub fn render_limiter(
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    if as_json { json(document, out) } else { limiter_text::limiter(document, style, out) }
+    if as_json { json(document, out) } else { text::limiter::limiter(document, style, out) }
 }
 
 /// Writes a sweep. It has no findings, so SARIF, which has a place for nothing else, is its JSON.
@@ -175,10 +158,10 @@ pub fn render_sweep(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        Format::Text => sweep_text::sweep(sweep, style, out),
+        Format::Text => text::sweep::sweep(sweep, style, out),
         Format::Json | Format::Sarif => json(sweep, out),
-        Format::Markdown => sweep_tables::markdown(sweep, out),
-        Format::Csv => sweep_tables::csv(sweep, out),
+        Format::Markdown => markdown::sweep::markdown(sweep, out),
+        Format::Csv => markdown::sweep::csv(sweep, out),
     }
 }
 
@@ -193,9 +176,9 @@ pub fn render_bench(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        TableFormat::Text => bench_text::bench(document, style, out),
+        TableFormat::Text => text::bench::bench(document, style, out),
         TableFormat::Json => json(document, out),
-        TableFormat::Csv => bench_csv::csv(document, out),
+        TableFormat::Csv => csv::bench::csv(document, out),
     }
 }
 
@@ -210,9 +193,9 @@ pub fn render_ledger(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        TableFormat::Text => ledger_text::ledger(document, style, out),
+        TableFormat::Text => text::ledger::ledger(document, style, out),
         TableFormat::Json => json(document, out),
-        TableFormat::Csv => ledger_text::csv(document, out),
+        TableFormat::Csv => text::ledger::csv(document, out),
     }
 }
 
@@ -221,7 +204,7 @@ pub fn render_ledger(
 /// # Errors
 /// Whatever writing to `out` gives.
 pub fn render_notices(notices: &[String], style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = page::Page::new(style);
+    let mut page = text::page::Page::new(style);
     for notice in notices {
         page.labelled("", "note:", notice);
     }

@@ -3,75 +3,17 @@
 //! A rule is a record with its documentation and a function. [`RULES`] is the registry, in the order
 //! in which `explain` prints them; `explain`, the collection's metric list and the tests read it.
 
-pub mod achieved_occupancy_below_theoretical;
-pub mod at_compute_roof;
-pub mod at_memory_roof;
-pub mod barrier_stalls;
-pub mod block_size_not_warp_multiple;
-pub mod constant_cache_divergence;
-pub mod constant_cache_misses;
-pub mod fixed_latency_stalls;
-pub mod global_atomic_contention;
-pub mod grid_too_small;
-pub mod host_memory_access;
-pub mod idle_threads;
-pub mod instruction_cache_misses;
-pub mod instruction_overhead;
-pub mod integer_arithmetic_bound;
-pub mod issue_slots_underused;
-pub mod launch_overhead_bound;
-pub mod lg_throttle;
-pub mod local_memory_array;
-pub mod long_scoreboard_stalls;
-pub mod low_instruction_parallelism;
-pub mod low_memory_parallelism;
-pub mod math_pipe_throttle;
-pub mod memory_fence_stalls;
-pub mod mio_throttle;
-pub mod missing_data_reuse;
-pub mod narrow_global_access;
-pub mod occupancy_limited_by_block_size;
-pub mod occupancy_limited_by_registers;
-pub mod occupancy_limited_by_shared_memory;
-pub mod partial_wave;
-pub mod peer_memory_access;
-pub mod register_spilling;
-pub mod runs;
-mod shared_atomic_contention;
-pub mod shared_bank_conflicts;
-pub mod shared_memory_pressure;
-pub mod short_scoreboard_stalls;
-pub mod slow_math_functions;
-pub mod store_drain_stalls;
-pub mod tensor_cores_unused;
-pub mod tex_throttle;
-pub mod thread_divergence;
-pub mod uncoalesced_global_access;
-pub mod unexpected_fp64;
-pub mod unfused_multiply_add;
-pub mod unpacked_half_precision;
-pub mod workload_imbalance;
-
-mod atomics;
-mod case;
-mod lanes;
-mod limits;
-mod local;
-mod occupancy;
-mod opcodes;
-mod packed;
-mod remote;
-mod roof;
-mod shares;
-mod stalls;
+pub mod causes;
+pub mod limits;
+pub mod symptoms;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use crate::finding::{Bound, Evidence, Location};
 use crate::frame::Launch;
 use crate::model::Effect;
 
-pub use case::Case;
+pub use crate::evidence::subject::Case;
 
 /// What kind of statement a rule makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,53 +79,53 @@ pub struct Draft {
 
 /// All rules: causes, symptoms, roofs.
 pub const RULES: &[&Rule] = &[
-    &grid_too_small::RULE,
-    &partial_wave::RULE,
-    &block_size_not_warp_multiple::RULE,
-    &workload_imbalance::RULE,
-    &occupancy_limited_by_registers::RULE,
-    &occupancy_limited_by_shared_memory::RULE,
-    &occupancy_limited_by_block_size::RULE,
-    &achieved_occupancy_below_theoretical::RULE,
-    &uncoalesced_global_access::RULE,
-    &low_memory_parallelism::RULE,
-    &missing_data_reuse::RULE,
-    &shared_bank_conflicts::RULE,
-    &shared_memory_pressure::RULE,
-    &register_spilling::RULE,
-    &local_memory_array::RULE,
-    &narrow_global_access::RULE,
-    &global_atomic_contention::RULE,
-    &shared_atomic_contention::RULE,
-    &host_memory_access::RULE,
-    &peer_memory_access::RULE,
-    &constant_cache_divergence::RULE,
-    &low_instruction_parallelism::RULE,
-    &thread_divergence::RULE,
-    &idle_threads::RULE,
-    &unexpected_fp64::RULE,
-    &slow_math_functions::RULE,
-    &integer_arithmetic_bound::RULE,
-    &unfused_multiply_add::RULE,
-    &unpacked_half_precision::RULE,
-    &tensor_cores_unused::RULE,
-    &instruction_overhead::RULE,
-    &launch_overhead_bound::RULE,
-    &barrier_stalls::RULE,
-    &memory_fence_stalls::RULE,
-    &lg_throttle::RULE,
-    &mio_throttle::RULE,
-    &tex_throttle::RULE,
-    &long_scoreboard_stalls::RULE,
-    &short_scoreboard_stalls::RULE,
-    &fixed_latency_stalls::RULE,
-    &math_pipe_throttle::RULE,
-    &instruction_cache_misses::RULE,
-    &constant_cache_misses::RULE,
-    &store_drain_stalls::RULE,
-    &issue_slots_underused::RULE,
-    &at_memory_roof::RULE,
-    &at_compute_roof::RULE,
+    &causes::grid_too_small::RULE,
+    &causes::partial_wave::RULE,
+    &causes::block_size_not_warp_multiple::RULE,
+    &causes::workload_imbalance::RULE,
+    &causes::occupancy_limited_by_registers::RULE,
+    &causes::occupancy_limited_by_shared_memory::RULE,
+    &causes::occupancy_limited_by_block_size::RULE,
+    &causes::achieved_occupancy_below_theoretical::RULE,
+    &causes::uncoalesced_global_access::RULE,
+    &causes::low_memory_parallelism::RULE,
+    &causes::missing_data_reuse::RULE,
+    &causes::shared_bank_conflicts::RULE,
+    &causes::shared_memory_pressure::RULE,
+    &causes::register_spilling::RULE,
+    &causes::local_memory_array::RULE,
+    &causes::narrow_global_access::RULE,
+    &causes::global_atomic_contention::RULE,
+    &causes::shared_atomic_contention::RULE,
+    &causes::host_memory_access::RULE,
+    &causes::peer_memory_access::RULE,
+    &causes::constant_cache_divergence::RULE,
+    &causes::low_instruction_parallelism::RULE,
+    &causes::thread_divergence::RULE,
+    &causes::idle_threads::RULE,
+    &causes::unexpected_fp64::RULE,
+    &causes::slow_math_functions::RULE,
+    &causes::integer_arithmetic_bound::RULE,
+    &causes::unfused_multiply_add::RULE,
+    &causes::unpacked_half_precision::RULE,
+    &causes::tensor_cores_unused::RULE,
+    &causes::instruction_overhead::RULE,
+    &causes::launch_overhead_bound::RULE,
+    &symptoms::barrier_stalls::RULE,
+    &symptoms::memory_fence_stalls::RULE,
+    &symptoms::lg_throttle::RULE,
+    &symptoms::mio_throttle::RULE,
+    &symptoms::tex_throttle::RULE,
+    &symptoms::long_scoreboard_stalls::RULE,
+    &symptoms::short_scoreboard_stalls::RULE,
+    &symptoms::fixed_latency_stalls::RULE,
+    &symptoms::math_pipe_throttle::RULE,
+    &symptoms::instruction_cache_misses::RULE,
+    &symptoms::constant_cache_misses::RULE,
+    &symptoms::store_drain_stalls::RULE,
+    &symptoms::issue_slots_underused::RULE,
+    &limits::at_memory_roof::RULE,
+    &limits::at_compute_roof::RULE,
 ];
 
 /// The rule of that name.
@@ -194,15 +136,15 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// The rules that read the text of instructions, which only a source page with SASS has.
 const READ_SASS: &[&str] = &[
-    constant_cache_divergence::RULE.name,
-    instruction_overhead::RULE.name,
-    integer_arithmetic_bound::RULE.name,
-    narrow_global_access::RULE.name,
-    slow_math_functions::RULE.name,
-    tensor_cores_unused::RULE.name,
-    unexpected_fp64::RULE.name,
-    unfused_multiply_add::RULE.name,
-    unpacked_half_precision::RULE.name,
+    causes::constant_cache_divergence::RULE.name,
+    causes::instruction_overhead::RULE.name,
+    causes::integer_arithmetic_bound::RULE.name,
+    causes::narrow_global_access::RULE.name,
+    causes::slow_math_functions::RULE.name,
+    causes::tensor_cores_unused::RULE.name,
+    causes::unexpected_fp64::RULE.name,
+    causes::unfused_multiply_add::RULE.name,
+    causes::unpacked_half_precision::RULE.name,
 ];
 
 /// What a profile without the text of its instructions lacks, as a skipped rule names it.
@@ -216,8 +158,8 @@ pub fn missing(rule: &Rule, launch: &Launch) -> Vec<String> {
     let mut missing: Vec<String> = metrics.map(|name| (*name).to_owned()).collect();
     let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
     // Spilling is counted on some architectures: then the rest of the local accesses are arrays'.
-    let is_array = rule.name == local_memory_array::RULE.name;
-    let counted = is_array && launch.get(local_memory_array::SPILLS).is_some();
+    let is_array = rule.name == causes::local_memory_array::RULE.name;
+    let counted = is_array && launch.get(causes::local_memory_array::SPILLS).is_some();
     if (READ_SASS.contains(&rule.name) || is_array) && !counted && !has_sass() {
         missing.push(SASS_PAGE.to_owned());
     }

@@ -5,39 +5,22 @@
 //! [`Family::Other`], never an error. Opcodes are told apart by families, because the compiler
 //! picks different ones for each architecture (sm_75 to sm_120 were read for this).
 
-pub mod access;
-pub mod arrays;
-pub mod chain;
-pub mod counts;
-pub mod doubles;
-pub mod entry;
-pub mod facts;
+pub mod code;
 pub mod flow;
-pub mod idle;
-pub mod instruction;
-pub mod library;
-pub mod listing;
-pub mod live;
-pub mod marks;
-pub mod mix;
-pub mod opcode;
-pub mod operands;
-pub mod producer;
-pub mod product;
-pub mod reaching;
-pub mod register;
-pub mod sharing;
-pub mod slice;
+pub mod parse;
+pub mod questions;
 
-pub use access::{Space, width_bytes};
-pub use counts::Counts;
-pub use entry::{Entry, Operation};
-pub use facts::Facts;
-pub use instruction::{Instruction, Operand, OperandKind};
-pub use library::Routine;
-pub use listing::{Listing, Sass};
-pub use marks::Marks;
-pub use mix::Mix;
-pub use opcode::{Class, Family};
-pub use producer::{Blame, Link};
-pub use register::Slot;
+pub use code::charge::{Charge, Link};
+pub use code::counts::Counts;
+pub use code::entry::{Entry, Operation};
+pub use code::facts::Facts;
+pub use code::listing::Listing;
+pub use code::marks::Marks;
+pub use code::mix::Mix;
+pub use code::sass::Sass;
+pub use flow::producer::Blame;
+pub use parse::access::{Space, width_bytes};
+pub use parse::instruction::{Instruction, Operand, OperandKind};
+pub use parse::library::Routine;
+pub use parse::opcode::{Class, Family};
+pub use parse::register::Slot;

@@ -67,7 +67,11 @@ impl Pages {
             .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes()))
             .collect();
         // A run whose counters were forbidden has its timing and no pages.
-        if files.is_empty() { Ok(Export::default()) } else { crate::export::pages::read(&files) }
+        if files.is_empty() {
+            Ok(Export::default())
+        } else {
+            crate::export::csv::pages::read(&files)
+        }
     }
 }
 

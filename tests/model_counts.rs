@@ -2,8 +2,9 @@
 
 mod shipped;
 
-use adoprof::model::{Term, counts};
-use adoprof::sass::{Family, Mix};
+use adoprof::model::counts;
+use adoprof::sass::Family;
+use adoprof::term::Term;
 use shipped::{LAUNCHES, Shipped};
 
 /// Below this share of the time a difference is of no matter: a kernel of a few dozen instructions a
@@ -45,7 +46,7 @@ fn counters_and_counts_agree_within_a_tenth() {
         // page does not say: the counter lies between the accesses and both.
         let reads = launch.get("sm__cycles_elapsed.avg").zip(launch.get("launch__sm_count"));
         let reads = reads
-            .zip(Mix::of(launch))
+            .zip(launch.mix())
             .map_or(0.0, |((cycles, sms), mix)| mix.family(Family::System) / (cycles * sms));
         let accesses = counted(Term::Lsu);
         let nearest = measured(Term::Lsu).zip(accesses);

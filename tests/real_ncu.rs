@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use adoprof::diagnose::diagnose;
-use adoprof::export::{Export, MetricRow, SourceCounters, SourceRow, pages, report};
+use adoprof::export::csv::pages;
+use adoprof::export::{Export, MetricRow, SourceCounters, SourceRow, report};
 use adoprof::frame::Launch;
 use adoprof::ncu::{self, Limits};
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use adoprof::diagnose::{Diagnosis, bottleneck_sentence, diagnose};
-use adoprof::export::pages;
+use adoprof::export::csv::pages;
 use adoprof::finding::{Bound, Finding};
 use adoprof::frame::Launch;
 use adoprof::model::Model;

@@ -3,8 +3,9 @@
 use super::LEAST_GAIN;
 use super::table::{Acts, Entry};
 use crate::finding::{Finding, Skipped};
-use crate::model::{Effect, Model, Term};
+use crate::model::{Effect, Model};
 use crate::rules;
+use crate::term::Term;
 use crate::text::percent;
 
 /// The reason against a promise; `None` where a finding promises the same.

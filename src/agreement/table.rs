@@ -5,8 +5,8 @@
 //! generously: where its text offers two causes, either counts as named. A rule whose text names no
 //! fault that could be taken away has an empty list and a sentence that says why.
 
-use crate::export::stall::StallReason;
-use crate::model::Term;
+use crate::metric::stall::StallReason;
+use crate::term::Term;
 
 /// What taking away all that a rule speaks of would act on: the most that its promise could mean.
 #[derive(Debug, Clone, Copy, PartialEq)]

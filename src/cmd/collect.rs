@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::output::Printer;
 use crate::cli::{Collect, Collection};
 use crate::error::{Error, Result};
-use crate::export::raw::merge;
+use crate::export::csv::raw::merge;
 use crate::frame::Launch;
 use crate::ncu::adaptive::{self, Further};
 use crate::ncu::arguments::take_values;

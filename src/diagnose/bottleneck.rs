@@ -1,11 +1,12 @@
 //! The bottleneck of a launch in one sentence.
 
 use super::Diagnosis;
-use crate::export::stall::StallReason;
 use crate::finding::Bound;
 use crate::frame::Launch;
-use crate::model::{Model, Term};
+use crate::metric::stall::StallReason;
+use crate::model::Model;
 use crate::rules::Kind;
+use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
 /// What holds the launch back, in one sentence: which class of bottleneck, which unit, how busy it

@@ -105,7 +105,7 @@ fn v100_third_step_is_sent_to_shared_memory() {
         ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 70.0),
     ]);
     let mut sweep = SourceCounters { wavefronts_shared: 100.0, ..SourceCounters::default() };
-    sweep.stall_samples[crate::export::stall::StallReason::ShortScoreboard as usize] = 900.0;
+    sweep.stall_samples[crate::metric::stall::StallReason::ShortScoreboard as usize] = 900.0;
     launch.lines = vec![line(114, "if (id < s) smem[id] += smem[id+s];", sweep)];
     let diagnosis = diagnose(&launch);
     let first = &diagnosis.findings[0];

@@ -56,7 +56,7 @@ const LEAST_CHANGE: f64 = 0.01;
 mod tests {
     use super::*;
     use crate::frame::Launch;
-    use crate::model::Term;
+    use crate::term::Term;
 
     #[test]
     fn each_row_takes_one_more_fault_away() {

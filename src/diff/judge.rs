@@ -3,7 +3,7 @@
 use polars::prelude::*;
 
 use super::MetricChange;
-use crate::export::stall::StallReason;
+use crate::metric::stall::StallReason;
 use crate::metric::{self, Better};
 
 /// A smaller change, relative to the larger value, is scatter: replayed passes of one kernel differ

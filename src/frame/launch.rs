@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::export::source::is_toolkit;
-use crate::export::stall::StallReason;
+use crate::export::csv::source::is_toolkit;
 use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
-use crate::sass::{Facts, Sass};
+use crate::metric::stall::StallReason;
+use crate::sass::{Facts, Listing, Mix, Sass};
 
 /// One kernel launch with everything known of it.
 ///
@@ -92,7 +92,7 @@ impl Launch {
             launch.instructions.shrink_to_fit();
             // The page has them line by line; all that looks at them goes by addresses.
             launch.instructions.sort_by_key(|row| row.address);
-            let _ = launch.sass();
+            let _ = launch.listing();
         }
         launches
     }
@@ -122,17 +122,19 @@ impl Launch {
         self.get(&reason.ratio_metric())
     }
 
-    /// The SASS of [`Launch::instructions`] taken apart, worked out once, for launches of an export
-    /// when they are read: change the instructions before the first call, or on a copy.
+    /// The machine code beside its counts; `None` where the export has no instructions or not their
+    /// text. The code is taken apart once, for launches of an export when they are read: change the
+    /// instructions before the first call, or on a copy.
     #[must_use]
-    pub fn sass(&self) -> &Sass {
-        self.sass.sass.get_or_init(|| Sass::new(&self.instructions))
+    pub fn listing(&self) -> Option<Listing<'_>> {
+        let sass = self.sass.sass.get_or_init(|| Sass::new(&self.instructions));
+        Listing::new(&self.instructions, sass, &self.sass.facts)
     }
 
-    /// What was asked of the SASS so far, under the same condition as [`Launch::sass`].
+    /// What the executed instructions are, worked out once; `None` without SASS.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
-        &self.sass.facts
+    pub fn mix(&self) -> Option<&Mix> {
+        self.listing().map(|listing| listing.mix())
     }
 
     /// Duration under the profiler, ns.

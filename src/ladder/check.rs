@@ -13,9 +13,9 @@ use toml::Spanned;
 use super::expression::{Expression, RESERVED};
 use super::manifest::{Formula, Manifest, Origin, Sizes};
 use super::nearest::hint;
-use super::plan::Source;
 use super::{Case, Ladder};
 use crate::error::Result;
+use crate::plan::Source;
 use crate::text::printable;
 
 /// Reads a `.cu` file of the ladder by its name in the manifest.

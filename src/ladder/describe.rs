@@ -2,7 +2,8 @@
 
 use super::{Ladder, Step};
 use crate::error::Result;
-use crate::report::{grid, wrap};
+use crate::report::grid;
+use crate::report::wrap;
 
 /// The built-in ladders: those of the literature, then the fault bench by its names.
 ///

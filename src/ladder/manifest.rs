@@ -15,8 +15,8 @@ pub(super) use argument::{Argument, Scalar, Texture};
 use super::expression::Expression;
 use super::flag::Flag;
 use super::nearest::nearest;
-use super::plan::{DType, Fill, Role, VariantKind};
 use crate::error::{Error, Result};
+use crate::plan::{DType, Fill, Role, VariantKind};
 
 /// The file's name in a ladder's directory.
 pub const FILE: &str = "ladder.toml";

@@ -1,8 +1,8 @@
 //! Memory of the host and of other devices, and textures: plans and mistakes.
 
 use super::Overrides;
-use super::plan::{Argument, Place, Texture};
 use super::tests::broken;
+use crate::plan::{Argument, Place, Texture};
 
 #[test]
 fn buffers_lie_where_the_step_wants_them() {

@@ -10,10 +10,11 @@ use super::expression::Values;
 use super::manifest::Formula;
 use super::nearest::hint;
 use super::overrides::Overrides;
-use super::plan::{self, Buffer, Check, Fill, Place, Plan};
 use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
+use crate::plan;
+use crate::plan::{Buffer, Check, Fill, Place, Plan};
 use crate::problem::reference;
 use crate::text::printable;
 

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use include_dir::{Dir, include_dir};
 
 use super::manifest::{FILE, Origin};
-use super::plan::Source;
 use super::{Ladder, check, nearest};
 use crate::error::{Error, Result};
+use crate::plan::Source;
 
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");

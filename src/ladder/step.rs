@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::manifest::{self, Published};
 use super::nearest;
 use super::overrides::Overrides;
-use super::plan::{Source, VariantKind};
 use crate::error::{Error, Result};
+use crate::plan::{Source, VariantKind};
 
 /// A step of a ladder.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::plan::{Argument, Check, DType, Role};
 use super::{Ladder, Overrides, parse_overrides};
 use crate::error::Error;
+use crate::plan::{Argument, Check, DType, Role};
 
 fn ado() -> Ladder {
     Ladder::builtin("ado").unwrap()
@@ -372,7 +372,7 @@ proptest::proptest! {
         let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
         let characters = text.char_indices().filter(|(index, _)| !(start..start + length).contains(index));
         let text: String = characters.map(|(_, c)| c).collect();
-        let source = super::plan::Source { name: "s.cu".into(), text: String::new(), path: None };
+        let source = crate::plan::Source { name: "s.cu".into(), text: String::new(), path: None };
         let origin = super::manifest::Origin { path: Path::new("ladder.toml"), text: &text };
         if let Ok(ladder) = super::check::ladder(origin, &|_| Ok(source.clone())) {
             for step in ladder.steps() {

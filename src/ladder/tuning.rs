@@ -87,7 +87,7 @@ impl Ladder {
 mod tests {
     use super::*;
     use crate::ladder::parse_overrides;
-    use crate::ladder::plan::Check;
+    use crate::plan::Check;
 
     const MANIFEST: &str = r#"
 name = "t"

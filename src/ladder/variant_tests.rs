@@ -1,9 +1,9 @@
 //! Variants plan on their steps' memory, and mistakes in them are named with their lines.
 
-use super::plan::{Argument, Check};
 use super::tests::{broken, size, user};
 use super::{Ladder, Overrides};
 use crate::error::Error;
+use crate::plan::{Argument, Check};
 
 const VARIANT: &str = "[[steps.variants]]\nname = \"bare\"\nkind = \"what-if\"\ntitle = \"without\"\nflags = [\"-DN={N / 2}\"]\nremoves = [\"barrier-stalls\"]\n";
 

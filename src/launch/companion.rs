@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, sys};
 use super::texture::Textures;
 use super::{Device, Prepared, device, is_stuck, load};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Launch, Plan};
+use crate::plan::{Launch, Plan};
 
 /// A plan that is loaded and runs on the buffers of a [`Prepared`] one.
 pub struct Companion {

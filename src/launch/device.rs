@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, DriverError, sys};
 
 use crate::error::{Error, Result};
-use crate::ladder::plan::Plan;
+use crate::plan::Plan;
 use crate::text;
 
 /// An opened CUDA device.

@@ -8,7 +8,7 @@ use cudarc::driver::DevicePtr;
 use super::{Device, Prepared, Repetitions};
 use crate::document::LibraryTime;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{DType, Role};
+use crate::plan::{DType, Role};
 
 /// A routine that a manifest can name as `library`.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use cudarc::nvrtc::Ptx;
 use super::device::{self, Device};
 use crate::cache;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Launch, Plan, Source};
 use crate::nvrtc;
+use crate::plan::{Launch, Plan, Source};
 
 /// Compiles a plan's source and loads it: the function of each launch.
 pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {

@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 
 use super::device::describe;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Argument, Buffer, DType, Launch, Texture};
+use crate::plan::{Argument, Buffer, DType, Launch, Texture};
 
 /// The texture objects that some launches take. The buffers must outlive them.
 pub(super) struct Textures {

@@ -103,7 +103,7 @@ impl Prepared {
 
     /// True where part of the step's buffers would still be in L2 at the next repetition.
     fn stays_in_l2(&self, device: &Device) -> bool {
-        let held: u64 = self.plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
+        let held: u64 = self.plan.buffers.iter().map(crate::plan::Buffer::bytes).sum();
         held < 4 * device.l2_bytes
     }
 

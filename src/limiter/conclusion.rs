@@ -1,7 +1,7 @@
 //! What times and counts mean, in sentences.
 
 use super::{Accesses, Limiter, LimiterDocument, VariantTime, Verdict, profile};
-use crate::ladder::plan::VariantKind;
+use crate::plan::VariantKind;
 use crate::text::{byte_rate, bytes, count, duration, percent, significant};
 
 /// A time that grows by less than a tenth where the work doubles does not grow: too few threads were

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ladder::plan::{
+use crate::plan::{
     Argument, Buffer, Check, DType, Fill, Launch, Metric, Place, Plan, Role, Source,
 };
 

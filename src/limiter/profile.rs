@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Limiter;
 use crate::finding::Bound;
-use crate::model::{Model, Term};
+use crate::model::Model;
+use crate::term::Term;
 use crate::text::percent;
 
 /// The busiest unit of a profile.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::document::SCHEMA;
-use crate::ladder::plan::VariantKind;
+use crate::plan::VariantKind;
 
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * b.abs().max(1.0)

@@ -1,7 +1,7 @@
 //! What the atomic unit of an L2 slice can reach.
 
 use crate::frame::Launch;
-use crate::sass::{Family, Listing, Space};
+use crate::sass::{Family, Space};
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -26,7 +26,7 @@ pub(super) fn share(launch: &Launch) -> f64 {
     if busiest < FEW_ADDRESSES * average {
         return 1.0;
     }
-    let Some(listing) = Listing::of(launch) else { return 1.0 };
+    let Some(listing) = launch.listing() else { return 1.0 };
     let global = listing.entries().filter(|(_, entry)| {
         matches!(
             entry.family,
@@ -40,7 +40,7 @@ pub(super) fn share(launch: &Launch) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sass::listing::tests::launch;
+    use crate::sass::code::listing::tests::launch;
 
     fn share_of(text: &str, busiest: f64, average: f64) -> f64 {
         let mut launch = launch(&[(text, 10.0), ("EXIT", 1.0)]);

@@ -5,10 +5,9 @@
 //! times the SMs, or a cycle for the whole of DRAM. Work of the math pipes is counted from the
 //! executed instructions, so it needs the source page with its SASS.
 
-use super::Term;
 use crate::ceiling;
 use crate::frame::Launch;
-use crate::sass::Mix;
+use crate::term::Term;
 
 /// Rates a cycle and SM of one compute capability, in warp instructions.
 struct Rates {
@@ -60,7 +59,7 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         Term::BlockScheduler => return block_scheduler(launch),
         _ => {}
     }
-    let mix = |term| Mix::of(launch).map(|mix| mix.on(term));
+    let mix = |term| launch.mix().map(|mix| mix.on(term));
     let work = match term {
         Term::Issue => launch.get("smsp__inst_issued.sum")?,
         Term::L1Data => launch.get("l1tex__data_pipe_lsu_wavefronts.sum")?,

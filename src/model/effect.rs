@@ -1,7 +1,7 @@
 //! What taking a fault away does to the terms.
 
-use super::Term;
-use crate::export::stall::StallReason;
+use crate::metric::stall::StallReason;
+use crate::term::Term;
 
 /// What taking a fault away does to the terms.
 #[derive(Debug, Clone, Default, PartialEq)]

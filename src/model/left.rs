@@ -1,6 +1,6 @@
 //! What is left of the time without a fault, and what limits the launch then.
 
-use super::Term;
+use crate::term::Term;
 
 /// What would be left of the time without a fault, as shares of the present time.
 pub(super) struct Left {

@@ -122,7 +122,7 @@ fn warps_that_wait_for_a_few_at_barriers_wait_whatever_goes_of_their_own() {
         ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
         ("EXIT", 80.0),
     ];
-    let mut few = crate::sass::listing::tests::launch(&code);
+    let mut few = crate::sass::code::listing::tests::launch(&code);
     few.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
     let mut few = with_metrics(few);
     few.set("smsp__average_warp_latency_per_inst_issued.ratio", Some(11.0));

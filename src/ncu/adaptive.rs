@@ -8,8 +8,9 @@
 
 use crate::diagnose::{Diagnosis, diagnose};
 use crate::frame::Launch;
-use crate::model::{Effect, Model, Term};
+use crate::model::{Effect, Model};
 use crate::rules::{self, Kind, Rule};
+use crate::term::Term;
 
 use super::level::{self, Group};
 

@@ -81,7 +81,7 @@ pub struct Group {
     /// Utilization counters of the units that such a fault keeps busy, as [`Term::counters`] names
     /// them.
     ///
-    /// [`Term::counters`]: crate::model::Term::counters
+    /// [`Term::counters`]: crate::term::Term::counters
     pub units: Vec<String>,
     /// Replays of a run that collects nothing else.
     pub passes: u32,
@@ -190,8 +190,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::export::stall::StallReason;
-    use crate::model::Term;
+    use crate::metric::stall::StallReason;
+    use crate::term::Term;
 
     const NEWEST: Version = Version::new(2025, 3, 1);
     const ALL: [Level; 4] = [Level::Auto, Level::Quick, Level::Standard, Level::Full];

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::locate::REMEDY;
 use crate::error::{Error, Result};
-use crate::export::ncu_message::{self, NcuMessage, NcuMessageKind as Kind, classify};
+use crate::export::csv::ncu_message;
+use crate::export::csv::ncu_message::{NcuMessage, NcuMessageKind as Kind, classify};
 use crate::text::printable;
 
 /// A run whose report can be used.

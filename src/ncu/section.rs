@@ -46,8 +46,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::model::Term;
     use crate::ncu::level::Level;
+    use crate::term::Term;
 
     /// The metric names in the section's text.
     fn metrics() -> HashSet<&'static str> {

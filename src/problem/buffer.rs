@@ -1,6 +1,6 @@
 //! Arrays in host memory, one per element type.
 
-use crate::ladder::plan::DType;
+use crate::plan::DType;
 
 /// An array in host memory. Halves are kept as their bits.
 #[derive(Debug, Clone, PartialEq)]

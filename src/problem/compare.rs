@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::HostBuffer;
 use crate::error::{Error, Result};
-use crate::ladder::plan::Buffer;
+use crate::plan::Buffer;
 use crate::text;
 
 /// Elements that one task compares.
@@ -217,7 +217,7 @@ pub fn coordinates(index: u64, shape: &[u64]) -> Vec<u64> {
 #[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
-    use crate::ladder::plan::{DType, Fill, Place, Role};
+    use crate::plan::{DType, Fill, Place, Role};
 
     fn f32s(values: &[f32]) -> HostBuffer {
         HostBuffer::F32(values.to_vec())

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{HostBuffer, half};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Buffer, DType, Fill, Plan, Role};
+use crate::plan::{Buffer, DType, Fill, Plan, Role};
 
 /// Filled arrays by the buffer's name.
 pub type Inputs = BTreeMap<String, HostBuffer>;
@@ -247,7 +247,7 @@ fn integers(dtype: DType) -> u64 {
 #[expect(clippy::float_cmp, reason = "the expected values are exact")]
 mod tests {
     use super::*;
-    use crate::ladder::plan::Place;
+    use crate::plan::Place;
 
     fn buffer(dtype: DType, elements: u64, fill: Fill) -> Buffer {
         Buffer {

@@ -6,7 +6,7 @@ use super::fill::Inputs;
 use super::reference::{Expected, Reference, all_threads, f32_input, with_threads};
 use super::{HostBuffer, Tolerance};
 use crate::error::Result;
-use crate::ladder::plan::{DType, Plan, Role};
+use crate::plan::{DType, Plan, Role};
 
 /// The reference `increment`.
 pub const REFERENCE: Reference = Reference {

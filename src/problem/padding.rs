@@ -10,7 +10,7 @@ use super::precision::{Bounds, F64_INTEGERS, F64_ROUNDOFF, gamma};
 use super::reference::{Expected, Reference, all_threads, f64_input, with_threads};
 use super::{HostBuffer, Tolerance};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{DType, Plan, Role};
+use crate::plan::{DType, Plan, Role};
 
 const NAME: &str = "padding";
 

@@ -2,7 +2,7 @@
 
 use super::Tolerance;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Buffer, DType, Fill, Plan};
+use crate::plan::{Buffer, DType, Fill, Plan};
 
 /// Unit roundoff of f32, u = 2^-24: the largest relative error of one rounding to nearest.
 pub const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::document::CpuTime;
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Check, DType, Plan, Role};
+use crate::plan::{Check, DType, Plan, Role};
 
 /// A CPU reference that the program carries.
 #[derive(Debug, Clone, Copy)]

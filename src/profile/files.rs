@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::Profile;
 use crate::error::{Error, Result};
-use crate::export::{pages, report};
+use crate::export::csv::pages;
+use crate::export::report;
 
 /// The files of one profile.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Reports as CSV: one row a finding, a step, or a metric. Values are plain, in base units; empty
 //! where unknown.
 
+pub(super) mod bench;
+
 use std::io::{self, Write};
 
 use super::steps::{Gain, rows};

@@ -1,18 +1,23 @@
 //! Reports as Markdown, for a pull request's comment: the headline and a table in the open, the
 //! details folded away.
 
+pub(super) mod sweep;
+pub(super) mod tables;
+
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::diff_text::{headline, shown};
-use super::finding_text::{agreement, chain, next_step, promise, verdict};
-use super::header::{answer, device, recorded, subject};
-use super::markdown_tables::{code, diff_table, escape, evidence_table, launch_table, run_table};
 use super::number::{estimate, place, timing};
-use super::run_text::sentence;
 use super::steps::{is_roof, rows};
 use crate::diff::Diff;
 use crate::document::{Document, RankedFinding, RunDocument};
+use crate::report::markdown::tables::{
+    code, diff_table, escape, evidence_table, launch_table, run_table,
+};
+use crate::report::text::diff::{headline, shown};
+use crate::report::text::finding::{agreement, chain, next_step, promise, verdict};
+use crate::report::text::header::{answer, device, recorded, subject};
+use crate::report::text::run::sentence;
 use crate::text::percent;
 
 /// What `step`, `profile` and `analyze` found.

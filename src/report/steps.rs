@@ -3,7 +3,7 @@
 use crate::document::{Document, LaunchReport, RankedFinding, RunDocument, StepInfo};
 use crate::finding::{Bound, Estimate};
 
-use super::finding_text::verdict;
+use crate::report::text::finding::verdict;
 
 /// A fault counts as reduced when what it costs fell to less than this share: the estimates of
 /// both steps are off by some tenths, so smaller changes say nothing.

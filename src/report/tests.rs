@@ -40,7 +40,10 @@ fn every_line_fits_the_width() {
         for verbose in [false, true] {
             for report in reports(width, verbose) {
                 for line in report.lines().filter(|line| !line.starts_with("saved ")) {
-                    assert!(layout::columns(line) <= width, "{width}: {line:?}");
+                    assert!(
+                        crate::report::text::layout::columns(line) <= width,
+                        "{width}: {line:?}"
+                    );
                     assert_eq!(line, line.trim_end());
                 }
             }

@@ -1,16 +1,31 @@
 //! A document as text for a terminal.
 
+pub(super) mod bars;
+pub(super) mod bench;
+pub(super) mod diff;
+pub(super) mod finding;
+pub(crate) mod grid;
+pub(super) mod header;
+pub(crate) mod layout;
+pub(super) mod ledger;
+pub(super) mod limiter;
+pub(super) mod page;
+pub(super) mod ranking;
+pub(super) mod run;
+pub(super) mod sweep;
+pub(super) mod table;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Style;
-use super::bars::bars;
-use super::finding_text::{findings, next, promise};
-use super::header::header;
 use super::number::{extent, shape};
-use super::page::{Ink, Page};
-use super::table::{Column, render};
 use crate::document::{Document, LaunchReport};
+use crate::report::text::bars::bars;
+use crate::report::text::finding::{findings, next, promise};
+use crate::report::text::header::header;
+use crate::report::text::page::{Ink, Page};
+use crate::report::text::table::{Column, render};
 use crate::rules::RULES;
 use crate::text::{count_of, duration, percent};
 
@@ -34,7 +49,7 @@ pub fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::R
         skipped(&mut page, document);
         if let Some(diff) = &document.diff {
             page.blank();
-            super::diff_text::body(&mut page, diff);
+            diff::body(&mut page, diff);
         }
     }
     if let Some(path) = &document.saved {
@@ -51,14 +66,14 @@ fn body(page: &mut Page, document: &Document) {
         let launch = &document.launches[index];
         page.blank();
         if document.launches.len() > 1 {
-            let name = super::layout::fit(&launch.kernel, 2 * page.style.width);
+            let name = layout::fit(&launch.kernel, 2 * page.style.width);
             page.inked("", &format!("launch {index}: {name}, {}", shape(launch)), Ink::Bold);
         }
         bottleneck(page, launch);
         bars(page, launch);
         findings(page, launch);
         if page.style.explain_ranking {
-            super::ranking_text::ranking(page, launch);
+            ranking::ranking(page, launch);
         }
         if page.style.verbose {
             ncu_rules(page, launch);

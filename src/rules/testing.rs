@@ -1,9 +1,9 @@
 //! Helpers of the rules' tests: constructed launches, and the three outcomes of a rule.
 
 use super::{Case, Draft, Rule};
-use crate::export::stall::StallReason;
 use crate::export::{SourceCounters, SourceRow};
 use crate::frame::Launch;
+use crate::metric::stall::StallReason;
 use crate::model::Model;
 
 /// Metrics of a constructed launch.

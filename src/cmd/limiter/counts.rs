@@ -7,10 +7,10 @@ use crate::cmd::live::size_argument;
 use crate::error::{Error, Result};
 use crate::frame::Launch;
 use crate::interrupt;
-use crate::ladder::plan::VariantKind;
 use crate::launch::Device;
 use crate::limiter::{Accesses, VariantTime};
 use crate::ncu::{self, CollectRequest, Limits, Ncu, Scope, Selection};
+use crate::plan::VariantKind;
 use crate::progress::Progress;
 use crate::store::Pages;
 

@@ -6,13 +6,13 @@ use crate::cmd::live::refuse_long;
 use crate::cmd::output::Printer;
 use crate::document::{SCHEMA, StepInfo, Timing};
 use crate::error::{Error, Result};
-use crate::ladder::plan::Plan;
 use crate::ladder::{Ladder, Overrides, Step};
 use crate::launch::{Companion, Device, Prepared, Repetitions, Residency};
 use crate::limiter::{
     DeviceFigures, Entrant, Growth, LimiterDocument, VariantTime, balance, in_flight, throughput,
 };
 use crate::measure;
+use crate::plan::Plan;
 use crate::progress::Progress;
 
 /// What to run.

@@ -7,10 +7,10 @@ use crate::cmd::open;
 use crate::error::{Error, Result};
 use crate::finding::Bound;
 use crate::frame::Launch;
-use crate::ladder::plan::Plan;
 use crate::launch::{Device, Prepared, Residency, median_and_range};
 use crate::limiter::{BusyUnit, CopyRate, Entrant, busy_unit, copy_plan};
 use crate::model::Model;
+use crate::plan::Plan;
 
 /// Bytes of a copy at most: enough for its rate to settle.
 const MOST_COPIED: u64 = 1 << 30;
@@ -29,7 +29,7 @@ pub fn copies(
     full: Entrant,
     limit: Duration,
 ) -> Result<Vec<CopyRate>> {
-    let held: u64 = plan.buffers.iter().map(crate::ladder::plan::Buffer::bytes).sum();
+    let held: u64 = plan.buffers.iter().map(crate::plan::Buffer::bytes).sum();
     let bytes = (device.free_bytes.saturating_sub(held) / 4).min(MOST_COPIED);
     if bytes < LEAST_COPIED {
         return Err(Error::Environment("the device has no memory left for it".to_owned()));

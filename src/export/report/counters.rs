@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::lines::{LineTable, clean_path};
 use super::messages::{ProfileResult, SourceData, text};
-use crate::export::source::is_toolkit;
-use crate::export::stall::StallReason;
+use crate::export::csv::source::is_toolkit;
 use crate::export::{SourceCounters, SourceRow};
+use crate::metric::stall::StallReason;
 
 /// A counter's place.
 type Field = fn(&mut SourceCounters) -> &mut f64;

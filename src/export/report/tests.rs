@@ -8,8 +8,8 @@ use super::messages::*;
 use super::sample::{self, Block, G, K, double, kernel, metric};
 use super::{is_report, read, session};
 use crate::error::{Error, Result};
-use crate::export::stall::StallReason;
 use crate::export::{Export, MetricRow, NcuRuleKind, SourceRow};
+use crate::metric::stall::StallReason;
 
 fn open(bytes: &[u8]) -> Result<Export> {
     read(bytes, Path::new("a.ncu-rep"))

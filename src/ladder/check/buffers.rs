@@ -6,7 +6,7 @@ use super::Checker;
 use crate::error::Result;
 use crate::ladder::manifest::Buffer;
 use crate::ladder::nearest::hint;
-use crate::ladder::plan::{DType, Fill, Role};
+use crate::plan::{DType, Fill, Role};
 use crate::problem::precision::Range;
 use crate::problem::reference;
 use crate::text::printable;

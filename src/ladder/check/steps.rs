@@ -10,8 +10,8 @@ use crate::ladder::Step;
 use crate::ladder::flag::Flag;
 use crate::ladder::manifest::{self, Argument, Launch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
-use crate::ladder::plan::{Role, Source};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
+use crate::plan::{Role, Source};
 use crate::text::printable;
 
 impl Checker<'_> {

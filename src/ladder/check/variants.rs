@@ -6,7 +6,7 @@ use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Variant;
 use crate::ladder::manifest::{self, Launch};
-use crate::ladder::plan::{Source, VariantKind};
+use crate::plan::{Source, VariantKind};
 use crate::text::printable;
 
 impl Checker<'_> {

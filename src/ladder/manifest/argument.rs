@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 
 use super::Formula;
-use crate::ladder::plan::DType;
+use crate::plan::DType;
 
 /// A kernel argument: a buffer's name, `{ texture = "values" }`, or `{ type = "i32", value = "N" }`.
 #[derive(Debug, Clone)]

@@ -6,7 +6,8 @@ use super::Planner;
 use crate::error::Result;
 use crate::ladder::expression::Values;
 use crate::ladder::manifest::{self, Argument, Formula, Texture};
-use crate::ladder::plan::{self, DType};
+use crate::plan;
+use crate::plan::DType;
 use crate::problem::half;
 use crate::text;
 

@@ -2,7 +2,7 @@
 
 use super::{Size, Solver, cache_friendly, original};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{DType, Plan, Role};
+use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
 use crate::problem::reference::{Expected, Reference, all_threads, f32_input};

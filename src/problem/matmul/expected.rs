@@ -2,7 +2,7 @@
 
 use super::{Solver, blocked, extent, row_by_row};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{DType, Plan, Role};
+use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
 use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::ladder::Ladder;
     use crate::ladder::overrides::parse_overrides;
-    use crate::ladder::plan::Fill;
+    use crate::plan::Fill;
     use crate::problem::reference::{cpu_times, run};
     use crate::problem::{compare, fill};
 

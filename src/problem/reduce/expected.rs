@@ -2,7 +2,7 @@
 
 use super::{in_lanes, in_order};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{Buffer, DType, Fill, Plan, Role};
+use crate::plan::{Buffer, DType, Fill, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
 use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
@@ -117,8 +117,8 @@ fn tolerance(buffer: &Buffer) -> Result<Tolerance> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ladder::plan::Place;
     use crate::ladder::{Ladder, parse_overrides};
+    use crate::plan::Place;
     use crate::problem::fill;
     use crate::problem::reference::{cpu_times, run};
 

@@ -2,7 +2,7 @@
 
 use super::{Fields, Grid, Solver, by_points, by_rows};
 use crate::error::{Error, Result};
-use crate::ladder::plan::{DType, Plan, Role};
+use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_ROUNDOFF};
 use crate::problem::reference::{Expected, Reference, all_threads, f32_input};

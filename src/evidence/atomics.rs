@@ -1,0 +1,143 @@
+//! What the two rules on atomics share: which instructions they are, and what waits at them.
+
+use crate::evidence::subject::opcode;
+use crate::export::SourceRow;
+use crate::finding::Location;
+use crate::metric::stall::StallReason;
+use crate::rules::Case;
+
+/// Atomics and reductions on global memory, by any architecture's name for them.
+pub fn is_global(row: &SourceRow) -> bool {
+    let opcode = opcode(&row.text);
+    ["ATOM.", "ATOMG", "RED.", "REDG"].iter().any(|start| opcode.starts_with(start))
+        || matches!(opcode, "ATOM" | "RED")
+}
+
+/// Atomics on shared memory.
+pub fn is_shared(row: &SourceRow) -> bool {
+    opcode(&row.text).starts_with("ATOMS")
+}
+
+/// Every stall but those that are none.
+fn stalls_of(row: &SourceRow) -> f64 {
+    StallReason::all()
+        .filter(|reason| !matches!(reason, StallReason::Selected | StallReason::NotSelected))
+        .map(|reason| row.counters.stall_samples[reason as usize])
+        .sum()
+}
+
+/// The instructions that are picked and those on their source lines: a stall is counted where the
+/// result is awaited, which is the next use, most often on the same line.
+fn on_their_lines(case: &Case, pick: fn(&SourceRow) -> bool) -> impl Fn(&SourceRow) -> bool {
+    let lines: Vec<(Option<String>, u32)> = case
+        .launch
+        .instructions
+        .iter()
+        .filter(|row| pick(row))
+        .filter_map(|row| Some((row.file.clone(), row.line?)))
+        .collect();
+    move |row| {
+        pick(row) || lines.iter().any(|(file, line)| row.file == *file && row.line == Some(*line))
+    }
+}
+
+/// The share of all stall samples, 0 to 1, at such instructions and on their lines; 0 in a profile
+/// without instructions.
+pub fn share_of_stalls(case: &Case, pick: fn(&SourceRow) -> bool) -> f64 {
+    let there = on_their_lines(case, pick);
+    let rows = &case.launch.instructions;
+    let all: f64 = rows.iter().map(stalls_of).sum();
+    let at: f64 = rows.iter().filter(|row| there(row)).map(stalls_of).sum();
+    if all > 0.0 { at / all } else { 0.0 }
+}
+
+/// The stalls at such instructions and on their lines as shares of each reason, times the share of
+/// the atomics that goes.
+pub fn stalls(case: &Case, pick: fn(&SourceRow) -> bool, goes: f64) -> Vec<(StallReason, f64)> {
+    let there = on_their_lines(case, pick);
+    let rows = &case.launch.instructions;
+    StallReason::all()
+        .filter_map(|reason| {
+            let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
+            let all: f64 = rows.iter().map(samples).sum();
+            let at: f64 = rows.iter().filter(|row| there(row)).map(samples).sum();
+            (all > 0.0 && at > 0.0).then(|| (reason, goes * at / all))
+        })
+        .collect()
+}
+
+/// The lines with most atomics of the kind.
+pub fn locations(case: &Case, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
+    case.lines_of(
+        "executed atomics",
+        |row| if pick(row) { row.counters.inst_executed } else { 0.0 },
+    )
+}
+
+/// The share of executed instructions that repeat a lost compare-and-swap on shared memory: on the
+/// lines of the atomics, what ran more often than the line's least frequent instruction.
+pub fn retries(case: &Case) -> f64 {
+    let rows = &case.launch.instructions;
+    let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
+    let swaps = |row: &&SourceRow| opcode(&row.text).starts_with("ATOMS.CAS");
+    let mut lines: Vec<Option<u32>> = rows.iter().filter(swaps).map(|row| row.line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let repeated: f64 = lines
+        .into_iter()
+        .map(|line| {
+            let counts = || {
+                let there = rows.iter().filter(move |row| row.line == line);
+                there.map(|row| row.counters.inst_executed).filter(|&count| count > 0.0)
+            };
+            let least = counts().fold(f64::INFINITY, f64::min);
+            counts().map(|count| count - least).sum::<f64>()
+        })
+        .sum();
+    if all > 0.0 { (repeated / all).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+/// Listings for the tests of both rules.
+pub(crate) mod testing {
+    use super::*;
+    use crate::rules::testing::samples;
+
+    /// Two instructions on two lines, with so many samples each.
+    pub fn listing(text: &str, at: f64, elsewhere: f64) -> Vec<SourceRow> {
+        let row = |address, line, text: &str, count| SourceRow {
+            file: Some("k.cu".to_owned()),
+            line: Some(line),
+            address: Some(address),
+            text: text.to_owned(),
+            counters: samples(&[(StallReason::LongScoreboard, count)]),
+            ..SourceRow::default()
+        };
+        vec![row(0, 5, text, at), row(16, 6, "FADD R1, R2, R3", elsewhere)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(text: &str) -> SourceRow {
+        SourceRow { text: text.to_owned(), ..SourceRow::default() }
+    }
+
+    #[test]
+    fn atomics_are_told_apart_by_their_memory() {
+        for text in [
+            "@P0 RED.E.ADD.STRONG.GPU [R2.64], R5",
+            "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5",
+            "ATOMG.E.CAS.STRONG.GPU PT, R3, [R4], R5, R6",
+            "ATOM.E.ADD.F32 R1, [R2], R3",
+        ] {
+            assert!(is_global(&row(text)) && !is_shared(&row(text)), "{text}");
+        }
+        assert!(is_shared(&row("ATOMS.POPC.INC.32 RZ, [R1+URZ]")));
+        for text in ["REDUX.SUM UR5, R3", "LDG.E R1, [R2.64]", "", "@!P0"] {
+            assert!(!is_global(&row(text)) && !is_shared(&row(text)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What the two rules on memory behind a link share: host memory, and another device's.
+
+use crate::ceiling;
+use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Threshold};
+use crate::term::Term;
+use crate::text::{byte_rate, bytes, percent};
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// Stalls that wait for the link: loads for their data, later accesses for a place in the queue,
+/// stores at the end of a warp.
+const STALLS: [StallReason; 4] =
+    [StallReason::LongScoreboard, StallReason::LgThrottle, StallReason::Drain, StallReason::Membar];
+
+/// The limits of both rules.
+pub const THRESHOLDS: &[Threshold] = &[
+    Threshold {
+        what: "sectors fetched over the link, of the sectors that L1 asks for, at least",
+        value: NOISE,
+        unit: "%",
+        source: NOISE_SOURCE,
+    },
+    Threshold {
+        what: "or the time for which the link is busy at its full rate, at least",
+        value: NOISE,
+        unit: "%",
+        source: NOISE_SOURCE,
+    },
+];
+
+/// What all traffic is compared with.
+pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+
+/// The memory of one rule.
+pub struct Remote {
+    /// The sectors that L2 fetches from there.
+    pub sectors: &'static str,
+    /// Counters of the bytes that reach the SMs past L2, where the device has them.
+    pub past_l2: &'static [&'static str],
+    /// The model's term for the way there.
+    pub term: Term,
+    /// Where they lie, after "come from".
+    pub place: &'static str,
+    /// The way there.
+    pub link: &'static str,
+    /// The advice; `{at}` stands for the line.
+    pub hint: &'static str,
+}
+
+/// Fires where a good part of the sectors comes over the link.
+pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
+    let through_l2 = case.need(remote.sectors) * SECTOR;
+    let past_l2: f64 = remote.past_l2.iter().filter_map(|name| case.get(name)).sum();
+    // A byte that L2 fetches over the link passes the link's counters as well.
+    let moved = through_l2.max(past_l2);
+    let asked = case.need(ASKED) * SECTOR + (past_l2 - through_l2).max(0.0);
+    let busy = case.model.utilization(remote.term).unwrap_or(0.0);
+    let many = 100.0 * moved / asked >= NOISE || 100.0 * busy >= NOISE;
+    if !(moved > 0.0 && asked > 0.0 && many) {
+        return None;
+    }
+    let rate = case.launch.duration_ns().map_or_else(String::new, |ns| {
+        format!(", {} over {}", byte_rate(moved / ns * 1e9), remote.link)
+    });
+    let locations = case.stalled_lines(&STALLS, "waits for memory");
+    let at = crate::evidence::subject::place(&locations, "the access to it");
+    Some(Draft {
+        message: format!(
+            "{} of the data that L1 asks for ({}) come from {}{rate}; device memory gives more than \
+             ten times as much.",
+            bytes(moved),
+            percent((moved / asked).min(1.0)),
+            remote.place,
+        ),
+        evidence: [(remote.sectors, "sector"), (ASKED, "sector")]
+            .into_iter()
+            .chain(remote.past_l2.iter().map(|name| (*name, "byte")))
+            .filter_map(|(name, unit)| Some(Evidence::new(name, case.get(name)?, unit)))
+            .collect(),
+        hint: remote.hint.replace("{at}", &at),
+        locations,
+        effect: Effect {
+            removed: vec![(remote.term, 1.0)],
+            added: vec![(Term::Dram, dram_share(case, moved))],
+            stalls: STALLS.iter().map(|&reason| (reason, 1.0)).collect(),
+            ..Effect::default()
+        },
+    })
+}
+
+/// The share of the present time for which DRAM would be busy with these bytes; 0 without a duration.
+fn dram_share(case: &Case, moved: f64) -> f64 {
+    let Some(ns) = case.launch.duration_ns() else { return 0.0 };
+    let rate = ceiling::read_bytes_per_s(case.launch);
+    (moved / rate / (ns * 1e-9)).min(1.0)
+}
+
+/// A launch for tests: 5 of 100 sectors come from there, in 1 ms.
+#[cfg(test)]
+pub fn assert_remote_rule(rule: &crate::rules::Rule, sectors: &str) {
+    let launch = crate::rules::testing::launch(&[
+        (sectors, 5.0e6),
+        (ASKED, 1.0e8),
+        ("gpu__time_duration.sum", 1e6),
+        ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
+    ]);
+    let draft = crate::rules::testing::assert_sides(
+        rule,
+        &launch,
+        &[&[(sectors, 4.9e6)], &[(sectors, 0.0)]],
+    );
+    // 160 MB in 1 ms.
+    assert!(draft.message.contains("160 GB/s"), "{}", draft.message);
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+}

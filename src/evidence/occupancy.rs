@@ -1,0 +1,157 @@
+//! What the three occupancy rules share: they differ in the resource that holds the warps down.
+
+use crate::evidence::thresholds::{ISSUE, ISSUE_LOW};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Threshold};
+use crate::term::Term;
+use crate::text::{count, count_of};
+
+/// Warps that the launch leaves room for, percent of what an SM holds.
+pub const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
+/// Blocks that fit an SM by their registers.
+pub const BY_REGISTERS: &str = "launch__occupancy_limit_registers";
+/// Blocks that fit an SM by their shared memory.
+pub const BY_SHARED: &str = "launch__occupancy_limit_shared_mem";
+/// Blocks that fit an SM by its block slots.
+pub const BY_BLOCKS: &str = "launch__occupancy_limit_blocks";
+/// Blocks that fit an SM by its warp slots.
+pub const BY_WARPS: &str = "launch__occupancy_limit_warps";
+
+/// Theoretical occupancy, percent, from which it counts as high enough.
+pub const HIGH_ENOUGH: f64 = 80.0;
+
+/// [`HIGH_ENOUGH`] as `explain` prints it.
+pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
+    what: "theoretical occupancy, less than",
+    value: HIGH_ENOUGH,
+    unit: "%",
+    source: "ncu's TheoreticalOccupancy rule: 80%",
+};
+
+/// The limits of every occupancy rule.
+pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
+
+/// What more warps must be worth, as a speed-up.
+pub const WORTH: f64 = 1.05;
+
+/// [`WORTH`] as `explain` prints it.
+pub const WORTH_LIMIT: Threshold = Threshold {
+    what: "what the time model says more warps would give, as a speed-up, at least",
+    value: WORTH,
+    unit: "",
+    source: "the noise of counters of different passes, 5%: a unit that is busy all the time gains \
+             nothing from more warps, and one that is busy most of the time gains little",
+};
+
+/// True where more warps would give something. Without counters of any unit, where schedulers issue
+/// in few cycles.
+pub fn worth_warps(case: &Case, effect: &Effect) -> bool {
+    match case.model.without(effect) {
+        Some(estimate) => estimate.factor >= WORTH,
+        None => case.need(ISSUE) < ISSUE_LOW,
+    }
+}
+
+/// What every occupancy rule needs.
+pub const NEEDS: &[&str] = &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
+
+/// The symptoms of too few warps.
+pub const EXPLAINS: &[&str] = &[
+    "issue-slots-underused",
+    "long-scoreboard-stalls",
+    "short-scoreboard-stalls",
+    "fixed-latency-stalls",
+    "store-drain-stalls",
+];
+
+/// The resource of one rule.
+pub struct Resource {
+    /// The resource, after "because of".
+    pub name: &'static str,
+    /// The limits that belong to it; the fault is there when one of them is the smallest.
+    pub limits: &'static [&'static str],
+    /// What an SM's blocks take of it, in words.
+    pub use_of: fn(&Case) -> String,
+    /// Blocks that could fit an SM by this resource, where something is known of it.
+    pub at_most: fn(&Case) -> Option<f64>,
+    /// The advice; `{now}` and `{then}` stand for blocks an SM.
+    pub hint: &'static str,
+}
+
+/// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
+pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
+    let occupancy = case.need(THEORETICAL);
+    if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH) {
+        return None;
+    }
+    let smallest = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| case.need(name)).fold(f64::INFINITY, f64::min)
+    };
+    let all = [BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS];
+    let mine = smallest(&mut resource.limits.iter().copied());
+    let others = smallest(&mut all.into_iter().filter(|name| !resource.limits.contains(name)));
+    if !(mine >= 1.0 && mine <= others) {
+        return None;
+    }
+    let possible = (resource.at_most)(case).map_or(others, |blocks| blocks.clamp(mine, others));
+    // Blocks of the present size that would fit without this limit; a block that is too coarse for
+    // the warp slots has no such number, so it is taken as full occupancy.
+    let then =
+        if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * possible / mine };
+    let reached = then.min(100.0).max(occupancy);
+    // Latency is covered in proportion to the warps (Little's law).
+    let hidden = 1.0 - occupancy / reached;
+    // Where block slots are the limit, as many more warps are as much larger blocks.
+    let larger = resource.limits.contains(&BY_BLOCKS) && case.need(BY_BLOCKS) <= mine;
+    let fewer_blocks = if larger { hidden } else { 0.0 };
+    let removed = vec![(Term::BlockScheduler, fewer_blocks)];
+    let effect = Effect { removed, hidden, ..Effect::default() };
+    if reached <= occupancy || !worth_warps(case, &effect) {
+        return None;
+    }
+    Some(Draft {
+        message: format!(
+            "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds \
+             {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
+            resource.name,
+            count_of(mine, "block"),
+            (resource.use_of)(case),
+            case.need(ISSUE),
+        ),
+        evidence: vec![
+            Evidence::new(THEORETICAL, occupancy, "%"),
+            Evidence::new(resource.limits[0], case.need(resource.limits[0]), "block"),
+            Evidence::new(ISSUE, case.need(ISSUE), "%"),
+        ],
+        locations: Vec::new(),
+        hint: resource
+            .hint
+            .replace("{now}", &count(mine))
+            .replace("{then}", &count(possible.min(mine * 100.0 / occupancy).floor())),
+        effect,
+    })
+}
+
+/// Tests one rule: `limit` is the smallest at 2 blocks of 25% each, the others allow 4.
+#[cfg(test)]
+pub fn assert_occupancy_rule(rule: &crate::rules::Rule, limit: &str, own: &[&str]) {
+    let mut launch = crate::rules::testing::launch(&[
+        (THEORETICAL, 50.0),
+        (BY_REGISTERS, 4.0),
+        (BY_SHARED, 4.0),
+        (BY_BLOCKS, 4.0),
+        (BY_WARPS, 4.0),
+        (ISSUE, 30.0),
+    ]);
+    launch.set(limit, Some(2.0));
+    let lsu = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
+    let not_smallest: Vec<(&str, f64)> = own.iter().map(|name| (*name, 5.0)).collect();
+    let draft = crate::rules::testing::assert_sides(
+        rule,
+        &launch,
+        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
+    );
+    assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+}

@@ -1,0 +1,305 @@
+//! What the rules on opcodes share: which executed instructions a fault accounts for, and what goes
+//! with them.
+
+use crate::evidence::shares::{Share, Shares};
+use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::finding::Location;
+use crate::metric::stall::StallReason;
+use crate::model::{Effect, counts};
+use crate::rules::{Case, Threshold};
+use crate::sass::code::charge::Charge;
+use crate::sass::code::counts::l1_wavefronts;
+use crate::sass::flow::slice;
+use crate::sass::parse::library::Cost;
+use crate::sass::{Listing, Marks, Mix};
+use crate::term::Term;
+
+/// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
+pub const MATTERS: f64 = NOISE / 100.0;
+
+/// [`MATTERS`] as `explain` prints it.
+pub const MATTERS_LIMIT: Threshold = Threshold {
+    what: "time that some unit spends on the fault's instructions, or the gain without them, of the \
+           whole time at least",
+    value: NOISE,
+    unit: "%",
+    source: NOISE_SOURCE,
+};
+
+/// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.
+pub const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
+/// Instructions that go with a fault, and those that come instead.
+pub struct Removal<'a> {
+    /// The launch's instructions.
+    pub listing: Listing<'a>,
+    /// Their mix.
+    pub mix: &'a Mix,
+    /// What goes of each instruction.
+    gone: Shares,
+    /// Turns of what comes instead, less those of what goes without being named above, by unit.
+    instead: [f64; Term::COUNT],
+}
+
+impl<'a> Removal<'a> {
+    /// Nothing removed yet; `None` without SASS.
+    pub fn new(case: &Case<'a>) -> Option<Self> {
+        let listing = case.launch.listing()?;
+        Some(Self {
+            listing,
+            mix: listing.mix(),
+            gone: Shares::new(listing.sass.entries.len()),
+            instead: [0.0; Term::COUNT],
+        })
+    }
+
+    /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
+    pub fn remove(&mut self, index: usize, share: f64) {
+        let all = Share { executions: share, wavefronts: share, waits: share, results: share };
+        self.gone.raise(index, all);
+    }
+
+    /// A share of an instruction's executions goes, while L1 has the same bytes to move.
+    pub fn remove_but_l1(&mut self, index: usize, share: f64) {
+        let but_l1 = Share { executions: share, waits: share, results: share, ..Share::default() };
+        self.gone.raise(index, but_l1);
+    }
+
+    /// The same, while its results are awaited as long as before.
+    pub fn remove_but_latency(&mut self, index: usize, share: f64) {
+        self.gone.raise(index, Share { executions: share, waits: share, ..Share::default() });
+    }
+
+    /// A share of an instruction's wavefronts goes.
+    pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
+        self.gone.raise(index, Share { wavefronts: share, ..Share::default() });
+    }
+
+    /// So many warp instructions come instead on a unit.
+    pub fn add(&mut self, term: Term, instructions: f64) {
+        self.instead[term as usize] += instructions;
+        self.instead[Term::Issue as usize] += instructions;
+    }
+
+    /// So many turns on a unit are taken on one that has more time for them.
+    pub fn relieve(&mut self, term: Term, turns: f64) {
+        self.instead[term as usize] -= turns;
+    }
+
+    /// A routine that ran so often is replaced by its fast form. Its instructions are not told apart
+    /// from others on their lines; what they made wait is taken from the whole line in proportion.
+    pub fn replace(&mut self, runs: f64, now: Cost, then: Cost) {
+        for (term, now, then) in [
+            (Term::Fma, now.fma, then.fma),
+            (Term::Alu, now.alu, then.alu),
+            (Term::Xu, now.xu, then.xu),
+            (Term::Issue, now.all, then.all),
+        ] {
+            self.instead[term as usize] -= runs * (now - then);
+        }
+    }
+
+    /// A share of the waiting at each line goes: so many instructions of those that its arithmetic
+    /// executes.
+    pub fn remove_waits(&mut self, saved: &[f64]) {
+        if saved.iter().all(|&saved| saved <= 0.0) {
+            return;
+        }
+        let listing = self.listing;
+        let arithmetic = || listing.entries().filter(|(_, entry)| !entry.family.is_memory());
+        let mut executed = vec![0.0; saved.len()];
+        for (index, entry) in arithmetic() {
+            executed[entry.line()] += listing.executed(index);
+        }
+        for (index, entry) in arithmetic() {
+            let (saved, all) = (saved[entry.line()], executed[entry.line()]);
+            let share = if all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
+            self.gone.raise(index, Share { waits: share, results: share, ..Share::default() });
+        }
+    }
+
+    /// The instructions that stand in the same innermost loop as some picked and executed one, or outside
+    /// all loops as it does.
+    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Marks {
+        let place = |index: usize| self.listing.sass.flow.innermost(index);
+        let count = self.listing.sass.entries.len();
+        let mut picked: Vec<Option<usize>> = Vec::new();
+        for index in 0..count {
+            if pick(index) && self.listing.executed(index) > 0.0 && !picked.contains(&place(index))
+            {
+                picked.push(place(index));
+            }
+        }
+        Marks::of(count, |index| picked.contains(&place(index)))
+    }
+
+    /// The share of the overhead [`beside`](Self::beside) some accesses that makes their addresses.
+    pub fn addressing(&self, beside: &Marks, access: impl Fn(usize) -> bool) -> f64 {
+        let work = slice::work(&self.listing);
+        let executed = |at: usize| self.listing.executed(at);
+        let accesses: f64 = (0..beside.count()).filter(|&at| access(at)).map(executed).sum();
+        let is_overhead = |at: &usize| !work[*at] && !access(*at);
+        let overhead: f64 = beside.iter().filter(is_overhead).map(executed).sum();
+        (ADDRESSING * accesses / overhead.max(1.0)).min(1.0)
+    }
+
+    /// Warp instructions that go, those that come instead taken off.
+    pub fn instructions(&self) -> f64 {
+        self.removed()[Term::Issue as usize]
+    }
+
+    /// Turns that go from each unit, those that come instead taken off.
+    fn removed(&self) -> [f64; Term::COUNT] {
+        let mut removed = [0.0; Term::COUNT];
+        for (index, gone) in self.gone.raised().filter(|(_, gone)| gone.executions > 0.0) {
+            let entry = &self.listing.sass.entries[index];
+            let executed = self.listing.executed(index);
+            removed[Term::Issue as usize] += gone.executions * executed;
+            if let Some(term) = entry.term {
+                removed[term as usize] += f64::from(entry.turns) * gone.executions * executed;
+            }
+        }
+        for (removed, instead) in removed.iter_mut().zip(self.instead) {
+            *removed -= instead;
+        }
+        removed
+    }
+
+    /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
+    /// more work than it loses: at the unit's rate, or, where the device's is not known, as long for
+    /// each instruction as its present ones take.
+    pub fn effect(&self, case: &Case) -> Effect {
+        let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
+        for (term, removed) in Term::ALL.into_iter().zip(self.removed()) {
+            let present = self.mix.on(term);
+            let net = if present > 0.0 { removed / present } else { 0.0 };
+            if net > 0.0 {
+                effect.removed.push((term, net.min(1.0)));
+            } else if net < 0.0 {
+                let busy = case.model.utilization(term).unwrap_or(0.0);
+                let more = counts::of_work(case.launch, term, -removed);
+                effect.added.push((term, more.unwrap_or(-net * busy)));
+            }
+        }
+        let gone: f64 = self
+            .gone
+            .raised()
+            .filter(|(_, gone)| gone.wavefronts > 0.0)
+            .map(|(at, gone)| l1_wavefronts(&self.listing.row(at).counters) * gone.wavefronts)
+            .sum();
+        if gone > 0.0 {
+            let wavefronts = self.listing.sass.counts.wavefronts();
+            effect.removed.push((Term::L1Data, (gone / wavefronts).min(1.0)));
+        }
+        effect
+    }
+
+    /// Shares of the stalls: those for a result by who makes it, the others by who waits.
+    fn stalls(&self) -> Vec<(StallReason, f64)> {
+        if self.gone.are_none(|gone| gone.waits.max(gone.results)) {
+            return Vec::new();
+        }
+        let counts = &self.listing.sass.counts;
+        let mut waits = [0.0; StallReason::COUNT];
+        for index in counts.sampled() {
+            let gone = self.gone.of(index).waits;
+            if gone > 0.0 {
+                let samples = &self.listing.row(index).counters.stall_samples;
+                for (sum, samples) in waits.iter_mut().zip(samples) {
+                    *sum += samples * gone;
+                }
+            }
+        }
+        let mut shares = Vec::new();
+        for reason in StallReason::all() {
+            let all = counts.stall_samples(reason);
+            if all <= 0.0 {
+                continue;
+            }
+            let gone: f64 = match reason {
+                StallReason::LongScoreboard | StallReason::ShortScoreboard => {
+                    let charges = self.listing.charges(reason);
+                    let results = |each: &Charge| self.gone.of(each.producer).results;
+                    charges.iter().map(|each| each.samples * results(each)).sum()
+                }
+                // Waits at barriers and fences are for other warps; these two are no waits at all.
+                StallReason::Barrier
+                | StallReason::Membar
+                | StallReason::Selected
+                | StallReason::NotSelected => 0.0,
+                _ => waits[reason as usize],
+            };
+            if gone > 0.0 {
+                shares.push((reason, (gone / all).min(1.0)));
+            }
+        }
+        shares
+    }
+
+    /// The lines whose instructions go, by their part of all that do: at most three.
+    pub fn locations(&self, case: &Case, share_of: &str) -> Vec<Location> {
+        let weights = |index: usize| self.gone.of(index).executions * self.listing.executed(index);
+        locations(case, self.listing, weights, share_of)
+    }
+}
+
+/// True where an effect is worth a finding: it frees some unit for a part of the time that is more
+/// than noise, or gives as much.
+pub fn matters(case: &Case, effect: &Effect) -> bool {
+    let frees = |(term, share): &(Term, f64)| {
+        case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
+    };
+    effect.removed.iter().any(frees) || gains(case, effect)
+}
+
+/// True where the launch would be faster without the fault, by more than noise.
+pub fn gains(case: &Case, effect: &Effect) -> bool {
+    let estimate = case.model.without(effect);
+    estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
+}
+
+/// Instructions that an access's address takes, at most, and that go with the access: a product with the
+/// width, an addition of 64 bits in two parts, a comparison with the end. What is beyond them is index
+/// arithmetic of another kind, which each element needs.
+const ADDRESSING: f64 = 4.0;
+
+/// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
+pub fn locations(
+    case: &Case,
+    listing: Listing,
+    weight: impl Fn(usize) -> f64,
+    share_of: &str,
+) -> Vec<Location> {
+    let mut lines = vec![0.0; listing.sass.line_count()];
+    let mut total = 0.0;
+    for (index, entry) in listing.entries() {
+        let weight = weight(index).max(0.0);
+        lines[entry.line()] += weight;
+        total += weight;
+    }
+    let mut found: Vec<Location> = lines
+        .into_iter()
+        .enumerate()
+        .filter(|(_, weight)| total > 0.0 && weight / total >= 0.05)
+        .filter_map(|(line, weight)| {
+            let (file, line) = listing.line(line);
+            Some((file?, line?, weight))
+        })
+        .map(|(file, line, weight)| {
+            let named = |row: &&crate::export::SourceRow| {
+                row.line == Some(line) && row.file.as_deref() == Some(file)
+            };
+            let text = case.launch.lines.iter().find(named).map(|row| row.text.trim().to_owned());
+            Location {
+                file: file.to_owned(),
+                line,
+                share: weight / total,
+                share_of: share_of.to_owned(),
+                text: text.unwrap_or_default(),
+            }
+        })
+        .collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.line.cmp(&b.line)));
+    found.truncate(3);
+    found
+}

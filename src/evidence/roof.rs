@@ -1,0 +1,56 @@
+//! What the two roof rules share: the busiest unit is near what the device achieves on it.
+
+use crate::evidence::thresholds::ROOF;
+use crate::finding::{Bound, Evidence};
+use crate::model::Effect;
+use crate::rules::{Case, Draft};
+use crate::term::Term;
+use crate::text::{byte_rate, percent};
+
+/// Fires where the busiest unit belongs to this kind of bound and is at the roof. Whether some other
+/// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
+/// effect names the term with a share of 0.
+pub fn check(case: &Case, bound: Bound) -> Option<Draft> {
+    let (term, share) = case.model.busiest_at_work()?;
+    if term.bound() != bound || 100.0 * share < ROOF {
+        return None;
+    }
+    let rate = (term == Term::Dram)
+        .then(|| case.get("dram__bytes.sum.per_second"))
+        .flatten()
+        .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
+    Some(Draft {
+        message: format!(
+            "The busiest unit, {}, works at {} of what this device achieves on it{rate}; the rest \
+             is worth {:.2}x at most.",
+            term.title(),
+            percent(share),
+            1.0 / share,
+        ),
+        evidence: term
+            .counters()
+            .iter()
+            .filter_map(|name| Some(Evidence::new(*name, case.get(name)?, "%")))
+            .chain([Evidence::new("share_of_achievable", 100.0 * share, "%")])
+            .collect(),
+        locations: Vec::new(),
+        hint: hint(term),
+        effect: Effect::on(term, 0.0),
+    })
+}
+
+fn hint(term: Term) -> String {
+    match term {
+        Term::Dram => {
+            "Stop tuning this kernel: it moves its bytes as fast as the device can. Only \
+                       fewer bytes would help: a narrower type, fusing it with the kernel that \
+                       makes or takes the data, or another algorithm."
+                .to_owned()
+        }
+        term => format!(
+            "Stop tuning this kernel as it is: its limit, {}, is reached. Only less work there would \
+             help: another algorithm, a cheaper instruction, or a unit that is still free.",
+            term.title()
+        ),
+    }
+}

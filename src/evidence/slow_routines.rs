@@ -1,0 +1,224 @@
+//! Runs of library routines that a fast form could replace.
+
+use std::collections::HashMap;
+
+use crate::evidence::opcodes::{Removal, locations};
+use crate::finding::Location;
+use crate::rules::Case;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::library::Cost;
+use crate::sass::parse::operands::Role;
+use crate::sass::{Family, Listing, Routine};
+
+/// Runs of library routines.
+pub struct Runs {
+    /// How often each routine's mark was executed.
+    by_routine: HashMap<Routine, f64>,
+    /// How many an instruction saves as a mark, or 1 on a slow path, per execution.
+    weights: HashMap<usize, f64>,
+    /// Executed instructions of slow paths.
+    pub slow_path: f64,
+}
+
+/// Instructions behind a mark within which the branch around its slow path stands.
+const BRANCH_WITHIN: usize = 24;
+
+impl Runs {
+    /// Counts the routines that are picked and replaces them by their fast forms.
+    pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
+        let listing = removal.listing;
+        let mut found =
+            Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
+        // By line.
+        let mut saved = vec![0.0; listing.sass.line_count()];
+        let mut slow: Vec<usize> = Vec::new();
+        let mut reaching = Reaching::new(listing.sass);
+        let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
+        let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
+        let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
+        for (index, entry) in listing.entries() {
+            let Some(mut routine) = entry.routine.filter(|routine| pick(*routine)) else {
+                continue;
+            };
+            let mut runs = listing.executed(index);
+            if routine == Routine::IntegerDivision && goes_around_a_call(listing, index) {
+                routine = Routine::ShortLongDivision;
+            }
+            if routine == Routine::RepeatedDivision {
+                // A whole division has a quotient too. Those beyond are the rest of one whose
+                // reciprocal was worked out before: for another quotient, or before the loop.
+                let around = listing.sass.flow.innermost(index);
+                let own = whole.get(&around).copied().unwrap_or(0.0);
+                let all = quotients.get(&around).copied().unwrap_or(0.0);
+                if whole.is_empty() || own == 0.0 && around.is_none() || all <= own {
+                    continue;
+                }
+                runs *= 1.0 - own / all;
+                if signed {
+                    routine = Routine::RepeatedSignedDivision;
+                }
+            }
+            if runs <= 0.0 {
+                continue;
+            }
+            *found.by_routine.entry(routine).or_default() += runs;
+            let now = routine.cost();
+            let then =
+                if routine == Routine::Division && divisor_stays(listing, &mut reaching, index) {
+                    MULTIPLICATION
+                } else {
+                    routine.fast_cost()
+                };
+            removal.replace(runs, now, then);
+            let part = runs / listing.executed(index);
+            found.weights.insert(index, part * (now.all - then.all));
+            saved[entry.line()] += runs * (now.all - then.all);
+            if routine == Routine::LongDivision {
+                for (call, range) in called(listing, index) {
+                    removal.remove(call, 1.0);
+                    found.weights.insert(call, 1.0);
+                    range.for_each(|at| removal.remove(at, 1.0));
+                }
+            } else {
+                slow.extend(slow_path(listing, index));
+            }
+        }
+        slow.sort_unstable();
+        slow.dedup();
+        for index in slow {
+            removal.remove(index, 1.0);
+            found.weights.insert(index, 1.0);
+            found.slow_path += listing.executed(index);
+        }
+        removal.remove_waits(&saved);
+        found
+    }
+
+    /// The routine that costs most, and how often it ran.
+    #[must_use]
+    pub fn most(&self) -> Option<(Routine, f64)> {
+        let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
+        let most = self.by_routine.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
+        Some((*most.0, *most.1))
+    }
+
+    /// The lines that run them.
+    #[must_use]
+    pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
+        let listing = removal.listing;
+        let weight = |index: usize| {
+            self.weights.get(&index).map_or(0.0, |weight| weight * listing.executed(index))
+        };
+        locations(case, listing, weight, "instructions saved")
+    }
+}
+
+/// What a fast division by a value that stays the same in a loop takes there: its reciprocal is worked out
+/// before.
+const MULTIPLICATION: Cost = Cost { fma: 1.0, alu: 0.0, xu: 0.0, all: 1.0 };
+
+/// True where the divisor of a division of floats in a loop, the last source of its mark, is constant or made
+/// before the loop.
+fn divisor_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool {
+    let sass = listing.sass;
+    let Some(around) = sass.flow.innermost(mark) else { return false };
+    let data: Vec<Use> =
+        sass.uses(mark).iter().filter(|each| each.role == Role::Data).copied().collect();
+    // A constant is no use of a register.
+    let Some(divisor) = data.get(1) else { return true };
+    let blocks = &sass.flow.loops[around].blocks;
+    !reaching
+        .definitions(mark, *divisor)
+        .any(|at| blocks.contains(&sass.flow.block_of[at as usize]))
+}
+
+/// Instructions before the mark of a 32-bit division within which the call stands that a 64-bit one makes
+/// where its operands need it: seven are between them on sm_90.
+const CALL_WITHIN: usize = 10;
+
+/// True where a division is the short way of a 64-bit one.
+fn goes_around_a_call(listing: Listing, mark: usize) -> bool {
+    (mark.saturating_sub(CALL_WITHIN)..mark)
+        .any(|index| listing.sass.entries[index].callee().is_some())
+}
+
+/// How often routines' marks ran by the innermost loop, `None` for outside of loops; only where they did.
+fn by_loop(listing: Listing, routines: &[Routine]) -> HashMap<Option<usize>, f64> {
+    let mut runs = HashMap::new();
+    for (index, entry) in listing.entries() {
+        let executed = listing.executed(index);
+        let picked = entry.routine.is_some_and(|routine| routines.contains(&routine));
+        if picked && executed > 0.0 {
+            *runs.entry(listing.sass.flow.innermost(index)).or_default() += executed;
+        }
+    }
+    runs
+}
+
+/// The instructions that the usual path of a routine branches around, and the functions that they
+/// call; empty where no such branch is near.
+fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
+    let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
+    let around = (mark..end).find_map(|index| {
+        let entry = &listing.sass.entries[index];
+        let to = entry.target().filter(|&to| entry.conditional && to > index)?;
+        Some(index + 1..to)
+    });
+    let Some(around) = around else { return Vec::new() };
+    // Only slow paths call functions or convert whole doubles; other code may be branched around too.
+    let is_slow = |index: usize| {
+        let entry = &listing.sass.entries[index];
+        entry.callee().is_some() || entry.family == Family::ConvertFp64
+    };
+    if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
+        return Vec::new();
+    }
+    let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee());
+    let functions = callees.filter_map(|first| listing.function(first)).flatten();
+    around.clone().chain(functions).collect()
+}
+
+/// More instructions than the longest slow path has: that of sine, 110 on sm_90.
+const LONGEST_PATH: usize = 160;
+
+/// The calls of the function that an instruction stands in, and the function.
+fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
+    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));
+    calls
+        .filter_map(|(call, first)| Some((call, listing.function(first)?)))
+        .filter(|(_, range)| range.contains(&index))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::rules::testing::sass;
+
+    /// Instructions that go of ten divisions in a loop, whose divisor is made by the line before or in it.
+    fn saved(before: &str, inside: &str) -> f64 {
+        let launch = sass(
+            &[],
+            &[
+                (before, 1.0),
+                (inside, 10.0),
+                ("FCHK P0, R0, R7", 10.0),
+                ("@P1 BRA 0x110", 10.0),
+                ("EXIT", 1.0),
+            ],
+        );
+        let case = Case { launch: &launch, model: &Model::new(&launch) };
+        let mut removal = Removal::new(&case).unwrap();
+        Runs::replace(&mut removal, |routine| routine == Routine::Division);
+        removal.instructions()
+    }
+
+    #[test]
+    fn a_divisor_that_stays_leaves_a_multiplication() {
+        // Ten times 10 − 1, against ten times 10 − 6.
+        assert!((saved("MOV R7, R2", "MOV R8, R2") - 90.0).abs() < 1e-12);
+        assert!((saved("MOV R8, R2", "MOV R7, R2") - 40.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,98 @@
+//! What the stall rules share: they differ in the reason, what it waits for, and the advice.
+
+use crate::evidence::thresholds::{
+    ISSUE, LATENCY, STALL_GAIN, STALL_GAIN_LIMIT, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE,
+    STALL_SHARE_LIMIT,
+};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Threshold};
+use crate::text::percent;
+
+/// The limits of every stall rule.
+pub const THRESHOLDS: &[Threshold] = &[STALL_SHARE_LIMIT, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT];
+
+/// One row of the table: a reason and its words.
+pub struct Stall {
+    /// The reason.
+    pub reason: StallReason,
+    /// What a warp does meanwhile, after "spends … cycles".
+    pub waiting: &'static str,
+    /// The advice; `{place}` stands for the line, or for `otherwise`.
+    pub hint: &'static str,
+    /// Where to look in a profile without source counters.
+    pub otherwise: &'static str,
+}
+
+/// Fires where the stall makes up a large part of the cycles between two instructions, or where
+/// the kernel would gain without it, and the schedulers have slots to spare.
+pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
+    let metric = stall.reason.ratio_metric();
+    let (cycles, all, issue) = (case.need(&metric), case.need(LATENCY), case.need(ISSUE));
+    let effect = Effect::stalls([stall.reason]);
+    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+    let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= STALL_GAIN;
+    if !(large && issue < STALL_ISSUE) {
+        return None;
+    }
+    let locations = case.stalled_lines(&[stall.reason], "stall samples");
+    let at = locations.first().map_or_else(String::new, |location| {
+        format!(" {} of these samples are on line {}.", percent(location.share), location.line)
+    });
+    let awaited = awaited(case, stall.reason).unwrap_or_default();
+    let place = crate::evidence::subject::place(&locations, stall.otherwise);
+    Some(Draft {
+        message: format!(
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) {}.{at}{awaited}",
+            percent(cycles / all),
+            stall.waiting,
+        ),
+        evidence: vec![
+            Evidence::new(metric, cycles, "cycle"),
+            Evidence::new(LATENCY, all, "cycle"),
+        ],
+        locations,
+        hint: stall.hint.replace("{place}", &place),
+        effect,
+    })
+}
+
+/// What the line with most samples waits for: the line and the opcode that make the awaited value.
+/// `None` for stalls that wait for no value, and in a profile without instructions or lines.
+fn awaited(case: &Case, reason: StallReason) -> Option<String> {
+    let listing = case.launch.listing()?;
+    let blame = listing.blame_by_line(reason);
+    // A store makes no value: what comes after it waits until it has read its registers.
+    let first = blame.first().filter(|first| !first.opcode.starts_with("ST"))?;
+    let (producer, waiting) = (first.producer.1?, first.waiting.1?);
+    let from = if producer == waiting { "itself".to_owned() } else { format!("line {producer}") };
+    Some(format!(" What line {waiting} waits for comes from {from} ({}).", first.opcode))
+}
+
+/// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.
+#[cfg(test)]
+pub fn example(reason: StallReason) -> crate::frame::Launch {
+    let metric = reason.ratio_metric();
+    crate::rules::testing::launch(&[(&metric, 40.0), (LATENCY, 100.0), (ISSUE, 50.0)])
+}
+
+/// Tests a stall rule on both sides of its limits. Hand-worked: 30 of 100 cycles are the 30% of the
+/// limit, 29.9 are not.
+#[cfg(test)]
+pub fn assert_stall_rule(rule: &crate::rules::Rule, reason: StallReason) {
+    let metric = reason.ratio_metric();
+    let mut launch = example(reason);
+    launch.set(&metric, Some(30.0));
+    let draft = crate::rules::testing::assert_sides(
+        rule,
+        &launch,
+        &[&[(&metric, 29.9)], &[(ISSUE, 80.0)], &[(LATENCY, 0.0), (&metric, 0.0)]],
+    );
+    assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+    launch.lines =
+        vec![crate::rules::testing::line(7, "x", crate::rules::testing::samples(&[(reason, 3.0)]))];
+    let draft = crate::rules::testing::check(rule, &launch).expect("fires with lines too");
+    assert_eq!(draft.locations[0].line, 7);
+}

@@ -1,0 +1,162 @@
+//! What a rule looks at: a launch, its time model, and the questions that several rules ask.
+
+use crate::export::SourceRow;
+use crate::finding::Location;
+use crate::frame::Launch;
+use crate::metric::stall::StallReason;
+use crate::model::Model;
+
+/// One launch under examination.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The launch.
+    pub launch: &'a Launch,
+    /// Its time model.
+    pub model: &'a Model,
+}
+
+impl<'a> Case<'a> {
+    /// A metric that stands in the rule's `needs`; NaN, which no comparison passes, if it is absent.
+    #[must_use]
+    pub fn need(&self, name: &str) -> f64 {
+        self.launch.get(name).unwrap_or(f64::NAN)
+    }
+
+    /// A metric that makes the finding sharper but may be absent.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.launch.get(name)
+    }
+
+    /// Stall cycles per issued instruction, 0 where the reason was not collected.
+    #[must_use]
+    pub fn stall(&self, reason: StallReason) -> f64 {
+        self.launch.stall(reason).unwrap_or(0.0)
+    }
+
+    /// The source row that a location names.
+    #[must_use]
+    pub fn row(&self, location: &Location) -> Option<&'a SourceRow> {
+        self.launch.lines.iter().find(|row| {
+            row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
+        })
+    }
+
+    /// The lines with the largest shares of something that only instructions tell (their opcode):
+    /// at most three. Empty without instructions.
+    #[must_use]
+    pub fn lines_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
+        let mut lines: Vec<(&Option<String>, u32, f64)> = Vec::new();
+        let mut total = 0.0;
+        for row in &self.launch.instructions {
+            let (Some(line), value) = (row.line, counter(row)) else { continue };
+            if value <= 0.0 {
+                continue;
+            }
+            total += value;
+            match lines.iter_mut().find(|(file, at, _)| **file == row.file && *at == line) {
+                Some((.., sum)) => *sum += value,
+                None => lines.push((&row.file, line, value)),
+            }
+        }
+        lines.sort_by(|a, b| b.2.total_cmp(&a.2));
+        lines
+            .into_iter()
+            .map(|(file, line, value)| {
+                let text = self
+                    .launch
+                    .lines
+                    .iter()
+                    .find(|row| row.file == *file && row.line == Some(line));
+                Location {
+                    file: file.clone().unwrap_or_default(),
+                    line,
+                    share: value / total,
+                    share_of: share_of.to_owned(),
+                    text: text.map_or_else(String::new, |row| row.text.trim().to_owned()),
+                }
+            })
+            .filter(|location| location.share >= 0.05)
+            .take(3)
+            .collect()
+    }
+
+    /// The lines with most samples of some stalls: at most three.
+    #[must_use]
+    pub fn stalled_lines(&self, reasons: &[StallReason], share_of: &str) -> Vec<Location> {
+        self.launch.top_lines(3, share_of, |counters| {
+            reasons.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
+        })
+    }
+
+    /// The share (0 to 1) of a stall's samples on the lines that are picked; 1 where no line has
+    /// such samples, so that a profile without source counts the stall in full.
+    #[must_use]
+    pub fn stall_on(&self, reason: StallReason, pick: impl Fn(&SourceRow) -> bool) -> f64 {
+        let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
+        let all: f64 = self.launch.lines.iter().map(samples).sum();
+        let picked: f64 = self.launch.lines.iter().filter(|row| pick(row)).map(samples).sum();
+        if all > 0.0 { picked / all } else { 1.0 }
+    }
+
+    /// Lanes that are active in an average warp of a launch that never diverges: 32, or fewer where
+    /// the block is no multiple of the warp.
+    #[must_use]
+    pub fn full_lanes(&self) -> f64 {
+        match self.get("launch__block_size") {
+            Some(threads) if threads > 0.0 => threads / (threads / WARP).ceil(),
+            _ => WARP,
+        }
+    }
+
+    /// Blocks that an SM holds at once: the smallest of the occupancy limits that were collected.
+    #[must_use]
+    pub fn blocks_per_sm(&self) -> Option<f64> {
+        OCCUPANCY_LIMITS.iter().filter_map(|name| self.get(name)).reduce(f64::min)
+    }
+
+    /// Waves of blocks: grid over what all SMs hold at once. Worked out from the limits where they
+    /// are known, because ncu's own figure is printed with two decimals.
+    #[must_use]
+    pub fn waves(&self) -> Option<f64> {
+        let exact = self
+            .get("launch__grid_size")
+            .zip(self.get("launch__sm_count"))
+            .zip(self.blocks_per_sm())
+            .map(|((blocks, sms), each)| blocks / (sms * each))
+            .filter(|waves| waves.is_finite());
+        exact.or_else(|| self.get("launch__waves_per_multiprocessor"))
+    }
+}
+
+/// The opcode of a SASS instruction with its modifiers, without its guard: `LDG.E.128` of
+/// `@!P0 LDG.E.128 R4, [R2.64]`; empty where there is none.
+#[must_use]
+pub fn opcode(text: &str) -> &str {
+    let mut words = text.split_whitespace();
+    match words.next() {
+        Some(guard) if guard.starts_with('@') => words.next().unwrap_or_default(),
+        Some(opcode) => opcode.trim_end_matches(';'),
+        None => "",
+    }
+}
+
+/// Lanes of a warp.
+pub const WARP: f64 = 32.0;
+
+/// The limits on resident blocks an SM, smallest wins.
+pub const OCCUPANCY_LIMITS: [&str; 5] = [
+    "launch__occupancy_limit_blocks",
+    "launch__occupancy_limit_registers",
+    "launch__occupancy_limit_shared_mem",
+    "launch__occupancy_limit_warps",
+    "launch__occupancy_limit_barriers",
+];
+
+/// `line 43`, or a description where the profile has no source counters.
+#[must_use]
+pub fn place(locations: &[Location], otherwise: &str) -> String {
+    locations
+        .first()
+        .map_or_else(|| otherwise.to_owned(), |location| format!("line {}", location.line))
+}

@@ -1,0 +1,96 @@
+//! Limits that several rules share, each with its source.
+
+use crate::rules::Threshold;
+
+/// Issue slots used, percent, under which schedulers count as idle.
+pub const ISSUE_LOW: f64 = 60.0;
+
+/// [`ISSUE_LOW`] as `explain` prints it.
+pub const ISSUE_LOW_LIMIT: Threshold = Threshold {
+    what: "issue slots used, at most",
+    value: ISSUE_LOW,
+    unit: "%",
+    source: "ncu's IssueSlotUtilization rule: 0.6 instructions a cycle and scheduler",
+};
+
+/// Busy share of a unit, percent, from which more warps can't help.
+pub const UNIT_SATURATED: f64 = 70.0;
+
+/// [`UNIT_SATURATED`] as `explain` prints it.
+pub const UNIT_SATURATED_LIMIT: Threshold = Threshold {
+    what: "the busiest unit, at most",
+    value: UNIT_SATURATED,
+    unit: "%",
+    source: "derivation: a unit 70% busy bounds the gain at 1/0.7 = 1.4 however well latency is \
+             hidden, and queues in front of it grow with every further warp",
+};
+
+/// Lanes at work of 32, under which warps count as divergent or idle.
+pub const LANES: f64 = 24.0;
+
+/// [`LANES`] as `explain` prints it.
+pub const LANES_LIMIT: Threshold = Threshold {
+    what: "lanes of a warp, fewer than",
+    value: LANES,
+    unit: "thread",
+    source: "ncu's ThreadDivergence rule: 24 of 32 lanes",
+};
+
+/// A share of the time, percent, below which a difference is noise.
+pub const NOISE: f64 = 5.0;
+
+/// Source of [`NOISE`].
+pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports from 5% of the time; counters \
+                                of different passes differ by about as much";
+
+/// A stall's share of the cycles between two instructions, percent.
+pub const STALL_SHARE: f64 = 30.0;
+
+/// [`STALL_SHARE`] as `explain` prints it.
+pub const STALL_SHARE_LIMIT: Threshold = Threshold {
+    what: "the stall's share of the cycles between two instructions of a warp, at least",
+    value: STALL_SHARE,
+    unit: "%",
+    source: "ncu's CPIStall rule: 0.3",
+};
+
+/// What a stall must be worth, as a speed-up, to be named though its share is smaller.
+pub const STALL_GAIN: f64 = 1.05;
+
+/// [`STALL_GAIN`] as `explain` prints it.
+pub const STALL_GAIN_LIMIT: Threshold = Threshold {
+    what: "or what the kernel would gain without the stall, by the time model, at least",
+    value: STALL_GAIN,
+    unit: "",
+    source: "the noise of counters of different passes, 5%: a warp that waits while others have \
+             the issue slots loses nothing, and its share of the cycles says little",
+};
+
+/// Issue slots used, percent, from which stalls are hidden.
+pub const STALL_ISSUE: f64 = 80.0;
+
+/// [`STALL_ISSUE`] as `explain` prints it.
+pub const STALL_ISSUE_LIMIT: Threshold = Threshold {
+    what: "issue slots used, less than",
+    value: STALL_ISSUE,
+    unit: "%",
+    source: "ncu's CPIStall rule: 0.8 instructions a cycle and scheduler; above, other warps hide \
+             the stalls",
+};
+
+/// Busy share of the binding unit, percent of what the device achieves, that counts as the roof.
+pub const ROOF: f64 = 85.0;
+
+/// [`ROOF`] as `explain` prints it.
+pub const ROOF_LIMIT: Threshold = Threshold {
+    what: "the binding unit's share of what the device achieves on it, at least",
+    value: ROOF,
+    unit: "%",
+    source: "derivation: what is left is worth at most 1/0.85 = 1.18; library copies and products \
+             vary by about a tenth with size (H200: 4.10 to 4.29 TB/s, 49.0 to 51.3 TFLOP/s)",
+};
+
+/// The scheduler's issue rate.
+pub const ISSUE: &str = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+/// Cycles between two instructions of a warp.
+pub const LATENCY: &str = "smsp__average_warp_latency_per_inst_issued.ratio";

@@ -1,0 +1,183 @@
+//! The pages of one profile, joined.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::export::csv::page;
+use crate::export::csv::page::PageKind;
+use crate::export::csv::source;
+use crate::export::csv::source::SourcePage;
+use crate::export::csv::{details, raw};
+use crate::export::{Export, LaunchRow, SourceRow};
+use crate::metric;
+
+/// What a user should know of a profile without a raw page.
+const DETAILS_ALONE: &str = "this is ncu's details page alone, without the stalls, the sector counts \
+    and most units' counters, so that most rules can't be checked; export the raw page beside it: \
+    `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and \
+    `--page source --csv` for the lines";
+
+/// Reads the CSV exports of one profile, in any order and under any names: each file's page is told
+/// by its header. Of the source page both views may be there.
+///
+/// # Errors
+/// A file that is no page of ncu, two raw or two details pages, a source page alone, pages of
+/// different profiles.
+pub fn read(files: &[(PathBuf, impl AsRef<[u8]>)]) -> Result<Export> {
+    let (mut raw, mut details) = (None, None);
+    let mut sources: Vec<(&Path, Cow<str>)> = Vec::new();
+    for (path, bytes) in files {
+        let text = page::decode(bytes.as_ref());
+        let twice = |page: &str| {
+            Error::input(
+                path,
+                format!("this is a second {page} page; give the pages of one profile at a time"),
+            )
+        };
+        match page::sniff(&text) {
+            Some(PageKind::Source) => sources.push((path, text)),
+            // `--print-details all` beside the plain page: the fuller one holds the other.
+            Some(PageKind::Details) => {
+                let page = details::read(&text, path)?;
+                details = match details {
+                    Some(other) if !same_launches(&other, &page) => return Err(twice("details")),
+                    Some(other) if other.metrics.len() >= page.metrics.len() => Some(other),
+                    _ => Some(page),
+                };
+            }
+            // It tells of the machine what the other pages tell too.
+            Some(PageKind::Session) if files.len() > 1 => {}
+            Some(PageKind::Raw) if raw.is_some() => return Err(twice("raw")),
+            // Whatever is no page is told what it is where the raw page is read.
+            _ => raw = Some(raw::read(&text, path)?),
+        }
+    }
+    let launches: &[LaunchRow] =
+        raw.as_ref().or(details.as_ref()).map_or(&[], |page| page.launches.as_slice());
+    let mut source = None;
+    for (path, text) in sources {
+        let page = source::read(&text, path, launches)?;
+        source = Some(match source {
+            Some(first) => both_views(first, page),
+            None => page,
+        });
+    }
+    from_pages(raw, details, source)
+}
+
+/// True where two pages are of the same launches.
+fn same_launches(one: &Export, other: &Export) -> bool {
+    let ids = |export: &Export| -> Vec<(u32, String)> {
+        export.launches.iter().map(|launch| (launch.id, launch.kernel.clone())).collect()
+    };
+    ids(one) == ids(other)
+}
+
+/// Joins the pages of one profile. Launches are the raw page's, or the details page's where there
+/// is no raw page; a metric of both is the raw page's; a metric without a section gets the
+/// catalogue's.
+///
+/// # Errors
+/// [`Error::Usage`] where there is neither a raw nor a details page, or where the two are of
+/// different profiles.
+pub fn from_pages(
+    raw: Option<Export>,
+    details: Option<Export>,
+    source: Option<SourcePage>,
+) -> Result<Export> {
+    let mut export = match (raw, details) {
+        (Some(raw), Some(details)) => merge(raw, details)?,
+        (Some(page), None) => page,
+        (None, Some(mut page)) => {
+            page.notices.push(DETAILS_ALONE.to_owned());
+            page
+        }
+        (None, None) => {
+            return Err(Error::Usage(
+                "the profile has no raw and no details page, so its launches and metrics are \
+                 unknown; export them with `ncu --import REPORT --page raw --csv`"
+                    .to_owned(),
+            ));
+        }
+    };
+    for row in export.metrics.iter_mut().filter(|row| row.section.is_empty()) {
+        if let Some((metric, _)) = metric::canonical(&row.metric) {
+            metric.section.clone_into(&mut row.section);
+        }
+    }
+    if let Some(source) = source {
+        export.source = source.rows;
+        export.notices.extend(source.notices);
+    }
+    Ok(export)
+}
+
+/// Adds to a raw page what only the details page has: rule results, sections, further metrics.
+fn merge(mut raw: Export, details: Export) -> Result<Export> {
+    for launch in &details.launches {
+        match raw.launches.iter().find(|row| row.id == launch.id) {
+            Some(row) if !source::same_kernel(&row.kernel, &launch.kernel) => {
+                return Err(Error::Usage(format!(
+                    "the raw and the details page are of different profiles: launch {} is `{}` in \
+                     one and `{}` in the other; export both from one report",
+                    launch.id,
+                    crate::text::printable(&row.kernel),
+                    crate::text::printable(&launch.kernel)
+                )));
+            }
+            Some(_) => {}
+            None => raw.launches.push(launch.clone()),
+        }
+    }
+    raw.launches.sort_by_key(|launch| launch.id);
+    let mut places: HashMap<(u32, String), usize> = HashMap::new();
+    let mut full: HashSet<u32> = HashSet::new();
+    for (at, row) in raw.metrics.iter().enumerate() {
+        places.insert((row.launch, row.metric.clone()), at);
+        full.insert(row.launch);
+    }
+    for row in details.metrics {
+        match places.get(&(row.launch, row.metric.clone())) {
+            Some(&at) => {
+                let known = &mut raw.metrics[at];
+                if known.section.is_empty() {
+                    known.section = row.section;
+                }
+                if known.value.is_none() && known.text.is_none() {
+                    known.value = row.value;
+                    known.text = row.text;
+                }
+            }
+            // The raw page has what stands behind a label, under the metric's name.
+            None if row.metric.contains(' ') && full.contains(&row.launch) => {}
+            None => raw.metrics.push(row),
+        }
+    }
+    raw.rules.extend(details.rules);
+    raw.notices.extend(details.notices);
+    Ok(raw)
+}
+
+/// Both views of one source page: the one with lines, and of the other the instructions that have
+/// no line.
+fn both_views(one: SourcePage, other: SourcePage) -> SourcePage {
+    let has_lines = |page: &SourcePage| page.rows.iter().any(|row| row.line.is_some());
+    let (mut lined, plain) =
+        if has_lines(&one) || !has_lines(&other) { (one, other) } else { (other, one) };
+    let key = |row: &SourceRow| (row.launch, row.address);
+    let known: HashSet<_> = lined.rows.iter().map(key).collect();
+    lined.rows.extend(
+        plain.rows.into_iter().filter(|row| row.is_instruction() && !known.contains(&key(row))),
+    );
+    for notice in plain.notices {
+        if !lined.notices.contains(&notice) {
+            lined.notices.push(notice);
+        }
+    }
+    lined
+}
+
+#[cfg(test)]
+mod tests;

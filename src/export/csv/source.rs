@@ -1,0 +1,253 @@
+//! The source page: `ncu --import REPORT --page source --csv`, counters per instruction and line.
+//!
+//! Two views can be read: `sass` (the default: instructions without lines) and `--print-source
+//! cuda,sass` (each source line, with its instructions below). The page is not proper CSV: text
+//! cells hold unescaped quotes, commas and line breaks, so rows are taken apart from the right, where
+//! the number of columns is known and no cell holds text.
+
+mod cells;
+mod columns;
+mod launches;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::export::csv::number::Style;
+use crate::export::csv::page;
+use crate::export::csv::page::PageKind;
+use crate::export::{LaunchRow, SourceRow};
+use cells::Cells;
+use columns::Columns;
+use launches::Matcher;
+
+pub(super) use launches::same_kernel;
+
+/// What a source page holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SourcePage {
+    /// Lines and instructions, in the page's order. An instruction stands once, even where the page
+    /// lists it under the inlined function's line and under the line of the call.
+    pub rows: Vec<SourceRow>,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+}
+
+/// Reads a source page of these launches. `name` is the file, for messages.
+///
+/// The page names kernels, not launch ids, so its kernels are matched with `launches` in order. A
+/// source line keeps the page's own sums over its instructions; where functions are inlined from
+/// another file the page counts an instruction under both files' lines, so sums over lines can be
+/// larger than sums over instructions.
+///
+/// # Errors
+/// Where the text holds no source page, only views without counters, or numbers whose style can't
+/// be told, and where `launches` is empty.
+pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePage> {
+    if launches.is_empty() {
+        return Err(Error::input(
+            name,
+            "a source page alone does not tell which launches it is of; put the raw page beside it \
+             (`ncu --import REPORT --page raw --csv`)",
+        ));
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let mut reader = Reader::new(name, launches);
+    let lines: Vec<&str> = text.lines().collect();
+    reader.style(&lines)?;
+    let mut at = 0;
+    while at < lines.len() {
+        at = reader.line(&lines, at);
+    }
+    reader.finish(text)
+}
+
+struct Reader<'a> {
+    name: &'a Path,
+    style: Style,
+    matcher: Matcher<'a>,
+    columns: Option<Rc<Columns>>,
+    /// From the `File Path` line above the header.
+    file: Option<String>,
+    /// From the `Kernel Name` or `Function Name` line above the header.
+    function: Option<String>,
+    /// The launch of the rows below the header.
+    launch: Option<u32>,
+    /// The line of the source row above.
+    line: Option<u32>,
+    /// A header was seen that has no counters: the `cuda` or `ptx` view.
+    text_view: bool,
+    page: SourcePage,
+}
+
+impl<'a> Reader<'a> {
+    fn new(name: &'a Path, launches: &'a [LaunchRow]) -> Self {
+        Self {
+            name,
+            style: Style::Point,
+            matcher: Matcher::new(launches),
+            columns: None,
+            file: None,
+            function: None,
+            launch: None,
+            line: None,
+            text_view: false,
+            page: SourcePage::default(),
+        }
+    }
+
+    /// Finds the style of the page's numbers from the cells at the right of each line.
+    fn style(&mut self, lines: &[&str]) -> Result<()> {
+        let data = lines.iter().filter(|line| cells::is_data(line));
+        self.style = Style::of(data.flat_map(|line| cells::numbers(line)))
+            .map_err(|ambiguous| Error::input(self.name, ambiguous.to_string()))?;
+        Ok(())
+    }
+
+    /// Reads what begins on this line; gives the line to go on with.
+    fn line(&mut self, lines: &[&str], at: usize) -> usize {
+        let line = lines[at].trim_end();
+        if let Some(value) = cells::titled(line, "File Path") {
+            self.file = Some(value.to_owned());
+            self.columns = None;
+        } else if let Some(value) =
+            cells::titled(line, "Kernel Name").or_else(|| cells::titled(line, "Function Name"))
+        {
+            self.function = Some(value.to_owned());
+            self.columns = None;
+        } else if cells::is_header(line) {
+            self.header(line);
+        } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
+            let (whole, next) = cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
+            if !whole {
+                self.page.notices.push(format!(
+                    "{}: line {} of the source page can't be taken apart and was left out",
+                    self.name.display(),
+                    at + 1
+                ));
+            }
+            return next;
+        }
+        at + 1
+    }
+
+    fn header(&mut self, line: &str) {
+        self.line = None;
+        let columns = Columns::new(&cells::split(line));
+        if columns.is_none() {
+            self.text_view = true;
+        }
+        self.columns = columns.map(Rc::new);
+        let function = self.function.clone().unwrap_or_default();
+        // The sass view has no files: what stands above it is of an earlier table.
+        if self.columns.as_ref().is_some_and(|columns| !columns.has_lines()) {
+            self.file = None;
+        }
+        self.launch = self.matcher.find(self.file.as_deref(), &function);
+        if self.launch.is_none() {
+            self.page.notices.push(format!(
+                "{}: the source page's kernel {} is not among the profile's launches, so its \
+                 counters were left out",
+                self.name.display(),
+                crate::text::printable(&function)
+            ));
+        }
+    }
+
+    fn row(&mut self, cells: &Cells, columns: &Columns) {
+        let address = cells.address();
+        if address.is_none() && cells.line.is_empty() {
+            // `...`: instructions of other lines lie between.
+            return;
+        }
+        if address.is_none() {
+            self.line = cells.line.parse().ok();
+        }
+        let (Some(launch), Some(counters)) =
+            (self.launch, columns.counters(&cells.right, self.style))
+        else {
+            return;
+        };
+        let has_line = self.line.is_some();
+        self.page.rows.push(SourceRow {
+            launch,
+            file: self.file.clone().filter(|_| has_line),
+            line: self.line,
+            address,
+            text: cells.text.trim().replace('\n', " "),
+            counters,
+        });
+    }
+
+    fn finish(mut self, text: &str) -> Result<SourcePage> {
+        if !self.page.rows.is_empty() {
+            keep_instructions_once(&mut self.page.rows);
+            return Ok(self.page);
+        }
+        if self.text_view {
+            return Err(Error::input(
+                self.name,
+                "this view of the source page has no counters; export it with `ncu --import \
+                 REPORT --page source --print-source cuda,sass --csv`",
+            ));
+        }
+        if let Some(notice) = self.page.notices.first() {
+            return Err(Error::Usage(format!(
+                "{notice}; export the raw and the source page from one report"
+            )));
+        }
+        if page::sniff(text) == Some(PageKind::Source) {
+            return Err(Error::input(
+                self.name,
+                "the source page has no rows; collect with `--section SourceCounters`",
+            ));
+        }
+        Err(page::not_this_page(text, self.name, PageKind::Source))
+    }
+}
+
+/// Leaves each instruction of a launch once. An inlined instruction is listed under its own file's
+/// line and under the line of the call; of these stays the one outside CUDA's own headers, then the
+/// one in the file with more of the launch's instructions: that is where the user can change it.
+fn keep_instructions_once(rows: &mut Vec<SourceRow>) {
+    let mut of_file: HashMap<(u32, Option<&str>), usize> = HashMap::new();
+    for row in rows.iter().filter(|row| row.is_instruction()) {
+        *of_file.entry((row.launch, row.file.as_deref())).or_default() += 1;
+    }
+    let weight = |row: &SourceRow| {
+        let own = row.file.as_deref().is_some_and(|file| !is_toolkit(file));
+        (own, of_file.get(&(row.launch, row.file.as_deref())).copied().unwrap_or_default())
+    };
+    let mut best: HashMap<(u32, u64), usize> = HashMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        let Some(address) = row.address else { continue };
+        best.entry((row.launch, address))
+            .and_modify(|kept| {
+                if weight(row) > weight(&rows[*kept]) {
+                    *kept = index;
+                }
+            })
+            .or_insert(index);
+    }
+    let keep: Vec<bool> = rows
+        .iter()
+        .enumerate()
+        .map(|(index, row)| {
+            row.address.is_none_or(|address| best.get(&(row.launch, address)) == Some(&index))
+        })
+        .collect();
+    let mut keep = keep.into_iter();
+    rows.retain(|_| keep.next().unwrap_or(true));
+}
+
+/// True for headers that come with CUDA, and for the one that NVRTC has inside.
+pub(crate) fn is_toolkit(file: &str) -> bool {
+    let file = file.replace('\\', "/").to_lowercase();
+    file.ends_with("__nv_nvrtc_builtin_header.h")
+        || file.contains("/include/")
+            && ["/cuda", "/nvidia", "gpu computing toolkit"].iter().any(|part| file.contains(part))
+}
+
+#[cfg(test)]
+mod tests;

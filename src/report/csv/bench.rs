@@ -1,0 +1,180 @@
+//! The fault bench as CSV.
+
+use std::io::{self, Write};
+
+use crate::bench::{BenchDocument, Case, Promise, Quiet, Said, Transition};
+use crate::report::csv::Table;
+use crate::text::printable;
+
+/// The columns; each kind of row fills those that apply to it.
+const COLUMNS: [&str; 27] = [
+    "kind",
+    "half",
+    "ladder",
+    "step",
+    "fault",
+    "answered_by",
+    "gain",
+    "largest",
+    "first_rule",
+    "first_factor",
+    "rank",
+    "factor",
+    "low",
+    "high",
+    "ratio",
+    "held",
+    "alarm",
+    "ncu_first",
+    "ncu_rank",
+    "ncu_factor",
+    "ncu_ratio",
+    "ncu_alarm",
+    "ncu_global_first",
+    "ncu_global_rank",
+    "ncu_global_factor",
+    "ncu_global_ratio",
+    "ncu_global_alarm",
+];
+
+/// One row a case, then the steps of which nothing should be said, then the transitions; empty where
+/// a column does not apply.
+pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS)?;
+    let transitions = document.ladders.iter().flat_map(|climb| &climb.transitions);
+    let rows = document
+        .cases
+        .iter()
+        .map(case)
+        .chain(document.quiet.iter().map(quiet))
+        .chain(transitions.map(transition));
+    for cells in rows {
+        let row: Vec<String> = COLUMNS
+            .iter()
+            .map(|column| {
+                let cell = cells.iter().find(|(name, _)| name == column);
+                cell.map(|(_, text)| printable(text)).unwrap_or_default()
+            })
+            .collect();
+        table.row(&row)?;
+    }
+    table.end()
+}
+
+/// Cells by their column.
+type Cells = Vec<(&'static str, String)>;
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn place(rank: Option<usize>) -> String {
+    rank.map(|rank| rank.to_string()).unwrap_or_default()
+}
+
+fn rule(promise: Option<&Promise>) -> String {
+    promise.map(|promise| promise.rule.clone()).unwrap_or_default()
+}
+
+fn factor(promise: Option<&Promise>) -> String {
+    number(promise.and_then(|promise| promise.estimate).map(|gain| gain.factor))
+}
+
+fn case(case: &Case) -> Cells {
+    let ours = &case.adoprof;
+    let of = |said: &Said| said.estimate.map(|gain| gain.factor);
+    vec![
+        ("kind", text("planted")),
+        ("half", text(&case.half)),
+        ("ladder", text(&case.ladder)),
+        ("step", text(&case.step)),
+        ("fault", text(&case.fault)),
+        ("answered_by", text(&case.answered_by)),
+        ("gain", case.gain.to_string()),
+        ("largest", case.largest.to_string()),
+        ("first_rule", rule(ours.first.as_ref())),
+        ("first_factor", factor(ours.first.as_ref())),
+        ("rank", place(ours.rank)),
+        ("factor", number(of(ours))),
+        ("low", number(ours.estimate.map(|gain| gain.low))),
+        ("high", number(ours.estimate.map(|gain| gain.high))),
+        ("ratio", ours.ratio.to_string()),
+        ("held", ours.held.map(|held| held.to_string()).unwrap_or_default()),
+        ("ncu_first", rule(case.ncu.first.as_ref())),
+        ("ncu_rank", place(case.ncu.rank)),
+        ("ncu_factor", number(of(&case.ncu))),
+        ("ncu_ratio", case.ncu.ratio.to_string()),
+        ("ncu_global_first", rule(case.ncu_global.first.as_ref())),
+        ("ncu_global_rank", place(case.ncu_global.rank)),
+        ("ncu_global_factor", number(of(&case.ncu_global))),
+        ("ncu_global_ratio", case.ncu_global.ratio.to_string()),
+    ]
+}
+
+fn quiet(quiet: &Quiet) -> Cells {
+    let kind = if quiet.innocent_of.is_some() { "innocent" } else { "at-limit" };
+    vec![
+        ("kind", text(kind)),
+        ("half", text(&quiet.half)),
+        ("ladder", text(&quiet.ladder)),
+        ("step", text(&quiet.step)),
+        ("fault", quiet.innocent_of.clone().unwrap_or_default()),
+        ("first_rule", rule(quiet.adoprof.as_ref())),
+        ("first_factor", factor(quiet.adoprof.as_ref())),
+        ("alarm", quiet.adoprof_alarm.to_string()),
+        ("ncu_first", rule(quiet.ncu.as_ref())),
+        ("ncu_factor", factor(quiet.ncu.as_ref())),
+        ("ncu_alarm", quiet.ncu_alarm.to_string()),
+        ("ncu_global_first", rule(quiet.ncu_global.as_ref())),
+        ("ncu_global_factor", factor(quiet.ncu_global.as_ref())),
+        ("ncu_global_alarm", quiet.ncu_global_alarm.to_string()),
+    ]
+}
+
+fn transition(step: &Transition) -> Cells {
+    vec![
+        ("kind", text("transition")),
+        ("ladder", text(&step.ladder)),
+        ("step", text(&step.from)),
+        ("fault", step.answered.clone().unwrap_or_default()),
+        ("answered_by", text(&step.to)),
+        ("gain", step.gain.to_string()),
+        ("first_rule", step.first.clone().unwrap_or_default()),
+        ("rank", place(step.rank)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::text::bench::tests::document;
+
+    #[test]
+    fn every_row_of_the_csv_is_whole() {
+        let mut out = Vec::new();
+        csv(&document(), &mut out).unwrap();
+        let mut reader = ::csv::Reader::from_reader(out.as_slice());
+        let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
+        let kinds: Vec<&str> = rows.iter().map(|row| &row[0]).collect();
+        assert_eq!(kinds, ["planted", "at-limit", "transition"]);
+        let head = ::csv::Reader::from_reader(out.as_slice()).headers().unwrap().clone();
+        let at = |name: &str| head.iter().position(|column| column == name).unwrap();
+        assert_eq!((&rows[0][at("rank")], &rows[0][at("held")]), ("2", "false"));
+        assert_eq!((&rows[0][at("ncu_rank")], &rows[0][at("ncu_global_rank")]), ("", "1"));
+        assert_eq!((&rows[1][at("alarm")], &rows[1][at("ncu_global_alarm")]), ("true", "false"));
+        assert_eq!(&rows[1][at("first_rule")], "shared-bank-conflicts");
+    }
+
+    #[test]
+    fn every_cell_has_a_column() {
+        let document = document();
+        let rows = [case(&document.cases[0]), quiet(&document.quiet[0])];
+        for (name, _) in rows.iter().flatten() {
+            assert!(COLUMNS.contains(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Markdown's tables, and text from outside made safe inside Markdown.
+
+use crate::diff::{Diff, MetricChange};
+use crate::document::Document;
+use crate::report::markdown::push;
+use crate::report::number::{bare, change, estimate, extent, factor, metric};
+use crate::report::steps::Row;
+use crate::report::text::diff::{arrow, title};
+use crate::report::text::layout::fit;
+use crate::report::text::run::gain;
+use crate::text::{duration, percent, printable};
+
+/// Longer names are cut: a template's full name would push the table off the page.
+const LONGEST: usize = 80;
+
+/// A code span: nothing in it is Markdown.
+pub fn code(text: &str) -> String {
+    let text = fit(text.trim(), LONGEST).replace('`', "'");
+    if text.is_empty() { text } else { format!("`{text}`") }
+}
+
+/// A code span in a table, where `|` would end the cell even so.
+fn code_cell(text: &str) -> String {
+    code(text).replace('|', "\\|")
+}
+
+/// Plain text whose characters mean nothing to Markdown or HTML.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !escaped.is_empty() {
+            escaped.push(' ');
+        }
+        for c in printable(word).chars() {
+            if "\\`*_[]<>|".contains(c) {
+                escaped.push('\\');
+            }
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// A table; its cells are Markdown already.
+pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+    push(text, &format!("| {} |\n", head.join(" | ")));
+    push(text, &format!("|{}\n", " --- |".repeat(head.len())));
+    for row in rows {
+        push(text, &format!("| {} |\n", row.join(" | ")));
+    }
+    push(text, "\n");
+}
+
+/// One row a launch.
+pub fn launch_table(text: &mut String, document: &Document) {
+    let rows = document.launches.iter().map(|launch| {
+        let first = launch.findings.first();
+        vec![
+            code_cell(&launch.kernel),
+            format!("{} × {}", extent(launch.grid), extent(launch.block)),
+            launch.duration_ns.map(duration).unwrap_or_default(),
+            percent(launch.time_share),
+            launch.bound.word().to_owned(),
+            first.map_or_else(String::new, |finding| {
+                let gain = finding.estimated_speedup.map(|gain| format!(" {}", estimate(&gain)));
+                format!("{}{}", escape(&finding.rule), gain.unwrap_or_default())
+            }),
+        ]
+    });
+    table(text, &["kernel", "grid × block", "time", "share", "bound", "first finding"], rows);
+}
+
+/// One row a number behind a finding.
+pub fn evidence_table(text: &mut String, document: &Document) {
+    let rows = document.launches.iter().flat_map(|launch| {
+        launch.findings.iter().flat_map(|finding| {
+            finding.evidence.iter().map(|item| {
+                vec![
+                    escape(&finding.rule),
+                    code_cell(&item.metric),
+                    escape(&metric(item.value, &item.unit)),
+                ]
+            })
+        })
+    });
+    table(text, &["rule", "metric", "value"], rows);
+}
+
+/// One row a step.
+pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
+    let cells = rows.iter().map(|row| {
+        let outcome = row.outcome.as_ref();
+        vec![
+            code_cell(&row.step.name),
+            duration(row.step.time_ns.median),
+            gain(row.over_previous),
+            gain(row.over_first),
+            row.bound.map_or_else(String::new, |bound| bound.word().to_owned()),
+            row.finding.map(|finding| escape(&finding.rule)).unwrap_or_default(),
+            row.estimate.map(|gain| factor(gain.factor)).unwrap_or_default(),
+            gain(outcome.and_then(|outcome| outcome.gained)),
+            outcome.and_then(|outcome| outcome.fault).map_or("", |fate| fate.word()).to_owned(),
+        ]
+    });
+    let head = [
+        "step",
+        "time",
+        "over previous",
+        "over first",
+        "bound",
+        "first hint: remove",
+        "estimate",
+        "next step gained",
+        "fault",
+    ];
+    table(text, &head, cells);
+}
+
+/// One row a metric that passes.
+pub fn diff_table(text: &mut String, diff: &Diff, passes: impl Fn(&MetricChange) -> bool) {
+    let several = diff.metrics.iter().any(|change| !change.kernel.is_empty());
+    let rows = diff.metrics.iter().filter(|change| passes(change)).map(|item| {
+        let kernel = several.then(|| code_cell(&item.kernel));
+        let cells = [
+            escape(title(item)),
+            bare(item.base, &item.unit),
+            bare(item.new, &item.unit),
+            change(item.base, item.new),
+            arrow(item),
+        ];
+        kernel.into_iter().chain(cells).collect()
+    });
+    let (base, new) = (escape(&diff.base), escape(&diff.new));
+    let mut head = vec!["metric", base.as_str(), new.as_str(), "change", ""];
+    if several {
+        head.insert(0, "kernel");
+    }
+    table(text, &head, rows);
+}

@@ -1,0 +1,140 @@
+//! Two profiles side by side, as text.
+
+use std::io::{self, Write};
+
+use crate::diff::{Diff, MetricChange};
+use crate::report::Style;
+use crate::report::number::{bare, change, factor};
+use crate::report::text::page::{Ink, Page};
+use crate::report::text::table::{Column, render};
+
+/// Writes the comparison.
+pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    body(&mut page, diff);
+    page.write(out)
+}
+
+/// The comparison, alone or below a document.
+pub fn body(page: &mut Page, diff: &Diff) {
+    page.inked("", &headline(diff), Ink::Bold);
+    for warning in &diff.warnings {
+        page.inked("  ", &format!("mind: {warning}"), Ink::Yellow);
+    }
+    findings(page, diff);
+    if page.style.quiet {
+        return;
+    }
+    if diff.metrics.is_empty() {
+        let moved = diff.metrics_compared > 0;
+        page.paragraph("  ", if moved { "No metric moved." } else { "No metric was compared." });
+    }
+    for kernel in kernels(diff) {
+        page.blank();
+        if !kernel.is_empty() {
+            page.inked("", kernel, Ink::Bold);
+        }
+        let of_kernel = || diff.metrics.iter().filter(|change| change.kernel == kernel);
+        let shown: Vec<&MetricChange> =
+            of_kernel().filter(|change| page.style.verbose || shown(change)).collect();
+        table(page, diff, &shown);
+        let hidden = of_kernel().count() - shown.len();
+        if hidden > 0 {
+            let plural = if hidden == 1 { "metric" } else { "metrics" };
+            page.inked("", &format!("{hidden} more {plural} moved (-v)"), Ink::Dim);
+        }
+    }
+}
+
+/// Base against new, and how much faster or slower.
+pub fn headline(diff: &Diff) -> String {
+    let verdict = match diff.speedup {
+        Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
+        Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
+        Some(gain) => format!(": {} slower", factor(1.0 / gain)),
+        None => ": times can't be compared".to_owned(),
+    };
+    format!("{} → {}{verdict}", diff.base, diff.new)
+}
+
+/// The kernels that changes are told of, in order; one nameless where there is only one.
+pub fn kernels(diff: &Diff) -> Vec<&str> {
+    let mut kernels: Vec<&str> = Vec::new();
+    for change in &diff.metrics {
+        if !kernels.contains(&change.kernel.as_str()) {
+            kernels.push(&change.kernel);
+        }
+    }
+    kernels
+}
+
+/// Metrics with a title are in the catalogue: the ones that rules and people read.
+pub fn shown(change: &MetricChange) -> bool {
+    change.key || !change.title.is_empty()
+}
+
+/// A metric's title, or its name where it has none.
+pub fn title(change: &MetricChange) -> &str {
+    if change.title.is_empty() { &change.metric } else { &change.title }
+}
+
+/// Arrow and word of a direction.
+pub fn arrow(change: &MetricChange) -> String {
+    let arrow = if change.new > change.base { "▲" } else { "▼" };
+    match change.direction.as_str() {
+        "same" => "≈".to_owned(),
+        "better" | "worse" => format!("{arrow} {}", change.direction),
+        _ => arrow.to_owned(),
+    }
+}
+
+fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
+    if changes.is_empty() {
+        page.paragraph("", "No metric moved beyond the noise.");
+        return;
+    }
+    let rows: Vec<Vec<String>> = changes
+        .iter()
+        .map(|change| {
+            vec![
+                title(change).to_owned(),
+                bare(change.base, &change.unit),
+                bare(change.new, &change.unit),
+                self::change(change.base, change.new),
+                arrow(change),
+            ]
+        })
+        .collect();
+    // Of a path the end tells more than the beginning.
+    let side = |name: &str| crate::report::text::layout::fit_end(name, page.style.width / 5);
+    let head = [
+        Column::text("metric").flexible(12),
+        Column::number(side(&diff.base)).flexible(13),
+        Column::number(side(&diff.new)).flexible(13),
+        Column::number("change"),
+        Column::text(""),
+    ];
+    let lines = render(&head, &rows, page.style.width);
+    for (index, line) in lines.iter().enumerate() {
+        let direction = index.checked_sub(1).map(|at| changes[at].direction.as_str());
+        let line = match direction {
+            None => page.ink(Ink::Dim, line),
+            Some("better") => page.ink(Ink::Green, line),
+            Some("worse") => page.ink(Ink::Red, line),
+            Some(_) => line.clone(),
+        };
+        page.line(&line);
+    }
+}
+
+fn findings(page: &mut Page, diff: &Diff) {
+    for (label, rules, ink) in [
+        ("gone", &diff.gone, Some(Ink::Green)),
+        ("come", &diff.come, Some(Ink::Red)),
+        ("kept", &diff.kept, None),
+    ] {
+        if !rules.is_empty() {
+            page.inked("  ", &format!("{label}: {}", rules.join(", ")), ink);
+        }
+    }
+}

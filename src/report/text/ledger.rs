@@ -1,0 +1,203 @@
+//! The ledger as text and as CSV.
+
+use std::io::{self, Write};
+
+use crate::ledger::{LEAST_HINTS, LedgerDocument, Record};
+use crate::report::Style;
+use crate::report::csv::Table;
+use crate::report::number::{estimate, factor};
+use crate::report::text::page::{Ink, Page};
+use crate::report::text::table::{Column, render};
+use crate::text::{count_of, percent, printable};
+
+/// Writes what the ledger says of each rule; verbose, every hint too.
+pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style);
+    if document.rules.is_empty() {
+        page.paragraph("", "The ledger is empty: live runs of step, run and profile fill it.");
+        return page.write(out);
+    }
+    let local = document.records.iter().filter(|record| !record.shipped).count();
+    let title = format!(
+        "predicted against measured speed-ups: {}, {local} of them from your own runs",
+        count_of(document.records.len() as f64, "hint")
+    );
+    page.inked("", &title, Ink::Bold);
+    rules(&mut page, document);
+    if !page.style.quiet {
+        page.blank();
+        page.paragraph(
+            "",
+            &format!(
+                "held: the range held the measured gain. Bias: the geometric mean of measured over \
+                 estimated, above 1 where the rule promises too little. Spread: the factor of one \
+                 standard deviation about it. --apply corrects rules with {LEAST_HINTS} measured \
+                 hints or more."
+            ),
+        );
+    }
+    if page.style.verbose {
+        page.blank();
+        hints(&mut page, document);
+    }
+    page.write(out)
+}
+
+fn rules(page: &mut Page, document: &LedgerDocument) {
+    let head = [
+        Column::text("rule").flexible(20),
+        Column::number("hints"),
+        Column::number("measured"),
+        Column::number("held"),
+        Column::number("bias"),
+        Column::number("spread"),
+        Column::number("gone").optional(),
+        Column::number("of other versions").optional(),
+    ];
+    let number = |value: Option<f64>| value.map_or_else(|| "—".to_owned(), factor);
+    let rows: Vec<Vec<String>> = document
+        .rules
+        .iter()
+        .map(|rule| {
+            vec![
+                rule.rule.clone(),
+                rule.hints.to_string(),
+                rule.measured.to_string(),
+                rule.hit_rate.map_or_else(|| "—".to_owned(), percent),
+                number(rule.bias),
+                number(rule.spread),
+                rule.gone.to_string(),
+                rule.of_other_versions.to_string(),
+            ]
+        })
+        .collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+}
+
+fn hints(page: &mut Page, document: &LedgerDocument) {
+    let head = [
+        Column::text("hint of").flexible(14),
+        Column::text("rule").flexible(20),
+        Column::text("estimate"),
+        Column::number("gain"),
+        Column::text(""),
+        Column::text("by").flexible(14),
+        Column::text("date").optional(),
+    ];
+    let rows: Vec<Vec<String>> = document.records.iter().map(row).collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+}
+
+fn row(record: &Record) -> Vec<String> {
+    let outcome = record.outcome.as_ref();
+    vec![
+        record.hint.subject.name(),
+        record.hint.rule.clone(),
+        estimate(&record.hint.estimate),
+        outcome.map_or_else(String::new, |outcome| factor(outcome.gain)),
+        match (outcome, record.held()) {
+            (None, _) => "",
+            (_, Some(true)) => "held",
+            (_, Some(false)) => "missed",
+            (Some(_), None) => "another's",
+        }
+        .to_owned(),
+        outcome.map(|outcome| outcome.by.clone()).unwrap_or_default(),
+        record.hint.date.clone(),
+    ]
+}
+
+/// One row a hint.
+pub fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
+    let head = [
+        "subject", "size", "device", "kernel", "share", "time_ns", "rule", "version", "rank",
+        "factor", "low", "high", "date", "shipped", "gain", "counts", "held", "gone", "by",
+        "measured",
+    ];
+    let mut table = Table::new(out, &head)?;
+    for record in &document.records {
+        let (hint, outcome) = (&record.hint, record.outcome.as_ref());
+        let size: Vec<String> =
+            hint.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        table.row(
+            &[
+                hint.subject.name(),
+                size.join(" "),
+                hint.device.clone(),
+                hint.kernel.clone(),
+                hint.time_share.to_string(),
+                hint.time_ns.to_string(),
+                hint.rule.clone(),
+                hint.version.clone(),
+                hint.rank.to_string(),
+                hint.estimate.factor.to_string(),
+                hint.estimate.low.to_string(),
+                hint.estimate.high.to_string(),
+                hint.date.clone(),
+                record.shipped.to_string(),
+                outcome.map(|outcome| outcome.gain.to_string()).unwrap_or_default(),
+                outcome.map(|outcome| outcome.counts.to_string()).unwrap_or_default(),
+                record.held().map(|held| held.to_string()).unwrap_or_default(),
+                outcome.map(|outcome| outcome.gone.to_string()).unwrap_or_default(),
+                outcome.map(|outcome| outcome.by.clone()).unwrap_or_default(),
+                outcome.map(|outcome| outcome.date.clone()).unwrap_or_default(),
+            ]
+            .map(|cell| printable(&cell)),
+        )?;
+    }
+    table.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::tests::{hint, outcome};
+    use crate::ledger::{Line, records};
+    use crate::report::text::layout::columns;
+
+    fn document() -> LedgerDocument {
+        let measured = hint("v2", "uncoalesced-global-access", 2.0);
+        let open = hint("v2", "occupancy-limited-by-shared-memory", 1.4);
+        let gain = outcome(&measured, 4.0);
+        let lines = vec![Line::Hint(measured), Line::Hint(open), Line::Outcome(gain)];
+        LedgerDocument::new(records(lines, false), Vec::new())
+    }
+
+    fn text(style: Style) -> String {
+        let mut out = Vec::new();
+        ledger(&document(), style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_line_fits_and_verbose_has_every_hint() {
+        for width in [40, 80, 120] {
+            for line in text(Style { width, verbose: true, ..Style::default() }).lines() {
+                assert!(columns(line) <= width, "{width}: {line:?}");
+            }
+        }
+        let brief = text(Style { width: 120, ..Style::default() });
+        // 4 where 2 was promised, 1.5 to 2.5.
+        let row = brief.lines().find(|line| line.starts_with("uncoalesced")).unwrap();
+        for fact in ["0%", "2.00×", "—"] {
+            assert!(row.contains(fact), "{fact}: {row}");
+        }
+        assert!(!brief.contains("ado/v9"));
+        let verbose = text(Style { width: 120, verbose: true, ..Style::default() });
+        let row = verbose.lines().find(|line| line.contains("ado/v9")).unwrap();
+        assert!(row.contains("4.00×") && row.contains("missed"), "{row}");
+    }
+
+    #[test]
+    fn the_csv_has_a_row_a_hint() {
+        let mut out = Vec::new();
+        csv(&document(), &mut out).unwrap();
+        let mut reader = ::csv::Reader::from_reader(out.as_slice());
+        let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
+        assert_eq!(rows.len(), 2);
+        assert_eq!((&rows[0][0], &rows[0][14], &rows[0][16]), ("ado/v2", "4", "false"));
+        assert_eq!((&rows[1][14], &rows[1][16]), ("", ""));
+    }
+}

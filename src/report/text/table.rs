@@ -1,0 +1,136 @@
+//! Tables that fit: flexible columns shrink, optional ones go.
+
+use tabled::builder::Builder;
+use tabled::settings::object::Columns;
+use tabled::settings::{Alignment, Padding, Style};
+
+use crate::report::text::layout::{columns, fit};
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    title: String,
+    right: bool,
+    /// Columns that are kept where the table is too wide; `None` where all are.
+    least: Option<usize>,
+    optional: bool,
+}
+
+impl Column {
+    /// A column of text, as wide as its content.
+    pub fn text(title: impl Into<String>) -> Self {
+        Self { title: title.into(), right: false, least: None, optional: false }
+    }
+
+    /// A column of numbers, aligned at the right.
+    pub fn number(title: impl Into<String>) -> Self {
+        Self { right: true, ..Self::text(title) }
+    }
+
+    /// May be truncated to `least` columns where the table is too wide.
+    pub fn flexible(self, least: usize) -> Self {
+        Self { least: Some(least), ..self }
+    }
+
+    /// May be left out where the table is too wide even so, the last one first.
+    pub fn optional(self) -> Self {
+        Self { optional: true, ..self }
+    }
+}
+
+/// The lines of a table, the titles first. Rows shorter than the columns are filled with blanks.
+pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
+    let mut shown: Vec<usize> = (0..head.len()).collect();
+    let natural: Vec<usize> = head
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = rows.iter().map(|row| columns(&fit(cell(row, at), usize::MAX)));
+            cells.max().unwrap_or(0).max(columns(&column.title))
+        })
+        .collect();
+    let least = |at: usize| head[at].least.map_or(natural[at], |least| natural[at].min(least));
+    let total = |shown: &[usize], of: &dyn Fn(usize) -> usize| {
+        shown.iter().map(|&at| of(at)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+    };
+    while total(&shown, &least) > width
+        && let Some(last) = shown.iter().rposition(|&at| head[at].optional)
+    {
+        shown.remove(last);
+    }
+    let mut given = natural.clone();
+    let mut over = total(&shown, &|at| given[at]).saturating_sub(width);
+    // The widest flexible column gives first.
+    while over > 0
+        && let Some(&widest) =
+            shown.iter().filter(|&&at| given[at] > least(at)).max_by_key(|&&at| given[at])
+    {
+        given[widest] -= 1;
+        over -= 1;
+    }
+    let mut builder = Builder::default();
+    builder.push_record(shown.iter().map(|&at| fit(&head[at].title, given[at])));
+    for row in rows {
+        builder.push_record(shown.iter().map(|&at| fit(cell(row, at), given[at])));
+    }
+    let mut table = builder.build();
+    table.with(Style::empty()).with(Padding::new(0, GAP, 0, 0));
+    for (place, &at) in shown.iter().enumerate() {
+        if head[at].right {
+            table.modify(Columns::one(place), Alignment::right());
+        }
+    }
+    // Fixed columns alone may still be too wide for a very narrow terminal.
+    table.to_string().lines().map(|line| fit(line.trim_end(), width)).collect()
+}
+
+fn cell(row: &[String], at: usize) -> &str {
+    row.get(at).map_or("", String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Vec<String>> {
+        vec![
+            vec!["v2".to_owned(), "11.0 ms".to_owned(), "shared-memory-pressure".to_owned()],
+            vec!["v3".to_owned(), "7.4 ms".to_owned()],
+        ]
+    }
+
+    fn head() -> [Column; 3] {
+        [Column::text("step"), Column::number("time"), Column::text("finding").flexible(10)]
+    }
+
+    #[test]
+    fn numbers_stand_at_the_right() {
+        assert_eq!(
+            render(&head(), &rows(), 80),
+            ["step     time  finding", "v2    11.0 ms  shared-memory-pressure", "v3     7.4 ms"]
+        );
+    }
+
+    #[test]
+    fn flexible_columns_shrink() {
+        // 28 − 4 − 7 and two gaps leave 13 columns.
+        assert_eq!(render(&head(), &rows(), 28)[1], "v2    11.0 ms  shared-memor…");
+    }
+
+    #[test]
+    fn optional_columns_go() {
+        let [step, time, finding] = head();
+        let lines = render(&[step, time, finding.optional()], &rows(), 20);
+        assert_eq!(lines, ["step     time", "v2    11.0 ms", "v3     7.4 ms"]);
+    }
+
+    #[test]
+    fn cells_cannot_break_the_table() {
+        let lines = render(&head(), &[vec!["a\nb".to_owned(), "\u{1b}[2J".to_owned()]], 40);
+        assert_eq!(lines.len(), 2);
+        assert!(!lines[1].contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,34 @@
+//! Faults that can be taken away.
+
+pub mod achieved_occupancy_below_theoretical;
+pub mod block_size_not_warp_multiple;
+pub mod constant_cache_divergence;
+pub mod global_atomic_contention;
+pub mod grid_too_small;
+pub mod host_memory_access;
+pub mod idle_threads;
+pub mod instruction_overhead;
+pub mod integer_arithmetic_bound;
+pub mod launch_overhead_bound;
+pub mod local_memory_array;
+pub mod low_instruction_parallelism;
+pub mod low_memory_parallelism;
+pub mod missing_data_reuse;
+pub mod narrow_global_access;
+pub mod occupancy_limited_by_block_size;
+pub mod occupancy_limited_by_registers;
+pub mod occupancy_limited_by_shared_memory;
+pub mod partial_wave;
+pub mod peer_memory_access;
+pub mod register_spilling;
+pub mod shared_atomic_contention;
+pub mod shared_bank_conflicts;
+pub mod shared_memory_pressure;
+pub mod slow_math_functions;
+pub mod tensor_cores_unused;
+pub mod thread_divergence;
+pub mod uncoalesced_global_access;
+pub mod unexpected_fp64;
+pub mod unfused_multiply_add;
+pub mod unpacked_half_precision;
+pub mod workload_imbalance;

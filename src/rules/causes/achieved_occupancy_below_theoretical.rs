@@ -1,0 +1,151 @@
+//! Warps that could be resident are not.
+
+use crate::evidence::occupancy::{EXPLAINS, THEORETICAL, WORTH_LIMIT, worth_warps};
+use crate::evidence::thresholds::{ISSUE, NOISE, NOISE_SOURCE};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, count_of, percent};
+
+const ACHIEVED: &str = "sm__warps_active.avg.pct_of_peak_sustained_active";
+
+/// Points of occupancy between what could be and what is.
+const GAP: f64 = 10.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "achieved-occupancy-below-theoretical",
+    kind: Kind::Cause,
+    summary: "warps that could be resident are not",
+    explanation: "\
+Registers, shared memory and block size allow a number of resident warps; on average there are \
+fewer. Blocks that end at different times, warps of a block that end early, and blocks so short that \
+starting them takes longer than they live leave the slots empty. The rule is quiet where a small grid or idle SMs \
+are the reason, which other rules name, and where more warps would gain less than 5%. Even out the work of \
+warps and blocks, or let each block do more.",
+    section: "Occupancy",
+    thresholds: &[
+        Threshold {
+            what: "theoretical less achieved occupancy, more than",
+            value: GAP,
+            unit: "percentage points",
+            source: "ncu's AchievedOccupancy rule: 10 points",
+        },
+        Threshold {
+            what: "SMs without work, share of the time, unless starting blocks is the longest term, \
+                   less than",
+            value: NOISE,
+            unit: "%",
+            source: NOISE_SOURCE,
+        },
+        WORTH_LIMIT,
+    ],
+    needs: &[THEORETICAL, ACHIEVED, ISSUE],
+    explains: EXPLAINS,
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (theoretical, achieved) = (case.need(THEORETICAL), case.need(ACHIEVED));
+    let waves = case.waves();
+    let full = waves.is_none_or(|waves| waves >= 1.0);
+    let effect = Effect {
+        hidden: 1.0 - achieved / theoretical,
+        // Blocks that loop need not be more than fit at once.
+        removed: waves
+            .filter(|&waves| waves > 1.0)
+            .map(|waves| (Term::BlockScheduler, 1.0 - 1.0 / waves))
+            .into_iter()
+            .collect(),
+        ..Effect::default()
+    };
+    let gap = theoretical - achieved > GAP;
+    // SMs that wait for their next block have no warp either.
+    let starts = case.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    let idle = starts.is_none() && 100.0 * case.model.idle() >= NOISE;
+    if !(gap && full && worth_warps(case, &effect)) || idle {
+        return None;
+    }
+    let blocks = case.get("launch__grid_size");
+    let why = starts.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
+        format!(
+            " Blocks start one after another, and starting {} takes {} of the time.",
+            count_of(blocks, "block"),
+            percent(share)
+        )
+    });
+    Some(Draft {
+        message: format!(
+            "{theoretical:.0}% of the warp slots could be filled, {achieved:.0}% are on average, \
+             while schedulers issue in {:.0}% of the cycles.{why}",
+            case.need(ISSUE),
+        ),
+        evidence: vec![
+            Evidence::new(THEORETICAL, theoretical, "%"),
+            Evidence::new(ACHIEVED, achieved, "%"),
+        ],
+        locations: Vec::new(),
+        hint: match starts.and(blocks).zip(waves) {
+            Some((blocks, waves)) => format!(
+                "Let each block handle several pieces of the work in a loop: {} fit on the device at \
+                 once, and {} are started.",
+                count((blocks / waves).round()),
+                count(blocks)
+            ),
+            None => {
+                "Give the warps of a block, and the blocks of the grid, equal work; where blocks \
+                     are very short, let each handle several pieces in a loop."
+                    .to_owned()
+            }
+        },
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn a_gap_counts_unless_the_grid_or_a_busy_device_explains_it() {
+        let gap = launch(&[
+            (THEORETICAL, 100.0),
+            (ACHIEVED, 50.0),
+            (ISSUE, 30.0),
+            ("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 20.0),
+        ]);
+        let draft = assert_sides(
+            &RULE,
+            &gap,
+            &[
+                &[(ACHIEVED, 90.0)],
+                &[("launch__waves_per_multiprocessor", 0.5)],
+                &[("sm__cycles_active.avg", 95.0), ("gpc__cycles_elapsed.max", 100.0)],
+                &[("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 91.0)],
+            ],
+        );
+        assert!((draft.effect.hidden - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn blocks_that_take_longer_to_start_than_they_live_are_told_how_many_fit() {
+        let mut short = launch(&[
+            (THEORETICAL, 100.0),
+            (ACHIEVED, 25.0),
+            (ISSUE, 10.0),
+            ("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 20.0),
+            ("launch__grid_size", 1e5),
+            ("launch__waves_per_multiprocessor", 50.0),
+            ("gpc__cycles_elapsed.max", 120_300.0 / 0.9),
+            ("sm__cycles_active.avg", 0.8 * 120_300.0 / 0.9),
+        ]);
+        short.row.compute_capability = Some((9, 0));
+        let draft = assert_sides(&RULE, &short, &[&[("launch__grid_size", 2e4)]]);
+        assert!(draft.message.contains("starting 100,000 blocks takes 90%"), "{}", draft.message);
+        assert!(draft.hint.contains("2,000 fit"), "{}", draft.hint);
+        // A wave in 50 is left.
+        assert!((draft.effect.share_of(Term::BlockScheduler) - 0.98).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,91 @@
+//! Lanes of the last warp of every block never work.
+
+use crate::evidence::subject::WARP;
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, count_of, percent};
+
+const BLOCK: &str = "launch__block_size";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "block-size-not-warp-multiple",
+    kind: Kind::Cause,
+    summary: "lanes of the last warp never work",
+    explanation: "\
+Threads run in warps of 32. A block whose size is no multiple of 32 has a last warp with lanes that \
+take issue slots, registers and places in the pipes and do nothing. Round the block up to a \
+multiple of 32 and let the extra threads do useful work, or make the block smaller.",
+    section: "LaunchStats",
+    thresholds: &[Threshold {
+        what: "threads a block, not a multiple of",
+        value: WARP,
+        unit: "thread",
+        source: "the warp size of every CUDA device so far",
+    }],
+    needs: &[BLOCK],
+    explains: &[],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let threads = case.need(BLOCK);
+    let warps = (threads / WARP).ceil();
+    let wasted = 1.0 - threads / (warps * WARP);
+    if !(threads > 0.0 && wasted > 0.0) {
+        return None;
+    }
+    // Rounded up to whole warps, the same threads make fewer blocks.
+    let terms =
+        [Term::Lsu, Term::Issue, Term::Fma, Term::Alu, Term::Fp64, Term::Xu, Term::BlockScheduler];
+    let down = (warps - 1.0) * WARP;
+    let sizes = if down > 0.0 {
+        format!("{} or {}", count(down), count(warps * WARP))
+    } else {
+        count(warps * WARP)
+    };
+    Some(Draft {
+        message: format!(
+            "A block of {} makes {}, the last with {} of 32 lanes: {} of all lanes \
+             never work.",
+            count_of(threads, "thread"),
+            count_of(warps, "warp"),
+            count(threads - down),
+            percent(wasted),
+        ),
+        evidence: vec![Evidence::new(BLOCK, threads, "thread")],
+        locations: Vec::new(),
+        hint: format!("Make the block {sizes} threads instead of {}.", count(threads)),
+        effect: Effect {
+            removed: terms.map(|term| (term, wasted)).to_vec(),
+            stalls: StallReason::all().map(|reason| (reason, wasted)).collect(),
+            ..Effect::default()
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn sizes_between_multiples_waste_lanes() {
+        let odd = launch(&[(BLOCK, 48.0)]);
+        let draft =
+            assert_sides(&RULE, &odd, &[&[(BLOCK, 64.0)], &[(BLOCK, 32.0)], &[(BLOCK, 0.0)]]);
+        // 48 threads in two warps: 16 of 64 lanes never work.
+        assert!((draft.effect.share_of(Term::Issue) - 0.25).abs() < 1e-12);
+        assert!(draft.hint.contains("32 or 64"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn a_block_below_a_warp_can_only_grow() {
+        let tiny = launch(&[(BLOCK, 8.0)]);
+        let draft = assert_sides(&RULE, &tiny, &[]);
+        assert!(draft.hint.starts_with("Make the block 32 threads"), "{}", draft.hint);
+    }
+}

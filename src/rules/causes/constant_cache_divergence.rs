@@ -1,0 +1,181 @@
+//! Lanes of a warp read different constants, one at a time.
+
+use crate::evidence::subject::{opcode, place};
+use crate::export::SourceRow;
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::{Effect, counts};
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const BUSY: &str = "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed";
+const ELAPSED: &str = "sm__cycles_elapsed.avg";
+const SMS: &str = "launch__sm_count";
+
+/// Share of the time, percent, from which the constant cache counts.
+const LEAST_BUSY: f64 = 20.0;
+
+/// Cycles an indexed constant takes on average from which lanes must differ.
+const DIVERGENT: f64 = 2.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "constant-cache-divergence",
+    kind: Kind::Cause,
+    summary: "lanes of a warp read different constants, one at a time",
+    explanation: "\
+The constant cache gives one word a cycle to a whole warp: all lanes that ask for the same address \
+are served together, every further address is another turn. A table in __constant__ memory that each \
+lane indexes by its own data takes up to 32 turns. The rule looks at how long the cache is busy with \
+indexed constants and, from the executed LDC instructions with a register in their address, at how \
+many turns one takes. Read such a table through L1 (const __restrict__ in global memory, __ldg) or \
+keep a copy in shared memory, where different words of different banks come at once.",
+    section: "SpeedOfLight",
+    thresholds: &[
+        Threshold {
+            what: "the indexed-constant cache, share of the time, at least",
+            value: LEAST_BUSY,
+            unit: "%",
+            source: "derivation: what a unit takes of the time bounds the gain, here at 1/0.8 = 1.25",
+        },
+        Threshold {
+            what: "turns an indexed constant takes, at least",
+            value: DIVERGENT,
+            unit: "",
+            source: "definition: uniform lanes take one; two are the least divergence there is",
+        },
+    ],
+    needs: &[BUSY, ELAPSED, SMS],
+    explains: &[
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "constant-cache-misses",
+        "long-scoreboard-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let busy = case.need(BUSY);
+    if busy.is_nan() || busy < LEAST_BUSY {
+        return None;
+    }
+    let loads: f64 = case
+        .launch
+        .instructions
+        .iter()
+        .filter(|row| is_indexed(row))
+        .map(|row| row.counters.inst_executed)
+        .sum();
+    // The counter is an average over the SMs.
+    let turns = busy / 100.0 * case.need(ELAPSED) * case.need(SMS) / loads;
+    if !(loads > 0.0 && turns >= DIVERGENT) {
+        return None;
+    }
+    let locations = case.lines_of("indexed constants", |row| {
+        if is_indexed(row) { row.counters.inst_executed } else { 0.0 }
+    });
+    let goes = 1.0 - 1.0 / turns;
+    Some(Draft {
+        message: format!(
+            "The constant cache is busy {busy:.0}% of the time with {} indexed constants: {turns:.1} \
+             turns each, because the lanes of a warp ask for different ones.",
+            count(loads),
+        ),
+        evidence: vec![
+            Evidence::new(BUSY, busy, "%"),
+            Evidence::new("turns_per_indexed_constant", turns, "cycle"),
+        ],
+        hint: format!(
+            "Take the table that {} indexes out of constant memory: pass it as const __restrict__ so \
+             that L1 serves it, or copy it to shared memory at the start of the block ({} of its turns \
+             go).",
+            place(&locations, "the indexed constant"),
+            percent(goes),
+        ),
+        locations,
+        effect: Effect {
+            removed: vec![(Term::Constant, goes)],
+            added: loads_instead(case, loads),
+            stalls: [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::ImcMiss]
+                .into_iter()
+                .map(|reason| (reason, goes))
+                .collect(),
+            ..Effect::default()
+        },
+    })
+}
+
+/// The loads that come instead, of the same width: an instruction each for the load/store unit, and a wavefront
+/// for each word of four bytes, as different words of a small table lie in different banks.
+fn loads_instead(case: &Case, loads: f64) -> Vec<(Term, f64)> {
+    let words: f64 = case
+        .launch
+        .instructions
+        .iter()
+        .filter(|row| is_indexed(row))
+        .map(|row| row.counters.inst_executed * if row.text.contains(".64") { 2.0 } else { 1.0 })
+        .sum();
+    [(Term::Lsu, loads), (Term::L1Data, words)]
+        .into_iter()
+        .filter_map(|(term, work)| Some((term, counts::of_work(case.launch, term, work)?)))
+        .collect()
+}
+
+/// A load of a constant whose address has a register: parameters and uniform tables have none.
+fn is_indexed(row: &SourceRow) -> bool {
+    let opcode = opcode(&row.text);
+    (opcode == "LDC" || opcode.starts_with("LDC."))
+        && row
+            .text
+            .split_once("c[")
+            .is_some_and(|(_, address)| address.contains("[R") && !address.contains("[RZ"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceCounters;
+    use crate::rules::testing::{assert_sides, launch};
+
+    fn row(text: &str, executed: f64) -> SourceRow {
+        let counters = SourceCounters { inst_executed: executed, ..SourceCounters::default() };
+        SourceRow { text: text.to_owned(), line: Some(9), counters, ..SourceRow::default() }
+    }
+
+    #[test]
+    fn turns_are_busy_cycles_over_indexed_loads() {
+        let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
+        // 20% of 1000 cycles on 100 SMs are 20,000 turns.
+        table.instructions =
+            vec![row("LDC R4, c[0x3][R2]", 10_000.0), row("LDC R1, c[0x0][0x28]", 9e9)];
+        let draft = assert_sides(&RULE, &table, &[&[(BUSY, 19.9)]]);
+        assert!(draft.message.contains("2.0 turns each"), "{}", draft.message);
+        assert!((draft.effect.share_of(Term::Constant) - 0.5).abs() < 1e-12);
+        assert_eq!(draft.locations[0].line, 9);
+        // As many loads take a tenth of the 100,000 cycles of all SMs; 64 bits two wavefronts.
+        assert!((draft.effect.added_to(Term::Lsu) - 0.1).abs() < 1e-12);
+        assert!((draft.effect.added_to(Term::L1Data) - 0.1).abs() < 1e-12);
+        table.instructions = vec![row("LDC.64 R4, c[0x3][R2]", 10_000.0)];
+        let wide = crate::rules::testing::check(&RULE, &table).unwrap();
+        assert!((wide.effect.added_to(Term::L1Data) - 0.2).abs() < 1e-12);
+        let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
+        table.instructions = vec![row("LDC R4, c[0x3][R2]", 10_001.0)];
+        assert!(crate::rules::testing::check(&RULE, &table).is_none());
+    }
+
+    #[test]
+    fn uniform_constants_are_not_indexed() {
+        assert!(is_indexed(&row("@P0 LDC.64 R4, c[0x3][R2+0x10]", 1.0)));
+        for text in [
+            "LDC R1, c[0x0][0x37c]",
+            "ULDC UR4, c[0x0][0x208]",
+            "LDC R1, c[0x0][RZ]",
+            "LDCU UR4, c[0x0][0x358]",
+        ] {
+            assert!(!is_indexed(&row(text, 1.0)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Atomics on global memory queue on few addresses.
+
+use crate::evidence::atomics;
+use crate::evidence::atomics::share_of_stalls;
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::finding::Evidence;
+use crate::model::{Effect, FEW_ADDRESSES};
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
+const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
+const HOT: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
+const MEAN: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+/// The busiest slice's atomic unit, percent of the time, from which it counts.
+const LEAST_BUSY: f64 = 20.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "global-atomic-contention",
+    kind: Kind::Cause,
+    summary: "atomics on global memory queue on few addresses",
+    explanation: "\
+Atomics on global memory execute in L2, in the slice that holds the address, one after another for \
+one address. Many warps that add to few counters keep one slice busy while the others idle, and \
+their queue holds up the warps. The rule fires where the busiest slice's atomic unit is busy for a \
+good part of the time, or where warps mostly wait at the instructions that are atomics. Combine \
+before adding: within a warp by __reduce_add_sync or shuffles, within a block in shared memory, then \
+one atomic a block and address; or keep several copies of the counters and add them up at the end. \
+Sums of floats change in their last digits with the order of the additions, as they do with atomics.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: &[
+        Threshold {
+            what: "the atomic unit of the busiest L2 slice, share of the time, at least",
+            value: LEAST_BUSY,
+            unit: "%",
+            source: "derivation: what a unit takes of the time bounds the gain, here at 1/0.8 = 1.25",
+        },
+        STALL_SHARE_LIMIT,
+    ],
+    needs: &[ATOMS, REDS],
+    explains: &[
+        "long-scoreboard-stalls",
+        "lg-throttle",
+        "store-drain-stalls",
+        "memory-fence-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let requests = case.need(ATOMS) + case.need(REDS);
+    if requests.is_nan() || requests <= 0.0 {
+        return None;
+    }
+    let hot = case.get(HOT).unwrap_or(0.0);
+    let waits = share_of_stalls(case, atomics::is_global);
+    if hot < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
+        return None;
+    }
+    let locations = atomics::locations(case, atomics::is_global);
+    let slices = match case.get(MEAN).filter(|&mean| mean > 0.0) {
+        Some(mean) if hot > 0.0 => format!(
+            " The atomic unit of the busiest L2 slice works {hot:.0}% of the time, that of an average \
+             slice {mean:.1}%: {}.",
+            if hot >= FEW_ADDRESSES * mean {
+                "few addresses take most of them"
+            } else {
+                "they spread evenly"
+            }
+        ),
+        _ => String::new(),
+    };
+    Some(Draft {
+        message: format!(
+            "{} warp instructions are atomics on global memory, and {} of the stall cycles are in \
+             front of them.{slices}",
+            count(requests),
+            percent(waits),
+        ),
+        evidence: vec![
+            Evidence::new(ATOMS, case.need(ATOMS), "request"),
+            Evidence::new(REDS, case.need(REDS), "request"),
+            Evidence::new(HOT, hot, "%"),
+        ],
+        hint: format!(
+            "Combine before the atomic at {}: reduce within the warp, then within the block in shared \
+             memory, and add once a block and address.",
+            place(&locations, "the atomic that runs most often"),
+        ),
+        locations,
+        effect: effect(case, requests),
+    })
+}
+
+/// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
+/// their slots in the load/store unit, their part of L2, and the waits for them.
+fn effect(case: &Case, requests: f64) -> Effect {
+    let threads = case.get("launch__block_size").unwrap_or(32.0).max(2.0);
+    let goes = 1.0 - 1.0 / threads;
+    let global: f64 = ["ld", "st"]
+        .iter()
+        .filter_map(|op| case.get(&format!("l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum")))
+        .sum();
+    let sectors: f64 = ["red", "atom_dot_alu", "atom_dot_cas"]
+        .iter()
+        .filter_map(|op| case.get(&format!("lts__t_sectors_srcunit_tex_op_{op}.sum")))
+        .sum();
+    let of_l2 = case.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let of_l2 = of_l2.map_or(0.0, |all| (sectors / all).min(1.0));
+    Effect {
+        removed: vec![
+            (Term::Atomic, goes),
+            (Term::L2, goes * of_l2),
+            (Term::L2Requests, goes * of_l2),
+            (Term::Lsu, goes * requests / (requests + global)),
+        ],
+        stalls: atomics::stalls(case, atomics::is_global, goes),
+        ..Effect::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn a_hot_slice_counts() {
+        let hot = launch(&[(ATOMS, 0.0), (REDS, 1000.0), (HOT, 20.0), (MEAN, 1.0)]);
+        let draft = assert_sides(&RULE, &hot, &[&[(HOT, 19.9)], &[(REDS, 0.0)]]);
+        assert!(draft.message.contains("few addresses"), "{}", draft.message);
+        // No block size: a warp's 32 atomics become one.
+        assert!((draft.effect.share_of(Term::Atomic) - 31.0 / 32.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn waiting_at_atomics_counts_without_a_hot_slice() {
+        let mut waiting = launch(&[(ATOMS, 1000.0), (REDS, 0.0)]);
+        waiting.instructions =
+            atomics::testing::listing("ATOMG.E.ADD.STRONG.GPU PT, R3, [R4.64], R5", 30.0, 70.0);
+        assert!(crate::rules::testing::check(&RULE, &waiting).is_some());
+        waiting.instructions =
+            atomics::testing::listing("ATOMG.E.ADD.STRONG.GPU PT, R3, [R4.64], R5", 29.0, 71.0);
+        assert!(crate::rules::testing::check(&RULE, &waiting).is_none());
+    }
+}

@@ -1,0 +1,183 @@
+//! Too few blocks or threads to fill the device.
+
+use crate::evidence::thresholds::UNIT_SATURATED;
+use crate::finding::{Evidence, Location};
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::text::{count, count_of, percent};
+
+const GRID: &str = "launch__grid_size";
+const SMS: &str = "launch__sm_count";
+
+/// Below one wave some places for blocks stay empty from beginning to end.
+const ONE_WAVE: f64 = 1.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "grid-too-small",
+    kind: Kind::Cause,
+    summary: "too few blocks or threads to fill the device",
+    explanation: "\
+A block runs on one SM from beginning to end, so a grid with fewer blocks than SMs leaves SMs \
+without work, and a grid below one wave leaves places for warps empty that would hide latency. The \
+rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. Cut the \
+problem finer: give independent iterations of an outer loop to blocks, split long sums over several \
+blocks, or take a smaller block.",
+    section: "LaunchStats",
+    thresholds: &[
+        Threshold {
+            what: "blocks, fewer than the device's SMs",
+            value: 1.0,
+            unit: "block/SM",
+            source: "derivation: a block can't be split over SMs",
+        },
+        Threshold {
+            what: "waves of blocks, less than",
+            value: ONE_WAVE,
+            unit: "wave",
+            source: "ncu's SOLBottleneck rule calls a launch below one wave a small grid",
+        },
+        crate::evidence::thresholds::UNIT_SATURATED_LIMIT,
+    ],
+    needs: &[GRID, SMS],
+    explains: &[
+        "issue-slots-underused",
+        "long-scoreboard-stalls",
+        "short-scoreboard-stalls",
+        "fixed-latency-stalls",
+        "barrier-stalls",
+        "instruction-cache-misses",
+        "constant-cache-misses",
+        "lg-throttle",
+        "mio-throttle",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (blocks, sms) = (case.need(GRID), case.need(SMS));
+    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
+    let waves = case.waves();
+    let too_few_blocks = blocks > 0.0 && blocks < sms;
+    let below_a_wave = waves.is_some_and(|waves| waves < ONE_WAVE) && !saturated && sms > 0.0;
+    if !(too_few_blocks || below_a_wave) {
+        return None;
+    }
+    let each = case.blocks_per_sm().filter(|&each| each >= 1.0);
+    let threads = case.get("launch__block_size");
+    let size =
+        threads.map_or_else(String::new, |threads| format!(" of {}", count_of(threads, "thread")));
+    let fill = each.map_or_else(String::new, |each| {
+        format!(
+            " An SM holds {}, so {} fill the device.",
+            count_of(each, "such block"),
+            count(each * sms)
+        )
+    });
+    let (seen, effect) = if too_few_blocks {
+        let active = case.model.idle();
+        let seen = if active > 0.0 {
+            format!(" SMs have work {} of the time on average.", percent(1.0 - active))
+        } else {
+            String::new()
+        };
+        (
+            format!("{} of {} SMs never get a block.{seen}", count(sms - blocks), count(sms)),
+            // More blocks fill idle SMs first, then the SMs that have one.
+            Effect {
+                idle: 1.0 - blocks / sms,
+                hidden: each.map_or(0.0, |each| 1.0 - 1.0 / each),
+                ..Effect::default()
+            },
+        )
+    } else {
+        let waves = waves.unwrap_or(ONE_WAVE);
+        (
+            format!("They are {} of what the device holds at once.", percent(waves)),
+            Effect { hidden: 1.0 - waves, ..Effect::default() },
+        )
+    };
+    let locations = outer_loop(case).into_iter().collect::<Vec<_>>();
+    let place = locations.first().map_or_else(
+        || "the outermost loop whose iterations are independent".to_owned(),
+        |location| format!("the loop in line {}, if they are independent,", location.line),
+    );
+    Some(Draft {
+        message: format!(
+            "The grid has {}{size} for {} SMs. {seen}{fill}",
+            count_of(blocks, "block"),
+            count(sms),
+        ),
+        evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
+        locations,
+        hint: format!(
+            "Launch at least {} blocks instead of {}: give the iterations of {place} to blocks (blockIdx.x instead of \
+             the loop variable).",
+            count(each.unwrap_or(1.0) * sms),
+            count(blocks),
+        ),
+        effect,
+    })
+}
+
+/// The first loop of the kernel's source, which is the outermost one of the first nest.
+fn outer_loop(case: &Case) -> Option<Location> {
+    case.launch
+        .lines
+        .iter()
+        .filter(|row| row.counters.inst_executed > 0.0)
+        .filter(|row| row.text.trim_start().starts_with("for"))
+        .min_by_key(|row| row.line)
+        .map(|row| Location {
+            file: row.file.clone().unwrap_or_default(),
+            line: row.line.unwrap_or_default(),
+            share: 1.0,
+            share_of: "launch".to_owned(),
+            text: row.text.trim().to_owned(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::stall::StallReason;
+    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+
+    const WAVES: &str = "launch__waves_per_multiprocessor";
+
+    #[test]
+    fn fewer_blocks_than_sms_leave_sms_idle() {
+        let few = launch(&[(GRID, 1.0), (SMS, 132.0), ("launch__block_size", 1024.0)]);
+        let draft = assert_sides(&RULE, &few, &[&[(GRID, 132.0)], &[(GRID, 0.0)]]);
+        assert!(
+            draft.message.contains("1 block of 1,024 threads for 132 SMs"),
+            "{}",
+            draft.message
+        );
+        assert!((draft.effect.idle - 131.0 / 132.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn below_a_wave_warps_are_missing_unless_a_unit_is_full() {
+        let thin = launch(&[(GRID, 132.0), (SMS, 132.0), (WAVES, 0.25)]);
+        let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft = assert_sides(&RULE, &thin, &[&[(WAVES, 1.0)], &[(fma, 70.0)]]);
+        assert!((draft.effect.hidden - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_outermost_loop_is_named() {
+        let mut few = launch(&[(GRID, 1.0), (SMS, 132.0)]);
+        let counters = crate::export::SourceCounters {
+            inst_executed: 1.0,
+            ..samples(&[(StallReason::Wait, 1.0)])
+        };
+        few.lines = vec![
+            line(16, "for (int i = 0; i < l; i++){", counters),
+            line(13, "  for (int k = 0; k < n; k++){", counters),
+        ];
+        let draft = check(&RULE, &few).unwrap();
+        assert_eq!(draft.locations[0].line, 13);
+        assert!(draft.hint.contains("line 13"));
+    }
+}

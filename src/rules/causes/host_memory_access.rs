@@ -1,0 +1,52 @@
+//! Data is read from or written to host memory over the bus.
+
+use crate::evidence::linked_memory;
+use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
+use crate::rules::{Kind, Rule};
+use crate::term::Term;
+
+const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum";
+
+const HOST: Remote = Remote {
+    sectors: SECTORS,
+    past_l2: &[],
+    term: Term::HostLink,
+    place: "host memory",
+    link: "the bus",
+    hint: "\
+Copy the data that {at} waits for to device memory before the kernel (cudaMemcpyAsync, or \
+cudaMemPrefetchAsync for managed memory), once if it is used again; overlap the copy with other work \
+in a second stream. For managed memory look at cudaMemAdvise and at page faults.",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "host-memory-access",
+    kind: Kind::Cause,
+    summary: "data is read over the bus from host memory",
+    explanation: "\
+A pointer to mapped (zero-copy) host memory, or managed memory that lives on the host, works in a \
+kernel, but every miss in L2 crosses the bus: a few tens of gigabytes a second instead of hundreds or \
+thousands, and a latency of microseconds. The rule counts the sectors that L1 asked for and that L2 \
+fetched from host memory. The time without it takes the same bytes from device memory; the copy \
+itself, which overlaps with other work at best, is not counted.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: THRESHOLDS,
+    needs: &[SECTORS, ASKED],
+    explains: &[
+        "long-scoreboard-stalls",
+        "lg-throttle",
+        "store-drain-stalls",
+        "memory-fence-stalls",
+        "issue-slots-underused",
+    ],
+    check: |case| linked_memory::check(case, &HOST),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_twentieth_from_the_host_counts() {
+        crate::evidence::linked_memory::assert_remote_rule(&super::RULE, super::SECTORS);
+    }
+}

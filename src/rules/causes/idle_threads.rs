@@ -1,0 +1,171 @@
+//! Threads are launched that do no work for most of the time.
+
+use crate::evidence::idle_lanes::{
+    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
+    effect_of_full_warps, evidence, few, lanes, resting,
+};
+use crate::evidence::subject::{WARP, place};
+use crate::evidence::thresholds::{LANES_LIMIT, LATENCY};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::questions::idle;
+use crate::text::percent;
+
+/// The share of a warp's cycles, waiting for a few others, from which it does no work for most of the time.
+const MOST_OF_THE_TIME: f64 = 0.5;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "idle-threads",
+    kind: Kind::Cause,
+    summary: "threads are launched that do no work for most of the time",
+    explanation: "\
+Where a condition such as `if (id < w)` holds for some warps and not for others, the rest step \
+through the same instructions with every lane predicated off and take issue slots, load/store slots \
+and shared-memory wavefronts for nothing. The sign is few lanes at work although warps do not split. Or \
+whole warps skip the work of a few and wait for them at the next barrier. \
+Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
+shuffles within a warp.",
+    section: "WarpStateStats",
+    thresholds: &[
+        LANES_LIMIT,
+        UNIFORM_LIMIT,
+        RESTING_LIMIT,
+        Threshold {
+            what: "a warp's cycles at barriers for code that at most half of the block's warps run, share \
+                   of all its cycles at least",
+            value: MOST_OF_THE_TIME,
+            unit: "",
+            source: "definition: most of the time; below it is barrier-stalls",
+        },
+    ],
+    needs: &[ACTIVE, AT_WORK, UNIFORM],
+    explains: &["issue-slots-underused", "barrier-stalls"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (active, at_work) = lanes(case);
+    let uniform = case.need(UNIFORM);
+    let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
+    let left = few(active) && resting(case) >= RESTING;
+    if !(predicated || left) {
+        return waiting_warps(case);
+    }
+    if left {
+        return Some(left_early(case, active.min(at_work)));
+    }
+    let locations = case.launch.top_lines(3, "lanes predicated off", |counters| {
+        counters.thread_inst_executed - counters.thread_inst_executed_pred_on
+    });
+    Some(Draft {
+        message: format!(
+            "{:.1} of 32 lanes are active in an average instruction but only {:.1} do work, while \
+             {uniform:.1}% of the branches are uniform: whole warps run with all lanes predicated \
+             off.",
+            case.need(ACTIVE),
+            case.need(AT_WORK),
+        ),
+        evidence: evidence(case),
+        hint: format!(
+            "Let warps without work skip {} (branch on the warp's index, not the thread's), or \
+             launch {:.0}% of the threads and let each handle several elements.",
+            place(&locations, "the guarded code"),
+            100.0 * at_work / WARP,
+        ),
+        locations,
+        // Warps that step through a part of the code are there for the rest of it.
+        effect: Effect { hidden: 0.0, ..effect(case, at_work) },
+    })
+}
+
+/// The finding where lanes rest because they returned or skip the work.
+fn left_early(case: &Case, at_work: f64) -> Draft {
+    let locations = case.launch.top_lines(3, "lanes that rest", |counters| {
+        WARP * counters.inst_executed - counters.thread_inst_executed
+    });
+    Draft {
+        message: format!(
+            "{:.1} of 32 lanes are active in an average instruction: the others have returned or \
+             skip the work, and nothing else is theirs to do.",
+            case.need(ACTIVE),
+        ),
+        evidence: evidence(case),
+        hint: format!(
+            "Launch {:.0}% of the threads: let the threads with work at {} be neighbours that fill \
+             their warps, instead of the first few of each group.",
+            100.0 * at_work / WARP,
+            place(&locations, "the guarded code"),
+        ),
+        locations,
+        effect: effect_of_full_warps(case, at_work),
+    }
+}
+
+/// The finding where whole warps skip the work of a few and wait for them at the next barrier.
+fn waiting_warps(case: &Case) -> Option<Draft> {
+    let listing = case.launch.listing()?;
+    let share = idle::waits_for_few(&listing);
+    let (cycles, all) = (case.stall(StallReason::Barrier), case.get(LATENCY)?);
+    if cycles * share / all < MOST_OF_THE_TIME {
+        return None;
+    }
+    let locations = case.stalled_lines(&[StallReason::Barrier], "waits at barriers");
+    Some(Draft {
+        message: format!(
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) at barriers, and \
+             {} of that is for code which at most half of the block's warps run.",
+            percent(cycles / all),
+            percent(share),
+        ),
+        evidence: vec![
+            Evidence::new(StallReason::Barrier.ratio_metric(), cycles, "cycle"),
+            Evidence::new(LATENCY, all, "cycle"),
+        ],
+        hint: format!(
+            "Give every warp of the block an equal share of the work in front of the barrier at {}, or \
+             launch blocks of as many warps as have work there.",
+            place(&locations, "the most frequent __syncthreads()"),
+        ),
+        locations,
+        effect: Effect { stalls: vec![(StallReason::Barrier, share)], ..Effect::default() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch, sass};
+    use crate::term::Term;
+
+    #[test]
+    fn idle_lanes_without_divergence_count() {
+        let sweep = launch(&[(ACTIVE, 31.9), (AT_WORK, 16.0), (UNIFORM, 99.8)]);
+        let draft = assert_sides(
+            &RULE,
+            &sweep,
+            &[&[(AT_WORK, 24.0)], &[(ACTIVE, 23.9)], &[(UNIFORM, 94.9)]],
+        );
+        assert!((draft.effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn warps_that_wait_for_a_few_for_most_of_the_time_count() {
+        let mut launch = sass(
+            &[(ACTIVE, 32.0), (AT_WORK, 32.0), (UNIFORM, 100.0), (LATENCY, 100.0)],
+            &[
+                ("@P0 BRA 0x120", 80.0),
+                ("FADD R0, R1, R2", 10.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+                ("EXIT", 80.0),
+            ],
+        );
+        launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+        launch.set(&StallReason::Barrier.ratio_metric(), Some(50.0));
+        let draft =
+            assert_sides(&RULE, &launch, &[&[(&StallReason::Barrier.ratio_metric(), 49.9)]]);
+        assert!((draft.effect.share_of_stall(StallReason::Barrier) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,187 @@
+//! Loop control and addressing outweigh the work.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::flow::slice;
+use crate::sass::parse::operands::Role;
+use crate::sass::{Listing, Marks};
+use crate::text::{count, percent};
+
+/// Overhead of a loop's executed instructions, from which it counts.
+const COUNTS: f64 = 0.33;
+
+/// Iterations that are taken to become one.
+const UNROLL: f64 = 4.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "instruction-overhead",
+    kind: Kind::Cause,
+    summary: "loop control and addressing outweigh the work",
+    explanation: "\
+Each turn of a loop counts, compares, branches and moves its addresses along. Where a turn does \
+little else, these instructions take most of the issue slots. The rule follows values through the \
+SASS: what ends up in memory, and all arithmetic on floats, is work; what only makes addresses, \
+counts and steers branches is overhead. It looks at loops whose overhead is more than a third of their \
+executed instructions and does not hang on loaded data. Unroll the loop (#pragma unroll 4, or a \
+trip count that the compiler knows): addresses then become constant offsets of one register and \
+control is paid once for several turns. Or give a thread several elements, and step pointers \
+instead of working indices out anew.",
+    section: "InstructionStats",
+    thresholds: &[
+        Threshold {
+            what: "overhead of a loop's executed instructions, more than",
+            value: COUNTS,
+            unit: "",
+            source: "derivation: unrolling by 4 then takes a quarter of the loop's instructions away, \
+                     three quarters of a third",
+        },
+        Threshold {
+            what: "given: turns that unrolling makes one",
+            value: UNROLL,
+            unit: "turn",
+            source: "derivation: 4 take three quarters of the overhead away; more gain little and \
+                     cost registers and instruction cache",
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[ISSUE_BUSY],
+    explains: &["fixed-latency-stalls", "math-pipe-throttle", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let listing = removal.listing;
+    let work = slice::work_without_conditions(&listing);
+    let mut overhead = Marks::of(work.count(), |index| !work[index]);
+    // What hangs on the work is found only where there is enough without it.
+    if !heavy_loops(listing, &overhead).contains(&true) {
+        return None;
+    }
+    keep_removable(listing, &mut overhead);
+    let heavy = heavy_loops(listing, &overhead);
+    let mut spent = 0.0;
+    for index in overhead.iter() {
+        if listing.sass.flow.innermost(index).is_some_and(|at| heavy[at]) {
+            spent += listing.executed(index);
+            removal.remove(index, 1.0 - 1.0 / UNROLL);
+        }
+    }
+    if spent <= 0.0 {
+        return None;
+    }
+    let effect = removal.effect(case);
+    if !matters(case, &effect) {
+        return None;
+    }
+    let locations = removal.locations(case, "overhead instructions");
+    let total = removal.mix.total;
+    Some(Draft {
+        message: format!(
+            "{} of {} executed warp instructions ({}) only count, compare, branch and work out \
+             addresses in loops that do less else.",
+            count(spent),
+            count(total),
+            percent(spent / total),
+        ),
+        evidence: vec![
+            Evidence::new("executed overhead of short loops", spent, "inst"),
+            Evidence::new("smsp__inst_executed.sum", total, "inst"),
+        ],
+        hint: format!(
+            "Unroll the loop at {} by 4 or more (#pragma unroll, or a trip count known to the \
+             compiler), or let each turn take several elements. More values are live at once, so \
+             watch the registers of a thread.",
+            place(&locations, "the hottest loop"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// For each loop whether so much of what it executes itself is overhead that it counts.
+fn heavy_loops(listing: Listing, overhead: &Marks) -> Vec<bool> {
+    let flow = &listing.sass.flow;
+    let mut sums = vec![(0.0, 0.0); flow.loops.len()];
+    for (index, _) in listing.entries() {
+        let Some(at) = flow.innermost(index) else { continue };
+        let executed = listing.executed(index);
+        sums[at].0 += if overhead[index] { executed } else { 0.0 };
+        sums[at].1 += executed;
+    }
+    sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect()
+}
+
+/// Keeps the overhead that does not hang on the work: a branch or an address that follows from loaded
+/// data stays, however often the loop is unrolled. Divisions have a rule of their own.
+fn keep_removable(listing: Listing, overhead: &mut Marks) {
+    let sass = listing.sass;
+    let mut values = slice::Values::new(sass);
+    loop {
+        let mut changed = false;
+        for (index, entry) in listing.entries() {
+            if !overhead[index] {
+                continue;
+            }
+            let hangs =
+                entry.routine.is_some()
+                    || sass.uses(index).iter().filter(|each| each.role != Role::Old).any(|each| {
+                        values.definitions(index, *each).any(|at| !overhead[at as usize])
+                    });
+            if hangs {
+                overhead.remove(index);
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, sass};
+    use crate::term::Term;
+
+    /// A loop of `work` additions and four instructions of overhead, an eighth busy with issuing.
+    fn short_loop(work: usize, test: &str) -> Launch {
+        busy_loop(work, test, 11.7)
+    }
+
+    fn busy_loop(work: usize, test: &str, issue_percent: f64) -> Launch {
+        let mut code = vec![("MOV R9, RZ", 1.0), ("LDG.E R0, desc[UR6][R4.64]", 100.0)];
+        code.extend(std::iter::repeat_n(("FADD R2, R2, R0", 100.0), work));
+        code.extend([
+            ("IADD3 R4, P1, R4, 0x4, RZ", 100.0),
+            ("IADD3 R9, R9, 0x1, RZ", 100.0),
+            (test, 100.0),
+            ("@P0 BRA 0x110", 100.0),
+        ]);
+        sass(&[(ISSUE_BUSY, issue_percent)], &code)
+    }
+
+    const TEST: &str = "ISETP.NE.AND P0, PT, R9, 0x40, PT";
+
+    #[test]
+    fn overhead_counts_from_a_twentieth_of_the_time_and_a_third_of_its_loop() {
+        let draft = assert_sides(&RULE, &short_loop(2, TEST), &[&[(ISSUE_BUSY, 11.6)]]);
+        // Three quarters of 400 of 701 instructions: of 11.7% busy a twentieth of the time.
+        assert!((draft.effect.share_of(Term::Issue) - 300.0 / 701.0).abs() < 1e-12);
+        assert!(draft.message.contains("400 of 701"), "{}", draft.message);
+        assert!(check(&RULE, &busy_loop(7, TEST, 90.0)).is_some(), "4 of 12");
+        assert_eq!(check(&RULE, &busy_loop(8, TEST, 90.0)), None, "4 of 13 are less than a third");
+    }
+
+    #[test]
+    fn a_loop_that_data_end_cannot_be_unrolled() {
+        // The counter and the address still can, and are no half of the loop.
+        let test = "ISETP.NE.AND P0, PT, R0, 0x40, PT";
+        assert_eq!(check(&RULE, &short_loop(0, test)), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! The kernel is too short for its launch.
+
+use crate::finding::Evidence;
+use crate::model::{EMPTY_KERNEL_NS, Effect};
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::text::{count, duration, percent};
+
+const DURATION: &str = "gpu__time_duration.sum";
+
+/// The launch's share of the duration, percent.
+const LEAST: f64 = 20.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "launch-overhead-bound",
+    kind: Kind::Cause,
+    summary: "the kernel is too short for its launch, or a step is many short launches",
+    explanation: "\
+Starting a kernel and waiting for its last block takes a couple of microseconds that no change inside \
+the kernel can save. Where that is much of the duration, counters of different passes also disagree, \
+so the other figures of such a launch are rough. Do more in one launch: merge it with its \
+neighbours, process several inputs at once, or record the sequence as a CUDA graph.",
+    section: "SpeedOfLight",
+    thresholds: &[
+        Threshold {
+            what: "an empty kernel's duration, share of this one's, at least",
+            value: LEAST,
+            unit: "%",
+            source: "derivation: merging two such launches saves a tenth of their time; above, it \
+                     is lost among other gains",
+        },
+        Threshold {
+            what: "given: duration of an empty kernel under the profiler",
+            value: EMPTY_KERNEL_NS,
+            unit: "ns",
+            source: "measured on an H200 under ncu 2025.3: the shortest of five one- and two-block \
+                     kernels",
+        },
+    ],
+    needs: &[DURATION],
+    explains: &["instruction-cache-misses", "constant-cache-misses", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let ns = case.need(DURATION);
+    let share = EMPTY_KERNEL_NS / ns;
+    if !(ns > 0.0 && 100.0 * share >= LEAST) {
+        return None;
+    }
+    let alike = case.launch.alike.max(1) as f64;
+    let rounds = rounds(case, alike);
+    let many = if alike >= 2.0 {
+        format!(
+            " The profile has {} launches like it, whose blocks fill the device {}.",
+            count(alike),
+            times(alike * waves(case)),
+        )
+    } else {
+        String::new()
+    };
+    Some(Draft {
+        message: format!(
+            "The kernel takes {}; a kernel that does nothing takes {}, which is {} of it.{many}",
+            duration(ns),
+            duration(EMPTY_KERNEL_NS),
+            percent(share.min(1.0)),
+        ),
+        evidence: vec![Evidence::new(DURATION, ns, "ns")],
+        locations: Vec::new(),
+        hint: hint(alike),
+        effect: Effect { launch: true, merged: alike, rounds, ..Effect::default() },
+    })
+}
+
+fn hint(alike: f64) -> String {
+    if alike >= 2.0 {
+        return format!(
+            "Do the work of all {} launches in one, if none needs another's result: give the loop \
+             around the launch to blockIdx.y. If they depend on each other, loop inside the kernel, \
+             or record the sequence as a CUDA graph.",
+            count(alike)
+        );
+    }
+    "Do more in one launch: merge this kernel with the one before or after it, handle several inputs \
+     at once, or record the sequence as a CUDA graph."
+        .to_owned()
+}
+
+/// The part of the device that a launch's blocks fill at once; the whole where that is not known.
+fn waves(case: &Case) -> f64 {
+    case.waves().filter(|&waves| waves > 0.0).unwrap_or(1.0)
+}
+
+/// How many rounds as long as one launch its blocks take together with those of all others alike.
+fn rounds(case: &Case, alike: f64) -> f64 {
+    (alike * waves(case).min(1.0)).max(1.0)
+}
+
+fn times(waves: f64) -> String {
+    if waves < 1.0 { format!("to {}", percent(waves)) } else { format!("{waves:.1} times") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn a_fifth_of_the_duration_counts() {
+        // Five times 1728 ns is 8640 ns.
+        let short = launch(&[(DURATION, 8640.0)]);
+        let draft = assert_sides(&RULE, &short, &[&[(DURATION, 8641.0)], &[(DURATION, 0.0)]]);
+        assert!(draft.effect.launch && draft.message.contains("20%"), "{}", draft.message);
+    }
+}

@@ -1,0 +1,103 @@
+//! A dependent chain, with too few warps or independent instructions to hide it.
+
+use crate::evidence::occupancy::{HIGH_ENOUGH, HIGH_ENOUGH_LIMIT};
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{
+    ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, LATENCY, STALL_SHARE, STALL_SHARE_LIMIT, UNIT_SATURATED,
+    UNIT_SATURATED_LIMIT,
+};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::text::percent;
+
+const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
+const WARPS: &str = "smsp__warps_active.avg.per_cycle_active";
+const MOST_WARPS: &str = "smsp__warps_active.avg.peak_sustained";
+
+/// Waits for results of arithmetic: of the fixed-latency pipes, and of special functions and
+/// conversions.
+const STALLS: [StallReason; 2] = [StallReason::Wait, StallReason::Dispatch];
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "low-instruction-parallelism",
+    kind: Kind::Cause,
+    summary: "a dependent chain, with too few warps or independent instructions to hide it",
+    explanation: "\
+The result of an addition or multiplication is there after a handful of cycles. A warp whose next \
+instruction needs it waits; other warps, or independent instructions of the same warp, fill the gap. \
+Where there are few warps and each follows one long chain (a sum in one accumulator, a recurrence), \
+the pipes idle most of the time. The rule fires where that fixed latency is what warps wait for most, \
+while schedulers have slots to spare and no unit is near its limit. Split the chain: several \
+accumulators, several elements a thread side by side, an unrolled loop whose steps don't need each \
+other; or keep more warps resident.",
+    section: "WarpStateStats",
+    thresholds: &[
+        STALL_SHARE_LIMIT,
+        ISSUE_LOW_LIMIT,
+        UNIT_SATURATED_LIMIT,
+        Threshold { what: "active warps of those an SM can hold, less than", ..HIGH_ENOUGH_LIMIT },
+    ],
+    needs: &[WAIT, LATENCY, ISSUE, WARPS, MOST_WARPS],
+    explains: &["fixed-latency-stalls", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (wait, all, issue) = (case.need(WAIT), case.need(LATENCY), case.need(ISSUE));
+    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
+    let (warps, most) = (case.need(WARPS), case.need(MOST_WARPS));
+    let few = 100.0 * warps / most < HIGH_ENOUGH;
+    if !(few && 100.0 * wait / all >= STALL_SHARE && issue < ISSUE_LOW) || saturated {
+        return None;
+    }
+    let locations = case.stalled_lines(&STALLS, "waits for arithmetic");
+    let chains = (ISSUE_LOW / issue.max(1.0)).ceil().clamp(2.0, 8.0);
+    Some(Draft {
+        message: format!(
+            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for the result of \
+             its own last arithmetic. A scheduler has {warps:.1} warps to choose from and issues in \
+             {issue:.0}% of the cycles.",
+            percent(wait / all),
+        ),
+        evidence: vec![
+            Evidence::new(WAIT, wait, "cycle"),
+            Evidence::new(LATENCY, all, "cycle"),
+            Evidence::new(ISSUE, issue, "%"),
+        ],
+        hint: format!(
+            "Give {} at least {chains:.0} chains that don't need each other: separate accumulators \
+             added up at the end, or several elements a thread worked on side by side.",
+            place(&locations, "the innermost loop"),
+        ),
+        locations,
+        effect: Effect::stalls(STALLS),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn waiting_for_ones_own_result_counts_while_slots_are_free() {
+        let chain = launch(&[
+            (WAIT, 3.0),
+            (LATENCY, 10.0),
+            (ISSUE, 25.0),
+            (WARPS, 12.7),
+            (MOST_WARPS, 16.0),
+        ]);
+        let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft = assert_sides(
+            &RULE,
+            &chain,
+            &[&[(WAIT, 2.9)], &[(ISSUE, 60.0)], &[(WARPS, 12.8)], &[(fma, 70.0)]],
+        );
+        // 60 / 25 = 2.4 chains.
+        assert!(draft.hint.contains("at least 3 chains"), "{}", draft.hint);
+    }
+}

@@ -1,0 +1,314 @@
+//! Too few bytes in flight to cover the latency.
+
+use crate::ceiling::{self, Ceilings};
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{
+    LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::questions::chain;
+use crate::sass::{Family, Space};
+use crate::term::Term;
+use crate::text::{byte_rate, count, percent};
+
+const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+const RATE: &str = "dram__bytes.sum.per_second";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "low-memory-parallelism",
+    kind: Kind::Cause,
+    summary: "too few bytes in flight to cover the latency (Little's law)",
+    explanation: "\
+A memory with latency t delivers at most the bytes in flight divided by t. Warps that each wait for \
+one load before they start the next leave it idle however many of them there are. The rule fires \
+where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the wait \
+itself is the limit. Start several independent loads before using the first (unroll, several \
+accumulators), load wider (float4), copy ahead asynchronously, or keep more warps resident.",
+    section: "WarpStateStats",
+    thresholds: &[
+        STALL_SHARE_LIMIT,
+        STALL_GAIN_LIMIT,
+        ROOF_LIMIT,
+        Threshold {
+            what: "given: loads in flight a thread, once the fault is away",
+            value: IN_FLIGHT,
+            unit: "load",
+            source: "derivation: eight words are eight registers, an eighth of the 64 at which two \
+                     blocks of 512 threads fit",
+        },
+        Threshold {
+            what: "given: the same where the loads are in no loop that could be unrolled",
+            value: IN_FLIGHT_WITHOUT_LOOP,
+            unit: "load",
+            source: "definition: one float4, or four elements a thread",
+        },
+    ],
+    needs: &[LONG, LATENCY],
+    explains: &["long-scoreboard-stalls", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (wait, all) = (case.need(LONG), case.need(LATENCY));
+    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
+    let chained = chained_share(case);
+    let effect = effect(case, chained);
+    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+    let large = 100.0 * wait / all >= STALL_SHARE || wait > 0.0 && gain >= STALL_GAIN;
+    if !large || saturated {
+        return None;
+    }
+    let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
+    let at = place(&locations, "the loop with most loads");
+    let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
+    let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
+        let others = case.model.busiest().filter(|(term, _)| *term != Term::Dram);
+        let busier = others.map_or_else(String::new, |(term, share)| {
+            format!("; the busiest, {}, at {}", term.title(), percent(share))
+        });
+        format!(" DRAM works at {} of the rate it can reach{busier}.", percent(share))
+    });
+    Some(Draft {
+        message: format!(
+            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for data from \
+             memory, and no unit is at its limit.{dram}{little}",
+            percent(wait / all),
+        ),
+        evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
+        hint: if chained > CHAINED_STAYS {
+            format!(
+                "The address in {at} is what the same load gave last, so no unrolling helps: let a \
+                 thread follow two or more chains side by side, keep more warps resident, or shorten \
+                 the way (a flatter structure, hot levels in shared memory)."
+            )
+        } else if loads_in_flight(case).around == Around::NoLoop {
+            format!(
+                "Put {more} loads in flight in {at}: let a thread take several elements and load all \
+                 of them before it uses the first, as one float4 where addresses allow; fewer blocks \
+                 then do the same work."
+            )
+        } else {
+            format!(
+                "Put {more} loads in flight in {at}: unroll it so that several independent loads are \
+             issued before the first result is used (separate accumulators), load float4 where \
+             addresses allow, or copy the next tile ahead (cp.async)."
+            )
+        },
+        locations,
+        effect,
+    })
+}
+
+/// The waits for data that go: of those for chains of loads half, of the others what more loads at a time
+/// cover, or what copying ahead covers where that is more.
+fn effect(case: &Case, chained: f64) -> Effect {
+    let loads = loads_in_flight(case);
+    let more_at_a_time = (1.0 - loads.now / loads.then).max(0.0);
+    let ahead = if loads.around == Around::Loop { copied_ahead(case) } else { 0.0 };
+    let share = chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * more_at_a_time.max(ahead);
+    // A thread that is given several elements leaves fewer for other threads.
+    let fewer_blocks = if loads.around == Around::NoLoop { more_at_a_time } else { 0.0 };
+    Effect {
+        removed: vec![(Term::BlockScheduler, fewer_blocks)],
+        stalls: vec![(StallReason::LongScoreboard, share)],
+        ..Effect::default()
+    }
+}
+
+/// The share of the waits for data that goes where a loop asks for its next data before it works on what
+/// it has: a wait of S cycles beside C other cycles becomes max(0, S − C). Of the waits at barriers those
+/// for warps that wait for data go too and are no other cycles.
+fn copied_ahead(case: &Case) -> f64 {
+    let (wait, all) = (case.need(LONG), case.need(LATENCY));
+    let barrier = case.stall(StallReason::Barrier);
+    let other = (all - wait - barrier).max(0.0);
+    let barrier_stays = barrier * other / (other + wait).max(f64::MIN_POSITIVE);
+    if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
+}
+
+/// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
+/// eight registers, which is what most kernels can spare. The waits are shared among them.
+const IN_FLIGHT: f64 = 8.0;
+
+/// The same where the waits are in no loop: a thread that has one element must be given several.
+const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
+
+/// The loads of a thread around its longest wait for data.
+struct Loads {
+    /// On their way when it stops.
+    now: f64,
+    /// Which could be.
+    then: f64,
+    /// Where it stops.
+    around: Around,
+}
+
+/// Whether a thread's longest wait for data is in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// The profile has no machine code.
+    Unknown,
+    NoLoop,
+    Loop,
+}
+
+/// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
+/// which are those between it and the stop before it in its loop, and those that could be. One and
+/// [`IN_FLIGHT`] where the profile does not tell.
+fn loads_in_flight(case: &Case) -> Loads {
+    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown };
+    let Some(listing) = case.launch.listing() else { return unknown };
+    let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
+    let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
+    let most = sampled.filter(|(_, waits)| *waits > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
+    // Without such waits it is the end.
+    let stop = most.map_or(listing.sass.entries.len() - 1, |(index, _)| index);
+    let flow = &listing.sass.flow;
+    let around = flow.innermost(stop);
+    let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
+    let (around, then) = match around {
+        Some(_) => (Around::Loop, IN_FLIGHT),
+        None => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
+    };
+    let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
+    let is_load = |index: &usize| {
+        matches!(
+            listing.sass.entries[*index].family,
+            Family::Load(Space::Global | Space::Generic) | Family::Texture
+        ) && listing.executed(*index) > 0.0
+    };
+    let now = (before.filter(is_load).count() as f64).max(1.0);
+    Loads { now, then, around }
+}
+
+/// The part of the largest wait from which another instruction before it is a stop of its own.
+const A_STOP: f64 = 0.25;
+
+/// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
+/// thread that follows two chains side by side, which takes twice the registers, halves them.
+const CHAINED_STAYS: f64 = 0.5;
+
+/// The share of the waits for data that is for loads whose address is their own last result.
+fn chained_share(case: &Case) -> f64 {
+    let Some(listing) = case.launch.listing() else { return 0.0 };
+    let chained = chain::chained(&listing);
+    if chained.are_none() {
+        return 0.0;
+    }
+    let addresses: Vec<u64> =
+        chained.iter().filter_map(|index| listing.row(index).address).collect();
+    let waits = listing.blame(StallReason::LongScoreboard);
+    let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+    let theirs = waits
+        .iter()
+        .filter(|wait| wait.producer.address.is_some_and(|address| addresses.contains(&address)));
+    let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
+}
+
+/// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how
+/// many times more that is. `None` where the device's latency is not known.
+fn in_flight(case: &Case) -> Option<(String, String)> {
+    let nearest = case.model.busiest().is_some_and(|(term, _)| term == Term::Dram);
+    if !nearest || 100.0 * case.model.idle() >= NOISE {
+        return None;
+    }
+    let cc = case.launch.row.compute_capability?;
+    let cycles = ceiling::dram_latency_cycles(cc)?;
+    let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
+    let warps =
+        case.get("sm__warps_active.avg.per_cycle_active")? * case.get("launch__sm_count")?;
+    let rate = case.get(RATE).filter(|&rate| rate > 0.0)?;
+    let share = case.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
+    let reachable = case
+        .launch
+        .row
+        .device
+        .as_deref()
+        .and_then(Ceilings::of)
+        .map_or(rate / share, |ceilings| ceilings.read_bytes_per_s);
+    let each = |rate: f64| rate * cycles / hz / warps;
+    if !(each(rate).is_finite() && each(rate) > 0.0) {
+        return None;
+    }
+    let text = format!(
+        " {} of DRAM traffic and about {} cycles of latency mean {} bytes in flight a resident warp; \
+         {} would take {}.",
+        byte_rate(rate),
+        count(cycles),
+        count(each(rate)),
+        byte_rate(reachable),
+        count(each(reachable)),
+    );
+    Some((text, format!("{:.1} times as many", (reachable / rate).max(1.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
+
+    const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
+    const BARRIER: &str = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio";
+
+    #[test]
+    fn waiting_for_data_counts_while_no_unit_is_full() {
+        let waiting = launch(&[(LONG, 30.0), (LATENCY, 100.0), (DRAM, 80.0), (WAIT, 60.0)]);
+        // 80.38% of the peak are 85% of the reachable 94.57%. At 80% of the peak latency is 0.154 of the
+        // time; 7/8 of its 29.9/89.9 are 0.0448, which would gain 1.047.
+        let draft = assert_sides(&RULE, &waiting, &[&[(LONG, 29.9)], &[(DRAM, 80.5)]]);
+        assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
+        // Of 29.9/79.9 they are 0.0504: 1.053.
+        let worth_it = launch(&[(LONG, 29.9), (LATENCY, 100.0), (DRAM, 80.0), (WAIT, 50.0)]);
+        assert!(check(&RULE, &worth_it).is_some());
+    }
+
+    #[test]
+    fn a_loop_with_other_work_can_ask_ahead() {
+        let code = [
+            ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+            ("FADD R0, R0, R4", 10.0),
+            ("IADD3 R2, R2, 0x4, RZ", 10.0),
+            ("ISETP.NE.AND P0, PT, R2, RZ, PT", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let goes = |long: f64, barrier: f64| {
+            let metrics = [(LONG, long), (LATENCY, 100.0), (BARRIER, barrier), (DRAM, 50.0)];
+            let mut launch = sass(&metrics, &code);
+            launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] =
+                9.0;
+            check(&RULE, &launch).unwrap().effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        // One load in flight of eight: 7/8; or 20 cycles of other work for 80 of waiting.
+        assert!((goes(80.0, 0.0) - 0.875).abs() < 1e-12);
+        assert!((goes(40.0, 0.0) - 1.0).abs() < 1e-12, "60 cycles cover 40");
+        // 25 cycles of a warp's own 65, and as much of the 35 at barriers, stay: 38.46 for 40.
+        assert!((goes(40.0, 35.0) - (25.0 + 35.0 * 25.0 / 65.0) / 40.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn littles_law_in_numbers() {
+        let mut waiting = launch(&[
+            (LONG, 80.0),
+            (LATENCY, 100.0),
+            (DRAM, 50.0),
+            (RATE, 1e12),
+            ("gpc__cycles_elapsed.avg.per_second", 1e9),
+            ("sm__warps_active.avg.per_cycle_active", 46.6),
+            ("launch__sm_count", 100.0),
+        ]);
+        waiting.row.compute_capability = Some((8, 0));
+        waiting.lines = vec![line(3, "v += a[i];", samples(&[(StallReason::LongScoreboard, 9.0)]))];
+        let draft = check(&RULE, &waiting).unwrap();
+        // 1e12 B/s x 466 ns = 466 kB over 4660 warps = 100 bytes each.
+        assert!(draft.message.contains("mean 100 bytes in flight"), "{}", draft.message);
+        assert!(draft.hint.contains("line 3"), "{}", draft.hint);
+    }
+}

@@ -1,0 +1,366 @@
+//! The same data is fetched again and again through L1 or L2.
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
+use crate::evidence::opcodes::Removal;
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::export::SourceRow;
+use crate::finding::{Evidence, Location};
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::flow::slice;
+use crate::sass::questions::sharing;
+use crate::sass::{Family, Marks, Space};
+use crate::term::Term;
+use crate::text::{bytes, percent};
+
+const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
+const READ: &str = "dram__bytes_read.sum";
+
+/// How often an average byte is asked for.
+const REUSE: f64 = 1.5;
+
+/// The share of a pipe's work that makes it the loads' own affair.
+const OWN_SHARE: f64 = 0.5;
+
+/// Results that a loaded value serves from a register, at most: a tile of 8 by 8 results takes 64
+/// registers, as many as let two blocks of 512 threads stay on an SM.
+const REGISTER_TILE: f64 = 8.0;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "missing-data-reuse",
+    kind: Kind::Cause,
+    summary: "the same data is fetched again and again through L1 or L2",
+    explanation: "\
+Threads that load what their neighbours or other blocks have loaded hit in L1 or L2, which spares \
+DRAM but not the load instructions, L1's pipe, L2's bandwidth or their latency. The rule compares \
+the bytes that loads ask for with the bytes that come from DRAM, which stand for the distinct data, \
+and fires where the loads' own units are on top or warps wait for data. Load a tile once and use it \
+for several results: in registers first, since shared memory uses the same pipe as L1 hits; let a \
+block work on several outputs, or turn repeated matrix-vector products into one matrix product.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: &[
+        Threshold {
+            what: "bytes that loads ask for over bytes read from DRAM, at least",
+            value: REUSE,
+            unit: "",
+            source: "derivation: a tile with a halo of one element on each side asks for \
+                     ((n + 2)/n)² times its data, under 1.5 from n = 9 on, and is no fault",
+        },
+        Threshold {
+            what: "global accesses' share of the busiest L1 unit, or that of the repeated loads and their \
+                   addresses of another busiest unit, at least",
+            value: OWN_SHARE,
+            unit: "",
+            source: "definition: the unit is busy with them more than with anything else",
+        },
+        STALL_SHARE_LIMIT,
+        Threshold {
+            what: "given: results that a loaded value serves from a register, at most",
+            value: REGISTER_TILE,
+            unit: "result",
+            source: "derivation: a tile of 8 by 8 results takes 64 registers, as many as let two blocks \
+                     of 512 threads stay on an SM",
+        },
+    ],
+    needs: &[SECTORS, READ],
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (sectors, read) = (case.need(SECTORS), case.need(READ));
+    // No more than this is asked for: the instructions need not be read where it is too little.
+    if !(read > 0.0 && SECTOR * sectors / read >= REUSE) {
+        return None;
+    }
+    // Excess sectors of strided lanes are another fault; only what addresses need counts.
+    let needed = needed_by_loads(case).or_else(|| case.get(IDEAL));
+    let asked = SECTOR * needed.map_or(sectors, |needed| needed.min(sectors));
+    if asked / read < REUSE {
+        return None;
+    }
+    let repeated = 1.0 - read / asked;
+    let needed_tags = asked / SECTOR / 4.0;
+    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let l1_share = needed_tags / (needed_tags + shared);
+    let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
+    let shared_loads = LazyCell::new(|| SharedLoads::of(case));
+    let arithmetic = LazyCell::new(|| instructions(case, kept_in_registers, shared_loads.as_ref()));
+    let wait = case.stall(StallReason::LongScoreboard);
+    let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
+    let on_top = match case.model.busiest() {
+        Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
+        Some((Term::L2 | Term::L2Requests, _)) => true,
+        // The loads' addresses and the pointers that they start from.
+        Some((term, _)) => !waits && arithmetic.share_of(term) >= OWN_SHARE,
+        None => false,
+    };
+    if !(on_top || waits) {
+        return None;
+    }
+    if shared_loads.is_none() && by_data(case) {
+        return None;
+    }
+    let locations = match &*shared_loads {
+        Some(loads) => loads.locations(case),
+        None => cached_loads(case, repeated),
+    };
+    let on_lines = |row: &SourceRow| {
+        locations
+            .iter()
+            .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
+    };
+    let waits_share = match &*shared_loads {
+        Some(loads) => loads.waits_share,
+        // Without lines, the repeated loads have their share of the waits at most.
+        None if locations.is_empty() => repeated,
+        None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
+    };
+    let lsu_share = l1_share * kept_in_registers;
+    let l2_hits = l2_hit_share(case);
+    let at = place(&locations, "the load that all blocks share");
+    Some(Draft {
+        message: format!(
+            "Loads ask for {}, {:.1} times the {} that come from DRAM: {} of it was fetched before \
+             and is fetched again through L1 or L2.",
+            bytes(asked),
+            asked / read,
+            bytes(read),
+            percent(repeated),
+        ),
+        evidence: vec![
+            Evidence::new(SECTORS, sectors, "sector"),
+            Evidence::new(READ, read, "byte"),
+        ],
+        hint: format!(
+            "Use what {at} loads for several results before loading it again: let a thread or block \
+             compute several outputs (register tile), or turn repeated matrix-vector products into \
+             one matrix product (a library GEMM)."
+        ),
+        effect: Effect {
+            removed: vec![
+                (Term::Issue, arithmetic.share_of(Term::Issue)),
+                (Term::Alu, arithmetic.share_of(Term::Alu)),
+                (Term::Fma, arithmetic.share_of(Term::Fma)),
+                (Term::Constant, arithmetic.share_of(Term::Constant)),
+                (Term::L1Data, lsu_share),
+                (Term::Lsu, lsu_share),
+                (Term::L2, l2_hits),
+                (Term::L2Requests, l2_hits),
+                // A thread that computes several outputs leaves fewer for other threads.
+                (Term::BlockScheduler, kept_in_registers),
+            ],
+            stalls: vec![(StallReason::LongScoreboard, waits_share)],
+            ..Effect::default()
+        },
+        locations,
+    })
+}
+
+/// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of
+/// that name has the stores' as well.
+fn needed_by_loads(case: &Case) -> Option<f64> {
+    let listing = case.launch.listing()?;
+    let loads = listing
+        .entries()
+        .filter(|(_, entry)| matches!(entry.family, Family::Load(Space::Global | Space::Generic)));
+    let needed: f64 =
+        loads.map(|(index, _)| listing.row(index).counters.l2_sectors_global_ideal).sum();
+    (needed > 0.0).then_some(needed)
+}
+
+/// What goes of the instructions: the loads of what was loaded before, with their addressing where the
+/// profile has the machine code.
+fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect {
+    let Some(mut removal) = Removal::new(case) else {
+        let loads = case.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
+        let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
+        let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
+        return Effect::on(Term::Issue, share);
+    };
+    let listing = removal.listing;
+    let again = |index: usize| match (listing.sass.entries[index].family, shared) {
+        (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
+            shared.part(listing.row(index)).min(goes)
+        }
+        (Family::Load(Space::Global | Space::Generic), None) => goes,
+        _ => 0.0,
+    };
+    let picked = Marks::of(listing.sass.entries.len(), |index| again(index) > 0.0);
+    let beside = removal.beside(|index| picked[index]);
+    let of_beside = removal.addressing(&beside, |index| picked[index]);
+    let (work, theirs) = (slice::work(&listing), slice::addresses_only_of(&listing, &picked));
+    for (index, _) in listing.entries() {
+        if picked[index] {
+            removal.remove_but_l1(index, again(index));
+        } else if theirs[index] {
+            removal.remove_but_l1(index, goes);
+        } else if beside[index] && !work[index] {
+            removal.remove_but_l1(index, goes * of_beside);
+        }
+    }
+    removal.effect(case)
+}
+
+/// The share of L2's sectors that loads hit there: data that some block fetched before.
+fn l2_hit_share(case: &Case) -> f64 {
+    let all = case.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let asked = case.get("lts__t_sectors_srcunit_tex.sum");
+    let missed = case.get("lts__t_sectors_srcunit_tex_lookup_miss.sum");
+    match (all, asked, missed) {
+        (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}
+
+/// Loads whose addresses are the same in several blocks or warps, told from the instructions.
+struct SharedLoads {
+    /// The part of each load's sectors that is fetched again, 0 to 1, by the load's address.
+    again: HashMap<u64, f64>,
+    /// The share of all waits for data that is for them, 0 to 1.
+    waits_share: f64,
+}
+
+impl SharedLoads {
+    /// `None` without instructions, and where no load is known to be repeated.
+    fn of(case: &Case) -> Option<Self> {
+        let listing = case.launch.listing()?;
+        let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+        let again: HashMap<u64, f64> = sharing::repetitions(listing, grid, block)
+            .filter_map(|(index, copies)| {
+                let copies = copies.filter(|&copies| copies > 1.0)?;
+                let row = listing.row(index);
+                (row.counters.inst_executed > 0.0).then_some((row.address?, 1.0 - 1.0 / copies))
+            })
+            .collect();
+        let waits = listing.blame(StallReason::LongScoreboard);
+        let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
+        let for_them: f64 =
+            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
+        let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
+        (!again.is_empty()).then_some(Self { again, waits_share })
+    }
+
+    /// The part of a load's sectors that is fetched again.
+    fn part(&self, row: &SourceRow) -> f64 {
+        row.address.and_then(|at| self.again.get(&at)).copied().unwrap_or(0.0)
+    }
+
+    /// The lines that fetch most again.
+    fn locations(&self, case: &Case) -> Vec<Location> {
+        case.lines_of("sectors fetched again", |row| {
+            self.part(row) * row.counters.l2_sectors_global_ideal
+        })
+    }
+}
+
+/// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
+/// is the data's affair, and no tile can be planned for it.
+fn by_data(case: &Case) -> bool {
+    let Some(listing) = case.launch.listing() else { return false };
+    let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+    let (mut all, mut unknown) = (0.0, 0.0);
+    for (index, copies) in sharing::repetitions(listing, grid, block) {
+        let sectors = listing.row(index).counters.l2_sectors_global_ideal;
+        all += sectors;
+        unknown += if copies.is_none() { sectors } else { 0.0 };
+    }
+    unknown > 0.0 && unknown >= 0.5 * all
+}
+
+/// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
+/// that was fetched before comes from a cache, and warps wait less for it.
+fn cached_loads(case: &Case, repeated: f64) -> Vec<Location> {
+    let sectors = |location: &Location| {
+        case.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
+    };
+    let wait = |location: &Location| {
+        let waits = case
+            .row(location)
+            .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
+        waits / sectors(location).max(1.0)
+    };
+    let mut lines =
+        case.launch.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+    lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
+    let mut covered = 0.0;
+    lines
+        .into_iter()
+        .take_while(|location| {
+            let open = covered < repeated - 0.05;
+            covered += location.share;
+            open
+        })
+        .take(3)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceCounters;
+    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+
+    const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+
+    fn repeated() -> crate::frame::Launch {
+        launch(&[(SECTORS, 4000.0), (READ, 64_000.0), (LONG, 30.0), (LATENCY, 100.0)])
+    }
+
+    #[test]
+    fn twice_the_bytes_count_where_warps_wait_for_them() {
+        let draft = assert_sides(
+            &RULE,
+            &repeated(),
+            &[&[(READ, 86_000.0)], &[(LONG, 29.0)], &[(READ, 0.0)]],
+        );
+        assert!(draft.message.contains("2.0 times") && draft.message.contains("50%"));
+    }
+
+    #[test]
+    fn a_busy_l1_counts_only_where_it_is_busy_with_these_loads() {
+        let mut busy = repeated();
+        busy.set(LONG, Some(0.0));
+        busy.set("l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", Some(50.0));
+        busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(999.0));
+        assert!(check(&RULE, &busy).is_some());
+        busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(1001.0));
+        assert!(check(&RULE, &busy).is_none());
+    }
+
+    #[test]
+    fn an_eighth_of_the_loads_stays() {
+        let mut launch = repeated();
+        // 128,000 bytes asked for, one in a hundred new: a register tile still loads one in eight.
+        launch.set(READ, Some(1280.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::Lsu) - 0.875).abs() < 1e-12);
+        launch.set(READ, Some(32_000.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::Lsu) - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_line_whose_loads_return_sooner_is_the_repeated_one() {
+        let mut launch = repeated();
+        let counters = |waits| SourceCounters {
+            l2_sectors_global_ideal: 2000.0,
+            ..samples(&[(StallReason::LongScoreboard, waits)])
+        };
+        launch.lines =
+            vec![line(50, "v += in[i];", counters(900.0)), line(56, "v += A[i];", counters(100.0))];
+        let draft = check(&RULE, &launch).unwrap();
+        assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 56));
+        assert!((draft.effect.stalls[0].1 - 0.1).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,260 @@
+//! Many small global accesses where few wide ones would do.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::export::SourceCounters;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::flow::slice;
+use crate::sass::{Family, Listing, Marks, Space};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// Bytes that one instruction can move for a lane.
+const WIDEST: f64 = 16.0;
+
+/// Bytes a lane up to which an access counts as narrow.
+const NARROW: u8 = 4;
+
+/// Narrow accesses of all executed instructions, from which they count.
+const LEAST: f64 = NOISE / 100.0;
+
+/// Sectors that an access touches, over those that its bytes fill: at most so far apart.
+const DENSE: f64 = 0.25;
+
+/// Bytes that a warp moves in one wavefront for each lane.
+const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
+
+const SECTOR_BYTES: f64 = 32.0;
+
+const SECTORS_PER_LINE: f64 = 4.0;
+
+/// L2's look-ups of tags, one for a request.
+const L2_LOOK_UPS: &str = "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "narrow-global-access",
+    kind: Kind::Cause,
+    summary: "many small accesses where few wide ones would do",
+    explanation: "\
+A load or store instruction costs a slot of the scheduler and of the load/store unit whether its \
+lanes move 1 byte or 16, and index arithmetic and loop control come on top for each. Where the \
+lanes of a warp read neighbouring elements, a thread can take several at once as uchar4, float4 or \
+int4: as few as a 16th of the instructions for the same bytes, and more bytes in flight for each. \
+The rule looks at instructions that move 1, 2 or 4 bytes a lane and touch just the sectors that \
+their bytes fill. L2 looks up a tag for each request: bytes and halves bring it one or two sectors \
+a look-up instead of four. DRAM moves the same bytes as before, so a kernel at its limit gains \
+nothing. The address must be a multiple of the width.",
+    section: "SourceCounters",
+    thresholds: &[
+        Threshold {
+            what: "bytes a lane, at most",
+            value: NARROW as f64,
+            unit: "byte",
+            source: "derivation: 4 bytes a lane fill one wavefront; the widest instruction moves 16 \
+                     in four",
+        },
+        Threshold {
+            what: "sectors touched, within this share of those that the bytes fill",
+            value: DENSE,
+            unit: "",
+            source: "derivation: 128 dense bytes that are not aligned touch 5 sectors instead of 4",
+        },
+        Threshold {
+            what: "narrow accesses of all executed instructions, at least",
+            value: LEAST,
+            unit: "",
+            source: NOISE_SOURCE,
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[ISSUE_BUSY],
+    explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let listing = removal.listing;
+    let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+    let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
+    if executed <= 0.0 || executed / removal.mix.total < LEAST {
+        return None;
+    }
+    // Elements a thread can take at once: the widest of the narrow accesses decides.
+    let width = |index: usize| listing.sass.entries[index].width;
+    let widest = narrow.iter().map(width).max().unwrap_or(NARROW);
+    let merged = 1.0 - f64::from(widest) / WIDEST;
+    let beside = removal.beside(|index| narrow[index]);
+    let work = slice::work(&listing);
+    let of_beside = removal.addressing(&beside, |index| narrow[index]);
+    for (index, entry) in listing.entries() {
+        if narrow[index] {
+            // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that
+            // is another fault's, too few bytes in flight. Bytes and halves make more waits of it.
+            if entry.width < NARROW {
+                removal.remove_but_l1(index, merged);
+            } else {
+                removal.remove_but_latency(index, merged);
+            }
+            let full = f64::from(entry.width) / WAVEFRONT_BYTES_PER_LANE;
+            removal.remove_wavefronts(index, (1.0 - full).max(0.0));
+        } else if beside[index] && !work[index] {
+            removal.remove_but_l1(index, merged * of_beside);
+        }
+    }
+    let mut effect = removal.effect(case);
+    effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2Requests, share)));
+    // A thread that takes several elements leaves fewer for other threads.
+    effect.removed.push((Term::BlockScheduler, merged));
+    // Four bytes are the usual width: they are a fault only where wider accesses give something now.
+    let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };
+    if !counts {
+        return None;
+    }
+    let weight = |index: usize| if narrow[index] { listing.executed(index) } else { 0.0 };
+    let locations = locations(case, listing, weight, "narrow accesses");
+    let is_global =
+        |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
+    let all = removal.mix.sum(is_global);
+    let elements = WIDEST / f64::from(widest);
+    Some(Draft {
+        message: format!(
+            "{} of {} global access instructions ({}) move {} or less a lane, densely: {} of them \
+             would fit into one of 16 bytes.",
+            count(executed),
+            count(all),
+            percent(executed / all),
+            crate::text::count_of(f64::from(widest), "byte"),
+            count(elements),
+        ),
+        evidence: vec![
+            Evidence::new("executed narrow global accesses", executed, "inst"),
+            Evidence::new("executed global accesses", all, "inst"),
+            Evidence::new("bytes a lane, widest of them", f64::from(widest), "byte"),
+        ],
+        hint: format!(
+            "Let each thread take {} neighbouring elements in one access in {} (float4, uint4, \
+             uchar4 through reinterpret_cast or a vector type). Addresses must be multiples of the \
+             width, the end of the array needs code of its own, and a thread needs more registers.",
+            count(elements),
+            place(&locations, "the loop that reads and writes the arrays"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings
+/// fewer. The share of its busiest port's time that wide accesses would not take, where the look-ups
+/// are that port.
+fn l2_share(case: &Case, listing: Listing, narrow: &Marks) -> Option<f64> {
+    let look_ups = case.get(L2_LOOK_UPS)?;
+    let others = Term::L2Requests.counters().iter().filter(|name| **name != L2_LOOK_UPS);
+    let others = others.filter_map(|name| case.get(name)).fold(0.0, f64::max);
+    let (mut all, mut saved) = (0.0, 0.0);
+    for (index, _) in listing.entries() {
+        let counters = &listing.row(index).counters;
+        all += counters.l1_tag_requests_global;
+        if narrow[index] {
+            let full = counters.l2_sectors_global / SECTORS_PER_LINE;
+            saved += (counters.l1_tag_requests_global - full).max(0.0);
+        }
+    }
+    let left = look_ups * (1.0 - saved / all.max(1.0));
+    let share = 1.0 - left.max(others) / look_ups;
+    (share > 0.0).then_some(share)
+}
+
+fn is_narrow(listing: Listing, index: usize) -> bool {
+    let entry = &listing.sass.entries[index];
+    let is_global =
+        matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
+    if !(is_global && (1..=NARROW).contains(&entry.width)) {
+        return false;
+    }
+    let counters = &listing.row(index).counters;
+    let bytes = lanes(counters) * f64::from(entry.width);
+    let filled = bytes / SECTOR_BYTES;
+    filled > 0.0 && (counters.l2_sectors_global / filled - 1.0).abs() <= DENSE
+}
+
+/// Lanes that took part, over all executions.
+fn lanes(counters: &SourceCounters) -> f64 {
+    if counters.thread_inst_executed_pred_on > 0.0 {
+        counters.thread_inst_executed_pred_on
+    } else {
+        counters.thread_inst_executed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const LSU: &str = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
+
+    /// Ten loads of `width` bytes a lane that touch so many sectors each; 30 shared loads.
+    fn loads(opcode: &str, sectors: f64) -> Launch {
+        let load = format!("{opcode} R0, desc[UR6][R4.64]");
+        let code = [(load.as_str(), 10.0), ("LDS R6, [R7]", 30.0), ("FADD R8, R0, R6", 60.0)];
+        let mut launch = sass(&[(ISSUE_BUSY, 20.0), (LSU, 40.0)], &code);
+        let counters = &mut launch.instructions[0].counters;
+        counters.l2_sectors_global = 10.0 * sectors;
+        counters.l1_tag_requests_global = 10.0;
+        launch
+    }
+
+    #[test]
+    fn floats_count_from_a_twentieth_of_the_time() {
+        // 3 of 4 loads go: 7.5 of 40 requests. At 40% busy the time shrinks to 1 - 0.4 * 0.1875, until
+        // the issue slots, which lose less, are the longest: 1 - 0.267 * 0.1875 is a twentieth.
+        let draft = assert_sides(&RULE, &loads("LDG.E", 4.0), &[&[(LSU, 26.6)]]);
+        assert!((draft.effect.share_of(Term::Lsu) - 0.1875).abs() < 1e-12);
+        assert!(draft.effect.share_of(Term::L1Data).abs() < 1e-12, "the same bytes");
+        assert!(draft.message.contains("4 bytes or less"), "{}", draft.message);
+        assert_eq!(draft.locations[0].line, 1);
+    }
+
+    #[test]
+    fn bytes_fill_a_quarter_of_their_wavefronts() {
+        let draft = check(&RULE, &loads("LDG.E.U8", 1.0)).unwrap();
+        assert!((draft.effect.share_of(Term::L1Data) - 0.75).abs() < 1e-12);
+        assert!(draft.hint.contains("16 neighbouring elements"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn bytes_bring_l2_one_sector_a_look_up() {
+        let mut launch = loads("LDG.E.U8", 1.0);
+        launch.set(L2_LOOK_UPS, Some(80.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::L2Requests) - 0.75).abs() < 1e-12);
+        // The way from the SMs is the next to be full.
+        launch.set("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::L2Requests) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_few_accesses_among_much_arithmetic_are_not_meant() {
+        let with = |additions: f64| {
+            let mut launch = loads("LDG.E", 4.0);
+            launch.set(LSU, Some(90.0));
+            launch.instructions[2].counters.inst_executed = additions;
+            check(&RULE, &launch).is_some()
+        };
+        assert!(with(160.0) && !with(161.0), "10 of 200 are a twentieth");
+    }
+
+    #[test]
+    fn wide_scattered_and_broadcast_accesses_are_not_meant() {
+        assert!(check(&RULE, &loads("LDG.E", 5.0)).is_some(), "dense but not aligned");
+        assert_eq!(check(&RULE, &loads("LDG.E", 5.1)), None, "not dense");
+        assert_eq!(check(&RULE, &loads("LDG.E", 1.0)), None, "all lanes the same");
+        assert_eq!(check(&RULE, &loads("LDG.E.64", 8.0)), None, "wide");
+    }
+}

@@ -1,0 +1,51 @@
+//! The block size holds resident warps down, and latency shows for it.
+
+use crate::evidence::occupancy::{BY_BLOCKS, BY_WARPS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
+use crate::rules::{Kind, Rule};
+use crate::text::count_of;
+
+const RESOURCE: Resource = Resource {
+    name: "the block size",
+    limits: &[BY_BLOCKS, BY_WARPS],
+    use_of: |case| {
+        case.get("launch__block_size")
+            .map_or_else(String::new, |each| format!(" of {}", count_of(each, "thread")))
+    },
+    at_most: |_| None,
+    hint: "\
+Choose a block size of which whole blocks fill an SM's threads: larger blocks where the number of \
+blocks is the limit ({now} an SM), smaller ones where the last block does not fit.",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "occupancy-limited-by-block-size",
+    kind: Kind::Cause,
+    summary: "the block size holds resident warps down, and latency shows for it",
+    explanation: "\
+An SM holds a limited number of blocks, and a limited number of warps that only whole blocks can \
+take. Small blocks run into the first limit, blocks that do not divide an SM's threads into the \
+second. Where that keeps warps few and schedulers idle for want of a ready warp, another block size \
+lets more warps in. The rule is quiet where more warps would gain less than 5% by the time model.",
+    section: "Occupancy",
+    thresholds: THRESHOLDS,
+    needs: NEEDS,
+    explains: EXPLAINS,
+    check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::occupancy::assert_occupancy_rule;
+
+    #[test]
+    fn fires_where_block_slots_are_the_smallest_limit() {
+        // The warp slots allow 4 blocks, but a coarser block could fill them all: full occupancy.
+        assert_occupancy_rule(&super::RULE, super::BY_BLOCKS, super::RESOURCE.limits);
+    }
+
+    #[test]
+    fn fires_where_whole_blocks_leave_warp_slots_empty() {
+        assert_occupancy_rule(&super::RULE, super::BY_WARPS, super::RESOURCE.limits);
+    }
+}

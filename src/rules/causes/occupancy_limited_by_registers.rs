@@ -1,0 +1,110 @@
+//! Registers hold resident warps down, and latency shows for it.
+
+use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
+use crate::evidence::thresholds::NOISE;
+use crate::rules::{Case, Kind, Rule};
+use crate::sass::flow::live;
+use crate::text::count;
+
+const RESOURCE: Resource = Resource {
+    name: "registers",
+    limits: &[BY_REGISTERS],
+    use_of: |case| {
+        case.get("launch__registers_per_thread")
+            .map_or_else(String::new, |each| format!(", a thread takes {} registers", count(each)))
+    },
+    at_most: blocks_that_fit,
+    hint: "\
+Bring registers a thread down so that {then} blocks fit an SM instead of {now}: \
+__launch_bounds__, less unrolling, shorter lifetimes of values. Watch for spills: they can cost \
+more than the warps give.",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "occupancy-limited-by-registers",
+    kind: Kind::Cause,
+    summary: "registers hold resident warps down, and latency shows for it",
+    explanation: "\
+An SM has a fixed number of registers, and each resident thread takes its share of them. Where \
+registers are what keeps further blocks out, warps are few, and schedulers idle for want of a ready \
+warp, fewer registers a thread let more warps in. What a loop carries from turn to turn has to stay in \
+registers (the sums of a register tile, say), so the rule counts the blocks that fit with \
+that and the operands of one instruction, where the profile has the machine code. It is quiet where no \
+further block fits then, and where more warps would gain less than 5% by the time model: where a unit \
+is near its limit.",
+    section: "Occupancy",
+    thresholds: THRESHOLDS,
+    needs: NEEDS,
+    explains: EXPLAINS,
+    check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
+};
+
+/// Registers of an SM, 32 bits each, on every architecture since Maxwell (CUDA C++ Programming Guide,
+/// technical specifications).
+const REGISTERS_PER_SM: f64 = 65536.0;
+
+/// Registers a thread are given out in eights (a warp takes 256 at a time; CUDA C++ Programming Guide).
+const GRANULE: f64 = 8.0;
+
+/// Warps are spread over four schedulers with a quarter of the registers each.
+const SCHEDULERS: f64 = 4.0;
+
+/// Blocks that fit an SM with the registers that the loops can't do without. `None` where the profile
+/// does not tell.
+fn blocks_that_fit(case: &Case) -> Option<f64> {
+    let listing = case.launch.listing()?;
+    let needed = f64::from(live::needed_in_loops(&listing, NOISE / 100.0));
+    let threads: f64 = case.launch.row.block.iter().map(|&side| f64::from(side)).product();
+    let warps = (threads / 32.0 / SCHEDULERS).ceil() * SCHEDULERS;
+    let each = (needed.max(1.0) / GRANULE).ceil() * GRANULE;
+    (threads > 0.0).then(|| (REGISTERS_PER_SM / (each * 32.0 * warps)).floor())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_where_registers_are_the_smallest_limit() {
+        crate::evidence::occupancy::assert_occupancy_rule(
+            &super::RULE,
+            super::BY_REGISTERS,
+            super::RESOURCE.limits,
+        );
+    }
+
+    /// 2 blocks of 256 threads where 4 would fit without this limit, in a loop that carries so many sums.
+    fn sums(count: u32) -> crate::frame::Launch {
+        let mut code: Vec<(String, f64)> =
+            (10..10 + count).map(|sum| (format!("FADD R{sum}, R{sum}, R2"), 9.0)).collect();
+        code.push(("@P0 BRA 0x100".to_owned(), 9.0));
+        code.extend((10..10 + count).map(|sum| (format!("STG.E desc[UR4][R4.64], R{sum}"), 1.0)));
+        code.push(("EXIT".to_owned(), 1.0));
+        let code: Vec<(&str, f64)> = code.iter().map(|(text, ran)| (text.as_str(), *ran)).collect();
+        let metrics: Vec<(&str, f64)> = super::NEEDS
+            .iter()
+            .map(|&name| match name {
+                super::BY_REGISTERS => (name, 2.0),
+                name if name.starts_with("launch__") => (name, 4.0),
+                name if name.starts_with("sm__maximum") => (name, 50.0),
+                name => (name, 30.0),
+            })
+            .collect();
+        let mut launch = crate::rules::testing::sass(&metrics, &code);
+        launch.row.block = [256, 1, 1];
+        launch
+    }
+
+    #[test]
+    fn what_a_loop_carries_cannot_make_room() {
+        let hidden = |count| {
+            let draft = crate::rules::testing::check(&super::RULE, &sums(count));
+            draft.map(|draft| draft.effect.hidden)
+        };
+        let near = |value: Option<f64>, to: f64| value.is_some_and(|v| (v - to).abs() < 1e-12);
+        // A few sums leave room for all 4 blocks; 70 and what they add are 71 registers, given out as
+        // 72, of which 65536 / (72 * 256) = 3.6 blocks have enough; with 100 no third block fits.
+        assert!(near(hidden(4), 0.5), "{:?}", hidden(4));
+        assert!(near(hidden(70), 1.0 - 2.0 / 3.0), "{:?}", hidden(70));
+        assert_eq!(hidden(100), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! The last wave of blocks leaves much of the device idle.
+
+use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::text::{count, percent};
+
+const WAVES: &str = "launch__waves_per_multiprocessor";
+const ACTIVE: &str = "sm__cycles_active.avg";
+const ELAPSED: &str = "gpc__cycles_elapsed.max";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "partial-wave",
+    kind: Kind::Cause,
+    summary: "the last wave of blocks leaves much of the device idle",
+    explanation: "\
+Blocks of equal work run in waves of as many as the device holds. Where the last wave is not full, \
+SMs idle while it runs: with 1.1 waves the device works for two. The rule fires where the number of \
+waves is not whole and SMs were in fact idle; blocks that differ, or SMs that start new blocks one \
+by one, fill the gap, and then there is no fault. Choose a grid that is a multiple of what the \
+device holds, smaller blocks, or a grid-stride loop over a fixed number of blocks.",
+    section: "LaunchStats",
+    thresholds: &[
+        Threshold {
+            what: "SMs without work, share of the time, at least",
+            value: NOISE,
+            unit: "%",
+            source: NOISE_SOURCE,
+        },
+        Threshold {
+            what: "time that whole waves would save, at least",
+            value: NOISE,
+            unit: "%",
+            source: NOISE_SOURCE,
+        },
+    ],
+    needs: &[WAVES, ACTIVE, ELAPSED],
+    explains: &["issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let waves = case.waves()?;
+    let idle = 1.0 - case.need(ACTIVE) / case.need(ELAPSED);
+    let saved = 1.0 - waves / waves.ceil();
+    if !(waves > 1.0 && 100.0 * idle >= NOISE && 100.0 * saved >= NOISE) {
+        return None;
+    }
+    let last = waves.fract();
+    let whole = match (case.get("launch__sm_count"), case.blocks_per_sm()) {
+        (Some(sms), Some(each)) => format!("a multiple of {} blocks", count(sms * each)),
+        _ => "whole waves of blocks".to_owned(),
+    };
+    Some(Draft {
+        message: format!(
+            "The grid makes {waves:.2} waves: the last is {} full, and SMs are without work {} of \
+             the time. Whole waves would save {} at best.",
+            percent(last),
+            percent(idle),
+            percent(saved),
+        ),
+        evidence: vec![
+            Evidence::new(WAVES, waves, "wave"),
+            Evidence::new(ACTIVE, case.need(ACTIVE), "cycle"),
+        ],
+        locations: Vec::new(),
+        hint: format!(
+            "Launch {whole}, or smaller blocks so that the last wave is shorter, or loop over the \
+             work with a stride of the whole grid."
+        ),
+        effect: Effect { idle: idle.min(saved), ..Effect::default() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn a_mostly_empty_last_wave_counts_where_sms_idle() {
+        // 1.25 waves take the time of two: 37.5% could go; SMs idle for 30%.
+        let tail = launch(&[(WAVES, 1.25), (ACTIVE, 700.0), (ELAPSED, 1000.0)]);
+        let draft = assert_sides(
+            &RULE,
+            &tail,
+            &[
+                &[(ACTIVE, 951.0)],
+                &[(WAVES, 2.0)],
+                &[(WAVES, 0.5)],
+                &[(WAVES, 39.0)],
+                &[(WAVES, 38.2)],
+            ],
+        );
+        assert!((draft.effect.idle - 0.3).abs() < 1e-12, "{draft:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Data is read from or written to another device's memory.
+
+use crate::evidence::linked_memory;
+use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
+use crate::rules::{Kind, Rule};
+use crate::term::Term;
+
+const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum";
+
+const PEER: Remote = Remote {
+    sectors: SECTORS,
+    past_l2: &["nvlrx__bytes_data_user.sum", "nvltx__bytes_data_user.sum"],
+    term: Term::PeerLink,
+    place: "another device's memory",
+    link: "the link to it",
+    hint: "\
+Copy the data that {at} waits for to this device's memory before the kernel (cudaMemcpyPeerAsync), once \
+if it is used again, and overlap the copy with other work; split the problem so that each device \
+works on its own memory and only borders are exchanged.",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "peer-memory-access",
+    kind: Kind::Cause,
+    summary: "data is read from or written to another device's memory",
+    explanation: "\
+With peer access enabled a kernel can follow pointers into another device's memory. Every miss \
+then crosses NVLink or the bus, at a fraction of the rate of the device's own memory and several \
+times its latency. The rule counts the sectors that L2 fetched from a peer and the data that came or \
+went over NVLink: on Hopper what L1 asks of a peer behind NVLink passes no L2 of the device, so that \
+only NVLink's own counters show it (nvlrx__bytes_data_user.sum and nvltx__bytes_data_user.sum, where \
+the profile has them). They count other kernels' traffic too. The time without it takes the same bytes from the device's own memory; the copy itself, which \
+overlaps with other work at best, is not counted.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: THRESHOLDS,
+    needs: &[SECTORS, ASKED],
+    explains: &[
+        "long-scoreboard-stalls",
+        "lg-throttle",
+        "store-drain-stalls",
+        "memory-fence-stalls",
+        "issue-slots-underused",
+    ],
+    check: |case| linked_memory::check(case, &PEER),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn what_comes_past_l2_counts() {
+        // 5 MB over the link, and 95 MB that L2 is asked for.
+        let (link, l2) = (PEER.past_l2[0], 95e6 / 32.0);
+        let known = launch(&[
+            (link, 5e6),
+            (ASKED, l2),
+            (SECTORS, 0.0),
+            ("gpu__time_duration.sum", 1e6),
+            ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
+        ]);
+        let draft = assert_sides(&RULE, &known, &[&[(link, 4.9e6)], &[(link, 0.0)]]);
+        assert!(draft.message.contains("5.00 MB"), "{}", draft.message);
+    }
+
+    #[test]
+    fn a_twentieth_from_a_peer_counts() {
+        crate::evidence::linked_memory::assert_remote_rule(&super::RULE, super::SECTORS);
+    }
+}

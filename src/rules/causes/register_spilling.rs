@@ -1,0 +1,128 @@
+//! Registers spill to local memory.
+
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const SPILLS: &str = "sass__inst_executed_register_spilling";
+const EXECUTED: &str = "smsp__inst_executed.sum";
+
+/// Spill instructions of all executed ones, percent.
+const LEAST: f64 = 1.25;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "register-spilling",
+    kind: Kind::Cause,
+    summary: "registers spill to local memory",
+    explanation: "\
+A thread that needs more registers than it may have keeps some values in local memory: each use \
+costs a store or load through L1, and where L1 does not hold them, through L2 and DRAM. A limit on \
+registers (__launch_bounds__, maxrregcount), large unrolled bodies and many live values bring it \
+about. While L1 holds the spilled values, the cost is small. Raise the limit, unroll less, shorten \
+the lives of values, or split the kernel.",
+    section: "SourceCounters",
+    thresholds: &[Threshold {
+        what: "spill instructions of all executed, at least",
+        value: LEAST,
+        unit: "%",
+        source: "derivation: the load/store unit takes one instruction where the schedulers issue \
+                 four, so 1.25% of the instructions are 5% of its time, the noise of the counters",
+    }],
+    needs: &[SPILLS, EXECUTED],
+    explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (spills, executed) = (case.need(SPILLS), case.need(EXECUTED));
+    let share = spills / executed;
+    let counts = 100.0 * share >= LEAST;
+    if !counts {
+        return None;
+    }
+    let locations = case.launch.top_lines(3, "local sectors", |line| line.l2_sectors_local);
+    let registers = case
+        .get("launch__registers_per_thread")
+        .map_or_else(String::new, |each| format!(" A thread has {} registers.", count(each)));
+    Some(Draft {
+        message: format!(
+            "{} of {} executed instructions ({}) store registers to local memory or fetch them \
+             back.{registers}",
+            count(spills),
+            count(executed),
+            percent(share),
+        ),
+        evidence: vec![
+            Evidence::new(SPILLS, spills, "inst"),
+            Evidence::new(EXECUTED, executed, "inst"),
+        ],
+        hint: format!(
+            "Give the thread more registers (drop maxrregcount or the second argument of \
+             __launch_bounds__), or need fewer in {}: unroll less, recompute instead of keeping.",
+            place(&locations, "the loop with most live values"),
+        ),
+        locations,
+        effect: effect(case, spills, share),
+    })
+}
+
+/// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront each at
+/// least), and local memory's part of the stalls with them.
+fn effect(case: &Case, spills: f64, share: f64) -> Effect {
+    let sum = |space: &str| -> f64 {
+        ["ld", "st"]
+            .iter()
+            .filter_map(|op| {
+                let name = format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum");
+                case.get(&name)
+            })
+            .sum()
+    };
+    let (local, global) = (sum("local"), sum("global"));
+    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let tags = case.get("memory_l1_tag_requests_global").unwrap_or(global);
+    let memory = spills + global + shared;
+    let mut removed = vec![(Term::Issue, share), (Term::Lsu, spills / memory)];
+    removed.push((Term::L1Data, spills / (spills + tags + shared)));
+    let of_local = if local > 0.0 { (spills / local).min(1.0) } else { 1.0 };
+    removed.extend(crate::evidence::local_memory::l2(case, of_local));
+    let of_stalls = if local + global > 0.0 { spills.min(local) / (local + global) } else { 0.0 };
+    Effect {
+        removed,
+        stalls: vec![
+            (StallReason::LgThrottle, of_stalls),
+            (StallReason::LongScoreboard, of_stalls),
+        ],
+        ..Effect::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, launch};
+
+    #[test]
+    fn a_fraction_of_the_load_store_slots_counts() {
+        let spilling = launch(&[(SPILLS, 12.5), (EXECUTED, 1000.0)]);
+        assert_sides(&RULE, &spilling, &[&[(SPILLS, 12.4)], &[(SPILLS, 0.0), (EXECUTED, 0.0)]]);
+    }
+
+    #[test]
+    fn local_requests_take_their_part_of_the_stalls() {
+        let spilling = launch(&[
+            (SPILLS, 100.0),
+            (EXECUTED, 1000.0),
+            ("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", 100.0),
+            ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 300.0),
+        ]);
+        let effect = check(&RULE, &spilling).map(|draft| draft.effect).unwrap();
+        assert!((effect.share_of(Term::Lsu) - 0.25).abs() < 1e-12);
+        assert!((effect.stalls[0].1 - 0.25).abs() < 1e-12);
+    }
+}

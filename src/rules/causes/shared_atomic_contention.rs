@@ -1,0 +1,126 @@
+//! Atomics on shared memory queue on few addresses.
+
+use crate::evidence::atomics;
+use crate::evidence::atomics::share_of_stalls;
+use crate::evidence::subject::place;
+use crate::evidence::thresholds::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
+const WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
+
+/// The excess wavefronts' share of the data pipe's work from which they count.
+const LEAST_SHARE: f64 = 0.2;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "shared-atomic-contention",
+    kind: Kind::Cause,
+    summary: "atomics on shared memory queue on few addresses",
+    explanation: "\
+Lanes of a warp that update the same shared word are served one after another, each in a wavefront \
+of its own; an addition of floats has no instruction and is a loop of loads and compare-and-swaps \
+that every loser of the race repeats. The rule compares the wavefronts of shared atomics with one an \
+instruction, and looks at how much of the time warps wait at them. Give each warp (or a few groups of \
+lanes) its own copy of the counters and add the copies up at the end, combine equal keys within the \
+warp first (__match_any_sync, __reduce_add_sync), or let each thread count in registers.",
+    section: "MemoryWorkloadAnalysis_Tables",
+    thresholds: &[
+        Threshold {
+            what: "wavefronts of shared atomics beyond one an instruction, share of L1's data pipe's \
+                   work, at least",
+            value: LEAST_SHARE,
+            unit: "",
+            source: "derivation: what goes of a unit's work bounds the gain, here at 1/0.8 = 1.25",
+        },
+        STALL_SHARE_LIMIT,
+    ],
+    needs: &[ATOMS, WAVEFRONTS],
+    explains: &[
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "barrier-stalls",
+        "fixed-latency-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (atoms, wavefronts) = (case.need(ATOMS), case.need(WAVEFRONTS));
+    if !(atoms > 0.0 && wavefronts > 0.0) {
+        return None;
+    }
+    let excess = (wavefronts - atoms).max(0.0);
+    let pipe = case.get("l1tex__data_pipe_lsu_wavefronts.sum").unwrap_or(wavefronts);
+    let waits = share_of_stalls(case, atomics::is_shared);
+    if excess / pipe.max(wavefronts) < LEAST_SHARE && 100.0 * waits < STALL_SHARE {
+        return None;
+    }
+    let locations = atomics::locations(case, atomics::is_shared);
+    Some(Draft {
+        message: format!(
+            "{} atomics on shared memory take {} wavefronts, {:.1} each where 1 would do without \
+             equal addresses, and {} of the stall cycles are at them.",
+            count(atoms),
+            count(wavefronts),
+            wavefronts / atoms,
+            percent(waits),
+        ),
+        evidence: vec![
+            Evidence::new(ATOMS, atoms, "inst"),
+            Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
+        ],
+        hint: format!(
+            "Spread the updates at {}: a copy of the counters for each warp, or equal keys combined \
+             within the warp before the atomic.",
+            place(&locations, "the shared atomic that runs most often"),
+        ),
+        locations,
+        effect: Effect {
+            removed: vec![
+                (Term::L1Data, excess / pipe.max(wavefronts)),
+                (Term::Issue, atomics::retries(case)),
+            ],
+            stalls: atomics::stalls(
+                case,
+                atomics::is_shared,
+                1.0 - atoms.min(wavefronts) / wavefronts,
+            ),
+            ..Effect::default()
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, launch};
+
+    const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
+
+    #[test]
+    fn many_wavefronts_an_atomic_count_where_they_fill_the_pipe() {
+        let queue = launch(&[(ATOMS, 100.0), (WAVEFRONTS, 300.0), (PIPE, 1000.0)]);
+        let draft = assert_sides(
+            &RULE,
+            &queue,
+            &[&[(PIPE, 1001.0)], &[(WAVEFRONTS, 299.0)], &[(ATOMS, 0.0)]],
+        );
+        assert!((draft.effect.share_of(Term::L1Data) - 0.2).abs() < 1e-12);
+        assert!(draft.message.contains("3.0 each"), "{}", draft.message);
+    }
+
+    #[test]
+    fn waiting_at_shared_atomics_counts() {
+        let mut waiting = launch(&[(ATOMS, 100.0), (WAVEFRONTS, 150.0), (PIPE, 1000.0)]);
+        waiting.instructions = atomics::testing::listing("ATOMS.ADD RZ, [R4], R5", 30.0, 70.0);
+        assert!(check(&RULE, &waiting).is_some());
+        waiting.instructions = atomics::testing::listing("ATOMS.ADD RZ, [R4], R5", 29.0, 71.0);
+        assert!(check(&RULE, &waiting).is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! Shared-memory accesses serialise on banks.
+
+use crate::evidence::atomics;
+use crate::evidence::subject::place;
+use crate::export::SourceRow;
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const WAVEFRONTS: &str = "memory_l1_wavefronts_shared";
+const IDEAL: &str = "memory_l1_wavefronts_shared_ideal";
+
+/// Excess share of the wavefronts, percent.
+pub const LEAST_EXCESS: f64 = 10.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "shared-bank-conflicts",
+    kind: Kind::Cause,
+    summary: "shared-memory accesses serialise on banks",
+    explanation: "\
+Shared memory has 32 banks of 4 bytes. Lanes of a warp that touch different words of one bank are \
+served one after another, each in a wavefront of its own. The rule compares the wavefronts of each \
+instruction with those that its accesses need at their width. It does not use the hardware's \
+conflict counter, which also counts waiting for the pipe and so shows conflicts where there are \
+none. Pad the rows of a tile by one element, permute the index (XOR with the row), or let \
+neighbouring lanes touch neighbouring words.",
+    section: "SourceCounters",
+    thresholds: &[Threshold {
+        what: "excess wavefronts of all shared-memory wavefronts, at least",
+        value: LEAST_EXCESS,
+        unit: "%",
+        source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
+    }],
+    needs: &[WAVEFRONTS, IDEAL],
+    explains: &[
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "barrier-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (wavefronts, ideal) = wavefronts(case);
+    let excess = wavefronts - ideal;
+    if !(wavefronts > 0.0 && 100.0 * excess / wavefronts >= LEAST_EXCESS) {
+        return None;
+    }
+    let locations = case.launch.top_lines(3, "excess wavefronts", |line| {
+        line.wavefronts_shared - line.wavefronts_shared_ideal
+    });
+    let at_line = locations.first().and_then(|location| case.row(location)).map(|row| {
+        let counters = &row.counters;
+        format!(
+            " Line {} takes {} where {} would do, {:.1} wavefronts for one.",
+            row.line.unwrap_or_default(),
+            count(counters.wavefronts_shared),
+            count(counters.wavefronts_shared_ideal),
+            counters.wavefronts_shared / counters.wavefronts_shared_ideal.max(1.0),
+        )
+    });
+    // The data pipe also carries predicated-off shared accesses and global look-ups.
+    let all = case
+        .get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
+        .map_or(wavefronts, |shared| shared.max(wavefronts))
+        + case.get("memory_l1_tag_requests_global").unwrap_or(0.0);
+    let conflicting = excess / wavefronts;
+    Some(Draft {
+        message: format!(
+            "Shared-memory accesses take {} wavefronts where {} would do: {} is bank conflicts.{}",
+            count(wavefronts),
+            count(ideal),
+            percent(conflicting),
+            at_line.unwrap_or_default(),
+        ),
+        evidence: vec![
+            Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
+            Evidence::new(IDEAL, ideal, "wavefront"),
+        ],
+        hint: format!(
+            "Change the shared-memory index in {}: pad each row of the tile by one element, or XOR \
+             the column with the row, so that the 32 lanes fall on 32 banks.",
+            place(&locations, "the access whose lanes are a multiple of 32 words apart"),
+        ),
+        locations,
+        effect: Effect {
+            removed: vec![(Term::L1Data, excess / all)],
+            stalls: vec![
+                (StallReason::ShortScoreboard, conflicting),
+                (StallReason::MioThrottle, conflicting),
+            ],
+            ..Effect::default()
+        },
+    })
+}
+
+/// Wavefronts of shared-memory accesses, and those that they would need without conflicts. Atomics are
+/// left out where instructions tell them apart: equal addresses serialise them too, which is
+/// another fault.
+#[must_use]
+pub fn wavefronts(case: &Case) -> (f64, f64) {
+    let (all, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
+    if all.is_nan() || all <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);
+    let has_some = |row: &&SourceRow| row.counters.wavefronts_shared > 0.0;
+    let rows = case.launch.instructions.iter().filter(has_some);
+    for row in rows.filter(|row| atomics::is_shared(row)) {
+        of_atomics += row.counters.wavefronts_shared;
+        ideal_of_atomics += row.counters.wavefronts_shared_ideal;
+    }
+    ((all - of_atomics).max(0.0), (ideal - ideal_of_atomics).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceCounters;
+    use crate::rules::testing::{assert_sides, check, launch, line};
+
+    #[test]
+    fn a_tenth_of_excess_wavefronts_counts() {
+        let conflicts = launch(&[(WAVEFRONTS, 100.0), (IDEAL, 90.0)]);
+        let draft = assert_sides(&RULE, &conflicts, &[&[(IDEAL, 90.1)], &[(WAVEFRONTS, 0.0)]]);
+        assert!((draft.effect.share_of(Term::L1Data) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_pipe_shrinks_by_the_excess_of_all_it_carries() {
+        let mut conflicts = launch(&[(WAVEFRONTS, 320.0), (IDEAL, 10.0)]);
+        conflicts.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(400.0));
+        conflicts.set("memory_l1_tag_requests_global", Some(220.0));
+        let counters = SourceCounters {
+            wavefronts_shared: 320.0,
+            wavefronts_shared_ideal: 10.0,
+            ..SourceCounters::default()
+        };
+        conflicts.lines = vec![line(12, "t[x][y] = v;", counters)];
+        let draft = check(&RULE, &conflicts).unwrap();
+        assert!((draft.effect.share_of(Term::L1Data) - 0.5).abs() < 1e-12);
+        assert!(
+            draft.message.contains("Line 12 takes 320 where 10") && draft.hint.contains("line 12")
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Accurate maths functions or division where a fast form exists.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::slow_routines::Runs;
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule};
+use crate::text::{count, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "slow-math-functions",
+    kind: Kind::Cause,
+    summary: "accurate transcendental or division code where a fast form exists",
+    explanation: "\
+sinf, logf, powf, a division or a square root are not one instruction but a routine of 8 to 50: \
+argument reduction, a polynomial, refinement, and a slow path for large or denormal arguments. The \
+hardware has approximations that take 2 to 9, good to some 21 bits within a limited range of \
+arguments. The rule knows the routines in the SASS by constants that only they use, counts how often \
+they ran, slow paths included, and compares with the fast forms. Call __sinf, __expf, __powf, \
+__fdividef where the accuracy is enough, compile with -use_fast_math, multiply by a reciprocal that \
+does not change, or tabulate. Results change in the last digits.",
+    section: "InstructionStats",
+    thresholds: &[MATTERS_LIMIT],
+    needs: &[ISSUE_BUSY],
+    explains: &[
+        "math-pipe-throttle",
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "fixed-latency-stalls",
+        "instruction-cache-misses",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let runs = Runs::replace(&mut removal, |routine| !routine.is_integer());
+    let (routine, most) = runs.most()?;
+    let effect = removal.effect(case);
+    if !matters(case, &effect) {
+        return None;
+    }
+    let locations = runs.locations(case, &removal);
+    let (total, saved) = (removal.mix.total, removal.instructions());
+    let slow = if runs.slow_path > 0.0 {
+        format!(
+            " {} more belong to slow paths for large or denormal arguments.",
+            count(runs.slow_path)
+        )
+    } else {
+        String::new()
+    };
+    Some(Draft {
+        message: format!(
+            "Warps run the routine for {} {} times, {:.0} instructions each; {} of {} executed \
+             instructions ({}) would go with fast forms.{slow}",
+            routine.name(),
+            count(most),
+            routine.cost().all,
+            count(saved),
+            count(total),
+            percent(saved / total),
+        ),
+        evidence: vec![
+            Evidence::new(format!("runs of {}", routine.name()), most, "warp"),
+            Evidence::new("instructions that fast forms save", saved, "inst"),
+            Evidence::new("smsp__inst_executed.sum", total, "inst"),
+        ],
+        hint: format!(
+            "Use {} in {} if the accuracy is enough (-use_fast_math does it everywhere). Fast forms \
+             are good to about 21 bits, for sine and cosine only while the argument is small, so \
+             check the results.",
+            routine.fast(),
+            place(&locations, "the hottest loop"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, sass};
+    use crate::term::Term;
+
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    /// Ten logarithms of 25 instructions among 1000; 13 FMA instructions each, of 650.
+    fn logarithms() -> crate::frame::Launch {
+        sass(
+            &[(ISSUE_BUSY, 10.0), (FMA, 32.5)],
+            &[
+                ("FFMA R7, R6, R7, -0.16684235632419586182", 10.0),
+                ("FFMA R7, R6, R7, R8", 640.0),
+                ("IADD3 R1, R1, R2, RZ", 350.0),
+            ],
+        )
+    }
+
+    #[test]
+    fn routines_count_from_a_twentieth_of_the_time() {
+        // 10 x (13 - 3) of 650 FMA instructions are 15.4%: of 32.5% busy exactly a twentieth.
+        let draft = assert_sides(&RULE, &logarithms(), &[&[(FMA, 32.4)]]);
+        assert!((draft.effect.share_of(Term::Fma) - 100.0 / 650.0).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::Issue) - 0.2).abs() < 1e-12);
+        assert_eq!(draft.locations[0].line, 1);
+        assert!(draft.hint.contains("__logf"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn slow_paths_that_ran_count_whole() {
+        let mut launch = sass(
+            &[(ISSUE_BUSY, 60.0)],
+            &[
+                ("FCHK P0, R0, R7", 10.0),
+                ("@!P0 BRA 0x130", 10.0),
+                ("CALL.REL.NOINC 0x150", 10.0),
+                ("STG.E desc[UR4][R20.64], R0", 10.0),
+                ("EXIT", 10.0),
+                ("FADD R0, R1, R2", 10.0),
+                ("RET.REL.NODEC R2 0x100", 10.0),
+            ],
+        );
+        let slow = check(&RULE, &launch.clone()).unwrap();
+        assert!(slow.message.contains("30 more belong to slow paths"), "{}", slow.message);
+        launch.instructions[2].counters.inst_executed = 0.0;
+        launch.instructions[5].counters.inst_executed = 0.0;
+        launch.instructions[6].counters.inst_executed = 0.0;
+        let usual = check(&RULE, &launch).unwrap();
+        assert!(!usual.message.contains("slow paths"), "{}", usual.message);
+    }
+
+    #[test]
+    fn fast_forms_and_integer_division_are_not_meant() {
+        let fast = sass(
+            &[(ISSUE_BUSY, 90.0)],
+            &[("FMUL.RZ R0, R0, 0.15915493667125701904", 10.0), ("I2F.U32.RP R6, UR6", 10.0)],
+        );
+        assert_eq!(check(&RULE, &fast), None);
+    }
+}

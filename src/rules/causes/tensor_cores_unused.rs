@@ -1,0 +1,202 @@
+//! Matrix products on the plain pipes.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::sass::Family;
+use crate::sass::flow::slice;
+use crate::sass::questions::product::{Element, element, products};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// Multiply-adds of the product of all executed instructions, from which the kernel is a product.
+const LEAST: f64 = 0.1;
+
+/// How often a fragment uses an element that it loads: fragments have 16 rows or columns, 8 at least.
+const REUSE: f64 = 8.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "tensor-cores-unused",
+    kind: Kind::Cause,
+    summary: "matrix products on the plain pipes",
+    explanation: "\
+A tensor instruction does the multiply-adds of two whole fragments of matrices: 4 to 32 times as \
+many a cycle as the plain pipes, from operands that the warp's lanes share. The rule follows \
+factors and sums through the SASS: it counts multiply-adds that add to a sum which the loop carries, \
+with both factors loaded in that loop, as 16-bit floats, 8-bit integers, or doubles where the part \
+has tensor units for them. Single-precision factors are left alone: tensor units round them to 10 \
+bits, which is another result. A product of a matrix and a vector looks alike but hangs on memory, \
+so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nvcuda::wmma.",
+    section: "ComputeWorkloadAnalysis",
+    thresholds: &[
+        Threshold {
+            what: "multiply-adds of the product, of all executed instructions at least",
+            value: LEAST,
+            unit: "",
+            source: "derivation: the plainest product of halves takes 2 loads, 2 conversions, a \
+                     multiply-add and about 5 instructions for two addresses and the loop",
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[ISSUE_BUSY],
+    explains: &[
+        "math-pipe-throttle",
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "fixed-latency-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let (listing, total) = (removal.listing, removal.mix.total);
+    let on_tensor = removal.mix.family(Family::Tensor);
+    let products = products(&listing);
+    let element = products.iter().find_map(|index| element(listing.sass, index))?;
+    let factor = rate(case.launch.row.compute_capability?, element)?;
+    let is_product = |index: usize| products[index];
+    let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
+    if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(case) {
+        return None;
+    }
+    let beside = removal.beside(is_product);
+    let work = slice::work(&listing);
+    for (index, entry) in listing.entries() {
+        if is_product(index) {
+            removal.remove(index, 1.0 - 1.0 / factor);
+        } else if beside[index] && (entry.family.is_memory() || !work[index]) {
+            removal.remove(index, 1.0 - 1.0 / REUSE);
+        } else if beside[index] && entry.family == Family::HalfConvert {
+            removal.remove(index, 1.0);
+        }
+    }
+    let effect = removal.effect(case);
+    if !matters(case, &effect) {
+        return None;
+    }
+    let weight = |index: usize| if is_product(index) { listing.executed(index) } else { 0.0 };
+    let locations = locations(case, listing, weight, "multiply-adds of the product");
+    let (words, call) = match element {
+        Element::Half => ("16-bit floats", "wmma with __half or __nv_bfloat16 fragments"),
+        Element::Double => ("doubles", "wmma with double fragments (8x8x4)"),
+        Element::Byte => ("8-bit integers", "wmma with signed char fragments"),
+    };
+    Some(Draft {
+        message: format!(
+            "{} of {} executed warp instructions ({}) are multiply-adds of a matrix product of \
+             {words}, and none runs on the tensor pipe, which does {factor:.0} times as many a \
+             cycle.",
+            count(multiply_adds),
+            count(total),
+            percent(multiply_adds / total),
+        ),
+        evidence: vec![
+            Evidence::new("executed multiply-adds of a product", multiply_adds, "inst"),
+            Evidence::new("executed tensor instructions", on_tensor, "inst"),
+            Evidence::new("smsp__inst_executed.sum", total, "inst"),
+        ],
+        hint: format!(
+            "Do the product in {} on the tensor units: {call}, or a library (cuBLAS, CUTLASS). \
+             Tiles must be multiples of the fragments, sums are added in another order, and 16-bit \
+             factors are summed in 32 bits if the accumulator is declared so.",
+            place(&locations, "the innermost loop"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// Multiply-adds a cycle and SM on tensor units over those of the plain pipes, dense.
+///
+/// From the data sheets' rates over SMs, clock and two operations: 16-bit 512 at 7.5, 1024 at 8.0, 512
+/// at 8.6 and 8.9, 2048 at 9.0, 4096 at 10.0, 512 at 12.0; 8-bit twice that, against 256 of the
+/// four-way integer product; doubles 64 lanes against twice as many at 8.0 and 9.0. Halves are taken
+/// to run at the rate of single precision, which they do in loops that widen them.
+fn rate((major, minor): (u32, u32), element: Element) -> Option<f64> {
+    let (half, lanes) = match (major, minor) {
+        (7, 0 | 5) => (512.0, 64.0),
+        (8, 0) => (1024.0, 64.0),
+        (8, 6..) | (12, _) => (512.0, 128.0),
+        (9, 0) => (2048.0, 128.0),
+        (10, _) => (4096.0, 128.0),
+        _ => return None,
+    };
+    match element {
+        Element::Half => Some(half / lanes),
+        Element::Double => matches!((major, minor), (8 | 9, 0)).then_some(2.0),
+        Element::Byte => (major, minor).ge(&(7, 2)).then_some(2.0 * half / 256.0),
+    }
+}
+
+/// True where DRAM or L2 is busier than every unit that the product keeps busy: a product of a matrix
+/// with few vectors, which tensor units do not make faster.
+fn hangs_on_memory(case: &Case) -> bool {
+    let busiest = |terms: &[Term]| {
+        terms.iter().filter_map(|&term| case.model.utilization(term)).fold(0.0, f64::max)
+    };
+    let inside = [Term::Issue, Term::Fma, Term::Fp64, Term::Alu, Term::L1Data, Term::Lsu];
+    busiest(&[Term::Dram, Term::L2, Term::L2Requests]) > busiest(&inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    /// A product loop of halves with so many other instructions a turn.
+    fn product(others: f64) -> Launch {
+        let code = [
+            ("LDS.U16 R0, [R20]", 100.0),
+            ("LDS.U16 R2, [R22]", 100.0),
+            ("HADD2.F32 R4, -RZ, R0.H0_H0", 100.0),
+            ("HADD2.F32 R5, -RZ, R2.H0_H0", 100.0),
+            ("FFMA R6, R4, R5, R6", 100.0),
+            ("FADD R9, R9, R9", others),
+            ("@P0 BRA 0x100", 100.0),
+            ("STG.E.U16 desc[UR4][R20.64], R6", 1.0),
+        ];
+        let mut launch = sass(&[(ISSUE_BUSY, 60.0), (FMA, 30.0), (DRAM, 10.0)], &code);
+        launch.row.compute_capability = Some((9, 0));
+        launch
+    }
+
+    #[test]
+    fn products_of_halves_count_where_memory_is_not_the_limit() {
+        let draft = assert_sides(
+            &RULE,
+            &product(399.0),
+            &[&[(DRAM, 61.0)], &[(ISSUE_BUSY, 4.0), (FMA, 4.0), (DRAM, 0.0)]],
+        );
+        // Of 699 on the FMA pipes: 15 of 16 products and both conversions go.
+        assert!((draft.effect.share_of(Term::Fma) - 293.75 / 699.0).abs() < 1e-12);
+        assert_eq!(draft.locations[0].line, 5);
+        assert_eq!(check(&RULE, &product(400.0)), None, "less than a tenth");
+    }
+
+    #[test]
+    fn single_precision_and_kernels_with_tensor_instructions_are_left_alone() {
+        let mut single = product(10.0);
+        single.instructions[2].text = "FADD R4, R0, 1".to_owned();
+        assert_eq!(check(&RULE, &single), None);
+        let mut tensor = product(10.0);
+        tensor.instructions[5].text = "HMMA.16816.F32 R12, R24, R28, R12".to_owned();
+        assert_eq!(check(&RULE, &tensor), None);
+    }
+
+    #[test]
+    fn rates_follow_the_architecture() {
+        assert_eq!(rate((9, 0), Element::Half), Some(16.0));
+        assert_eq!(rate((8, 6), Element::Half), Some(4.0));
+        assert_eq!(rate((8, 6), Element::Double), None);
+        assert_eq!(rate((9, 0), Element::Double), Some(2.0));
+        assert_eq!(rate((6, 1), Element::Half), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Lanes of a warp take different paths.
+
+use crate::evidence::idle_lanes::{
+    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
+    evidence, few, lanes, resting,
+};
+use crate::evidence::subject::{WARP, place};
+use crate::evidence::thresholds::LANES_LIMIT;
+use crate::rules::{Case, Draft, Kind, Rule};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "thread-divergence",
+    kind: Kind::Cause,
+    summary: "lanes of a warp take different paths",
+    explanation: "\
+A warp runs one instruction for all its lanes. Where lanes take different branches, the paths run \
+one after another, each with some lanes masked, and every instruction costs the same as with 32. The \
+rule fires where few lanes are active, or few are at work and branches split warps; where warps idle \
+as a whole, idle-threads names it. Sort or regroup the work so that the lanes of a warp agree, make \
+the branch depend on the warp instead of the lane, or compute both sides and select.",
+    section: "WarpStateStats",
+    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
+    needs: &[ACTIVE, AT_WORK],
+    explains: &["issue-slots-underused", "fixed-latency-stalls", "instruction-cache-misses"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (active, at_work) = lanes(case);
+    let splits = case.get(UNIFORM).is_some_and(|uniform| uniform < UNIFORM_ENOUGH);
+    if !(few(active) || few(at_work) && splits) || resting(case) >= RESTING {
+        return None;
+    }
+    let least = active.min(at_work);
+    // Lines whose instructions miss most lanes, weighted by how often they run.
+    let locations = case.launch.top_lines(3, "lanes masked off", |counters| {
+        WARP * counters.inst_executed - counters.thread_inst_executed
+    });
+    let uniform = case
+        .get(UNIFORM)
+        .map_or_else(String::new, |uniform| format!(" {uniform:.1}% of the branches are uniform."));
+    Some(Draft {
+        message: format!(
+            "Of the 32 lanes of a warp {:.1} are active and {:.1} at work in an average \
+             instruction: the others are on another path.{uniform}",
+            case.need(ACTIVE),
+            case.need(AT_WORK),
+        ),
+        evidence: evidence(case),
+        hint: format!(
+            "Make the lanes of a warp agree at {}: group the work by branch, let the condition \
+             depend on threadIdx / 32, or replace the branch by a selection.",
+            place(&locations, "the branch whose condition varies from lane to lane"),
+        ),
+        locations,
+        effect: effect(case, least),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, launch};
+    use crate::term::Term;
+
+    #[test]
+    fn fewer_than_24_active_lanes_count() {
+        let split = launch(&[(ACTIVE, 16.0), (AT_WORK, 16.0), (UNIFORM, 50.0)]);
+        let draft = assert_sides(&RULE, &split, &[&[(ACTIVE, 24.0), (AT_WORK, 24.0)]]);
+        assert!((draft.effect.share_of(Term::Issue) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn predication_counts_only_where_branches_split_warps() {
+        let masked = launch(&[(ACTIVE, 31.0), (AT_WORK, 16.0), (UNIFORM, 94.9)]);
+        assert!(check(&RULE, &masked).is_some());
+        let idle = launch(&[(ACTIVE, 31.0), (AT_WORK, 16.0), (UNIFORM, 95.0)]);
+        assert!(check(&RULE, &idle).is_none());
+    }
+
+    #[test]
+    fn half_a_warp_in_a_block_of_16_is_no_divergence() {
+        let small = launch(&[(ACTIVE, 16.0), (AT_WORK, 16.0), ("launch__block_size", 16.0)]);
+        assert!(check(&RULE, &small).is_none());
+    }
+}

@@ -1,0 +1,339 @@
+//! More sectors move between L1 and L2 than the warps' addresses need.
+
+use crate::evidence::subject::place;
+use crate::export::SourceRow;
+use crate::finding::{Evidence, Location};
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+const SECTORS: &str = "memory_l2_theoretical_sectors_global";
+const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
+const TAGS: &str = "memory_l1_tag_requests_global";
+const REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+
+/// Below this share of excess sectors the boundary effects of any array (a first or last sector
+/// partly used) look the same as a fault.
+const LEAST_EXCESS: f64 = 0.05;
+
+/// Bytes of a sector.
+const SECTOR_BYTES: f64 = 32.0;
+
+/// Sectors of a cache line: one L1 tag look-up serves four dense sectors.
+const SECTORS_PER_LINE: f64 = 4.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "uncoalesced-global-access",
+    kind: Kind::Cause,
+    summary: "more sectors move than the warp's addresses need",
+    explanation: "\
+The lanes of a warp that read or write neighbouring addresses share 32-byte sectors: 32 lanes with \
+4 bytes each need 4 sectors. Lanes that are a stride apart touch a sector each, up to 32, and the \
+L1 tags, the L1 data pipe, L2 and DRAM all carry bytes that nobody uses. The rule compares the \
+sectors that each instruction asked for with those that its addresses would need if they were \
+dense, line by line. L1 pays a look-up for each line of 128 bytes that a request touches, whether \
+it hits or not; L2 and DRAM pay only for excess sectors that L1 does not hold. Let neighbouring \
+lanes take neighbouring elements: swap the roles of the loop and of the thread index, stage a tile \
+through shared memory, or change the layout.",
+    section: "SourceCounters",
+    thresholds: &[Threshold {
+        what: "excess sectors of all sectors, at least",
+        value: LEAST_EXCESS,
+        unit: "",
+        source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
+                 ends of an array; ncu's own rule fires at any excess",
+    }],
+    needs: &[SECTORS, IDEAL],
+    explains: &[
+        "lg-throttle",
+        "long-scoreboard-stalls",
+        "mio-throttle",
+        "store-drain-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+/// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
+/// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
+const SHIFTED: f64 = 1.5;
+
+fn check(case: &Case) -> Option<Draft> {
+    let (sectors, ideal) = (case.need(SECTORS), case.need(IDEAL));
+    let excess = sectors - ideal;
+    if !(sectors > 0.0 && excess / sectors >= LEAST_EXCESS) {
+        return None;
+    }
+    let locations = case.launch.top_lines(3, "excess sectors", |line| {
+        line.l2_sectors_global - line.l2_sectors_global_ideal
+    });
+    let at_line = locations.first().and_then(|location| case.row(location)).map(|row| {
+        let (sectors, ideal) =
+            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+        format!(
+            " Line {} alone asks for {} sectors where {} would do ({}).",
+            row.line.unwrap_or_default(),
+            count(sectors),
+            count(ideal),
+            ratio(sectors, ideal),
+        )
+    });
+    let first = locations.first().and_then(|location| case.row(location));
+    let shifted = first.is_some_and(|row| {
+        row.counters.l2_sectors_global < SHIFTED * row.counters.l2_sectors_global_ideal
+    });
+    let (effect, payer) = cost(case, sectors, ideal);
+    Some(Draft {
+        message: format!(
+            "Global accesses ask for {} sectors where their addresses need {} ({}): {} ({}) are \
+             excess.{} {payer}",
+            count(sectors),
+            count(ideal),
+            ratio(sectors, ideal),
+            count(excess),
+            percent(excess / sectors),
+            at_line.unwrap_or_default(),
+        ),
+        evidence: vec![
+            Evidence::new(SECTORS, sectors, "sector"),
+            Evidence::new(IDEAL, ideal, "sector"),
+        ],
+        hint: hint(&locations, shifted),
+        locations,
+        effect,
+    })
+}
+
+/// The change: of rows that start in the middle of a sector another one than of strides.
+fn hint(locations: &[Location], shifted: bool) -> String {
+    if shifted {
+        return format!(
+            "The lanes of {} take neighbouring addresses already, but begin in the middle of a sector: \
+             pad rows so that they begin at a multiple of 32 bytes, or fetch a value once for the \
+             several results that it serves (registers, shuffles, a tile with its border in shared \
+             memory).",
+            place(locations, "the access"),
+        );
+    }
+    format!(
+        "Let neighbouring lanes of a warp take neighbouring addresses in {}: give a row to a warp and \
+         stride its lanes along it, or stage a tile through shared memory. Ideal there is one sector \
+         for 8 lanes of 4 bytes.",
+        place(locations, "the access with the widest stride between lanes"),
+    )
+}
+
+/// `8:1`, with a decimal where it is not whole.
+fn ratio(actual: f64, ideal: f64) -> String {
+    let ratio = actual / ideal.max(1.0);
+    let whole = (ratio - ratio.round()).abs() < 0.05;
+    if whole { format!("{ratio:.0}:1") } else { format!("{ratio:.1}:1") }
+}
+
+/// What goes with the excess, and a sentence on who pays for it now.
+fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
+    let mut removed = Vec::new();
+    let mut payers = Vec::new();
+    let mut tag_share = 0.0_f64;
+    if let Some((share, tags, needed)) = l1_share(case, ideal) {
+        tag_share = (1.0 - needed / tags.max(1.0)).clamp(0.0, 1.0);
+        removed.push((Term::L1Data, share));
+        if share > 0.0 {
+            payers.push(format!(
+                "L1 looks up {} lines instead of {}, {} of its data pipe's work",
+                count(tags),
+                count(needed),
+                percent(share),
+            ));
+        }
+    }
+    // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
+    let from_l1 = case.get("lts__t_sectors_srcunit_tex.sum");
+    let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
+    if l2_share > 0.0 {
+        // Sectors that cross between the halves of L2 go with those that L1 asks for.
+        removed.push((Term::L2, l2_share));
+        // DRAM moves excess at least where it moves more than all addresses need; what lies below
+        // that may as well be data fetched once, its excess hits in L2.
+        let moved = case.get("dram__bytes_read.sum").zip(case.get("dram__bytes_write.sum"));
+        let dram_share = moved
+            .map(|(read, written)| read + written)
+            .filter(|&moved| moved > 0.0)
+            .map_or(l2_share, |moved| (1.0 - SECTOR_BYTES * ideal / moved).clamp(0.0, l2_share));
+        removed.push((Term::Dram, dram_share));
+    }
+    // A dense request brings its sectors four at a time.
+    let requests = case.get(REQUESTS).filter(|&requests| requests > 0.0);
+    let request_share = requests
+        .map(|requests| (1.0 - ideal / SECTORS_PER_LINE / requests).clamp(0.0, 1.0))
+        .filter(|_| l2_share >= LEAST_EXCESS)
+        .unwrap_or(l2_share);
+    if request_share > 0.0 {
+        removed.push((Term::L2Requests, request_share));
+    }
+    let l2_pays = l2_share >= LEAST_EXCESS;
+    if l2_pays {
+        payers.push(format!("{} of what L1 asks of L2 is excess", percent(l2_share)));
+    }
+    let payer = match (payers.is_empty(), l2_pays) {
+        (true, _) => "L1 holds the excess: it costs little.".to_owned(),
+        (false, true) => format!("The cost: {}.", payers.join("; ")),
+        (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
+    };
+    (
+        Effect { removed, stalls: stalls(case, request_share.max(tag_share)), ..Effect::default() },
+        payer,
+    )
+}
+
+/// A load returns with its last sector, and the lines that it touches are asked for one after another,
+/// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
+/// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
+/// busy with the look-ups of others, through which all of them go in turn.
+fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
+    if goes <= 0.0 {
+        return Vec::new();
+    }
+    let excess = |row: &SourceRow| {
+        let (sectors, ideal) =
+            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+        sectors > ideal * (1.0 + LEAST_EXCESS)
+    };
+    let waits = match case.launch.listing() {
+        Some(listing) => {
+            let waits = listing.blame(StallReason::LongScoreboard);
+            let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+            let theirs = waits.iter().filter(|wait| excess(wait.producer));
+            let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+            if all > 0.0 { theirs / all } else { 0.0 }
+        }
+        None => case.stall_on(StallReason::LongScoreboard, excess),
+    };
+    let queue = case.model.utilization(Term::L1Data).unwrap_or(0.0);
+    vec![
+        (StallReason::LongScoreboard, goes * (waits + (1.0 - waits) * queue)),
+        (StallReason::LgThrottle, goes),
+        (StallReason::Drain, goes),
+    ]
+}
+
+/// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups
+/// now, and those needed. The pipe takes a wavefront for every line that a request touches, and
+/// every shared-memory wavefront.
+fn l1_share(case: &Case, ideal_sectors: f64) -> Option<(f64, f64, f64)> {
+    let launch = case.launch;
+    let rows: &[SourceRow] =
+        if launch.instructions.is_empty() { &launch.lines } else { &launch.instructions };
+    let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
+    let (tags, needed) = if by_row > 0.0 {
+        (by_row, rows.iter().map(needed_tags).sum::<f64>())
+    } else {
+        let tags = case.get(TAGS)?;
+        (tags, (ideal_sectors / SECTORS_PER_LINE).min(tags))
+    };
+    let all = tags + case.get(SHARED).unwrap_or(0.0);
+    (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
+}
+
+/// Look-ups that a row's requests need at least: one a request, one for four dense sectors.
+fn needed_tags(row: &SourceRow) -> f64 {
+    let counters = &row.counters;
+    let dense = counters.l2_sectors_global_ideal / SECTORS_PER_LINE;
+    // A line's instruction count includes arithmetic; only an instruction's own is its requests.
+    let requests = if row.is_instruction() { counters.inst_executed } else { 0.0 };
+    dense.max(requests).min(counters.l1_tag_requests_global)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceCounters;
+    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+
+    /// Two thirds of the pipe's wavefronts are tags, one third shared memory.
+    const STRIDED: &[(&str, f64)] =
+        &[(SECTORS, 800.0), (IDEAL, 100.0), (TAGS, 800.0), (SHARED, 400.0)];
+
+    #[test]
+    fn excess_counts_from_a_twentieth() {
+        let strided = launch(STRIDED);
+        let draft =
+            assert_sides(&RULE, &strided, &[&[(IDEAL, 761.0)], &[(SECTORS, 0.0), (IDEAL, 0.0)]]);
+        assert!(draft.message.contains("(8:1)") && draft.message.contains("700 (88%)"));
+        // 800 tags where 25 would do, of 1200 wavefronts.
+        assert!((draft.effect.share_of(Term::L1Data) - 775.0 / 1200.0).abs() < 1e-12);
+        assert!(
+            (draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12,
+            "no L1 counts: L2 pays too"
+        );
+    }
+
+    #[test]
+    fn excess_that_l1_holds_costs_l2_nothing() {
+        let mut strided = launch(STRIDED);
+        strided.set("lts__t_sectors_srcunit_tex.sum", Some(90.0));
+        let draft = check(&RULE, &strided).unwrap();
+        assert!(draft.effect.share_of(Term::L2).abs() < 1e-12);
+        assert!(draft.message.contains("in L1, not L2"), "{}", draft.message);
+    }
+
+    #[test]
+    fn the_line_with_most_excess_is_named_and_its_tags_counted() {
+        let mut strided = launch(STRIDED);
+        let counters = |sectors, ideal, tags| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: ideal,
+            l1_tag_requests_global: tags,
+            ..SourceCounters::default()
+        };
+        strided.lines = vec![
+            line(4, "s = a[i];", counters(40.0, 40.0, 10.0)),
+            line(9, "v += in[k];", counters(760.0, 60.0, 760.0)),
+        ];
+        let draft = check(&RULE, &strided).unwrap();
+        assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 9));
+        assert!(draft.hint.contains("line 9"), "{}", draft.hint);
+        // 770 tags, 10 + 15 needed, 400 shared wavefronts.
+        assert!((draft.effect.share_of(Term::L1Data) - 745.0 / 1170.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dense_loads_queue_behind_those_with_excess() {
+        let mut strided = launch(STRIDED);
+        strided
+            .set("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+        let counters = |sectors, tags| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: 40.0,
+            l1_tag_requests_global: tags,
+            ..samples(&[(StallReason::LongScoreboard, 5.0)])
+        };
+        strided.lines = vec![
+            line(4, "s = a[i];", counters(40.0, 10.0)),
+            line(9, "v += in[k];", counters(760.0, 760.0)),
+        ];
+        let effect = check(&RULE, &strided).unwrap().effect;
+        // Half of the waits are the strided load's own; the other half finds L1 busy 60% of the time.
+        let share = effect.share_of_stall(StallReason::LongScoreboard)
+            / effect.share_of_stall(StallReason::LgThrottle);
+        assert!((share - (0.5 + 0.5 * 0.6)).abs() < 1e-12, "{share}");
+    }
+
+    #[test]
+    fn dense_lanes_that_begin_within_a_sector_are_told_so() {
+        let mut shifted = launch(STRIDED);
+        let counters = |sectors| SourceCounters {
+            l2_sectors_global: sectors,
+            l2_sectors_global_ideal: 400.0,
+            ..SourceCounters::default()
+        };
+        shifted.lines = vec![line(9, "v += in[k];", counters(599.0))];
+        assert!(check(&RULE, &shifted).unwrap().hint.contains("in the middle of a sector"));
+        shifted.lines = vec![line(9, "v += in[k];", counters(600.0))];
+        assert!(check(&RULE, &shifted).unwrap().hint.contains("give a row to a warp"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Double-precision work in a single-precision kernel.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule};
+use crate::sass::Family;
+use crate::sass::questions::doubles;
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "unexpected-fp64",
+    kind: Kind::Cause,
+    summary: "double-precision work in a single-precision kernel",
+    explanation: "\
+In C++ a literal such as 0.5 is a double, and so is the result of sin or pow without the f: one of \
+them in an expression of floats turns the whole expression to double, with a conversion on the way \
+in and one on the way out. Doubles run at half the rate of floats on data-centre parts and at a \
+64th on others, and conversions at an eighth on all. The rule counts executed double-precision \
+instructions whose chains neither begin at a double in memory nor end in one. Write 0.5f, sinf, \
+powf; where a sum is kept in double for its accuracy, leave it or use a compensated sum of floats.",
+    section: "InstructionStats",
+    thresholds: &[MATTERS_LIMIT],
+    needs: &[ISSUE_BUSY],
+    explains: &[
+        "math-pipe-throttle",
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "fixed-latency-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let listing = removal.listing;
+    let (mut doubles, mut conversions) = (0.0, 0.0);
+    for index in doubles::strays(&listing).iter() {
+        let entry = &listing.sass.entries[index];
+        let executed = listing.executed(index);
+        removal.remove(index, 1.0);
+        if entry.family == Family::Fp64 {
+            doubles += executed;
+            // Comparisons of floats run beside the FMA pipes.
+            let is_test = entry.operation.is_none();
+            removal.add(if is_test { Term::Alu } else { Term::Fma }, executed);
+        } else {
+            conversions += executed;
+        }
+    }
+    if doubles <= 0.0 {
+        return None;
+    }
+    let effect = removal.effect(case);
+    if !matters(case, &effect) {
+        return None;
+    }
+    let locations = removal.locations(case, "double-precision instructions");
+    let total = removal.mix.total;
+    Some(Draft {
+        message: format!(
+            "{} of {} executed warp instructions ({}) calculate in double precision and {} more \
+             convert, though the values come from floats and go to floats.",
+            count(doubles),
+            count(total),
+            percent(doubles / total),
+            count(conversions),
+        ),
+        evidence: vec![
+            Evidence::new("executed double-precision instructions", doubles, "inst"),
+            Evidence::new("executed conversions for them", conversions, "inst"),
+            Evidence::new("smsp__inst_executed.sum", total, "inst"),
+        ],
+        hint: format!(
+            "Keep {} in single precision: write literals with an f (0.5f) and call the f forms \
+             (sinf, sqrtf, fabsf). Results then round to 24 bits at every step; where a sum is in \
+             double for its accuracy, keep that one or compensate it.",
+            place(&locations, "the expression that mixes floats with double literals"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const FP64: &str = "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed";
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    fn mixed() -> crate::frame::Launch {
+        sass(
+            &[(ISSUE_BUSY, 20.0), (FP64, 5.0), (FMA, 10.0)],
+            &[
+                ("LDG.E R0, desc[UR4][R20.64]", 10.0),
+                ("F2F.F64.F32 R2, R0", 10.0),
+                ("DFMA R4, R2, R8, 1", 10.0),
+                ("F2F.F32.F64 R0, R4", 10.0),
+                ("FFMA R0, R0, R0, R0", 20.0),
+                ("STG.E desc[UR4][R20.64], R0", 10.0),
+            ],
+        )
+    }
+
+    #[test]
+    fn doubles_among_floats_count_from_a_twentieth_of_the_time() {
+        let launch = mixed();
+        let draft = assert_sides(&RULE, &launch, &[&[(FP64, 4.9), (ISSUE_BUSY, 4.9)]]);
+        assert_eq!(draft.locations[0].line, 2);
+        // All doubles go; of 20 FMA instructions the 10 that come are half: 10% busy become 15%.
+        assert!((draft.effect.share_of(Term::Fp64) - 1.0).abs() < 1e-12);
+        assert!((draft.effect.added_to(Term::Fma) - 0.05).abs() < 1e-12);
+        // 30 of 70 instructions go, 10 come.
+        assert!((draft.effect.share_of(Term::Issue) - 20.0 / 70.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_kernel_of_doubles_is_left_alone() {
+        let mut launch = mixed();
+        launch.instructions[0].text = "LDG.E.64 R2, desc[UR4][R20.64]".to_owned();
+        launch.instructions[1].text = "NOP".to_owned();
+        assert_eq!(check(&RULE, &launch), None);
+        launch.instructions.clear();
+        assert_eq!(check(&RULE, &launch.clone()), None, "no SASS, no guess");
+        assert_eq!(crate::rules::missing(&RULE, &launch), [crate::rules::SASS_PAGE]);
+    }
+}

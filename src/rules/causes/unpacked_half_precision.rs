@@ -1,0 +1,134 @@
+//! 16-bit arithmetic one value at a time.
+
+use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::subject::place;
+use crate::finding::Evidence;
+use crate::rules::{Case, Draft, Kind, Rule};
+use crate::sass::flow::slice;
+use crate::sass::{Family, Operation};
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// Half of the instructions remain when each does two values.
+const HALVED: f64 = 0.5;
+
+/// Of the packed multiply-adds every other one is an `HFMA2.MMA` on the tensor pipe, which takes no
+/// single halves: 51, 50, 50 and 44% of them in the four recorded kernels that were packed (H200).
+const ON_TENSOR_PIPE: f64 = 0.5;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "unpacked-half-precision",
+    kind: Kind::Cause,
+    summary: "16-bit arithmetic one value at a time",
+    explanation: "\
+A 16-bit instruction works on the two halves of 32-bit registers. Code written with __half or \
+__nv_bfloat16 values uses one half of each, so it is no faster than single precision, and each \
+access moves two bytes a lane. The rule counts executed 16-bit instructions whose sources all name \
+a single half. Take two neighbouring elements at a time as __half2 or __nv_bfloat162, with \
+__hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the index arithmetic.",
+    section: "InstructionStats",
+    thresholds: &[MATTERS_LIMIT],
+    needs: &[ISSUE_BUSY],
+    explains: &[
+        "math-pipe-throttle",
+        "fixed-latency-stalls",
+        "lg-throttle",
+        "long-scoreboard-stalls",
+        "issue-slots-underused",
+    ],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut removal = Removal::new(case)?;
+    let scalar = removal.mix.family(Family::HalfScalar);
+    if scalar <= 0.0 {
+        return None;
+    }
+    let listing = removal.listing;
+    let is_scalar = |index: usize| listing.sass.entries[index].family == Family::HalfScalar;
+    let beside = removal.beside(is_scalar);
+    let work = slice::work(&listing);
+    for (index, entry) in listing.entries() {
+        // Two elements at a time halve the accesses to single ones and the arithmetic on indices.
+        let halved = match entry.family {
+            Family::HalfScalar => true,
+            family if family.is_memory() => beside[index] && entry.width == 2,
+            Family::Move => beside[index],
+            _ => beside[index] && !work[index],
+        };
+        if halved {
+            removal.remove(index, HALVED);
+        }
+        if is_scalar(index) && entry.operation == Some(Operation::Fused) {
+            let packed = HALVED * f64::from(entry.turns) * listing.executed(index);
+            removal.relieve(Term::Fma, ON_TENSOR_PIPE * packed);
+        }
+    }
+    let effect = removal.effect(case);
+    if !matters(case, &effect) {
+        return None;
+    }
+    let weight = |index: usize| f64::from(u8::from(is_scalar(index))) * listing.executed(index);
+    let locations =
+        crate::evidence::opcodes::locations(case, listing, weight, "unpacked 16-bit instructions");
+    let packed = removal.mix.family(Family::HalfPacked);
+    Some(Draft {
+        message: format!(
+            "{} of {} executed 16-bit instructions ({}) use one half of their registers.",
+            count(scalar),
+            count(scalar + packed),
+            percent(scalar / (scalar + packed)),
+        ),
+        evidence: vec![
+            Evidence::new("executed 16-bit instructions on single values", scalar, "inst"),
+            Evidence::new("executed 16-bit instructions on pairs", packed, "inst"),
+        ],
+        hint: format!(
+            "Let each thread take two neighbouring elements as __half2 (or __nv_bfloat162) in {} and \
+             calculate with __hfma2, __hadd2, __hmul2. The arrays must be aligned to 4 bytes and an \
+             odd element at the end handled apart.",
+            place(&locations, "the 16-bit arithmetic"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    #[test]
+    fn single_values_count_from_a_twentieth_of_the_time() {
+        let code = [
+            ("LDG.E.U16 R0, desc[UR6][R4.64]", 10.0),
+            ("HFMA2 R8, R8.H0_H0, R1.H0_H0, R0.H0_H0", 10.0),
+            ("FFMA R6, R6, R6, R6", 40.0),
+            ("STG.E.U16 desc[UR6][R4.64], R8", 10.0),
+        ];
+        // Half of 20 of 60 turns on the FMA pipe, and half of the rest go to the tensor pipe: a quarter,
+        // which is a twentieth where the pipe is busy for a fifth of the time.
+        let launch = sass(&[(ISSUE_BUSY, 20.0), (FMA, 20.1)], &code);
+        let draft = assert_sides(&RULE, &launch, &[&[(FMA, 19.9)]]);
+        assert!((draft.effect.share_of(Term::Fma) - 0.25).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12);
+        assert_eq!(draft.locations[0].line, 2);
+    }
+
+    #[test]
+    fn pairs_and_halves_that_are_only_stored_as_such_are_fine() {
+        for code in [
+            [("HFMA2 R8, R8, R1.H0_H0, R0", 10.0)],
+            [("HADD2.F32 R8, -RZ, R1.H0_H0", 10.0)],
+            [("HFMA2.MMA R22, -RZ, RZ, 0, 0", 10.0)],
+        ] {
+            let launch = sass(&[(ISSUE_BUSY, 90.0), (FMA, 90.0)], &code);
+            assert_eq!(check(&RULE, &launch), None, "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Some SMs work much longer than others.
+
+use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::finding::Evidence;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::text::percent;
+
+const AVERAGE: &str = "sm__cycles_active.avg";
+const MOST: &str = "sm__cycles_active.max";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "workload-imbalance",
+    kind: Kind::Cause,
+    summary: "some SMs or blocks work much longer than others",
+    explanation: "\
+The launch ends with its last SM. Where blocks have very different amounts of work, SMs that got \
+the short ones wait for those that got the long ones. The rule compares the busiest SM's active \
+cycles with the average; grids below one wave and tails of equal blocks are other faults. Split the \
+long blocks, start them first, or let blocks fetch work from a counter.",
+    section: "WorkloadDistribution",
+    thresholds: &[Threshold {
+        what: "the average SM's distance from the busiest, share of the time, at least",
+        value: NOISE,
+        unit: "%",
+        source: NOISE_SOURCE,
+    }],
+    needs: &[AVERAGE, MOST],
+    explains: &["issue-slots-underused", "barrier-stalls"],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (average, most) = (case.need(AVERAGE), case.need(MOST));
+    let gap = 1.0 - average / most;
+    // An uneven last wave of equal blocks accounts for 1 - waves / whole waves of the gap.
+    let (in_waves, tail) = case.waves().map_or((true, 0.0), |waves| {
+        // Below a wave every SM still has a block where there are enough of them.
+        let enough = case
+            .get("launch__grid_size")
+            .zip(case.get("launch__sm_count"))
+            .is_some_and(|(blocks, sms)| blocks >= sms);
+        let tail = if waves >= 1.0 { 1.0 - waves / waves.ceil() } else { 0.0 };
+        (waves >= 1.0 || enough, tail)
+    });
+    if !(100.0 * (gap - tail) >= NOISE && in_waves) {
+        return None;
+    }
+    Some(Draft {
+        message: format!(
+            "The busiest SM works {} cycles, the average one {}: {} of the time SMs wait for the \
+             last.",
+            crate::text::count(most),
+            crate::text::count(average),
+            percent(gap),
+        ),
+        evidence: vec![
+            Evidence::new(MOST, most, "cycle"),
+            Evidence::new(AVERAGE, average, "cycle"),
+        ],
+        locations: Vec::new(),
+        hint:
+            "Split the longest blocks or start them first, or let blocks take their next piece of \
+               work from an atomic counter."
+                .to_owned(),
+        effect: Effect { idle: gap, ..Effect::default() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn a_long_sm_counts_beyond_the_tail() {
+        let uneven = launch(&[(AVERAGE, 60.0), (MOST, 100.0)]);
+        let waves = "launch__waves_per_multiprocessor";
+        let draft = assert_sides(
+            &RULE,
+            &uneven,
+            // 1.2 waves leave 40% of two waves idle: that is the tail's.
+            &[&[(AVERAGE, 95.1)], &[(waves, 0.9)], &[(waves, 1.2)]],
+        );
+        assert!((draft.effect.idle - 0.4).abs() < 1e-12);
+    }
+}

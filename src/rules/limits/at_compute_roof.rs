@@ -1,0 +1,46 @@
+//! The arithmetic's limit is reached.
+
+use crate::evidence::thresholds::ROOF_LIMIT;
+use crate::finding::Bound;
+use crate::rules::{Kind, Rule};
+
+const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "at-compute-roof",
+    kind: Kind::Roof,
+    summary: "a math pipe or the issue slots work as fast as they can, on work that is needed",
+    explanation: "\
+The busiest unit is a math pipe or the schedulers' issue slots, it does at least 85% of what this \
+device has been measured to do (or of its peak where there is no measurement), and no finding \
+inflates its work: warps with idle lanes fill issue slots but are not at the roof. Then this is the \
+first finding whatever else was found. What is left is another algorithm, or a unit that does the \
+same work faster (tensor cores, a narrower type).",
+    section: "ComputeWorkloadAnalysis",
+    thresholds: &[ROOF_LIMIT],
+    needs: &[BUSY],
+    explains: &[
+        "math-pipe-throttle",
+        "fixed-latency-stalls",
+        "instruction-cache-misses",
+        "issue-slots-underused",
+    ],
+    check: |case| crate::evidence::roof::check(case, Bound::Compute),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    #[test]
+    fn a_math_pipe_at_85_percent_is_at_the_roof() {
+        let full = launch(&[(BUSY, 50.0), (FMA, 85.0)]);
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft = assert_sides(&RULE, &full, &[&[(FMA, 84.9)], &[(dram, 90.0)]]);
+        assert!(draft.message.contains("FMA pipe, works at 85%"), "{}", draft.message);
+    }
+}

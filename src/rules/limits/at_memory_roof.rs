@@ -1,0 +1,52 @@
+//! The memory's limit is reached.
+
+use crate::evidence::thresholds::ROOF_LIMIT;
+use crate::finding::Bound;
+use crate::rules::{Kind, Rule};
+
+const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "at-memory-roof",
+    kind: Kind::Roof,
+    summary: "DRAM, L2 or L1 works as fast as it can, on bytes that are needed",
+    explanation: "\
+The busiest unit is one of the memory's, it does at least 85% of what this device has been measured \
+to do (or of its peak where there is no measurement), and no finding inflates its work: a kernel \
+that fills DRAM with bytes nobody uses is not at the roof. Then this is the first finding whatever \
+else was found: what other findings could give fits into the remaining 15%, and stands under it with \
+its own estimate. To be told to stop is advice too.",
+    section: "SpeedOfLight",
+    thresholds: &[ROOF_LIMIT],
+    needs: &[DRAM],
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    check: |case| crate::evidence::roof::check(case, Bound::Memory),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn dram_at_85_percent_of_the_reachable_is_at_the_roof() {
+        // The reachable share of an unmeasured device is 4.55/4.811 = 94.57%; 85% of it is 80.38%.
+        let full = launch(&[(DRAM, 80.5), ("dram__bytes.sum.per_second", 3.7e12)]);
+        let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft = assert_sides(&RULE, &full, &[&[(DRAM, 80.3)], &[(fma, 90.0)]]);
+        assert!(draft.message.contains("at 3.70 TB/s"), "{}", draft.message);
+    }
+
+    #[test]
+    fn blocks_that_are_slow_to_start_hide_no_roof() {
+        let mut full = launch(&[
+            (DRAM, 85.0),
+            ("launch__grid_size", 1e5),
+            ("gpc__cycles_elapsed.max", 120_300.0 / 0.95),
+        ]);
+        full.row.compute_capability = Some((9, 0));
+        let draft = crate::rules::testing::check(&RULE, &full).expect("at the roof");
+        assert!(draft.message.contains("DRAM, works at 90%"), "{}", draft.message);
+    }
+}

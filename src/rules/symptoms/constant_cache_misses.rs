@@ -1,0 +1,39 @@
+//! Warps wait for constants.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::ImcMiss,
+    waiting: "waiting for constants that missed the constant cache",
+    hint: "\
+Touch fewer different constants at {place}, or pass the values in registers or shared \
+memory.",
+    otherwise: "the hottest use of constants",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "constant-cache-misses",
+    kind: Kind::Symptom,
+    summary: "warps wait for constants",
+    explanation: "\
+An instruction has a constant operand that is not in the SM's constant cache. The first use \
+always misses; later misses mean more constant data than the cache holds, or an index that \
+varies.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &["smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio", LATENCY, ISSUE],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

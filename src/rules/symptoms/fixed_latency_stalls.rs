@@ -1,0 +1,39 @@
+//! Warps wait for the fixed latency of their own last instruction.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::Wait,
+    waiting: "waiting for the fixed latency of its own previous instruction",
+    hint: "\
+Give each thread two or more independent chains at {place} (unroll, several accumulators), \
+so that an instruction is ready while the last one ends.",
+    otherwise: "the hottest loop",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "fixed-latency-stalls",
+    kind: Kind::Symptom,
+    summary: "warps wait for the fixed latency of their own last instruction",
+    explanation: "\
+An instruction of known latency (arithmetic, mostly 4 cycles and up) must end before the \
+next one that depends on it. It shows where few warps are ready and each has one dependent \
+chain; in a well-tuned kernel it is the stall that remains.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &["smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", LATENCY, ISSUE],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

@@ -1,0 +1,41 @@
+//! Warps wait for instructions.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::NoInstruction,
+    waiting: "waiting for its next instruction to be fetched",
+    hint: "\
+Make the hot code at {place} smaller: unroll less, inline less, or split the kernel.",
+    otherwise: "the hottest loop",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "instruction-cache-misses",
+    kind: Kind::Symptom,
+    summary: "warps wait for instructions",
+    explanation: "\
+The next instruction has not been fetched. Loop bodies larger than the instruction caches, \
+much-branching code and very short kernels show it.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

@@ -1,0 +1,81 @@
+//! The schedulers idle, and no sharper rule explains it.
+
+use crate::evidence::thresholds::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule};
+
+const MOST: &str = "smsp__warps_active.avg.peak_sustained";
+const ACTIVE: &str = "smsp__warps_active.avg.per_cycle_active";
+const ELIGIBLE: &str = "smsp__warps_eligible.avg.per_cycle_active";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "issue-slots-underused",
+    kind: Kind::Symptom,
+    summary: "the schedulers idle, and no sharper rule explains it",
+    explanation: "\
+Each of an SM's schedulers can issue one instruction a cycle, from one of its resident warps that is \
+ready. Where none is ready the slot is lost. That alone is no fault: a kernel at the memory roof has \
+idle schedulers. The stall rules say what the warps wait for, and the causes say why.",
+    section: "SchedulerStats",
+    thresholds: &[ISSUE_LOW_LIMIT],
+    needs: &[ISSUE, ACTIVE, ELIGIBLE],
+    explains: &[],
+    check,
+};
+
+fn check(case: &Case) -> Option<Draft> {
+    let (issue, active, eligible) = (case.need(ISSUE), case.need(ACTIVE), case.need(ELIGIBLE));
+    if !(issue > 0.0 && issue < ISSUE_LOW) {
+        return None;
+    }
+    let most = case.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
+    Some(Draft {
+        message: format!(
+            "A scheduler issues one instruction every {:.1} cycles; it has {active:.2} active{most} and \
+             {eligible:.2} eligible warps in an average cycle.",
+            100.0 / issue,
+        ),
+        evidence: vec![
+            Evidence::new(ISSUE, issue, "%"),
+            Evidence::new(ACTIVE, active, "warp"),
+            Evidence::new(ELIGIBLE, eligible, "warp"),
+        ],
+        locations: case.stalled_lines(&WAITS, "stall samples"),
+        hint: "Shorten what the warps wait for most (see their stall reasons), or keep more warps \
+               ready: more blocks, or more independent instructions in each thread."
+            .to_owned(),
+        effect: Effect::default(),
+    })
+}
+
+/// Waits, as opposed to `selected` and `not_selected`.
+const WAITS: [StallReason; 8] = [
+    StallReason::LongScoreboard,
+    StallReason::ShortScoreboard,
+    StallReason::LgThrottle,
+    StallReason::MioThrottle,
+    StallReason::Barrier,
+    StallReason::Wait,
+    StallReason::Membar,
+    StallReason::NoInstruction,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, launch};
+
+    #[test]
+    fn fewer_than_six_issues_in_ten_cycles_count() {
+        let idle = launch(&[(ISSUE, 25.0), (ACTIVE, 16.0), (ELIGIBLE, 0.69), (MOST, 16.0)]);
+        let draft = assert_sides(&RULE, &idle, &[&[(ISSUE, 60.0)], &[(ISSUE, 0.0)]]);
+        assert!(
+            draft
+                .message
+                .contains("every 4.0 cycles; it has 16.00 active (of at most 16) and 0.69")
+        );
+    }
+}

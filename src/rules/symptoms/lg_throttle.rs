@@ -1,0 +1,96 @@
+//! The queue for local and global memory instructions is full.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Case, Draft, Kind, Rule};
+use crate::text::{count, percent};
+
+const STALL: Stall = Stall {
+    reason: StallReason::LgThrottle,
+    waiting: "because the queue for local and global memory instructions is full",
+    hint: "\
+Issue fewer memory instructions at {place}: wider ones (float4), dense addresses so that each is \
+served quickly, or arithmetic in between.",
+    otherwise: "the most frequent global access",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "lg-throttle",
+    kind: Kind::Symptom,
+    summary: "the queue for local and global memory instructions is full",
+    explanation: "\
+Local and global memory instructions wait in one queue in front of L1. It fills where they follow \
+one another closely, and sooner where each takes long because its lanes touch many lines. Local \
+accesses come from register spills and arrays indexed at run time; the rule says how the requests \
+split between the two.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check,
+};
+
+const GLOBAL: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+];
+const LOCAL: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
+];
+
+fn check(case: &Case) -> Option<Draft> {
+    let mut draft = crate::evidence::stalls::check(case, &STALL)?;
+    draft.message.push_str(&split(case));
+    Some(draft)
+}
+
+/// How the queue's requests split between global and local memory; empty where that was not
+/// collected.
+fn split(case: &Case) -> String {
+    let sum = |names: [&str; 2]| {
+        let known: Vec<f64> = names.iter().filter_map(|name| case.get(name)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+    };
+    match (sum(GLOBAL), sum(LOCAL)) {
+        (Some(global), Some(0.0)) if global > 0.0 => {
+            format!(" All {} requests go to global memory, none to local memory.", count(global))
+        }
+        (Some(global), Some(local)) if local > 0.0 => format!(
+            " Of {} requests {} go to local memory: spilled registers or arrays indexed at run time.",
+            count(global + local),
+            percent(local / (global + local)),
+        ),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::stalls;
+    use crate::rules::testing;
+
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        stalls::assert_stall_rule(&RULE, StallReason::LgThrottle);
+    }
+
+    #[test]
+    fn says_which_space_fills_the_queue() {
+        let mut launch = stalls::example(StallReason::LgThrottle);
+        launch.set(GLOBAL[0], Some(900.0));
+        launch.set(LOCAL[0], Some(0.0));
+        let message = testing::check(&RULE, &launch).map(|draft| draft.message).unwrap_or_default();
+        assert!(message.contains("All 900 requests go to global"), "{message}");
+        launch.set(LOCAL[1], Some(100.0));
+        let message = testing::check(&RULE, &launch).map(|draft| draft.message).unwrap_or_default();
+        assert!(message.contains("Of 1,000 requests 10% go to local"), "{message}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Warps wait for data from L1, L2 or device memory.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::LongScoreboard,
+    waiting: "waiting for data of global, local or texture memory",
+    hint: "\
+Start the loads that {place} needs earlier, several at a time, before the first result is \
+used.",
+    otherwise: "the instruction with most stall samples",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "long-scoreboard-stalls",
+    kind: Kind::Symptom,
+    summary: "warps wait for data from L1, L2 or device memory",
+    explanation: "\
+The warp needs the result of a global, local or texture access that has not arrived. The \
+stall is counted where the data is used, not where it is loaded. More independent loads in \
+flight, more warps, or fewer cache misses hide or shorten the wait.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

@@ -1,0 +1,53 @@
+//! A math pipe is oversubscribed.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Case, Draft, Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::MathPipeThrottle,
+    waiting: "because the math pipe it needs is busy",
+    hint: "\
+Replace the busiest kind of instruction at {place} by a cheaper one, or mix in work for \
+other pipes.",
+    otherwise: "the arithmetic of the hottest loop",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "math-pipe-throttle",
+    kind: Kind::Symptom,
+    summary: "a math pipe is oversubscribed",
+    explanation: "\
+Several warps want the same arithmetic pipe at once. It means that the pipe is close to its \
+limit, or that its instructions come in bursts. Use cheaper instructions, or other pipes.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check,
+};
+
+/// A pipe that is busy a share U of the time is found busy with that probability: so much of the wait
+/// is for work that has to be done, and stays.
+fn check(case: &Case) -> Option<Draft> {
+    let mut draft = crate::evidence::stalls::check(case, &STALL)?;
+    let busiest = case.model.busiest().filter(|(term, _)| term.waits().contains(&STALL.reason));
+    let goes = 1.0 - busiest.map_or(0.0, |(_, busy)| busy);
+    draft.effect = Effect { stalls: vec![(STALL.reason, goes)], ..Effect::default() };
+    Some(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

@@ -1,0 +1,39 @@
+//! Warps wait for fences.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::Membar,
+    waiting: "at memory fences",
+    hint: "\
+Narrow the scope of the fence at {place} (__threadfence_block() instead of __threadfence()), \
+or fence once after several writes.",
+    otherwise: "the __threadfence() call",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "memory-fence-stalls",
+    kind: Kind::Symptom,
+    summary: "warps wait for fences",
+    explanation: "\
+A memory fence makes a warp wait until its writes are visible to the scope that the fence \
+names; gpu and system scope also empty the SM's L1. Use the narrowest scope that is right, \
+and fence once after a batch of writes.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &["smsp__average_warps_issue_stalled_membar_per_issue_active.ratio", LATENCY, ISSUE],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

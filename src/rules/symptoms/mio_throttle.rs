@@ -1,0 +1,43 @@
+//! The queue for shared memory and special functions is full.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::MioThrottle,
+    waiting: "because the queue to shared memory and special functions is full",
+    hint: "\
+Issue fewer and wider shared-memory instructions at {place} (a float4 moves four values at \
+once), or keep values in registers.",
+    otherwise: "the busiest shared-memory access",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "mio-throttle",
+    kind: Kind::Symptom,
+    summary: "the queue for shared memory and special functions is full",
+    explanation: "\
+Shared-memory accesses, shuffles, special functions and dynamic branches go through one \
+queue in front of slower units. A full queue means that they come too densely: the cause is \
+the demand on the shared-memory pipe or on the special-function unit.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

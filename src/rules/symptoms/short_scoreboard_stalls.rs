@@ -1,0 +1,42 @@
+//! Warps wait for shared memory or special functions.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::ShortScoreboard,
+    waiting: "waiting for results of shared memory, shuffles or special functions",
+    hint: "\
+Put independent work between the access and its use at {place}, or keep the value in a \
+register.",
+    otherwise: "the instruction with most stall samples",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "short-scoreboard-stalls",
+    kind: Kind::Symptom,
+    summary: "warps wait for shared memory or special functions",
+    explanation: "\
+The warp needs the result of a shared-memory access, a shuffle or a special function that is \
+under way. Bank conflicts lengthen the wait, dense traffic on the shared-memory pipe too.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

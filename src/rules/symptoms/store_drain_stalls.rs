@@ -1,0 +1,38 @@
+//! Warps wait at their end for stores to leave.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::Drain,
+    waiting: "after its end, until its stores have left",
+    hint: "\
+Make the final stores at {place} dense and wide, or let a thread do more work before its \
+end.",
+    otherwise: "the kernel's last stores",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "store-drain-stalls",
+    kind: Kind::Symptom,
+    summary: "warps wait at their end for stores to leave",
+    explanation: "\
+A warp that has ended holds its place until its stores have been accepted. Many scattered \
+stores at the end of a short kernel show it.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &["smsp__average_warps_issue_stalled_drain_per_issue_active.ratio", LATENCY, ISSUE],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

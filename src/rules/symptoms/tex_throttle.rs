@@ -1,0 +1,41 @@
+//! The texture queue is full.
+
+use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::metric::stall::StallReason;
+use crate::rules::{Kind, Rule};
+
+const STALL: Stall = Stall {
+    reason: StallReason::TexThrottle,
+    waiting: "because the texture queue is full",
+    hint: "\
+Spread or reduce the texture accesses at {place}, or read the data as plain global memory.",
+    otherwise: "the busiest texture access",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "tex-throttle",
+    kind: Kind::Symptom,
+    summary: "the texture queue is full",
+    explanation: "\
+Texture and surface instructions, and some global loads, share a queue. It fills where they \
+follow one another closely. Issue fewer, or load through the global path.",
+    section: "WarpStateStats",
+    thresholds: THRESHOLDS,
+    needs: &[
+        "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
+        LATENCY,
+        ISSUE,
+    ],
+    explains: &[],
+    check: |case| crate::evidence::stalls::check(case, &STALL),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fires_from_a_large_share_while_slots_are_free() {
+        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+}

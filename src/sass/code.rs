@@ -1,0 +1,11 @@
+//! A launch's machine code as data: its instructions, their order, and their counts.
+
+pub mod blocks;
+pub mod charge;
+pub mod counts;
+pub mod entry;
+pub mod facts;
+pub mod listing;
+pub mod marks;
+pub mod mix;
+pub mod sass;

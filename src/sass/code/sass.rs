@@ -1,0 +1,222 @@
+//! A launch's instructions in address order, taken apart, with what each defines and uses.
+
+use std::collections::HashMap;
+
+use super::blocks::Flow;
+use super::counts::Counts;
+use super::entry::{Entry, NOWHERE, place};
+use crate::export::SourceRow;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::operands::{Role, collect};
+use crate::sass::parse::register::Slot;
+
+/// A use of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Use {
+    /// What is read.
+    pub slot: Slot,
+    /// What for.
+    pub role: Role,
+    /// How far back in the block the definition stands that it sees, in instructions: [`OUTSIDE`]
+    /// where the value comes from outside the block, [`FAR`] where the distance does not fit.
+    back: u8,
+}
+
+/// [`Use::back`] of a value that comes from outside the block.
+const OUTSIDE: u8 = 0;
+
+/// [`Use::back`] of a definition in the block that is as far away as this or farther.
+const FAR: u8 = u8::MAX;
+
+/// A launch's SASS taken apart, some 67 bytes an instruction in all. Owns nothing of the launch; see
+/// [`Listing`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sass {
+    /// The instructions in address order.
+    pub entries: Vec<Entry>,
+    /// Blocks and loops.
+    pub flow: Flow,
+    /// The counters that are asked of all.
+    pub counts: Counts,
+    /// Of each source line the first row that is of it, as a place in the launch's `instructions`.
+    pub(super) lines: Vec<u32>,
+    defs: Vec<Slot>,
+    uses: Vec<Use>,
+    written: Written,
+}
+
+/// Where each slot is defined.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Written {
+    /// The places of the definitions, ascending, of one slot after the other.
+    places: Vec<u32>,
+    /// For each slot where its places end; they begin where the slot's before it end.
+    ends: Vec<u32>,
+}
+
+impl Written {
+    /// The last definition of a slot before a place.
+    fn last_before(&self, slot: Slot, place: usize) -> Option<u32> {
+        let end = *self.ends.get(slot.index())? as usize;
+        let start = slot.index().checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        let places = &self.places[start..end];
+        let earlier = places.partition_point(|&at| (at as usize) < place);
+        earlier.checked_sub(1).map(|last| places[last])
+    }
+}
+
+impl Sass {
+    /// Takes the instructions apart. Rows without text are left out.
+    #[must_use]
+    pub fn new(rows: &[SourceRow]) -> Self {
+        let (lines, line_of_row) = lines(rows);
+        let mut order: Vec<usize> =
+            (0..rows.len()).filter(|&row| !rows[row].text.is_empty()).collect();
+        order.sort_by_key(|&row| rows[row].address);
+        let mut sass = Self { lines, ..Self::default() };
+        sass.entries.reserve_exact(order.len());
+        let mut reads: Vec<(Slot, Role)> = Vec::new();
+        // What follows from the addresses of all waits until they are known.
+        let mut addresses: Vec<u64> = Vec::with_capacity(order.len());
+        let mut targets: Vec<(usize, u64)> = Vec::new();
+        for row in order {
+            let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
+            let starts = (sass.defs.len(), sass.uses.len());
+            let entry = Entry::new(&instruction, (row, line_of_row[row]), starts);
+            if entry.goes() {
+                targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
+            }
+            addresses.push(rows[row].address.unwrap_or_default());
+            sass.entries.push(entry);
+            if !instruction.never {
+                collect(&instruction, entry.family, &mut sass.defs, &mut reads);
+                let uses = reads.drain(..).map(|(slot, role)| Use { slot, role, back: OUTSIDE });
+                sass.uses.extend(uses);
+            }
+        }
+        let places = Places(addresses);
+        for (index, target) in targets {
+            sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
+        }
+        sass.counts = Counts::new(sass.entries.iter().map(|entry| &rows[entry.row as usize]));
+        sass.defs.shrink_to_fit();
+        sass.uses.shrink_to_fit();
+        sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());
+        sass.link();
+        sass
+    }
+
+    /// How many source lines the instructions come from, those of unknown files or lines among them.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// What an instruction writes.
+    #[must_use]
+    pub fn defs(&self, index: usize) -> &[Slot] {
+        &self.defs[self.defs_of(index)]
+    }
+
+    /// What an instruction reads.
+    #[must_use]
+    pub fn uses(&self, index: usize) -> &[Use] {
+        &self.uses[self.uses_of(index)]
+    }
+
+    fn defs_of(&self, index: usize) -> std::ops::Range<usize> {
+        let end = self.entries.get(index + 1).map_or(self.defs.len(), |next| next.defs as usize);
+        self.entries[index].defs as usize..end
+    }
+
+    fn uses_of(&self, index: usize) -> std::ops::Range<usize> {
+        let end = self.entries.get(index + 1).map_or(self.uses.len(), |next| next.uses as usize);
+        self.entries[index].uses as usize..end
+    }
+
+    /// The last definition of a slot in a block.
+    pub(in crate::sass) fn last_def(&self, block: u32, slot: Slot) -> Option<u32> {
+        let block = &self.flow.blocks[block as usize];
+        self.written.last_before(slot, block.end).filter(|&at| at as usize >= block.start)
+    }
+
+    /// The definition in the same block that a use of this instruction sees; `None` where the value
+    /// comes from outside.
+    pub(in crate::sass) fn local(&self, index: usize, each: Use) -> Option<u32> {
+        match each.back {
+            OUTSIDE => None,
+            FAR => self.written.last_before(each.slot, index),
+            back => Some(place(index) - u32::from(back)),
+        }
+    }
+
+    /// Notes where each slot is defined, and connects uses with the definitions before them in their
+    /// block.
+    fn link(&mut self) {
+        let mut ends = vec![0_u32; Slot::COUNT];
+        for slot in &self.defs {
+            ends[slot.index()] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut places = vec![0; self.defs.len()];
+        let mut last: Vec<Option<u32>> = vec![None; Slot::COUNT];
+        for block in 0..self.flow.blocks.len() {
+            let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
+            for index in start..end {
+                let (uses, defs) = (self.uses_of(index), self.defs_of(index));
+                for each in &mut self.uses[uses] {
+                    each.back = last[each.slot.index()]
+                        .filter(|&at| at as usize >= start)
+                        .map_or(OUTSIDE, |at| u8::try_from(index - at as usize).unwrap_or(FAR));
+                }
+                for slot in &self.defs[defs] {
+                    last[slot.index()] = Some(place(index));
+                    let end = &mut ends[slot.index()];
+                    places[*end as usize] = place(index);
+                    *end += 1;
+                }
+            }
+        }
+        self.written = Written { places, ends };
+    }
+}
+
+/// The first row of each source line, and the line of each row as a place in that list.
+fn lines(rows: &[SourceRow]) -> (Vec<u32>, Vec<u32>) {
+    let mut first = Vec::new();
+    let mut known = HashMap::new();
+    let mut of_rows: Vec<u32> = Vec::with_capacity(rows.len());
+    let mut last = None;
+    for (row, line) in rows.iter().map(line_of).enumerate() {
+        // Most rows are of the line of the row before.
+        let at = match last {
+            Some((before, at)) if before == line => at,
+            _ => *known.entry(line).or_insert_with(|| {
+                first.push(place(row));
+                place(first.len() - 1)
+            }),
+        };
+        last = Some((line, at));
+        of_rows.push(at);
+    }
+    (first, of_rows)
+}
+
+/// The file and number of a row's source line.
+pub(super) fn line_of(row: &SourceRow) -> (Option<&str>, Option<u32>) {
+    (row.file.as_deref(), row.line)
+}
+
+/// The addresses of the listing, ascending.
+struct Places(Vec<u64>);
+
+impl Places {
+    /// Branch targets are absolute on the source page; some disassemblies count from the function.
+    fn find(&self, target: u64) -> Option<usize> {
+        let relative = || self.0.binary_search(&self.0.first()?.checked_add(target)?).ok();
+        self.0.binary_search(&target).ok().or_else(relative)
+    }
+}

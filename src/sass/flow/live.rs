@@ -1,0 +1,168 @@
+//! Registers that hold a value still needed.
+
+use std::ops::Range;
+
+use crate::sass::code::listing::Listing;
+use crate::sass::code::sass::Sass;
+
+/// The registers that a kernel's loops can't do without, however the compiler is told to economise: of
+/// each loop the values that it carries from one turn to the next, its addresses and indices, and what one
+/// of its instructions takes besides. Values that only lie there while the loop runs are left out: they
+/// could be fetched later, or spilt once. So are factors and summands that stay the same: shared or constant
+/// memory could hold them. Loops with less than `least_share` of the executed instructions are, too:
+/// spilling there costs little. 0 without loops.
+#[must_use]
+pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
+    let sass = listing.sass;
+    let live = live_at_starts(sass);
+    let total = listing.total();
+    let needed = sass.flow.loops.iter().map(|each| {
+        let blocks = || each.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+        let instructions = || blocks().flat_map(|block| block.start..block.end);
+        let executed: f64 = instructions().map(|index| listing.executed(index)).sum();
+        if !(total > 0.0 && executed / total >= least_share) {
+            return 0;
+        }
+        let tied = instructions().map(|index| tied(sass, index)).fold(NONE, join);
+        let kept = meet(live[sass.flow.block_of[each.head] as usize], tied);
+        let besides = instructions().map(|index| count(without(operands(sass, index), kept)));
+        count(kept) + besides.max().unwrap_or(0)
+    });
+    needed.max().unwrap_or(0)
+}
+
+/// A set of the general registers R0 to R254. Uniform registers and predicates have files of their own.
+type Registers = [u64; 4];
+
+const NONE: Registers = [0; 4];
+
+/// The registers that are live at the start of each block: those that some way from there reads before
+/// it writes them.
+fn live_at_starts(sass: &Sass) -> Vec<Registers> {
+    let blocks = &sass.flow.blocks;
+    let effects: Vec<(Registers, Registers)> =
+        blocks.iter().map(|block| effect(sass, block.start..block.end)).collect();
+    let mut at_start = vec![NONE; blocks.len()];
+    let mut at_end = vec![NONE; blocks.len()];
+    let mut open: Vec<usize> = (0..blocks.len()).collect();
+    while let Some(block) = open.pop() {
+        let (read, written) = effects[block];
+        at_start[block] = join(read, without(at_end[block], written));
+        for &before in &blocks[block].before {
+            let before = before as usize;
+            let end = join(at_end[before], at_start[block]);
+            if end != at_end[before] {
+                at_end[before] = end;
+                open.push(before);
+            }
+        }
+    }
+    at_start
+}
+
+/// What a run of instructions reads from outside, and what it writes.
+fn effect(sass: &Sass, run: Range<usize>) -> (Registers, Registers) {
+    let (mut read, mut written) = (NONE, NONE);
+    for index in run.rev() {
+        let defs = defs(sass, index);
+        read = join(without(read, defs), uses(sass, index));
+        written = join(written, defs);
+    }
+    (read, written)
+}
+
+fn defs(sass: &Sass, index: usize) -> Registers {
+    set(sass.defs(index).iter().map(|slot| slot.index()))
+}
+
+fn uses(sass: &Sass, index: usize) -> Registers {
+    set(sass.uses(index).iter().map(|each| each.slot.index()))
+}
+
+/// What has to be in registers for an instruction in every turn: what it changes, and what it reads unless
+/// that is an operand of float arithmetic.
+fn tied(sass: &Sass, index: usize) -> Registers {
+    let is_float = sass.entries[index].operation.is_some();
+    if is_float { defs(sass, index) } else { operands(sass, index) }
+}
+
+fn operands(sass: &Sass, index: usize) -> Registers {
+    join(defs(sass, index), uses(sass, index))
+}
+
+fn set(slots: impl Iterator<Item = usize>) -> Registers {
+    let mut set = NONE;
+    for slot in slots {
+        if let Some(word) = set.get_mut(slot / 64) {
+            *word |= 1 << (slot % 64);
+        }
+    }
+    set
+}
+
+fn count(set: Registers) -> u32 {
+    set.iter().map(|word| word.count_ones()).sum()
+}
+
+fn join(a: Registers, b: Registers) -> Registers {
+    std::array::from_fn(|word| a[word] | b[word])
+}
+
+fn meet(a: Registers, b: Registers) -> Registers {
+    std::array::from_fn(|word| a[word] & b[word])
+}
+
+fn without(a: Registers, b: Registers) -> Registers {
+    std::array::from_fn(|word| a[word] & !b[word])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::{SourceCounters, SourceRow};
+    use crate::frame::Launch;
+
+    /// A launch whose instructions each ran ten times.
+    fn launch(texts: &[&str]) -> Launch {
+        let row = |(index, text): (u64, &&str)| SourceRow {
+            address: Some(16 * index),
+            text: (*text).to_owned(),
+            counters: SourceCounters { inst_executed: 10.0, ..SourceCounters::default() },
+            ..SourceRow::default()
+        };
+        let mut launch = Launch::default();
+        launch.instructions = (0_u64..).zip(texts).map(row).collect();
+        launch
+    }
+
+    #[test]
+    fn a_loop_needs_what_it_carries_and_one_instruction_besides() {
+        let launch = launch(&[
+            "MOV R0, RZ",
+            "MOV R2, c[0x0][0x160]",
+            "MOV R3, c[0x0][0x164]",
+            "LDG.E R9, desc[UR4][R2.64]", // waits in its register for the end
+            "LDG.E.128 R4, desc[UR4][R2.64]", // 0x40: the head
+            "FADD R8, R4, R5",
+            "FADD R8, R8, R6",
+            "FADD R0, R0, R8",
+            "IADD3 R2, R2, 0x10, RZ",
+            "ISETP.NE.AND P0, PT, R2, RZ, PT",
+            "@P0 BRA 0x40",
+            "FADD R0, R0, R9",
+            "STG.E desc[UR4][R2.64], R0",
+            "EXIT",
+        ]);
+        let listing = launch.listing().unwrap();
+        // R0, R2 and R3 are carried; the load writes R4 to R7 besides. R9 only lies there.
+        assert_eq!(needed_in_loops(&listing, 0.05), 7);
+        // The loop's 7 of 14 instructions are half of all.
+        assert_eq!(needed_in_loops(&listing, 0.51), 0);
+    }
+
+    #[test]
+    fn without_a_loop_nothing_is_carried() {
+        let launch = launch(&["MOV R0, RZ", "FADD R0, R0, R0", "EXIT"]);
+        assert_eq!(needed_in_loops(&launch.listing().unwrap(), 0.0), 0);
+    }
+}

@@ -1,0 +1,8 @@
+//! The text of an instruction, taken apart.
+
+pub mod access;
+pub mod instruction;
+pub mod library;
+pub mod opcode;
+pub mod operands;
+pub mod register;

@@ -1,0 +1,96 @@
+//! Memory accesses: which memory, and how many bytes a lane moves.
+
+use crate::sass::parse::instruction::Instruction;
+
+/// The memory that an access goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Device memory through L1 and L2.
+    Global,
+    /// A thread's own stack, in device memory through L1.
+    Local,
+    /// The block's memory inside the SM, or its cluster's.
+    Shared,
+    /// Global, local or shared, told apart at run time by the address.
+    Generic,
+}
+
+/// Bytes that each lane moves; `None` where the opcode does not say.
+///
+/// A load without a width moves 4 bytes. `LDSM` moves 4 bytes a lane and matrix.
+#[must_use]
+pub fn width_bytes(instruction: &Instruction) -> Option<u8> {
+    let base = instruction.base();
+    if base == "LDSM" || base == "STSM" {
+        let matrices = instruction.modifiers().find_map(|modifier| match modifier {
+            "4" => Some(4),
+            "2" => Some(2),
+            _ => None,
+        });
+        return Some(4 * matrices.unwrap_or(1));
+    }
+    if !is_memory(base) {
+        return None;
+    }
+    let width = instruction.modifiers().find_map(|modifier| {
+        Some(match modifier {
+            "U8" | "S8" => 1,
+            "U16" | "S16" => 2,
+            "64" | "F64" | "U64" | "S64" => 8,
+            "128" => 16,
+            "256" => 32,
+            _ => return None,
+        })
+    });
+    Some(width.unwrap_or(4))
+}
+
+/// True for opcodes that move data between registers and memory.
+fn is_memory(base: &str) -> bool {
+    matches!(
+        base,
+        "LDG"
+            | "STG"
+            | "LDL"
+            | "STL"
+            | "LDS"
+            | "STS"
+            | "LD"
+            | "ST"
+            | "LDC"
+            | "ULDC"
+            | "LDCU"
+            | "ATOM"
+            | "ATOMG"
+            | "ATOMS"
+            | "RED"
+            | "REDG"
+            | "REDS"
+            | "LDGSTS"
+            | "STAS"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_stand_in_the_opcode() {
+        for (text, bytes) in [
+            ("LDG.E R0, desc[UR4][R2.64]", Some(4)),
+            ("LDG.E.U8 R0, desc[UR4][R2.64]", Some(1)),
+            ("LDG.E.U16 R0, [R2.64]", Some(2)),
+            ("LDG.E.NA.128.CONSTANT R8, desc[UR8][R40.64]", Some(16)),
+            ("STS.64 [R29+-0x800], R8", Some(8)),
+            ("ATOMG.E.ADD.F64.RN.STRONG.GPU PT, R2, desc[UR8][R2.64], R4", Some(8)),
+            ("LDSM.16.M88.4 R4, [R8]", Some(16)),
+            ("LDSM.16.M88 R4, [R8]", Some(4)),
+            ("DADD R2, R4, R6", None),
+            ("IADD3 R2, R4, R6, RZ", None),
+        ] {
+            let parsed = Instruction::parse(text).unwrap();
+            assert_eq!(width_bytes(&parsed), bytes, "{text}");
+        }
+    }
+}

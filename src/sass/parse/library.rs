@@ -1,0 +1,294 @@
+//! Routines that the compiler inlines for a function of the maths library or for a division, known
+//! by a constant or an opcode that nothing else has.
+//!
+//! The costs were counted in the SASS of one-line kernels, compiled for sm_90 by NVRTC 13.0; those
+//! for sm_75 to sm_120 differ by an instruction or two.
+
+use crate::sass::parse::instruction::{Instruction, OperandKind};
+
+/// What a routine takes on its usual path, a warp.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Turns on the FMA pipes: an upper product takes two.
+    pub fma: f64,
+    /// Turns on the ALU pipe.
+    pub alu: f64,
+    /// Turns on the XU pipe.
+    pub xu: f64,
+    /// Instructions in all, branches and bookkeeping included.
+    pub all: f64,
+}
+
+/// A routine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Routine {
+    /// `sinf`, `cosf`, `tanf`: reduction of the range by multiples of π/2, then a polynomial.
+    Sine,
+    /// `expf`, `exp10f` with the full range; `exp2f` is fast as it is.
+    Exponential,
+    /// `logf`, `log2f`, `log10f`: a polynomial.
+    Logarithm,
+    /// `log1pf`: a polynomial, and the exponent of 1 + x.
+    LogarithmOfOnePlus,
+    /// `expm1f`: a polynomial with the full range.
+    ExponentialMinusOne,
+    /// `powf`: an exponential in extended precision, and the care for special values.
+    Power,
+    /// The logarithm in extended precision that `powf` takes of a base known at run time only.
+    PowerLogarithm,
+    /// `tanhf`.
+    Tanh,
+    /// Division of floats, rounded to nearest.
+    Division,
+    /// `1.0f / x`, rounded to nearest.
+    Reciprocal,
+    /// `sqrtf`, rounded to nearest.
+    SquareRoot,
+    /// Division or remainder of 32-bit integers by a value known at run time only.
+    IntegerDivision,
+    /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
+    RepeatedDivision,
+    /// Division or remainder of signed 32-bit integers: that of their absolute values, and the sign.
+    SignedDivision,
+    /// The same by a value that stays the same in a loop.
+    RepeatedSignedDivision,
+    /// Division or remainder of 64-bit integers that turn out to fit 32 bits.
+    ShortLongDivision,
+    /// Division or remainder of 64-bit integers, in a function that is called.
+    LongDivision,
+}
+
+use Routine as R;
+
+impl Routine {
+    /// True for integer division.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        matches!(
+            self,
+            R::IntegerDivision
+                | R::RepeatedDivision
+                | R::SignedDivision
+                | R::RepeatedSignedDivision
+                | R::ShortLongDivision
+                | R::LongDivision
+        )
+    }
+
+    /// What the source says.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            R::Sine => "sinf, cosf or tanf",
+            R::Exponential => "expf or exp10f",
+            R::Logarithm => "logf, log2f or log10f",
+            R::LogarithmOfOnePlus => "log1pf",
+            R::ExponentialMinusOne => "expm1f",
+            R::Power => "powf",
+            R::PowerLogarithm => "powf's logarithm",
+            R::Tanh => "tanhf",
+            R::Division => "division of floats",
+            R::Reciprocal => "reciprocal of a float",
+            R::SquareRoot => "sqrtf",
+            R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
+            R::SignedDivision | R::RepeatedSignedDivision => {
+                "signed 32-bit integer division or remainder"
+            }
+            R::ShortLongDivision | R::LongDivision => "64-bit integer division or remainder",
+        }
+    }
+
+    /// The fast form that stands for it.
+    #[must_use]
+    pub fn fast(self) -> &'static str {
+        match self {
+            R::Sine => "__sinf, __cosf or __tanf",
+            R::Exponential => "__expf",
+            R::Logarithm => "__logf",
+            R::LogarithmOfOnePlus => "__logf(1 + x), where x is not small",
+            R::ExponentialMinusOne => "__expf(x) - 1, where x is not small",
+            R::Power | R::PowerLogarithm => "__powf",
+            R::Tanh => "the tanh.approx instruction",
+            R::Division => "__fdividef, or a multiplication by the reciprocal",
+            R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
+            R::SquareRoot => "the approximate root (-prec-sqrt=false)",
+            R::IntegerDivision
+            | R::RepeatedDivision
+            | R::SignedDivision
+            | R::RepeatedSignedDivision
+            | R::ShortLongDivision
+            | R::LongDivision => {
+                "a shift and mask, or a multiplication by a reciprocal worked out on the host"
+            }
+        }
+    }
+
+    /// What the routine costs.
+    #[must_use]
+    pub fn cost(self) -> Cost {
+        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, all };
+        match self {
+            R::Sine => cost(15.0, 7.0, 1.0, 26.0),
+            R::Exponential => cost(6.0, 1.0, 1.0, 8.0),
+            R::Logarithm => cost(13.0, 12.0, 0.0, 25.0),
+            R::LogarithmOfOnePlus => cost(15.0, 6.0, 0.0, 24.0),
+            R::ExponentialMinusOne => cost(12.0, 8.0, 0.0, 21.0),
+            // Together 69, with a constant exponent; one that is not takes 16 more to look at.
+            R::Power => cost(15.0, 9.0, 2.0, 29.0),
+            R::PowerLogarithm => cost(26.0, 10.0, 1.0, 40.0),
+            R::Tanh => cost(9.0, 6.0, 2.0, 17.0),
+            R::Division => cost(5.0, 0.0, 2.0, 10.0),
+            R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
+            R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
+            R::IntegerDivision => cost(8.0, 7.0, 3.0, 17.0),
+            // The high product, the remainder's product, and two corrections with their comparisons.
+            R::RepeatedDivision => cost(3.0, 6.0, 0.0, 8.0),
+            // Three absolute values, the dividend's sign and what it does to the result.
+            R::SignedDivision => cost(9.0, 12.0, 3.0, 22.0),
+            R::RepeatedSignedDivision => cost(4.0, 8.0, 0.0, 11.0),
+            // A test of the upper halves, the branch around the call, and an upper half of zero.
+            R::ShortLongDivision => cost(9.0, 10.0, 3.0, 24.0),
+            // Of the function's own instructions, which are counted where they run.
+            R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
+        }
+    }
+
+    /// What the fast form costs.
+    #[must_use]
+    #[expect(clippy::match_same_arms, reason = "one row a routine")]
+    pub fn fast_cost(self) -> Cost {
+        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, all };
+        match self {
+            R::Sine => cost(1.0, 0.0, 1.0, 2.0),
+            R::Exponential => cost(3.0, 1.0, 1.0, 5.0),
+            R::Logarithm => cost(3.0, 1.0, 1.0, 5.0),
+            R::LogarithmOfOnePlus | R::ExponentialMinusOne => cost(4.0, 1.0, 1.0, 6.0),
+            R::Power => cost(3.0, 1.0, 1.0, 5.0),
+            R::PowerLogarithm => cost(2.0, 1.0, 1.0, 4.0),
+            R::Tanh => cost(0.0, 0.0, 1.0, 1.0),
+            R::Division => cost(3.0, 2.0, 1.0, 6.0),
+            R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
+            R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
+            // High product, shift, and the product that a remainder takes off.
+            R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
+                cost(3.0, 1.0, 0.0, 3.0)
+            }
+            // Counted along: an addition, a comparison, a selection.
+            R::RepeatedDivision | R::RepeatedSignedDivision => cost(0.0, 3.0, 0.0, 3.0),
+            R::LongDivision => cost(0.0, 0.0, 0.0, 0.0),
+        }
+    }
+}
+
+/// The routine that an instruction marks; each run of the routine executes one mark.
+#[must_use]
+pub fn mark(instruction: &Instruction) -> Option<Routine> {
+    match instruction.base() {
+        // 2/π.
+        "FMUL" if instruction.holds("0.63661974668502807617") => Some(R::Sine),
+        // 2^23 + 2^22 and the bias of the exponent.
+        "FFMA" if instruction.has("RM") && instruction.holds("12582913") => Some(R::Exponential),
+        // One coefficient of each polynomial.
+        "FFMA"
+            if instruction.holds("-0.16684235632419586182")
+                || instruction.holds("-0.17900948226451873779") =>
+        {
+            Some(R::Logarithm)
+        }
+        "FFMA" if instruction.holds("0.14491446316242218018") => Some(R::LogarithmOfOnePlus),
+        "FFMA" if instruction.holds("0.041665729135274887085") => Some(R::ExponentialMinusOne),
+        "FFMA" if instruction.holds("0.018033718690276145935") => Some(R::PowerLogarithm),
+        "FFMA" if instruction.holds("0.0013391353422775864601") => Some(R::Power),
+        // 2/ln 2.
+        "FMUL" if instruction.holds("2.8853900432586669922") => Some(R::Tanh),
+        "FCHK" => Some(R::Division),
+        // The smallest argument whose reciprocal needs no care.
+        "IADD3" | "VIADD" if instruction.holds("0x1800000") => Some(R::Reciprocal),
+        "IADD3" | "VIADD" if instruction.holds("-0xd000000") => Some(R::SquareRoot),
+        "VIADD" if instruction.holds("0xf3000000") => Some(R::SquareRoot),
+        "I2F" | "UI2F" if instruction.has("RP") => Some(if instruction.has("U64") {
+            R::LongDivision
+        } else if instruction.has("U32") {
+            R::IntegerDivision
+        } else {
+            R::SignedDivision
+        }),
+        // The quotient: the high product with a reciprocal in a register. A constant divisor's is in the
+        // code, and where the reciprocal itself is worked out, it is added.
+        "IMAD" if instruction.has("HI") && instruction.has("U32") && by_register(instruction) => {
+            instruction
+                .operands
+                .last()
+                .is_some_and(|last| last.text == "RZ")
+                .then_some(R::RepeatedDivision)
+        }
+        _ => None,
+    }
+}
+
+/// True for a product of two registers.
+fn by_register(instruction: &Instruction) -> bool {
+    let is_register = |at: usize| {
+        instruction.operands.get(at).is_some_and(|operand| operand.kind == OperandKind::Register)
+    };
+    is_register(1) && is_register(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_routine_has_a_mark() {
+        for (text, routine) in [
+            ("FMUL R4, R0.reuse, 0.63661974668502807617", Some(R::Sine)),
+            ("FMUL.RZ R0, R0, 0.15915493667125701904", None),
+            ("FFMA.RM R4, R4, R7, 12582913", Some(R::Exponential)),
+            ("FFMA R7, R6, R7, -0.16684235632419586182", Some(R::Logarithm)),
+            ("FFMA R7, R4, R7, 0.14491446316242218018", Some(R::LogarithmOfOnePlus)),
+            ("FFMA R8, R7, R6, 0.041665729135274887085", Some(R::ExponentialMinusOne)),
+            ("FFMA R11, R6, R5, 0.018033718690276145935", Some(R::PowerLogarithm)),
+            ("FFMA R5, R0, R9, 0.0013391353422775864601", Some(R::Power)),
+            ("FMUL R0, |R4|.reuse, 2.8853900432586669922", Some(R::Tanh)),
+            ("FCHK P0, R0, R7", Some(R::Division)),
+            ("IADD3 R2, PT, PT, R0, 0x1800000, RZ", Some(R::Reciprocal)),
+            ("IADD3 R4, R0, -0xd000000, RZ", Some(R::SquareRoot)),
+            ("I2F.U32.RP R6, UR6", Some(R::IntegerDivision)),
+            ("I2F.RP R0, R7", Some(R::SignedDivision)),
+            ("I2F.U64.RP R10, UR4", Some(R::LongDivision)),
+            ("I2F.S32 R0, R7", None),
+            ("IMAD.HI.U32 R5, R5, R7, RZ", Some(R::RepeatedDivision)),
+            ("IMAD.HI.U32 R5, R5, R7, R4", None),
+            ("IMAD.HI.U32 R5, R5, 0x55555556, RZ", None),
+            ("MUFU.RCP R2, R7", None),
+        ] {
+            assert_eq!(Instruction::parse(text).and_then(|each| mark(&each)), routine, "{text}");
+        }
+    }
+
+    #[test]
+    fn fast_forms_cost_less() {
+        for routine in [
+            R::Sine,
+            R::Exponential,
+            R::Logarithm,
+            R::LogarithmOfOnePlus,
+            R::ExponentialMinusOne,
+            R::Power,
+            R::PowerLogarithm,
+            R::Tanh,
+            R::Division,
+            R::Reciprocal,
+            R::SquareRoot,
+            R::IntegerDivision,
+            R::RepeatedDivision,
+            R::SignedDivision,
+            R::RepeatedSignedDivision,
+            R::ShortLongDivision,
+        ] {
+            let (now, then) = (routine.cost(), routine.fast_cost());
+            assert!(then.all < now.all, "{routine:?}");
+            assert!(then.fma + then.alu + then.xu < now.fma + now.alu + now.xu, "{routine:?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What rules ask of a launch's instructions: each file answers one question.
+
+pub mod arrays;
+pub mod chain;
+pub mod doubles;
+pub mod idle;
+pub mod product;
+pub mod sharing;

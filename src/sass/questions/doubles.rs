@@ -1,0 +1,155 @@
+//! Double-precision arithmetic that no double-precision data asks for.
+
+use crate::sass::code::entry::place;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// The double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A
+/// literal like `0.5` next to floats, or a maths function of the wrong name, makes such chains.
+/// Conversions between float and double that serve them count too.
+#[must_use]
+pub fn strays(listing: &Listing) -> Marks {
+    let sass = listing.sass;
+    let is_double = |index: usize| sass.entries[index].family == Family::Fp64;
+    if !(0..sass.entries.len()).any(is_double) {
+        return Marks::new(sass.entries.len());
+    }
+    let mut chains = Chains::new(sass.entries.len());
+    let mut declared = Marks::new(sass.entries.len());
+    let mut conversions: Vec<(u32, u32)> = Vec::new();
+    let mut sources = Sources { reaching: Reaching::new(sass), listing };
+    for (index, entry) in listing.entries() {
+        let wide = entry.width >= 8;
+        let ends = match entry.family {
+            Family::Fp64 | Family::ConvertFp64 => false,
+            Family::Store(_) | Family::Atomic(_) | Family::Reduction(_) => wide,
+            _ => continue,
+        };
+        for each in sass.uses(index).iter().filter(|each| each.role == Role::Data) {
+            for source in sources.of(index, *each) {
+                let family = sass.entries[source].family;
+                match (entry.family, family) {
+                    (Family::Fp64, Family::Fp64) => chains.join(index, source),
+                    (Family::Fp64, Family::Load(_)) if sass.entries[source].width >= 8 => {
+                        declared.insert(index);
+                    }
+                    (Family::Fp64, Family::ConvertFp64) => {
+                        conversions.push((place(source), place(index)));
+                    }
+                    (Family::ConvertFp64, Family::Fp64) => {
+                        conversions.push((place(index), place(source)));
+                    }
+                    (_, Family::Fp64) if ends => {
+                        declared.insert(source);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    let mut declared_roots = Marks::new(sass.entries.len());
+    for index in declared.iter() {
+        declared_roots.insert(chains.root(index));
+    }
+    let mut stray = Marks::of(sass.entries.len(), |index| {
+        is_double(index) && !declared_roots[chains.root(index)]
+    });
+    for (conversion, double) in conversions {
+        if stray[double as usize] {
+            stray.insert(conversion as usize);
+        }
+    }
+    stray
+}
+
+/// Where values come from, copies and selections looked through.
+struct Sources<'a> {
+    reaching: Reaching<'a>,
+    listing: &'a Listing<'a>,
+}
+
+impl Sources<'_> {
+    fn of(&mut self, index: usize, each: Use) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut open: Vec<u32> = self.reaching.definitions(index, each).collect();
+        let mut seen: Vec<u32> = Vec::new();
+        while let Some(definition) = open.pop() {
+            if seen.contains(&definition) {
+                continue;
+            }
+            seen.push(definition);
+            let at = definition as usize;
+            let family = self.listing.sass.entries[at].family;
+            if matches!(family, Family::Move | Family::Fp32Other) {
+                for each in self.listing.sass.uses(at).iter().filter(|each| each.role == Role::Data)
+                {
+                    open.extend(self.reaching.definitions(at, *each));
+                }
+            } else {
+                found.push(at);
+            }
+        }
+        found
+    }
+}
+
+/// Sets of instructions that exchange doubles.
+struct Chains(Vec<u32>);
+
+impl Chains {
+    fn new(count: usize) -> Self {
+        Self((0..place(count)).collect())
+    }
+
+    fn root(&mut self, mut index: usize) -> usize {
+        while self.0[index] as usize != index {
+            self.0[index] = self.0[self.0[index] as usize];
+            index = self.0[index] as usize;
+        }
+        index
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = place(a.min(b));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn of(code: &[&str]) -> Vec<usize> {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
+        strays(&launch(&code).listing().unwrap()).iter().collect()
+    }
+
+    #[test]
+    fn a_literal_among_floats_makes_strays() {
+        let code = [
+            "LDG.E R0, desc[UR4][R20.64]",
+            "F2F.F64.F32 R2, R0",
+            "DFMA R4, R2, R8, 1",
+            "MOV R6, R4",
+            "MOV R7, R5",
+            "DADD R10, R6, R2",
+            "F2F.F32.F64 R0, R10",
+            "STG.E desc[UR4][R20.64], R0",
+        ];
+        assert_eq!(of(&code), [1, 2, 5, 6]);
+    }
+
+    #[test]
+    fn doubles_in_memory_ask_for_double_arithmetic() {
+        let loads = ["LDG.E.64 R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
+        assert!(of(&loads).is_empty());
+        let stores = ["F2F.F64.F32 R2, R0", "DMUL R4, R2, R2", "STG.E.64 desc[UR4][R20.64], R4"];
+        assert!(of(&stores).is_empty());
+        assert!(of(&["FADD R0, R1, R2"]).is_empty());
+    }
+}

@@ -1,0 +1,268 @@
+//! Lanes that have nothing to do, told from lanes that are on another path.
+//!
+//! Lanes are missing from an instruction because they left the kernel early (`if (i >= n) return`),
+//! because they skip a part that only some of the threads are for (`if (lane < 8) { … }`), or because
+//! they are on the other side of a branch, or out of a loop before the others. The first two do
+//! nothing meanwhile and never will: such threads need not have been launched.
+
+use crate::metric::stall::StallReason;
+use crate::sass::code::blocks::Exit;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// Lanes of a warp.
+const WARP: f64 = 32.0;
+
+/// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
+/// do, found once for a launch; 0 where no lanes are missing.
+#[must_use]
+pub fn idle_share(listing: &Listing) -> f64 {
+    listing.facts.idle_share(|| find(listing))
+}
+
+fn find(listing: &Listing) -> f64 {
+    let regions = regions(listing);
+    let (mut missing, mut idle) = (0.0, 0.0);
+    for (index, _) in listing.entries() {
+        let runs = listing.executed(index);
+        if runs <= 0.0 {
+            continue;
+        }
+        let absent = (WARP - lanes(listing, index)).clamp(0.0, WARP);
+        let here = regions.iter().filter(|region| region.first <= index && index < region.end);
+        let resting: f64 = here.map(|region| region.lanes).sum();
+        missing += runs * absent;
+        idle += runs * absent.min(resting);
+    }
+    if missing > 0.0 { idle / missing } else { 0.0 }
+}
+
+/// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
+/// most half of the warps run, chosen by the thread's index: the others have nothing to do meanwhile. 0
+/// without such samples. Found once for a launch.
+#[must_use]
+pub fn waits_for_few(listing: &Listing) -> f64 {
+    listing.facts.waits_for_few(|| find_waits_for_few(listing))
+}
+
+fn find_waits_for_few(listing: &Listing) -> f64 {
+    let sass = listing.sass;
+    let all = sass.counts.stall_samples(StallReason::Barrier);
+    if all <= 0.0 {
+        return 0.0;
+    }
+    let barriers: Vec<usize> =
+        (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier).collect();
+    let mut reaching = Reaching::with_guards(sass);
+    let mut behind = Marks::new(sass.entries.len());
+    for (index, entry) in listing.entries() {
+        let Exit::Branch(target) = entry.exit() else { continue };
+        let next = index + 1;
+        if target <= next || listing.executed(next) <= 0.0 {
+            continue;
+        }
+        if listing.executed(next) > FEW_WARPS * listing.executed(index) {
+            continue;
+        }
+        // The barrier is the next one after the code, without another on the way.
+        let following = barriers.partition_point(|&at| at < next);
+        let Some(&barrier) = barriers.get(following).filter(|&&at| at >= target) else {
+            continue;
+        };
+        let meet = listing.executed(barrier) >= MEET * listing.executed(index);
+        if meet && !by_data(listing, &mut reaching, index) {
+            behind.insert(barrier);
+        }
+    }
+    // A wait is sampled at the barrier, or a few instructions on, where its end is needed.
+    let (mut last, mut theirs) = (false, 0.0);
+    for (index, entry) in listing.entries() {
+        if entry.family == Family::Barrier {
+            last = behind[index];
+        }
+        theirs += if last { listing.samples(index, StallReason::Barrier) } else { 0.0 };
+    }
+    theirs / all
+}
+
+/// The part of a block's warps that are few: the rest, half or more, waits for them.
+const FEW_WARPS: f64 = 0.5;
+
+/// Code that some lanes of an average warp sit out.
+struct Region {
+    first: usize,
+    end: usize,
+    lanes: f64,
+}
+
+/// What follows an early exit, and what a branch skips that has nothing on its other side. A branch
+/// that is decided by data sends each element its own way, which is divergence; one by the thread's
+/// index is for the same threads every time.
+fn regions(listing: &Listing) -> Vec<Region> {
+    let sass = listing.sass;
+    let mut regions = Vec::new();
+    let mut reaching = Reaching::with_guards(sass);
+    for (index, entry) in listing.entries() {
+        let next = index + 1;
+        let forward = match entry.exit() {
+            Exit::MaybeEnd => true,
+            Exit::Branch(target) => target > next,
+            _ => false,
+        };
+        if !forward || next >= sass.entries.len() || listing.executed(index) <= 0.0 {
+            continue;
+        }
+        let in_loop = sass.flow.innermost(index).is_some();
+        let leaves_loop = sass.flow.innermost(index).is_some_and(|at| match entry.exit() {
+            Exit::Branch(target) => {
+                let block = sass.flow.block_of.get(target).copied();
+                !block.is_some_and(|block| sass.flow.loops[at].blocks.contains(&block))
+            }
+            _ => true,
+        });
+        // Lanes that are out of a loop before the others wait for them: that is divergence.
+        if in_loop && (leaves_loop || by_data(listing, &mut reaching, index)) {
+            continue;
+        }
+        let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);
+        match entry.exit() {
+            Exit::MaybeEnd => {
+                regions.push(Region { first: next, end: sass.entries.len(), lanes: left });
+            }
+            Exit::Branch(target) if target > next && !has_other_side(listing, index, target) => {
+                regions.push(Region { first: next, end: target, lanes: left });
+            }
+            _ => {}
+        }
+    }
+    regions
+}
+
+/// True where loaded data takes part in the condition of a branch.
+fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
+    let sass = listing.sass;
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open = vec![branch];
+    while let Some(at) = open.pop() {
+        let family = sass.entries[at].family;
+        if at != branch && (family.is_memory() || family.is_float()) {
+            return true;
+        }
+        for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
+            for definition in reaching.definitions(at, *each) {
+                if seen.insert(definition as usize) {
+                    open.push(definition as usize);
+                }
+            }
+        }
+    }
+    false
+}
+
+/// True where the lanes that skip have code of their own: the skipped code ends in a jump over it, or
+/// the lanes do not meet again at the target.
+fn has_other_side(listing: &Listing, branch: usize, target: usize) -> bool {
+    let jumps_over = (branch + 1..target).any(|at| match listing.sass.entries[at].exit() {
+        Exit::Jump(to) => to > target && listing.executed(at) > 0.0,
+        _ => false,
+    });
+    // Threads, not lanes of a warp: each part of a split warp arrives on its own.
+    let threads = |index: usize| listing.row(index).counters.thread_inst_executed;
+    jumps_over || threads(target) < MEET * threads(branch)
+}
+
+/// The part of the threads that must be at a branch's target for it to be where they meet: some may have
+/// left the kernel on the way.
+const MEET: f64 = 0.9;
+
+/// Active lanes of an average execution, guards aside.
+fn lanes(listing: &Listing, index: usize) -> f64 {
+    let counters = &listing.row(index).counters;
+    if counters.inst_executed > 0.0 {
+        counters.thread_inst_executed / counters.inst_executed
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::sass::code::listing::tests::launch;
+
+    /// Each instruction with the lanes of its 10 executions.
+    fn code(lines: &[(&str, f64)]) -> Launch {
+        let counted: Vec<(&str, f64)> = lines.iter().map(|(text, _)| (*text, 10.0)).collect();
+        let mut launch = launch(&counted);
+        for (row, (_, lanes)) in launch.instructions.iter_mut().zip(lines) {
+            row.counters.thread_inst_executed = 10.0 * lanes;
+        }
+        launch
+    }
+
+    fn share(lines: &[(&str, f64)]) -> f64 {
+        let launch = code(lines);
+        idle_share(&launch.listing().unwrap())
+    }
+
+    #[test]
+    fn lanes_that_returned_rest() {
+        let early = [("@P0 EXIT", 32.0), ("FADD R0, R1, R2", 8.0), ("EXIT", 8.0)];
+        assert!((share(&early) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_with_code_of_their_own_do_not_rest() {
+        // Addresses are 16 apart: the branch goes to the other side, the jump past it.
+        let sides = [
+            ("@P0 BRA 0x30", 32.0),
+            ("FADD R0, R1, R2", 16.0),
+            ("BRA 0x40", 16.0),
+            ("FMUL R0, R1, R2", 16.0),
+            ("EXIT", 32.0),
+        ];
+        assert!(share(&sides).abs() < 1e-12);
+        let skipped = [
+            ("@P0 BRA 0x30", 32.0),
+            ("FADD R0, R1, R2", 8.0),
+            ("FMUL R0, R1, R2", 8.0),
+            ("EXIT", 32.0),
+        ];
+        assert!((share(&skipped) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_out_of_a_loop_are_on_another_path() {
+        let walk = [("FADD R0, R1, R2", 16.0), ("@P0 BRA 0x0", 16.0), ("EXIT", 32.0)];
+        assert!(share(&walk).abs() < 1e-12);
+    }
+
+    /// One warp in `part` of them works in front of a barrier, where the samples are.
+    fn waits(part: f64, condition: &str) -> f64 {
+        let mut launch = launch(&[
+            (condition, 80.0),
+            ("@P0 BRA 0x130", 80.0),
+            ("FADD R0, R1, R2", 80.0 * part),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("EXIT", 80.0),
+        ]);
+        for (at, count) in [(3, 90.0), (5, 10.0)] {
+            launch.instructions[at].counters.stall_samples[StallReason::Barrier as usize] = count;
+        }
+        waits_for_few(&launch.listing().unwrap())
+    }
+
+    #[test]
+    fn warps_wait_for_the_few_that_work_in_front_of_a_barrier() {
+        let by_index = "ISETP.GT.U32.AND P0, PT, R5, 0x1f, PT";
+        assert!((waits(0.5, by_index) - 0.9).abs() < 1e-12, "the other barrier has no such code");
+        assert!(waits(0.51, by_index).abs() < 1e-12, "more than half of them work");
+        let by_data = "FSETP.GT.AND P0, PT, R5, RZ, PT";
+        assert!(waits(0.5, by_data).abs() < 1e-12, "data decides who works");
+    }
+}

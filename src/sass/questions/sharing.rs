@@ -1,0 +1,150 @@
+//! Loads whose address is the same in several blocks or warps: the same data, fetched again.
+//!
+//! A load's address is followed back to the special registers that it is made of. Where a block
+//! index takes no part in it, every block along that direction loads the same addresses; likewise
+//! with the thread index for the warps of a block.
+
+use crate::sass::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// What an address is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Origin {
+    block: [bool; 3],
+    thread: [bool; 3],
+    /// Loaded data takes part, or a special register that places the thread in another way.
+    unknown: bool,
+}
+
+/// The global loads by their places, with how often each fetches the same addresses: blocks times warps of a
+/// block that share them, at least 1; `None` where data takes part in the address so that nothing can be
+/// said.
+///
+/// `grid` is in blocks, `block` in threads.
+pub fn repetitions(
+    listing: Listing<'_>,
+    grid: [u32; 3],
+    block: [u32; 3],
+) -> impl Iterator<Item = (usize, Option<f64>)> + use<'_> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let loads = listing.entries().filter(|(_, entry)| entry.family == Family::Load(Space::Global));
+    loads.map(move |(index, _)| {
+        let origin = origin(&listing, &mut reaching, index);
+        (index, (!origin.unknown).then(|| copies(origin, grid, block)))
+    })
+}
+
+/// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
+/// matter: the load/store unit combines them. A block's warps follow its threads row by row, so only
+/// directions in which every row is made of whole warps count.
+fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
+    let mut copies = 1.0;
+    for (used, extent) in origin.block.iter().zip(grid) {
+        if !used {
+            copies *= f64::from(extent.max(1));
+        }
+    }
+    let rows_are_warps = block[0].is_multiple_of(32);
+    if !origin.thread[0] {
+        copies *= f64::from((block[0] / 32).max(1));
+    }
+    for (used, extent) in origin.thread.iter().zip(block).skip(1) {
+        if !used && rows_are_warps {
+            copies *= f64::from(extent.max(1));
+        }
+    }
+    copies
+}
+
+/// Follows everything that the address is made of back to where it comes from.
+fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
+    let sass = listing.sass;
+    let mut origin = Origin::default();
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open: Vec<usize> = Vec::new();
+    for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
+        open.extend(reaching.definitions(load, *each).map(|at| at as usize));
+    }
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        match sass.entries[at].family {
+            Family::System => add(&mut origin, listing.text(at)),
+            family if family.is_memory() => origin.unknown = true,
+            Family::Shuffle | Family::Vote => origin.unknown = true,
+            _ => {
+                for each in sass
+                    .uses(at)
+                    .iter()
+                    .filter(|each| matches!(each.role, Role::Data | Role::Address))
+                {
+                    open.extend(reaching.definitions(at, *each).map(|at| at as usize));
+                }
+            }
+        }
+    }
+    origin
+}
+
+/// Notes what a read of a special register brings in.
+fn add(origin: &mut Origin, text: &str) {
+    let axis = |name: &str| ["X", "Y", "Z"].iter().position(|axis| name.ends_with(axis));
+    let Some(register) = text.split_whitespace().find(|word| word.starts_with("SR_")) else {
+        return;
+    };
+    let register = register.trim_end_matches(';');
+    match axis(register) {
+        Some(at) if register.starts_with("SR_CTAID.") => origin.block[at] = true,
+        Some(at) if register.starts_with("SR_TID.") => origin.thread[at] = true,
+        // A lane's number tells lanes of one warp apart, which changes nothing here.
+        _ if register == "SR_LANEID" => {}
+        _ => origin.unknown = true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    const CODE: &[(&str, f64)] = &[
+        ("S2R R0, SR_TID.X", 1.0),
+        ("S2UR UR4, SR_CTAID.X", 1.0),
+        ("LDC.64 R2, c[0x0][0x210]", 1.0),
+        ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+        ("LDG.E R6, desc[UR8][R4.64]", 1.0), // 4: by the thread alone
+        ("IMAD R7, R0, 0x1, UR4", 1.0),
+        ("IMAD.WIDE R8, R7, 0x4, R2", 1.0),
+        ("LDG.E R10, desc[UR8][R8.64]", 1.0), // 7: by thread and block
+        ("IMAD.WIDE R12, R10, 0x4, R2", 1.0),
+        ("LDG.E R14, desc[UR8][R12.64]", 1.0), // 9: by data
+        ("LDG.E R15, desc[UR8][R2.64]", 1.0),  // 10: one address for all
+    ];
+
+    #[test]
+    fn blocks_and_warps_share_what_their_index_is_not_in() {
+        let launch = launch(CODE);
+        let listing = launch.listing().unwrap();
+        let shared: Vec<_> = repetitions(listing, [10, 3, 1], [64, 2, 1]).collect();
+        // Not by block: 30 blocks; y is not in it: 2 rows.
+        assert_eq!(shared[0], (4, Some(60.0)));
+        // Block x is in it: 3 blocks share; and the 2 rows.
+        assert_eq!(shared[1], (7, Some(6.0)));
+        assert_eq!(shared[2], (9, None), "an index that was loaded");
+        // All blocks, and all 4 warps.
+        assert_eq!(shared[3], (10, Some(120.0)));
+        assert_eq!(shared.len(), 4, "nothing of what is no load");
+    }
+
+    #[test]
+    fn rows_narrower_than_a_warp_share_it() {
+        let launch = launch(CODE);
+        let listing = launch.listing().unwrap();
+        assert_eq!(repetitions(listing, [1, 1, 1], [16, 16, 1]).nth(1), Some((7, Some(1.0))));
+    }
+}

@@ -1,6 +1,6 @@
 //! `adoprof sweep` where there is no device: what is wrong with the command is said first.
 
-use crate::bench::Bench;
+use crate::cli::bench::Bench;
 
 #[test]
 fn a_sweep_needs_a_device() {

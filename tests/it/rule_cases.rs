@@ -1,15 +1,13 @@
 //! Every rule has a recorded launch in which it is found and one in which it is not, and is skipped
 //! on a recorded launch where any metric that it needs is missing.
 
-mod shipped;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use crate::shipped::{LAUNCHES, Shipped};
 use adoprof::diagnose::{Diagnosis, diagnose};
 use adoprof::rules::{RULES, Rule};
 use rayon::prelude::*;
-use shipped::{LAUNCHES, Shipped};
 
 /// The rules found in each of the launches.
 static FOUND: LazyLock<Vec<BTreeSet<String>>> =

@@ -1,6 +1,6 @@
 //! Bad input: one clear sentence and the contract's exit code each.
 
-use crate::bench::{Bench, file};
+use crate::cli::bench::{Bench, file};
 
 #[test]
 fn what_ncu_printed_instead_of_a_profile_is_told_apart() {

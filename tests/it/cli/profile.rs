@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::bench::{Bench, ran, stand_in};
+use crate::cli::bench::{Bench, ran, stand_in};
 
 #[test]
 fn a_program_is_profiled_diagnosed_and_saved() {
@@ -81,7 +81,7 @@ fn page(kernel: &str, metrics: &[(&str, &str)]) -> String {
 }
 
 /// A run of `auto` on a launch whose shared atomics take 900 wavefronts; a second run sees `kernel`.
-fn twice(bench: &Bench, kernel: &str) -> crate::bench::Ran {
+fn twice(bench: &Bench, kernel: &str) -> crate::cli::bench::Ran {
     let first = [
         ("gpu__time_duration.sum", "1000000"),
         ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", "60"),

@@ -1,10 +1,9 @@
 //! `--collect auto` against the recordings: masked to what its first run collects, with what the
 //! decision asks for added, every launch must have the same first finding as with everything.
 
-mod shipped;
-
 use std::sync::LazyLock;
 
+use crate::shipped::{LAUNCHES, Shipped};
 use adoprof::diagnose::diagnose;
 use adoprof::frame::Launch;
 use adoprof::metric::CATALOGUE;
@@ -12,7 +11,6 @@ use adoprof::ncu::adaptive::{Further, LEAST_GAIN, further};
 use adoprof::ncu::{Level, expected_passes};
 use adoprof::rules::find;
 use rayon::prelude::*;
-use shipped::{LAUNCHES, Shipped};
 
 /// Half of what `full` replays.
 const MOST_PASSES: u32 = 19;

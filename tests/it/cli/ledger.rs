@@ -1,6 +1,6 @@
 //! `ledger`, `bench` and `--apply` as a user runs them, with the stand-in for ncu.
 
-use crate::bench::Bench;
+use crate::cli::bench::Bench;
 use serde_json::Value;
 
 const FILE: &str = ".adoprof/ledger.jsonl";

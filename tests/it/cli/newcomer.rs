@@ -1,7 +1,7 @@
 //! What a newcomer tries first: options that mean nothing where they stand, widths, thin exports,
 //! profiles of unlike things.
 
-use crate::bench::{Bench, Ran, file, ran};
+use crate::cli::bench::{Bench, Ran, file, ran};
 
 /// The one notice on stderr, beside a result.
 fn notice(ran: &Ran) -> &str {

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::bench::Bench;
+use crate::cli::bench::Bench;
 
 const FORMATS: [&str; 5] = ["text", "json", "markdown", "csv", "sarif"];
 
@@ -128,7 +128,8 @@ fn output_into_a_pipe_has_no_colour_whatever_the_terminal_is_called() {
     let plain = bench.run(&["analyze", "v2.raw.csv"]).out;
     assert!(!plain.contains('\u{1b}'));
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "xterm-256color")] {
-        let ran = crate::bench::ran(bench.command(&["analyze", "v2.raw.csv"]).env(name, value));
+        let ran =
+            crate::cli::bench::ran(bench.command(&["analyze", "v2.raw.csv"]).env(name, value));
         assert_eq!(ran.out, plain, "{name}");
     }
     let help = bench.run(&["--help"]);

@@ -1,6 +1,6 @@
 //! `analyze`, `diff`, `explain`, `ladder` and `doctor` as a user runs them, on real exports.
 
-use crate::bench::{Bench, file};
+use crate::cli::bench::{Bench, file};
 use serde_json::Value;
 
 const V2: &str = "gpu_version2(const float *, float *, const float *, int, int, int)";
@@ -282,7 +282,7 @@ fn doctor_says_what_is_missing_and_how_to_mend_it() {
         assert!(ran.out.contains(part), "no `{part}`: {}", ran.out);
     }
     assert_eq!(ran.out.matches("install Nsight Compute").count(), 1, "{}", ran.out);
-    let found = bench.run(&["doctor", "--ncu", &crate::bench::stand_in()]);
+    let found = bench.run(&["doctor", "--ncu", &crate::cli::bench::stand_in()]);
     assert!(found.out.contains("2025.3.1"), "{}", found.out);
     assert_eq!(found.code, Some(3), "there is still no device");
 }

@@ -1,11 +1,9 @@
 //! A unit's own counter and the counted work over the device's rate tell the same, on the recordings.
 
-mod shipped;
-
+use crate::shipped::{LAUNCHES, Shipped};
 use adoprof::model::counts;
 use adoprof::sass::Family;
 use adoprof::term::Term;
-use shipped::{LAUNCHES, Shipped};
 
 /// Below this share of the time a difference is of no matter: a kernel of a few dozen instructions a
 /// warp shows what the page does not count for it, such as reads of special registers.

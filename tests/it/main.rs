@@ -1,0 +1,14 @@
+//! Everything that looks at adoprof as a whole: one program, because each links all of polars.
+
+mod adaptive;
+mod bench_figures;
+mod cli;
+mod constructed;
+mod kernels_compile;
+mod model_counts;
+mod ncu_collect;
+mod real_ncu;
+mod recorded;
+mod rule_cases;
+mod rules_on_ado;
+mod shipped;

@@ -2,8 +2,6 @@
 
 mod ranked;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::agreement;
@@ -11,6 +9,7 @@ use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
 use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
+use crate::timing::StepInfo;
 
 pub use ranked::Ranked;
 
@@ -48,93 +47,6 @@ pub struct RunDocument {
     pub ladder: String,
     /// Each step's document, in the ladder's order.
     pub steps: Vec<Document>,
-}
-
-/// A step of a ladder: what was run, how well, how fast.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepInfo {
-    /// The ladder's name.
-    pub ladder: String,
-    /// The step's name.
-    pub name: String,
-    /// The step in one line.
-    #[serde(default)]
-    pub title: String,
-    /// The problem's parameters.
-    pub size: BTreeMap<String, u64>,
-    /// True where the answer was checked and right.
-    pub verified: bool,
-    /// Largest difference from the reference, absolute; 0 where they agree exactly.
-    pub max_error: f64,
-    /// Kernel time, measured without the profiler.
-    pub time_ns: Timing,
-    /// The same with the inputs left in L2 by the run before; `None` where they don't stay there, so
-    /// that both are the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warm_ns: Option<Timing>,
-    /// Kernel time plus the transfers of inputs and outputs, ns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total_ns: Option<f64>,
-    /// Bytes that the problem needs to move, each input and output once.
-    pub bytes: u64,
-    /// Floating-point operations that the problem needs.
-    pub flops: u64,
-    /// The ladder's own figure of merit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// CPU references, where they were timed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cpu: Vec<CpuTime>,
-    /// The device's copy rate measured in the same run, bytes read plus bytes written a second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub copy_bytes_per_s: Option<f64>,
-    /// A library's routine for the same problem, timed in the same run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub library: Option<LibraryTime>,
-    /// The date of the recording; `None` for a live run.
-    pub recorded: Option<String>,
-}
-
-/// A measured time: median and the range that holds the middle 90% of the repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// Median, ns.
-    pub median: f64,
-    /// 5th percentile, ns.
-    pub low: f64,
-    /// 95th percentile, ns.
-    pub high: f64,
-    /// Repetitions.
-    pub n: usize,
-}
-
-/// A figure of merit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
-    /// The value in `unit`.
-    pub value: f64,
-    /// The unit: `GB/s`, `GFLOP/s`, `Gelements/s`.
-    pub unit: String,
-}
-
-/// A timed CPU reference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CpuTime {
-    /// Which reference: `original` or `cache-friendly`.
-    pub name: String,
-    /// Threads.
-    pub threads: usize,
-    /// Wall time, ns.
-    pub ns: f64,
-}
-
-/// How long a library's routine takes for a step's problem, on the same device and inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LibraryTime {
-    /// The routine: `cublas-sgemm`.
-    pub name: String,
-    /// Median, ns.
-    pub ns: f64,
 }
 
 /// One launch with its diagnosis.
@@ -268,15 +180,6 @@ pub struct Verdict {
     pub launch: usize,
     /// The rule.
     pub rule: String,
-}
-
-impl StepInfo {
-    /// The problem's parameters in words: `L=1024 M=1024 N=1024`.
-    #[must_use]
-    pub fn size_words(&self) -> String {
-        let parts: Vec<String> = self.size.iter().map(|(name, n)| format!("{name}={n}")).collect();
-        parts.join(" ")
-    }
 }
 
 impl RankedFinding {

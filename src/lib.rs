@@ -42,3 +42,4 @@ pub mod store;
 pub mod sweep;
 pub mod term;
 pub mod text;
+pub mod timing;

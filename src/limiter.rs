@@ -15,9 +15,9 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{StepInfo, Timing};
 use crate::finding::Bound;
 use crate::plan::VariantKind;
+use crate::timing::{StepInfo, Timing};
 
 pub use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
 pub use conclusion::conclusions;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::document::{LibraryTime, Rate, StepInfo, Timing};
 use crate::error::{Error, Result};
 use crate::launch::{Device, Prepared, Repetitions};
 use crate::plan::{Check, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::{self, Expected, HostBuffer, Tolerance};
 use crate::progress::Progress;
+use crate::timing::{LibraryTime, Rate, StepInfo, Timing};
 
 /// The seed of every fill: runs on different days and machines see the same inputs.
 pub const SEED: u64 = 1;

@@ -6,13 +6,14 @@ mod reference;
 use std::path::{Path, PathBuf};
 
 use crate::diagnose;
-use crate::document::{Document, StepInfo};
+use crate::document::Document;
 use crate::error::Result;
 use crate::export::Export;
 use crate::frame::Launch;
 use crate::ladder::Ladder;
 use crate::store::{Meta, Saved};
 use crate::text::duration;
+use crate::timing::StepInfo;
 
 pub use files::{Files, group, read_files};
 pub use reference::Reference;

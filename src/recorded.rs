@@ -3,12 +3,13 @@
 
 use rayon::prelude::*;
 
-use crate::document::{Document, StepInfo};
+use crate::document::Document;
 use crate::error::Result;
 use crate::ladder::{Ladder, Overrides};
 use crate::limiter::{self, LimiterDocument};
 use crate::profile::Profile;
 use crate::store;
+use crate::timing::StepInfo;
 
 /// A ladder with the documents of its steps.
 #[derive(Debug, Clone)]

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Rate, SCHEMA, Timing};
+use crate::document::SCHEMA;
 use crate::ladder::Tuning;
+use crate::timing::{Rate, Timing};
 
 pub use axis::Axis;
 pub use correlation::Moving;

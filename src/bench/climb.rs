@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{FIRST_FEW, LEAST_GAIN, Tally};
-use crate::document::StepInfo;
 use crate::ladder::Step;
 use crate::recorded::RecordedLadder;
+use crate::timing::StepInfo;
 
 /// The transitions of the ladders.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::collect;
 use super::output::Printer;
 use crate::cli::Collection;
-use crate::document::StepInfo;
 use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides, Step};
 use crate::launch::{Device, Prepared, place_source};
@@ -20,6 +19,7 @@ use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::store::{Environment, META_SCHEMA, Meta, Pages, Saved, Target};
 use crate::text;
+use crate::timing::StepInfo;
 
 /// A step to run live.
 pub struct Request<'a> {

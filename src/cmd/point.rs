@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::output::Printer;
 use super::{collect, live};
 use crate::cli::{Collection, PointArgs};
-use crate::document::StepInfo;
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::Launch;
 use crate::ladder::{Ladder, parse_overrides};
@@ -21,6 +20,7 @@ use crate::progress::Progress;
 use crate::store::{META_SCHEMA, Meta, Pages, Saved, Target};
 use crate::sweep::PointReport;
 use crate::sweep::correlation::is_sum;
+use crate::timing::StepInfo;
 
 pub fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
     let device = Device::open(args.device)?;

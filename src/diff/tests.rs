@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::{LaunchReport, RankedFinding, StepInfo};
+use crate::document::{LaunchReport, RankedFinding};
 use crate::export::{Export, LaunchRow, MetricRow};
 use crate::finding::Bound;
+use crate::timing::StepInfo;
 
 /// A launch of a made-up profile: kernel, metrics, rules found.
 type Made<'a> = (&'a str, &'a [(&'a str, f64)], &'a [&'a str]);

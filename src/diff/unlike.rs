@@ -3,8 +3,8 @@
 use polars::prelude::{DataFrame, PolarsResult};
 
 use super::Side;
-use crate::document::StepInfo;
 use crate::text::prefixed;
+use crate::timing::StepInfo;
 
 /// SM clocks further apart than this change times by more than the scatter that is let pass.
 const CLOCK_SHARE: f64 = 0.02;

@@ -6,9 +6,9 @@ use cudarc::cublas::{result as cublas, sys};
 use cudarc::driver::DevicePtr;
 
 use super::{Device, Prepared, Repetitions};
-use crate::document::LibraryTime;
 use crate::error::{Error, Result};
 use crate::plan::{DType, Role};
+use crate::timing::LibraryTime;
 
 /// A routine that a manifest can name as `library`.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use cudarc::driver::{CudaSlice, DevicePtrMut, result};
 
 use super::{Companion, Device, Prepared};
-use crate::document::Timing;
 use crate::error::{Error, Result};
+use crate::timing::Timing;
 
 /// When enough repetitions have been taken.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::entry::{Hint, LEDGER_SCHEMA, Outcome, Subject, promises, version};
 use crate::diff::Diff;
-use crate::document::{Document, LaunchReport, StepInfo};
+use crate::document::{Document, LaunchReport};
 use crate::finding::Estimate;
 use crate::ladder::{Ladder, Step};
 use crate::rules;
+use crate::timing::StepInfo;
 
 /// Where and when a document was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

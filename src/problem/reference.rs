@@ -6,9 +6,9 @@ use super::fill::Inputs;
 use super::{
     HostBuffer, Tolerance, access_pattern, ado, increment, matmul, padding, reduce, stencil,
 };
-use crate::document::CpuTime;
 use crate::error::{Error, Result};
 use crate::plan::{Check, DType, Plan, Role};
+use crate::timing::CpuTime;
 
 /// A CPU reference that the program carries.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,9 @@
 //! Numbers of documents in words: factors, estimates, metric values in their unit.
 
-use crate::document::{LaunchReport, Timing};
+use crate::document::LaunchReport;
 use crate::finding::{Estimate, Location};
 use crate::text::{byte_rate, bytes, count, duration, prefixed, significant};
+use crate::timing::Timing;
 
 /// A speed-up factor: `1.50×`, `14.9×`, `320×`.
 pub fn factor(value: f64) -> String {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::diff::{Diff, MetricChange};
 use crate::document::{
-    CpuTime, Document, LaunchReport, NcuAgreement, NcuOnly, NcuRule, RankedFinding, Rate,
-    RunDocument, SCHEMA, StepInfo, Timing, Utilization, Verdict,
+    Document, LaunchReport, NcuAgreement, NcuOnly, NcuRule, RankedFinding, RunDocument, SCHEMA,
+    Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};
+use crate::timing::{CpuTime, Rate, StepInfo, Timing};
 
 pub fn location() -> Location {
     Location {

@@ -1,7 +1,8 @@
 //! A ladder's run as rows: each step's time, gain and hint, and what the next step made of it.
 
-use crate::document::{Document, LaunchReport, RankedFinding, RunDocument, StepInfo};
+use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
 use crate::finding::{Bound, Estimate};
+use crate::timing::StepInfo;
 
 use crate::report::text::finding::verdict;
 

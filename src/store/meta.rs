@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::StepInfo;
 use crate::error::{Error, Result};
+use crate::timing::StepInfo;
 
 /// The version of [`Meta`]'s shape.
 pub const META_SCHEMA: &str = "adoprof-profile/1";

@@ -139,7 +139,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Rate, Timing};
+    use crate::timing::{Rate, Timing};
 
     fn close(got: Option<f64>, expected: f64) {
         assert!(got.is_some_and(|got| (got - expected).abs() < 1e-12), "{got:?} {expected}");

@@ -178,8 +178,8 @@ fn read(bytes: &[u8], identity: &Identity) -> (Vec<PointResult>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Timing;
     use crate::ladder::parse_overrides;
+    use crate::timing::Timing;
 
     fn identity() -> Identity {
         Identity { device: "H200".to_owned(), source: "00ff".to_owned(), ..Identity::default() }

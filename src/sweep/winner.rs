@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::PointResult;
-use crate::document::Timing;
+use crate::timing::Timing;
 
 /// The resolution of a CUDA event, ns (CUDA Runtime API, "Event Management": about 0.5 µs): times
 /// closer than that are equal whatever their spread.
@@ -112,7 +112,7 @@ fn best(size: &BTreeMap<String, u64>, mut group: Vec<Candidate>) -> Option<Concl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Rate;
+    use crate::timing::Rate;
 
     /// A point of a size with its 5th percentile, median and 95th percentile, µs.
     fn point(n: u64, [low, median, high]: [f64; 3]) -> PointResult {

@@ -4,7 +4,7 @@ use super::{counts, yardstick};
 use crate::cli::LimiterArgs;
 use crate::cmd::live::refuse_long;
 use crate::cmd::output::Printer;
-use crate::document::{SCHEMA, StepInfo, Timing};
+use crate::document::SCHEMA;
 use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides, Step};
 use crate::launch::{Companion, Device, Prepared, Repetitions, Residency};
@@ -14,6 +14,7 @@ use crate::limiter::{
 use crate::measure;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::timing::{StepInfo, Timing};
 
 /// What to run.
 pub struct Request<'a> {

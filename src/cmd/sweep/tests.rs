@@ -7,9 +7,9 @@ use std::process::ExitStatus;
 
 use super::walk::{Sweep, finish, free_folder};
 use super::*;
-use crate::document::Timing;
 use crate::ncu::process::Ended;
 use crate::sweep::Point;
+use crate::timing::Timing;
 
 fn ended(status: i32, stderr: &str, out: &str) -> PointResult {
     let mut result = PointResult::default();

@@ -1,11 +1,12 @@
 //! The head of a text report: what was run, where, how well, how fast.
 
-use crate::document::{Document, StepInfo};
+use crate::document::Document;
 use crate::report::number::{factor, shape, timing};
 use crate::report::text::layout::fit;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::text::{byte_rate, count_of, duration, percent, significant};
+use crate::timing::StepInfo;
 
 /// The first line of a recording, the title, and the facts of the run.
 pub fn header(page: &mut Page, document: &Document) {
@@ -179,8 +180,8 @@ fn cpu(page: &mut Page, step: &StepInfo) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::LibraryTime;
     use crate::report::samples;
+    use crate::timing::LibraryTime;
 
     #[test]
     fn a_step_is_measured_against_the_library() {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::document::Timing;
 use crate::report::Style;
 use crate::report::number::{bare, factor};
 use crate::report::text::layout::{columns, fit, pad};
@@ -11,6 +10,7 @@ use crate::report::text::table::{Column, render};
 use crate::sweep::axis::shown;
 use crate::sweep::{Conclusion, Moving, PointResult, SweepDocument};
 use crate::text::{count_of, duration, percent, significant};
+use crate::timing::Timing;
 
 /// Bars drawn unless all are asked for: the fastest.
 const MOST_BARS: usize = 30;

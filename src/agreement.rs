@@ -2,14 +2,15 @@
 //! ncu promises would not hold.
 
 mod reason;
+mod said;
 mod table;
 
-use crate::document::{NcuAgreement, NcuOnly};
 use crate::export::{NcuRuleKind, NcuRuleRow};
 use crate::finding::{Finding, Skipped};
 use crate::frame::Launch;
 use crate::model::Model;
 
+pub use said::{NcuAgreement, NcuOnly};
 pub use table::{Acts, Entry, TABLE, meaning};
 
 /// A smaller promise of ncu's is within what its own figures scatter, and not worth an answer,

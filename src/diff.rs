@@ -12,61 +12,9 @@ mod unlike;
 use std::collections::BTreeMap;
 
 use polars::prelude::PolarsResult;
-use serde::{Deserialize, Serialize};
 
-use crate::document::{Document, SCHEMA};
+use crate::document::{Diff, Document, SCHEMA};
 use crate::frame::Frames;
-
-/// What moved between a baseline and a new profile.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Diff {
-    /// Always [`SCHEMA`].
-    #[serde(default)]
-    pub schema: String,
-    /// The baseline, as the user named it.
-    pub base: String,
-    /// The new profile, as the user named it.
-    pub new: String,
-    /// Unlike things: problem sizes, GPUs, clocks, versions. Each one sentence.
-    pub warnings: Vec<String>,
-    /// Base time over new time, measured without the profiler where both have it; `None` where the
-    /// two can't be compared.
-    pub speedup: Option<f64>,
-    /// Metrics that both sides have, over all launches that were compared; 0 where nothing was.
-    #[serde(default)]
-    pub metrics_compared: usize,
-    /// Metrics that moved, the key ones first; key metrics stand here even where they did not move.
-    pub metrics: Vec<MetricChange>,
-    /// Findings of the baseline that are gone.
-    pub gone: Vec<String>,
-    /// Findings that are new.
-    pub come: Vec<String>,
-    /// Findings in both.
-    pub kept: Vec<String>,
-}
-
-/// One metric in both profiles.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MetricChange {
-    /// The kernel, where several launches were compared; empty where there is one.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub kernel: String,
-    /// ncu's metric name.
-    pub metric: String,
-    /// A title for people, empty for metrics outside the catalogue.
-    pub title: String,
-    /// The unit.
-    pub unit: String,
-    /// The baseline's value.
-    pub base: f64,
-    /// The new value.
-    pub new: f64,
-    /// `better`, `worse`, `same` where it did not move, or `neither` where the metric has no better
-    /// side or the profiles are unlike.
-    pub direction: String,
-    /// True for the metrics shown first.
-    pub key: bool,
-}
 
 /// One of the two profiles.
 #[derive(Debug, Clone)]

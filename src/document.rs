@@ -1,16 +1,18 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
+mod diff;
 mod ranked;
 
 use serde::{Deserialize, Serialize};
 
 use crate::agreement;
 use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
-use crate::diff::Diff;
 use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::timing::StepInfo;
 
+pub use crate::agreement::{NcuAgreement, NcuOnly};
+pub use diff::{Diff, MetricChange};
 pub use ranked::Ranked;
 
 /// The version of the document's shape.
@@ -111,32 +113,6 @@ pub struct NcuRule {
     pub estimate_percent: Option<f64>,
     /// True where the estimate is of the whole kernel's time.
     pub global: bool,
-}
-
-/// What ncu's rules say of the fault of a finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NcuAgreement {
-    /// ncu's rule name.
-    pub rule: String,
-    /// ncu's estimate, percent.
-    pub estimate_percent: Option<f64>,
-    /// True where the estimate is of the whole kernel's time.
-    pub global: bool,
-}
-
-/// What ncu promises and no finding does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NcuOnly {
-    /// ncu's rule name.
-    pub rule: String,
-    /// ncu's estimate, percent.
-    pub estimate_percent: f64,
-    /// True where the estimate is of the whole kernel's time.
-    pub global: bool,
-    /// The faults that it means, by our names; empty where it means none.
-    pub faults: Vec<String>,
-    /// Why it would not hold, or could not be checked: one sentence.
-    pub reason: String,
 }
 
 /// A finding with its place in the ranking, as the contract spells it.

@@ -23,8 +23,7 @@ use serde::Serialize;
 
 use crate::bench::BenchDocument;
 use crate::cli::TableFormat;
-use crate::diff::Diff;
-use crate::document::{Document, RunDocument};
+use crate::document::{Diff, Document, RunDocument};
 use crate::ledger::LedgerDocument;
 use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;

@@ -5,8 +5,7 @@ use std::path::Path;
 use super::analyze;
 use super::output::Printer;
 use crate::cli::{Calibrate, LedgerArgs, LedgerSource, TableFormat};
-use crate::diff::Diff;
-use crate::document::Document;
+use crate::document::{Diff, Document};
 use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::ledger::{

@@ -2,7 +2,7 @@
 
 use polars::prelude::*;
 
-use super::MetricChange;
+use crate::document::MetricChange;
 use crate::metric::stall::StallReason;
 use crate::metric::{self, Better};
 

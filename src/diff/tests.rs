@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::{LaunchReport, RankedFinding};
+use crate::document::{LaunchReport, MetricChange, RankedFinding};
 use crate::export::{Export, LaunchRow, MetricRow};
 use crate::finding::Bound;
 use crate::timing::StepInfo;

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{Hint, LEDGER_SCHEMA, Outcome, Subject, promises, version};
-use crate::diff::Diff;
-use crate::document::{Document, LaunchReport};
+use crate::document::{Diff, Document, LaunchReport};
 use crate::finding::Estimate;
 use crate::ladder::{Ladder, Step};
 use crate::rules;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::diff::Diff;
-use crate::document::Document;
+use crate::document::{Diff, Document};
 use crate::finding::Estimate;
 use crate::ladder::Ladder;
 use crate::report::samples;

@@ -6,8 +6,7 @@ pub(super) mod bench;
 use std::io::{self, Write};
 
 use super::steps::{Gain, rows};
-use crate::diff::Diff;
-use crate::document::{Document, RunDocument};
+use crate::document::{Diff, Document, RunDocument};
 use crate::text::printable;
 
 /// The columns of a document's CSV.

@@ -9,8 +9,7 @@ use std::io::{self, Write};
 
 use super::number::{estimate, place, timing};
 use super::steps::{is_roof, rows};
-use crate::diff::Diff;
-use crate::document::{Document, RankedFinding, RunDocument};
+use crate::document::{Diff, Document, RankedFinding, RunDocument};
 use crate::report::markdown::tables::{
     code, diff_table, escape, evidence_table, launch_table, run_table,
 };

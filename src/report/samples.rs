@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::diff::{Diff, MetricChange};
 use crate::document::{
-    Document, LaunchReport, NcuAgreement, NcuOnly, NcuRule, RankedFinding, RunDocument, SCHEMA,
-    Utilization, Verdict,
+    Diff, Document, LaunchReport, MetricChange, NcuAgreement, NcuOnly, NcuRule, RankedFinding,
+    RunDocument, SCHEMA, Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};

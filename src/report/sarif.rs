@@ -4,8 +4,7 @@
 use serde_json::{Value, json};
 
 use super::number::estimate;
-use crate::diff::Diff;
-use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
+use crate::document::{Diff, Document, LaunchReport, RankedFinding, RunDocument};
 use crate::finding::Location;
 
 /// Gains below this are notes: smaller than what most timings scatter.

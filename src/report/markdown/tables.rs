@@ -1,7 +1,6 @@
 //! Markdown's tables, and text from outside made safe inside Markdown.
 
-use crate::diff::{Diff, MetricChange};
-use crate::document::Document;
+use crate::document::{Diff, Document, MetricChange};
 use crate::report::markdown::push;
 use crate::report::number::{bare, change, estimate, extent, factor, metric};
 use crate::report::steps::Row;

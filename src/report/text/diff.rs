@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::diff::{Diff, MetricChange};
+use crate::document::{Diff, MetricChange};
 use crate::report::Style;
 use crate::report::number::{bare, change, factor};
 use crate::report::text::page::{Ink, Page};

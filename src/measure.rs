@@ -88,7 +88,7 @@ pub fn measure(
     let warm_ns = prepared.time_warm(device, &Repetitions::default())?;
     let cpu = if options.cpu {
         progress.stage(format!("{}: timing the CPU references", plan.step));
-        problem::reference::cpu_times(&plan, inputs)?
+        problem::catalogue::cpu_times(&plan, inputs)?
     } else {
         Vec::new()
     };
@@ -175,7 +175,7 @@ fn expected(
         Check::Reference => Ok(Vec::new()),
         Check::Builtin(name) => {
             progress.stage(format!("{}: computing the answer on the CPU", plan.step));
-            problem::reference::run(name, plan, inputs)?
+            problem::catalogue::run(name, plan, inputs)?
                 .into_iter()
                 .map(|expected| Ok((place(&expected.buffer)?, expected)))
                 .collect()

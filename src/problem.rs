@@ -4,6 +4,7 @@
 pub mod access_pattern;
 pub mod ado;
 pub mod buffer;
+pub mod catalogue;
 pub mod compare;
 pub mod fill;
 pub mod half;
@@ -11,8 +12,10 @@ pub mod increment;
 pub mod matmul;
 pub mod padding;
 pub mod precision;
+mod real;
 pub mod reduce;
 pub mod reference;
+pub mod routine;
 pub mod stencil;
 
 pub use buffer::HostBuffer;

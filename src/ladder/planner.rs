@@ -15,7 +15,7 @@ use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::plan;
 use crate::plan::{Buffer, Check, Fill, Place, Plan};
-use crate::problem::reference;
+use crate::problem::catalogue;
 use crate::text::printable;
 
 /// The problem size of a step with the user's overrides.
@@ -217,7 +217,7 @@ impl Planner<'_> {
             .flat_map(|launch| &launch.args)
             .filter_map(|argument| argument.get_ref().buffer())
             .collect();
-        let builtin = reference::find(self.ladder.manifest.reference.get_ref());
+        let builtin = catalogue::find(self.ladder.manifest.reference.get_ref());
         let checked = |name: &str| {
             builtin
                 .is_some_and(|builtin| builtin.buffers.iter().any(|(needed, ..)| *needed == name))

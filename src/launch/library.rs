@@ -7,36 +7,8 @@ use cudarc::driver::DevicePtr;
 
 use super::{Device, Prepared, Repetitions};
 use crate::error::{Error, Result};
-use crate::plan::{DType, Role};
+use crate::problem::routine::{self, Routine};
 use crate::timing::LibraryTime;
-
-/// A routine that a manifest can name as `library`.
-#[derive(Debug, Clone, Copy)]
-pub struct Routine {
-    /// Its name.
-    pub name: &'static str,
-    /// The parameter that is the extent of its square matrices.
-    pub parameter: &'static str,
-    /// Buffers that it works on, with their roles and element types.
-    pub buffers: &'static [(&'static str, Role, DType)],
-}
-
-/// The routines that the program can time.
-pub const ROUTINES: &[Routine] = &[Routine {
-    name: "cublas-sgemm",
-    parameter: "n",
-    buffers: &[
-        ("A", Role::Input, DType::F32),
-        ("B", Role::Input, DType::F32),
-        ("C", Role::Output, DType::F32),
-    ],
-}];
-
-/// The routine of that name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Routine> {
-    ROUTINES.iter().find(|routine| routine.name == name)
-}
 
 impl Prepared {
     /// Times the library routine that the plan names, on the step's inputs and into its outputs.
@@ -50,7 +22,9 @@ impl Prepared {
         device: &Device,
         repetitions: &Repetitions,
     ) -> Result<Option<LibraryTime>> {
-        let Some(routine) = self.plan.library.as_deref().and_then(find) else { return Ok(None) };
+        let Some(routine) = self.plan.library.as_deref().and_then(routine::find) else {
+            return Ok(None);
+        };
         let gemm = Gemm::new(self, routine)?;
         // The first call loads the library's kernels and chooses among them.
         self.between_events(|| gemm.launch())?;
@@ -184,14 +158,3 @@ fn preload() {
 
 /// cuBLAS in a CUDA toolkit's usual place.
 const TOOLKIT: &str = "/usr/local/cuda/lib64/libcublas.so";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn routines_are_found_by_name() {
-        assert_eq!(find("cublas-sgemm").map(|routine| routine.parameter), Some("n"));
-        assert!(find("cublas").is_none());
-    }
-}

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::fill::Inputs;
 use super::precision::{Bounds, F64_INTEGERS, F64_ROUNDOFF, gamma};
-use super::reference::{Expected, Reference, all_threads, f64_input, with_threads};
+use super::reference::{Expected, Reference, all_threads, buffer, f64_input, with_threads};
 use super::{HostBuffer, Tolerance};
 use crate::error::{Error, Result};
 use crate::plan::{DType, Plan, Role};
@@ -29,12 +29,7 @@ pub const REFERENCE: Reference = Reference {
 /// Otherwise a value passes at most five roundings, and one more covers the reference's own; the
 /// terms' magnitudes come to at most |here| + (|below| + 2·|here| + |above|) / 4 ≤ 2a.
 fn expected(plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
-    let field = plan.buffers.iter().find(|buffer| buffer.name == "field").map(Bounds::of);
-    let bounds = field.ok_or_else(|| {
-        Error::Usage(format!(
-            "the reference `{NAME}` needs a buffer `field`; add it to the manifest"
-        ))
-    })?;
+    let bounds = Bounds::of(buffer(NAME, "field", plan)?);
     let exact = bounds.whole && 8.0 * bounds.magnitude <= F64_INTEGERS;
     let tolerance = if exact {
         Tolerance::EXACT

@@ -9,11 +9,10 @@
 
 mod expected;
 
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, Mul};
-
 use rayon::prelude::*;
 
+use super::real::Real;
+use super::reference::with_threads;
 use crate::error::{Error, Result};
 
 pub use expected::REFERENCE;
@@ -55,35 +54,6 @@ impl Size {
 /// A CPU version: input, matrix, size, threads.
 pub type Solver = fn(&[f32], &[f32], Size, usize) -> Result<Vec<f32>>;
 
-/// What the references add up in: f32 as the kernels do, f64 for the expected answer.
-pub trait Real:
-    Copy
-    + Default
-    + Send
-    + Sync
-    + From<f32>
-    + Sum
-    + AddAssign
-    + Add<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-{
-    /// A count, rounded to the type.
-    fn count(count: usize) -> Self;
-}
-
-impl Real for f32 {
-    fn count(count: usize) -> Self {
-        count as f32
-    }
-}
-
-impl Real for f64 {
-    fn count(count: usize) -> Self {
-        count as f64
-    }
-}
-
 /// The loop order of the literature's CPU version: the average runs over the vectors outside and
 /// over the components inside, so that it strides through the input by M.
 ///
@@ -121,7 +91,7 @@ pub fn cache_friendly<R: Real>(
     threads: usize,
 ) -> Result<Vec<R>> {
     solve(input, matrix, size, threads, |set, products| {
-        let vectors = R::count(size.vectors);
+        let vectors = R::rounded(size.vectors as f64);
         let average: Vec<R> =
             set.chunks_exact(size.vectors).map(|values| sum::<R>(values) / vectors).collect();
         for (product, row) in products.iter_mut().zip(matrix.chunks_exact(size.components)) {
@@ -140,10 +110,7 @@ fn solve<R: Real>(
     one_set: impl Fn(&[f32], &mut [R]) + Sync,
 ) -> Result<Vec<R>> {
     debug_assert_eq!(matrix.len(), size.components * size.components);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
-    })?;
-    Ok(pool.install(|| {
+    with_threads(threads, || {
         let mut by_set = vec![R::default(); size.sets * size.components];
         input
             .par_chunks_exact(size.vectors * size.components)
@@ -156,7 +123,7 @@ fn solve<R: Real>(
             }
         });
         output
-    }))
+    })
 }
 
 /// Independent partial sums, one for every lane of a wide vector register.

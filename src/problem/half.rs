@@ -1,37 +1,28 @@
 //! IEEE 754 binary16 as its 16 bits: 1 sign, 5 exponent (bias 15), 10 fraction.
 
+use half::f16;
+
 /// The value of a half; NaN for every NaN pattern.
 #[must_use]
 pub fn to_f64(bits: u16) -> f64 {
-    let fraction = f64::from(bits & 0x3ff);
-    let magnitude = match (bits >> 10) & 0x1f {
-        0 => fraction * 2.0_f64.powi(-24),
-        0x1f if fraction == 0.0 => f64::INFINITY,
-        0x1f => f64::NAN,
-        exponent => (1024.0 + fraction) * 2.0_f64.powi(i32::from(exponent) - 25),
-    };
-    if bits & 0x8000 == 0 { magnitude } else { -magnitude }
+    f16::from_bits(bits).to_f64()
 }
 
 /// The nearest half, ties to even; what is too large becomes infinite.
+///
+/// [`f16::from_f64`] rounds by way of f32, so twice, on CPUs that convert f32 in hardware. What is
+/// rounded to odd first is rounded right the second time: a value beside a tie stays beside it.
 #[must_use]
 pub fn from_f64(value: f64) -> u16 {
-    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
-    let magnitude = value.abs();
-    if magnitude.is_nan() {
-        return sign | 0x7e00;
-    }
-    // 65520 lies halfway between the largest half and the next step, and rounds up to infinity.
-    if magnitude >= 65520.0 {
-        return sign | 0x7c00;
-    }
-    // The exponent of the value's binade; below 2^-14 halves are as dense as in that binade.
-    let biased = (magnitude.to_bits() >> 52) as i32;
-    let exponent = (biased - 1023).max(-14);
-    // The distance of halves there is 2^(exponent - 10): scaled, the value rounds to an integer.
-    let steps = (magnitude * 2.0_f64.powi(10 - exponent)).round_ties_even() as u16;
-    // A carry out of the fraction runs on into the exponent, as it should.
-    sign | (((exponent + 14) as u16) << 10).wrapping_add(steps)
+    let near = value as f32;
+    let wide = f64::from(near);
+    let is_odd = near.to_bits() & 1 == 1;
+    let odd = match wide.partial_cmp(&value) {
+        Some(std::cmp::Ordering::Less) if !is_odd => near.next_up(),
+        Some(std::cmp::Ordering::Greater) if !is_odd => near.next_down(),
+        _ => near,
+    };
+    f16::from_f32(odd).to_bits()
 }
 
 /// The next half towards negative infinity.
@@ -77,6 +68,9 @@ mod tests {
         assert_eq!(from_f64(65520.0), 0x7c00);
         assert_eq!(from_f64(f64::NEG_INFINITY), 0xfc00);
         assert_eq!(from_f64(1e-9), 0);
+        // Just beside a tie, closer than an f32 can tell.
+        assert_eq!(from_f64(2049.0 + 1e-9), from_f64(2050.0));
+        assert_eq!(from_f64(2051.0 - 1e-9), from_f64(2050.0));
         assert!(to_f64(from_f64(f64::NAN)).is_nan());
     }
 

@@ -6,8 +6,9 @@ pub use expected::REFERENCE;
 
 use rayon::prelude::*;
 
+use super::real::Real;
+use super::reference::with_threads;
 use crate::error::{Error, Result};
-use crate::problem::ado::Real;
 
 /// Rows of C that a microkernel computes. With [`COLUMNS`] it keeps 32 sums: eight of the sixteen
 /// vector registers that every x86-64 has, leaving room for its operands.
@@ -73,13 +74,6 @@ pub fn blocked<R: Real>(a: &[f32], b: &[f32], n: usize, threads: usize) -> Resul
             .for_each(|(c, a)| strip(c, a, b, n));
         c
     })
-}
-
-fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
-    })?;
-    Ok(pool.install(work))
 }
 
 /// Some rows of C from the same rows of A and all of B.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::fill::Inputs;
 use super::precision::{Bounds, F64_INTEGERS, F64_ROUNDOFF, gamma};
-use super::reference::{Expected, Reference, all_threads, f64_input, with_threads};
+use super::reference::{Expected, Reference, all_threads, buffer, f64_input, with_threads};
 use super::{HostBuffer, Tolerance};
 use crate::error::{Error, Result};
 use crate::plan::{DType, Plan, Role};
@@ -27,12 +27,7 @@ pub const REFERENCE: Reference = Reference {
 /// where that is at most 2^53, in any order. Otherwise each side rounds at most K − 1 times, and the
 /// terms' magnitudes come to at most a·K.
 fn expected(plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
-    let buffer = plan.buffers.iter().find(|buffer| buffer.name == "values").map(Bounds::of);
-    let bounds = buffer.ok_or_else(|| {
-        Error::Usage(format!(
-            "the reference `{NAME}` needs a buffer `values`; add it to the manifest"
-        ))
-    })?;
+    let bounds = Bounds::of(buffer(NAME, "values", plan)?);
     let length = length(plan) as f64;
     let largest = bounds.magnitude * length;
     let exact = bounds.whole && largest <= F64_INTEGERS;

@@ -1,14 +1,9 @@
-//! CPU references by name: the right answer, and how long a CPU takes for it.
-
-use std::time::Instant;
+//! What a CPU reference is, and what all of them need.
 
 use super::fill::Inputs;
-use super::{
-    HostBuffer, Tolerance, access_pattern, ado, increment, matmul, padding, reduce, stencil,
-};
+use super::{HostBuffer, Tolerance};
 use crate::error::{Error, Result};
-use crate::plan::{Check, DType, Plan, Role};
-use crate::timing::CpuTime;
+use crate::plan::{Buffer, DType, Plan, Role};
 
 /// A CPU reference that the program carries.
 #[derive(Debug, Clone, Copy)]
@@ -28,24 +23,6 @@ pub struct Reference {
 /// A CPU version of a problem: runs it once on so many threads and returns what it computed.
 pub type Version = fn(&Plan, &Inputs, usize) -> Result<HostBuffer>;
 
-/// The references that the program carries.
-pub const REFERENCES: &[Reference] = &[
-    ado::REFERENCE,
-    reduce::REFERENCE,
-    reduce::REFERENCE_INT,
-    increment::REFERENCE,
-    access_pattern::REFERENCE,
-    padding::REFERENCE,
-    matmul::REFERENCE,
-    stencil::REFERENCE,
-];
-
-/// The reference of that name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Reference> {
-    REFERENCES.iter().find(|reference| reference.name == name)
-}
-
 /// The right answer of one output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
@@ -57,45 +34,6 @@ pub struct Expected {
     pub tolerance: Tolerance,
     /// True where every order of summation gives exactly these values.
     pub exact: bool,
-}
-
-/// Computes the expected answers of a plan with a built-in reference, on all threads.
-///
-/// # Errors
-/// [`Error::Usage`] for an unknown reference, for inputs that don't fit it, and for sums too long
-/// to be checked.
-pub fn run(name: &str, plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
-    let reference = find(name).ok_or_else(|| {
-        Error::Usage(format!(
-            "the program has no CPU reference `{}`; it has: {}",
-            crate::text::printable(name),
-            REFERENCES.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
-        ))
-    })?;
-    (reference.expected)(plan, inputs)
-}
-
-/// Times the CPU versions of a plan's reference, each with one and with all threads. Plans that are
-/// checked against another step have none.
-///
-/// # Errors
-/// [`Error::Usage`] for inputs that don't fit the reference.
-pub fn cpu_times(plan: &Plan, inputs: &Inputs) -> Result<Vec<CpuTime>> {
-    let Check::Builtin(name) = &plan.check else { return Ok(Vec::new()) };
-    let Some(reference) = find(name) else { return Ok(Vec::new()) };
-    let mut thread_counts = vec![1, all_threads()];
-    thread_counts.dedup();
-    let mut times = Vec::new();
-    for (name, version) in reference.versions {
-        for threads in thread_counts.iter().copied() {
-            let start = Instant::now();
-            let output = version(plan, inputs, threads)?;
-            let ns = start.elapsed().as_nanos() as f64;
-            std::hint::black_box(&output);
-            times.push(CpuTime { name: (*name).to_owned(), threads, ns });
-        }
-    }
-    Ok(times)
 }
 
 /// As many threads as the machine runs at once.
@@ -139,4 +77,16 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
         Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
     })?;
     Ok(pool.install(work))
+}
+
+/// A buffer of a plan by its name in the manifest.
+///
+/// # Errors
+/// [`Error::Usage`] where there is none.
+pub fn buffer<'a>(reference: &str, name: &str, plan: &'a Plan) -> Result<&'a Buffer> {
+    plan.buffers.iter().find(|buffer| buffer.name == name).ok_or_else(|| {
+        Error::Usage(format!(
+            "the reference `{reference}` needs a buffer `{name}`; add it to the manifest"
+        ))
+    })
 }

@@ -9,10 +9,10 @@
 
 mod expected;
 
-use std::ops::{Add, Mul, Sub};
-
 use rayon::prelude::*;
 
+use super::real::Real;
+use super::reference::with_threads;
 use crate::error::{Error, Result};
 
 pub use expected::REFERENCE;
@@ -117,33 +117,6 @@ impl Grid {
     }
 }
 
-/// What the references compute in: f32 as the kernels do, f64 for the expected answer.
-pub trait Number:
-    Copy
-    + Default
-    + Send
-    + Sync
-    + From<f32>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-{
-    /// A weight, rounded to the type.
-    fn weight(weight: f64) -> Self;
-}
-
-impl Number for f32 {
-    fn weight(weight: f64) -> Self {
-        weight as f32
-    }
-}
-
-impl Number for f64 {
-    fn weight(weight: f64) -> Self {
-        weight
-    }
-}
-
 /// The fields of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a> {
@@ -163,7 +136,7 @@ pub type Solver = fn(Fields, Grid, usize) -> Result<Vec<f32>>;
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
 pub fn by_points(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<f32>> {
-    let weights: Vec<f32> = grid.weights().into_iter().map(f32::weight).collect();
+    let weights: Vec<f32> = grid.weights().into_iter().map(f32::rounded).collect();
     let steps = [1, grid.pitch, grid.plane()];
     solve(fields, grid, threads, |first, laplacian| {
         for (x, laplacian) in laplacian.iter_mut().enumerate() {
@@ -185,8 +158,8 @@ pub fn by_points(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<f32>>
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn by_rows<T: Number>(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<T>> {
-    let weights: Vec<T> = grid.weights().into_iter().map(T::weight).collect();
+pub fn by_rows<T: Real>(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<T>> {
+    let weights: Vec<T> = grid.weights().into_iter().map(T::rounded).collect();
     let steps = [1, grid.pitch, grid.plane()];
     solve(fields, grid, threads, |first, laplacian| {
         let row = |start: usize| &fields.cur[start..start + laplacian.len()];
@@ -209,7 +182,7 @@ pub fn by_rows<T: Number>(fields: Fields, grid: Grid, threads: usize) -> Result<
                 let along_x = T::from(*left) + T::from(*right);
                 let along_y = T::from(*south) + T::from(*north);
                 let along_z = T::from(*under) + T::from(*over);
-                *sum = *sum + *weight * (along_x + along_y + along_z);
+                *sum += *weight * (along_x + along_y + along_z);
             }
         }
         laplacian.copy_from_slice(&sums);
@@ -218,17 +191,14 @@ pub fn by_rows<T: Number>(fields: Fields, grid: Grid, threads: usize) -> Result<
 
 /// Runs `laplacian_of_row` on every row with so many threads and finishes the step. It gets the
 /// place in cur of the row's first point, and room for the row's Laplacians.
-fn solve<T: Number>(
+fn solve<T: Real>(
     fields: Fields,
     grid: Grid,
     threads: usize,
     laplacian_of_row: impl Fn(usize, &mut [T]) + Sync,
 ) -> Result<Vec<T>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
-    })?;
     let [nx, ny, _] = grid.points;
-    Ok(pool.install(|| {
+    with_threads(threads, || {
         let mut next = vec![T::default(); fields.prev.len()];
         let rows = next.par_chunks_exact_mut(nx).enumerate();
         let rows = rows.zip(fields.prev.par_chunks_exact(nx).zip(fields.vsq.par_chunks_exact(nx)));
@@ -242,7 +212,7 @@ fn solve<T: Number>(
             }
         });
         next
-    }))
+    })
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::ladder::manifest::Buffer;
 use crate::ladder::nearest::hint;
 use crate::plan::{DType, Fill, Role};
+use crate::problem::catalogue;
 use crate::problem::precision::Range;
-use crate::problem::reference;
 use crate::text::printable;
 
 impl Checker<'_> {
@@ -155,8 +155,8 @@ impl Checker<'_> {
             }
             return Ok(());
         }
-        let Some(builtin) = reference::find(name) else {
-            let known: Vec<&str> = reference::REFERENCES
+        let Some(builtin) = catalogue::find(name) else {
+            let known: Vec<&str> = catalogue::REFERENCES
                 .iter()
                 .map(|reference| reference.name)
                 .chain(manifest.steps.iter().map(|step| step.name.get_ref().as_str()))

@@ -3,15 +3,15 @@
 use super::Checker;
 use crate::error::Result;
 use crate::ladder::nearest::hint;
-use crate::launch::library;
+use crate::problem::routine;
 use crate::text::printable;
 
 impl Checker<'_> {
     /// The routine is one that the program knows, and the ladder has what it works on.
     pub(super) fn library(&self) -> Result<()> {
         let Some(name) = &self.manifest.library else { return Ok(()) };
-        let Some(routine) = library::find(name.get_ref()) else {
-            let known: Vec<&str> = library::ROUTINES.iter().map(|routine| routine.name).collect();
+        let Some(routine) = routine::find(name.get_ref()) else {
+            let known: Vec<&str> = routine::ROUTINES.iter().map(|routine| routine.name).collect();
             return self.fail(
                 name,
                 format!(

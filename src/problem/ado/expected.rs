@@ -1,11 +1,11 @@
 //! The expected answer of the ADO workload, and how far an answer may be from it.
 
 use super::{Size, Solver, cache_friendly, original};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
-use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
+use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_input};
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `ado`.
@@ -72,14 +72,7 @@ impl<'a> Problem<'a> {
 /// f32 holds every multiple of 1/M up to 2^24/M. So all intermediates are exact where a·M ≤ 2^24
 /// and a·b·L·M ≤ 2^24. (The literature's values 1 and 2 at 1024³: 4·2^20 = 2^22.)
 fn precision(plan: &Plan, size: Size) -> Result<([Bounds; 2], bool)> {
-    let bounds = |name: &str| {
-        let buffer = plan.buffers.iter().find(|buffer| buffer.name == name);
-        buffer.map(Bounds::of).ok_or_else(|| {
-            Error::Usage(format!(
-                "the reference `ado` needs a buffer `{name}`; add it to the manifest"
-            ))
-        })
-    };
+    let bounds = |name: &str| buffer("ado", name, plan).map(Bounds::of);
     let [input, matrix] = [bounds("input")?, bounds("matrix")?];
     let (vectors, components) = (size.vectors as f64, size.components as f64);
     let exact = input.whole
@@ -111,7 +104,7 @@ mod tests {
     use super::*;
     use crate::ladder::Ladder;
     use crate::ladder::overrides::parse_overrides;
-    use crate::problem::reference::{cpu_times, run};
+    use crate::problem::catalogue::{cpu_times, run};
     use crate::problem::{compare, fill};
 
     fn plan(size: &str) -> Plan {

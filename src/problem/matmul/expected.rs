@@ -1,11 +1,11 @@
 //! The expected answer of the matrix product, and how far an answer may be from it.
 
 use super::{Solver, blocked, extent, row_by_row};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
-use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
+use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_input};
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `matmul`.
@@ -50,14 +50,7 @@ fn expected(plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
 }
 
 fn bounds(plan: &Plan) -> Result<[Bounds; 2]> {
-    let bounds = |name: &str| {
-        let buffer = plan.buffers.iter().find(|buffer| buffer.name == name);
-        buffer.map(Bounds::of).ok_or_else(|| {
-            Error::Usage(format!(
-                "the reference `matmul` needs a buffer `{name}`; add it to the manifest"
-            ))
-        })
-    };
+    let bounds = |name: &str| buffer("matmul", name, plan).map(Bounds::of);
     Ok([bounds("A")?, bounds("B")?])
 }
 
@@ -87,7 +80,7 @@ mod tests {
     use crate::ladder::Ladder;
     use crate::ladder::overrides::parse_overrides;
     use crate::plan::Fill;
-    use crate::problem::reference::{cpu_times, run};
+    use crate::problem::catalogue::{cpu_times, run};
     use crate::problem::{compare, fill};
 
     fn plan(size: &str) -> Plan {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Buffer, DType, Fill, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_INTEGERS};
-use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
+use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_input};
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `reduce`: floats.
@@ -69,11 +69,7 @@ fn expected_int(_: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
 
 fn expected_float(plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
     let values = floats(inputs)?;
-    let buffer = plan.buffers.iter().find(|buffer| buffer.name == "values").ok_or_else(|| {
-        Error::Usage(
-            "the reference `reduce` needs a buffer `values`; add it to the manifest".into(),
-        )
-    })?;
+    let buffer = buffer("reduce", "values", plan)?;
     let sum: f64 = in_lanes(values, all_threads())?;
     let exact = is_exact(buffer);
     let tolerance = if exact { Tolerance::EXACT } else { tolerance(buffer)? };
@@ -119,8 +115,8 @@ mod tests {
     use super::*;
     use crate::ladder::{Ladder, parse_overrides};
     use crate::plan::Place;
+    use crate::problem::catalogue::{cpu_times, run};
     use crate::problem::fill;
-    use crate::problem::reference::{cpu_times, run};
 
     fn buffer(elements: u64, fill: Fill) -> Buffer {
         Buffer {

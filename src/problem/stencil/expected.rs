@@ -1,11 +1,11 @@
 //! The expected answer of a wave step, and how far an answer may be from it.
 
 use super::{Fields, Grid, Solver, by_points, by_rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::{DType, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::precision::{self, Bounds, F32_ROUNDOFF};
-use crate::problem::reference::{Expected, Reference, all_threads, f32_input};
+use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_input};
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `stencil`.
@@ -59,11 +59,7 @@ struct Field {
 
 impl Field {
     fn of(plan: &Plan, name: &str) -> Result<Self> {
-        let buffer = plan.buffers.iter().find(|buffer| buffer.name == name).ok_or_else(|| {
-            Error::Usage(format!(
-                "the reference `stencil` needs a buffer `{name}`; add it to the manifest"
-            ))
-        })?;
+        let buffer = buffer("stencil", name, plan)?;
         let quantisation = precision::quantisation(plan, name);
         Ok(Self { magnitude: Bounds::of(buffer).magnitude, quantisation })
     }
@@ -100,7 +96,7 @@ mod tests {
     use super::*;
     use crate::ladder::Ladder;
     use crate::ladder::overrides::parse_overrides;
-    use crate::problem::reference::{cpu_times, run};
+    use crate::problem::catalogue::{cpu_times, run};
     use crate::problem::{compare, fill};
 
     fn plan(step: &str, size: &str) -> Plan {

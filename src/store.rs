@@ -9,6 +9,7 @@
 //! report-2.ncu-rep   that of a second run, where the first left something undecided
 //! ```
 
+mod embedded;
 mod meta;
 mod packing;
 mod recordings;

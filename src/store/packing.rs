@@ -10,7 +10,7 @@ use std::io::Read;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::get_dict_id_from_frame;
 
-use super::recordings::dictionaries;
+use super::embedded::dictionaries;
 
 /// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More
 /// is taken for damage.

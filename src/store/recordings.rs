@@ -3,19 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use include_dir::{Dir, DirEntry, File, include_dir};
+use include_dir::{Dir, DirEntry};
 
+use super::embedded::{PROFILES, file, folder, inner};
 use super::packing::unpack;
 use super::{META_FILE, Meta, Pages, Saved};
 use crate::error::{Error, Result};
-
-static PROFILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/profiles");
-
-/// The dictionaries that pages are packed with, `profiles/<kind>.dictionary`.
-pub(super) fn dictionaries() -> impl Iterator<Item = &'static [u8]> {
-    let named = |file: &&File| file.path().extension().is_some_and(|end| end == "dictionary");
-    PROFILES.files().filter(named).map(File::contents)
-}
 
 /// Every recording's folder (`ado/v2`) with what it says of itself.
 ///
@@ -28,22 +21,6 @@ pub fn recordings() -> Result<Vec<(String, Meta)>> {
 /// The recordings of one ladder, which lie in the folder of its name.
 fn of_ladder(ladder: &str) -> Result<Vec<(String, Meta)>> {
     inner(&PROFILES, ladder).map_or_else(|| Ok(Vec::new()), under)
-}
-
-/// The folder of a name in a folder. `Dir::get_dir` and `Dir::get_file` compare whole paths with those
-/// of all entries, for hundreds of recordings of each a noticeable part of the time of reading them.
-fn inner(folder: &'static Dir, name: &str) -> Option<&'static Dir<'static>> {
-    folder.dirs().find(|inner| inner.path().file_name().is_some_and(|last| last == name))
-}
-
-/// The file of a name in a folder.
-fn file(folder: &'static Dir, name: &str) -> Option<&'static File<'static>> {
-    folder.files().find(|file| file.path().file_name().is_some_and(|last| last == name))
-}
-
-/// The folder of a recording, by what [`recordings`] names it.
-fn folder(name: &str) -> Option<&'static Dir<'static>> {
-    Path::new(name).iter().try_fold(&PROFILES, |folder, part| inner(folder, part.to_str()?))
 }
 
 fn under(folder: &'static Dir) -> Result<Vec<(String, Meta)>> {
@@ -103,19 +80,19 @@ pub fn recorded_file(ladder: &str, step: &str, name: &str) -> Option<&'static st
     file(inner(inner(&PROFILES, ladder)?, step)?, name)?.contents_utf8()
 }
 
-fn read(folder: &str, mut meta: Meta) -> Result<Saved> {
+fn read(name: &str, mut meta: Meta) -> Result<Saved> {
     if let Some(step) = &mut meta.step {
         step.recorded = Some(meta.environment.date.clone());
     }
-    let place = self::folder(folder);
-    let page = |name: &str| -> Result<String> {
-        let name = format!("{name}.csv.zst");
-        let Some(file) = place.and_then(|place| file(place, &name)) else {
+    let place = folder(name);
+    let page = |page: &str| -> Result<String> {
+        let page = format!("{page}.csv.zst");
+        let Some(file) = place.and_then(|place| file(place, &page)) else {
             return Ok(String::new());
         };
         unpack(file.contents()).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(
             || {
-                let path = Path::new(folder).join(&name);
+                let path = Path::new(name).join(&page);
                 Error::input(path, "this shipped recording is damaged; reinstall adoprof")
             },
         )

@@ -15,9 +15,8 @@ use crate::document::SCHEMA;
 use crate::ladder::Tuning;
 use crate::timing::{Rate, Timing};
 
-pub use axis::Axis;
+pub use axis::{Axis, Point};
 pub use correlation::Moving;
-pub use grid::Point;
 pub use journal::{Identity, Journal};
 pub use winner::Conclusion;
 

@@ -1,10 +1,11 @@
 //! `--over NAME=V1,V2,…`: what is varied, and what each value sets.
 
-use super::grid::Point;
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::ladder::nearest::hint;
 use crate::ladder::overrides::value_of;
-use crate::ladder::{Ladder, Step};
+use crate::ladder::{Ladder, Overrides, Step, Tuning};
 use crate::text::printable;
 
 /// The value that leaves everything as the manifest and the compiler have it.
@@ -53,6 +54,17 @@ enum Setting {
     Block(u32),
     Flags(Vec<String>),
     Carveout(u32),
+}
+
+/// What one point of the grid sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Each axis's value as it was written.
+    pub settings: BTreeMap<String, String>,
+    /// Parameters that differ from the defaults.
+    pub size: Overrides,
+    /// Tunables, flags, block, carve-out.
+    pub tuning: Tuning,
 }
 
 /// What a name stands for.

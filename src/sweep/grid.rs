@@ -1,25 +1,12 @@
 //! Every combination of the axes' values.
 
-use std::collections::BTreeMap;
-
-use super::axis::Axis;
+use super::axis::{Axis, Point};
 use crate::error::{Error, Result};
-use crate::ladder::{Overrides, Tuning};
+use crate::ladder::Overrides;
 use crate::text::count;
 
 /// More points than this are a mistake: at a few seconds each they take hours.
 pub const MOST_POINTS: usize = 1000;
-
-/// What one point of the grid sets.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Point {
-    /// Each axis's value as it was written.
-    pub settings: BTreeMap<String, String>,
-    /// Parameters that differ from the defaults.
-    pub size: Overrides,
-    /// Tunables, flags, block, carve-out.
-    pub tuning: Tuning,
-}
 
 /// All points, the last axis fastest, each starting from `size`.
 ///

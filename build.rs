@@ -1,7 +1,25 @@
-//! Rebuilds when what travels inside the binary changes.
+//! Rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
+
+use std::env;
 
 fn main() {
+    rebuild_with_embedded_folders();
+    tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");
+    tell_tests_of_tool("ADOPROF_TEST_NCU", "has_ncu");
+}
+
+fn rebuild_with_embedded_folders() {
     for folder in ["kernels", "profiles", "sections"] {
-        println!("cargo:rerun-if-changed={folder}");
+        println!("cargo::rerun-if-changed={folder}");
+    }
+}
+
+/// Sets `cfg` where a variable names a tool, so that the test runner lists tests without their tool as
+/// ignored.
+fn tell_tests_of_tool(variable: &str, cfg: &str) {
+    println!("cargo::rustc-check-cfg=cfg({cfg})");
+    println!("cargo::rerun-if-env-changed={variable}");
+    if env::var_os(variable).is_some_and(|path| !path.is_empty()) {
+        println!("cargo::rustc-cfg={cfg}");
     }
 }

@@ -29,8 +29,7 @@ pub struct Unit<'a> {
 }
 
 /// True where an NVRTC library can be opened.
-#[must_use]
-pub fn is_present() -> bool {
+fn is_present() -> bool {
     preload();
     // SAFETY: only tries to open the library.
     unsafe { sys::is_culib_present() }

@@ -1,6 +1,7 @@
 //! Every built-in kernel compiles for every architecture that adoprof promises, without a GPU.
 //!
-//! Needs an NVRTC: `export ADOPROF_NVRTC=$(scripts/fetch-nvrtc target/test-tools/nvrtc)`.
+//! Needs an NVRTC when the tests are built: `export ADOPROF_NVRTC=$(scripts/fetch-nvrtc
+//! target/test-tools/nvrtc)`. Without it the test runner lists these tests as ignored.
 
 use std::path::Path;
 
@@ -24,11 +25,8 @@ fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn every_kernel_compiles_for_every_architecture() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     let mut paths = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), &mut paths);
     // Those of the fault bench may need their step's flags: the next test compiles them.
@@ -47,11 +45,8 @@ fn every_kernel_compiles_for_every_architecture() {
 
 /// Flags choose variants of a file: each step compiles as its manifest wants it.
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn every_built_in_step_compiles_with_its_flags_too() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     Ladder::builtin_names().into_par_iter().for_each(|name| {
         let ladder = Ladder::builtin(name).unwrap();
         for step in ladder.steps() {
@@ -77,11 +72,8 @@ fn every_built_in_step_compiles_with_its_flags_too() {
 }
 
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn steps_with_flags_compile_with_them_and_have_their_kernels() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name).unwrap();
         for step in ladder.steps() {
@@ -110,11 +102,8 @@ fn steps_with_flags_compile_with_them_and_have_their_kernels() {
 }
 
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn every_variant_compiles_for_every_architecture_and_has_its_kernels() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     let mut seen = 0;
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name).unwrap();
@@ -154,11 +143,8 @@ fn every_variant_compiles_for_every_architecture_and_has_its_kernels() {
 }
 
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn a_kernel_that_does_not_compile_gives_the_line() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     let unit = Unit {
         text: "extern \"C\" __global__ void f(float *a) {\n  a[0] = b;\n}\n",
         path: Path::new("/somewhere/else/f.cu"),
@@ -174,11 +160,8 @@ fn a_kernel_that_does_not_compile_gives_the_line() {
 }
 
 #[test]
+#[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
 fn what_a_sweep_tells_the_compiler_is_understood() {
-    if !nvrtc::is_present() {
-        eprintln!("SKIPPED: no NVRTC; set ADOPROF_NVRTC (see scripts/fetch-nvrtc)");
-        return;
-    }
     let ladder = Ladder::builtin("increment").unwrap();
     let step = ladder.step("i5").unwrap();
     for over in [

@@ -1,6 +1,7 @@
 //! The same report through a real `ncu --import` and through our own reader: one answer.
 //!
-//! Needs no GPU, but an ncu: `ADOPROF_TEST_NCU=$(scripts/fetch-ncu DIR) cargo test --test real_ncu`.
+//! Needs no GPU, but an ncu when the tests are built: `export ADOPROF_TEST_NCU=$(scripts/fetch-ncu
+//! target/test-tools/ncu)`. Without it the test runner lists these tests as ignored.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -19,13 +20,9 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// The CSV has two decimals; the last of them is rounded.
 const ROUNDING: f64 = 0.005_001;
 
-/// The fixture as ncu's export gives it and as our reader does; `None`, said aloud, without an ncu.
-fn both() -> Option<(Export, Export)> {
-    let Some(program) = std::env::var_os("ADOPROF_TEST_NCU").filter(|value| !value.is_empty())
-    else {
-        eprintln!("SKIPPED: ADOPROF_TEST_NCU names no ncu; scripts/fetch-ncu DIR fetches one");
-        return None;
-    };
+/// The fixture as ncu's export gives it and as our reader does.
+fn both() -> (Export, Export) {
+    let program = std::env::var_os("ADOPROF_TEST_NCU").expect("ADOPROF_TEST_NCU names an ncu");
     let packed =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/report/ado-v4.ncu-repz");
     let packed = std::fs::read(packed).unwrap();
@@ -47,7 +44,7 @@ fn both() -> Option<(Export, Export)> {
     // And the compressed form gives what the plain one gives.
     let native = report::read(&packed, Path::new("v4.ncu-repz")).unwrap();
     assert_eq!(native, report::read(&plain, &path).unwrap());
-    Some((csv, native))
+    (csv, native)
 }
 
 fn by_name(export: &Export) -> BTreeMap<(u32, &str), &MetricRow> {
@@ -55,8 +52,9 @@ fn by_name(export: &Export) -> BTreeMap<(u32, &str), &MetricRow> {
 }
 
 #[test]
+#[cfg_attr(not(has_ncu), ignore = "needs ncu: set ADOPROF_TEST_NCU, see scripts/fetch-ncu")]
 fn both_ways_give_the_same_launches_and_metrics() {
-    let Some((csv, native)) = both() else { return };
+    let (csv, native) = both();
     assert_eq!(csv.launches, native.launches);
     let ours = by_name(&native);
     let mut compared = 0;
@@ -72,8 +70,9 @@ fn both_ways_give_the_same_launches_and_metrics() {
 }
 
 #[test]
+#[cfg_attr(not(has_ncu), ignore = "needs ncu: set ADOPROF_TEST_NCU, see scripts/fetch-ncu")]
 fn both_ways_give_the_same_counters_of_each_instruction() {
-    let Some((csv, native)) = both() else { return };
+    let (csv, native) = both();
     let instructions = |export: &Export| -> BTreeMap<(u32, u64), SourceRow> {
         let rows = export.source.iter().filter_map(|row| Some((row, row.address?)));
         rows.map(|(row, address)| ((row.launch, address), row.clone())).collect()
@@ -82,7 +81,7 @@ fn both_ways_give_the_same_counters_of_each_instruction() {
     // The export counts addresses from where the kernel was loaded.
     let base = |rows: &BTreeMap<(u32, u64), SourceRow>| rows.keys().next().unwrap().1;
     let (theirs_base, ours_base) = (base(&theirs), base(&ours));
-    assert!(ours.len() > 300, "only {} instructions were compared", ours.len());
+    let mut compared = 0;
     for ((launch, address), row) in &theirs {
         let Some(own) = ours.get(&(*launch, address - theirs_base + ours_base)) else {
             // The report has no counters of an instruction that never ran.
@@ -91,12 +90,16 @@ fn both_ways_give_the_same_counters_of_each_instruction() {
         };
         assert_eq!(own.line, row.line, "{address:#x} {}", row.text);
         assert_eq!(own.counters, row.counters, "{address:#x} {}", row.text);
+        compared += 1;
     }
+    assert!(compared > 300, "only {compared} instructions were compared");
+    assert_eq!(compared, ours.len(), "the export has all instructions of the report");
 }
 
 #[test]
+#[cfg_attr(not(has_ncu), ignore = "needs ncu: set ADOPROF_TEST_NCU, see scripts/fetch-ncu")]
 fn both_ways_give_the_same_findings() {
-    let Some((csv, native)) = both() else { return };
+    let (csv, native) = both();
     let rules = |export: &Export| -> Vec<Vec<String>> {
         Launch::all(export)
             .iter()

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::document::SCHEMA;
 use crate::finding::Estimate;
 use crate::ladder::Half;
-use crate::recorded::RecordedLadder;
+use crate::profile::RecordedLadder;
 
 pub use climb::{Climb, Transition};
 pub use figures::{Figures, Tally};

@@ -1,12 +1,14 @@
 //! Building and launching a plan on a device: the only module that talks to the CUDA driver.
 #![expect(unsafe_code, reason = "kernel launches and raw device memory; every call is commented")]
 
+pub mod cache;
 mod companion;
 mod copy_rate;
 mod device;
 pub mod library;
 mod memory;
 mod module;
+pub mod nvrtc;
 mod peer;
 mod texture;
 mod timing;

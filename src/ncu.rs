@@ -4,7 +4,6 @@
 //! run starts. Collection writes a report with `-o`; the pages come from `--import`, never from
 //! live output, which mixes ncu's lines with the program's.
 
-pub mod adaptive;
 pub mod arguments;
 pub mod command;
 mod group;

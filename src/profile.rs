@@ -1,6 +1,7 @@
 //! Whatever a user names as a profile, found and read: a step, a saved directory, a report, exports.
 
 mod files;
+mod recorded_ladders;
 mod reference;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::text::duration;
 use crate::timing::StepInfo;
 
 pub use files::{Files, group, read_files};
+pub use recorded_ladders::{RecordedLadder, recorded_ladders};
 pub use reference::Reference;
 
 /// A profile in memory, wherever it came from.

@@ -5,7 +5,7 @@ use super::{BenchDocument, Case, FIRST_FEW, MISSING, MOST, Promise, Quiet, Said}
 use crate::document::{Document, Ranked};
 use crate::finding::Estimate;
 use crate::ladder::{Half, Ladder, Step};
-use crate::recorded::RecordedLadder;
+use crate::profile::RecordedLadder;
 use crate::rules::{self, Kind};
 
 /// The step that takes a fault away: a side step that starts here and takes away no other planted

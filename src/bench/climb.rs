@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FIRST_FEW, LEAST_GAIN, Tally};
 use crate::ladder::Step;
-use crate::recorded::RecordedLadder;
+use crate::profile::RecordedLadder;
 use crate::timing::StepInfo;
 
 /// The transitions of the ladders.

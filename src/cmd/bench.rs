@@ -5,7 +5,7 @@ use crate::bench;
 use crate::cli::{BenchArgs, HalfArg, TableFormat};
 use crate::error::{ExitCode, Result};
 use crate::ladder::Half;
-use crate::recorded;
+use crate::profile::recorded_ladders;
 use crate::report::render_bench;
 
 pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
@@ -15,7 +15,7 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
         HalfArg::All => &[Half::Tuning, Half::HeldOut],
     };
     let wanted = |half: Option<Half>| half.map_or(args.ladders, |half| halves.contains(&half));
-    let ladders = recorded::ladders(|ladder| wanted(ladder.bench()))?;
+    let ladders = recorded_ladders(|ladder| wanted(ladder.bench()))?;
     let mut document = bench::judge(&ladders, halves);
     if args.ladders {
         bench::climb(&mut document, &ladders);

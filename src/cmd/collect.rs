@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use super::output::Printer;
 use crate::cli::{Collect, Collection};
+use crate::collect::second_run::{self, Further};
 use crate::error::{Error, Result};
 use crate::export::csv::raw::merge;
 use crate::frame::Launch;
-use crate::ncu::adaptive::{self, Further};
 use crate::ncu::arguments::take_values;
 use crate::ncu::{
     self, CollectRequest, Level, Limits, Ncu, Page, Selection, Version, expected_passes,
@@ -121,7 +121,7 @@ pub fn dry_run(
         printer.text(&ncu::import(ncu, report, page).to_string())?;
     }
     if request.selection == Selection::Level(Level::Auto) {
-        let possible = adaptive::possible(|name| Level::Auto.collects(name));
+        let possible = second_run::possible(|name| Level::Auto.collects(name));
         printer.text(&format!(
             "# A second run of the same launches follows where the first leaves a trace of {} that \
              could be worth more than its first finding: --metrics {}",
@@ -198,7 +198,7 @@ fn passes_of(passes: u32) -> String {
 /// What the first run leaves undecided. Pages that can't be read are the caller's to report.
 fn further(pages: &store::Pages) -> Option<Further> {
     let export = pages.export(Path::new("")).ok()?;
-    adaptive::further(&Launch::all(&export), |name| Level::Auto.collects(name))
+    second_run::further(&Launch::all(&export), |name| Level::Auto.collects(name))
 }
 
 /// Profiles the same launches again for some metrics, and adds those to the first run's page.

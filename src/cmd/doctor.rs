@@ -6,8 +6,7 @@ use super::output::Printer;
 use crate::cli::DoctorArgs;
 use crate::doctor::{self, DeviceProbe};
 use crate::error::{ExitCode, Result};
-use crate::launch::Device;
-use crate::{cache, nvrtc};
+use crate::launch::{Device, cache, nvrtc};
 
 pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];

@@ -10,7 +10,7 @@ use crate::cli::LaunchArgs;
 use crate::error::{ExitCode, Result};
 use crate::ladder::{Ladder, parse_overrides};
 use crate::launch::{Device, Prepared};
-use crate::measure;
+use crate::timed_run;
 
 pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
@@ -22,12 +22,12 @@ pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
         let tuning = args.tuning.clone().unwrap_or_default();
         ladder.plan_tuned(&args.kernel, &size, &tuning, device.sm_count)?
     };
-    let inputs = measure::inputs(&plan)?;
+    let inputs = timed_run::inputs(&plan)?;
     let mut prepared = Prepared::new(&device, plan, Duration::from_secs(args.limit_s))?;
-    measure::upload(&mut prepared, &inputs)?;
+    timed_run::upload(&mut prepared, &inputs)?;
     prepared.poison()?;
     prepared.run()?;
-    measure::upload_state(&mut prepared, &inputs)?;
+    timed_run::upload_state(&mut prepared, &inputs)?;
     prepared.run_profiled()?;
     Ok(ExitCode::Success)
 }

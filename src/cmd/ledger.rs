@@ -11,8 +11,8 @@ use crate::ladder::Ladder;
 use crate::ledger::{
     self, Calibration, Hint, LedgerDocument, Line, Origin, Outcome, Record, file, records,
 };
+use crate::profile::recorded_ladders;
 use crate::profile::{Profile, climb};
-use crate::recorded;
 use crate::report::render_ledger;
 
 pub fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
@@ -32,7 +32,7 @@ pub fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
 }
 
 fn shipped() -> Result<Vec<Record>> {
-    Ok(records(ledger::shipped_lines(&recorded::ladders(|_| true)?), true))
+    Ok(records(ledger::shipped_lines(&recorded_ladders(|_| true)?), true))
 }
 
 /// The local ledger, and what is odd about it: it never stops anything.

@@ -10,15 +10,14 @@ use super::output::Printer;
 use crate::cli::Collection;
 use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides, Step};
-use crate::launch::{Device, Prepared, place_source};
-use crate::measure;
+use crate::launch::{Device, Prepared, nvrtc, place_source};
 use crate::ncu::{self, CollectRequest, Ncu, Scope};
-use crate::nvrtc;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::store::{Environment, META_SCHEMA, Meta, Pages, Saved, Target};
 use crate::text;
+use crate::timed_run;
 use crate::timing::StepInfo;
 
 /// A step to run live.
@@ -111,9 +110,9 @@ fn measured(
     progress.stage(format!("{}: compiling", plan.step));
     let mut prepared = Prepared::new(device, plan.clone(), request.collection.timeout)?;
     progress.stage(format!("{}: filling the inputs", plan.step));
-    let inputs = measure::inputs(plan)?;
+    let inputs = timed_run::inputs(plan)?;
     progress.stage(format!("{}: copying inputs to the device", plan.step));
-    let uploading = measure::upload(&mut prepared, &inputs)?;
+    let uploading = timed_run::upload(&mut prepared, &inputs)?;
     let passes = if request.time_only {
         0
     } else {
@@ -122,10 +121,11 @@ fn measured(
     let (runs, limit) = (passes + RUNS_BESIDE_PASSES, request.collection.timeout);
     refuse_long(device, &mut prepared, request.ladder, runs, limit)?;
     let options =
-        measure::Options { limit: request.collection.timeout, cpu: request.cpu, copy_rate: true };
-    let mut info = measure::measure(device, &mut prepared, &inputs, uploading, &options, progress)?;
+        timed_run::Options { limit: request.collection.timeout, cpu: request.cpu, copy_rate: true };
+    let mut info =
+        timed_run::verify_and_time(device, &mut prepared, &inputs, uploading, &options, progress)?;
     // The step stands without its yardstick.
-    let unmeasured = match measure::library(device, &mut prepared, progress) {
+    let unmeasured = match timed_run::library(device, &mut prepared, progress) {
         Ok(library) => {
             info.library = library;
             None

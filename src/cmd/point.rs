@@ -12,7 +12,6 @@ use crate::error::{Error, ExitCode, Result};
 use crate::frame::Launch;
 use crate::ladder::{Ladder, parse_overrides};
 use crate::launch::{Device, Prepared, place_source};
-use crate::measure;
 use crate::metric::CATALOGUE;
 use crate::ncu;
 use crate::plan::Plan;
@@ -20,6 +19,7 @@ use crate::progress::Progress;
 use crate::store::{META_SCHEMA, Meta, Pages, Saved, Target};
 use crate::sweep::PointReport;
 use crate::sweep::correlation::is_sum;
+use crate::timed_run;
 use crate::timing::StepInfo;
 
 pub fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
@@ -77,10 +77,10 @@ fn measured(
 ) -> Result<StepInfo> {
     let limit = Duration::from_secs(args.limit_s);
     let mut prepared = Prepared::new(device, plan.clone(), limit)?;
-    let inputs = measure::inputs(plan)?;
-    let uploading = measure::upload(&mut prepared, &inputs)?;
-    let options = measure::Options { limit, cpu: false, copy_rate: false };
-    measure::measure(device, &mut prepared, &inputs, uploading, &options, progress)
+    let inputs = timed_run::inputs(plan)?;
+    let uploading = timed_run::upload(&mut prepared, &inputs)?;
+    let options = timed_run::Options { limit, cpu: false, copy_rate: false };
+    timed_run::verify_and_time(device, &mut prepared, &inputs, uploading, &options, progress)
 }
 
 fn collection(args: &PointArgs) -> Collection {

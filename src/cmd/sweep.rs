@@ -10,11 +10,11 @@ use super::unused;
 use crate::cli::SweepArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
-use crate::launch::Device;
+use crate::launch::{Device, nvrtc};
+use crate::ncu;
 use crate::report::{Format, render_sweep};
 use crate::sweep::{Axis, Identity, Journal, PointResult, SweepDocument, grid, journal};
 use crate::text::count_of;
-use crate::{ncu, nvrtc};
 use walk::Sweep;
 
 pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use cudarc::driver::{CudaFunction, sys};
 use cudarc::nvrtc::Ptx;
 
+use super::cache;
 use super::device::{self, Device};
-use crate::cache;
+use super::nvrtc;
 use crate::error::{Error, Result};
-use crate::nvrtc;
 use crate::plan::{Launch, Plan, Source};
 
 /// Compiles a plan's source and loads it: the function of each launch.

@@ -5,7 +5,7 @@ use super::entry::{Hint, LEDGER_SCHEMA, Line, Outcome};
 use super::hints::{Origin, by_ladder, hints};
 use crate::document::Document;
 use crate::ladder::Step;
-use crate::recorded::RecordedLadder;
+use crate::profile::RecordedLadder;
 
 /// The hints of all recorded steps and their outcomes, worked out by this version of the rules.
 #[must_use]

@@ -196,7 +196,8 @@ fn a_baseline_measures_the_finding_that_went() {
 #[test]
 fn the_recordings_fill_it() {
     let ladders =
-        crate::recorded::ladders(|ladder| matches!(ladder.name(), "ado" | "padding")).unwrap();
+        crate::profile::recorded_ladders(|ladder| matches!(ladder.name(), "ado" | "padding"))
+            .unwrap();
     let records = records(shipped_lines(&ladders), true);
     // p1 is there for its bank conflicts, and p2 takes them away.
     let conflicts = records

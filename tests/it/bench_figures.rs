@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 
 use adoprof::bench::{self, BenchDocument, Figures, HalfFigures, Tally};
 use adoprof::ladder::Half;
-use adoprof::recorded;
+use adoprof::profile::recorded_ladders;
 
 /// Both halves of the bench and the ordinary ladders, judged once for all tests.
 static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
-    let ladders = recorded::ladders(|_| true).unwrap();
+    let ladders = recorded_ladders(|_| true).unwrap();
     let mut document = bench::judge(&ladders, &[Half::Tuning, Half::HeldOut]);
     bench::climb(&mut document, &ladders);
     document

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use adoprof::ladder::{Ladder, Overrides};
-use adoprof::nvrtc::{self, Unit};
+use adoprof::launch::nvrtc::{self, Unit};
 use adoprof::sweep::{Axis, grid};
 use rayon::prelude::*;
 

@@ -1,6 +1,5 @@
 //! Everything that looks at adoprof as a whole: one program, because each links all of polars.
 
-mod adaptive;
 mod bench_figures;
 mod cli;
 mod constructed;
@@ -11,4 +10,5 @@ mod real_ncu;
 mod recorded;
 mod rule_cases;
 mod rules_on_ado;
+mod second_run;
 mod shipped;

@@ -11,9 +11,9 @@ use crate::launch::{Companion, Device, Prepared, Repetitions, Residency};
 use crate::limiter::{
     DeviceFigures, Entrant, Growth, LimiterDocument, VariantTime, balance, in_flight, throughput,
 };
-use crate::measure;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::timed_run;
 use crate::timing::{StepInfo, Timing};
 
 /// What to run.
@@ -136,14 +136,15 @@ fn verified(
     progress: &Progress,
 ) -> Result<StepInfo> {
     progress.stage(format!("{}: filling the inputs", request.step.name()));
-    let inputs = measure::inputs(prepared.plan())?;
-    let uploading = measure::upload(prepared, &inputs)?;
+    let inputs = timed_run::inputs(prepared.plan())?;
+    let uploading = timed_run::upload(prepared, &inputs)?;
     let limit = request.args.timeout;
     let in_turn = RUNS_IN_TURN * (request.step.variants().len() as u32 + 2);
     refuse_long(device, prepared, request.ladder, RUNS_ALONE + in_turn, limit)?;
-    let options = measure::Options { limit, cpu: false, copy_rate: true };
-    let info = measure::measure(device, prepared, &inputs, uploading, &options, progress)?;
-    measure::upload_state(prepared, &inputs)?;
+    let options = timed_run::Options { limit, cpu: false, copy_rate: true };
+    let info =
+        timed_run::verify_and_time(device, prepared, &inputs, uploading, &options, progress)?;
+    timed_run::upload_state(prepared, &inputs)?;
     Ok(info)
 }
 

@@ -12,7 +12,7 @@ use crate::model::{Effect, Model};
 use crate::rules::{self, Kind, Rule};
 use crate::term::Term;
 
-use super::level::{self, Group};
+use crate::ncu::level::{self, Group};
 
 /// A gain below this is within what the estimates are off by: no second run for it.
 pub const LEAST_GAIN: f64 = 1.05;
@@ -149,5 +149,5 @@ fn best_gain(model: &Model, units: &[Term]) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "adaptive_tests.rs"]
+#[path = "second_run_tests.rs"]
 mod tests;

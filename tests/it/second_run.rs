@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use crate::shipped::{LAUNCHES, Shipped};
+use adoprof::collect::second_run::{Further, LEAST_GAIN, further};
 use adoprof::diagnose::diagnose;
 use adoprof::frame::Launch;
 use adoprof::metric::CATALOGUE;
-use adoprof::ncu::adaptive::{Further, LEAST_GAIN, further};
 use adoprof::ncu::{Level, expected_passes};
 use adoprof::rules::find;
 use rayon::prelude::*;

@@ -3,11 +3,11 @@
 
 use rayon::prelude::*;
 
+use super::Profile;
 use crate::document::Document;
 use crate::error::Result;
 use crate::ladder::{Ladder, Overrides};
 use crate::limiter::{self, LimiterDocument};
-use crate::profile::Profile;
 use crate::store;
 use crate::timing::StepInfo;
 
@@ -50,7 +50,7 @@ impl RecordedLadder {
 ///
 /// # Errors
 /// A manifest or a recording that is damaged, which the tests exclude.
-pub fn ladders(wanted: impl Fn(&Ladder) -> bool) -> Result<Vec<RecordedLadder>> {
+pub fn recorded_ladders(wanted: impl Fn(&Ladder) -> bool) -> Result<Vec<RecordedLadder>> {
     let mut ladders = Vec::new();
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;

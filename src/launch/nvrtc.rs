@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use cudarc::nvrtc::{result as nvrtc, sys};
 use sha2::{Digest, Sha256};
 
-use crate::cache;
+use super::cache;
 use crate::error::{Error, Result};
 
 /// What to compile.

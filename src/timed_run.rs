@@ -66,7 +66,7 @@ fn upload_role(prepared: &mut Prepared, inputs: &Inputs, role: Role) -> Result<D
 ///
 /// # Errors
 /// [`Error::Kernel`] where the answer is wrong or a launch fails; whatever the launcher gives.
-pub fn measure(
+pub fn verify_and_time(
     device: &Device,
     prepared: &mut Prepared,
     inputs: &Inputs,
@@ -117,7 +117,7 @@ pub fn measure(
 /// tell another problem or another layout, which a wrong call would compute.
 const LIBRARY_TOLERANCE: f64 = 1e-3;
 
-/// Times the library routine that the plan's ladder names, after [`measure`] has verified the step
+/// Times the library routine that the plan's ladder names, after [`verify_and_time`] has verified the step
 /// whose outputs it is to agree with. `None` where the ladder names none.
 ///
 /// # Errors

@@ -7,6 +7,8 @@ mod bottleneck;
 #[cfg(test)]
 mod constructed;
 mod ranking;
+#[cfg(test)]
+mod worked;
 
 use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
 use crate::frame::Launch;

@@ -354,3 +354,5 @@ fn dram_share(launch: &Launch, ceilings: Option<&Ceilings>) -> f64 {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod worked;

@@ -284,6 +284,77 @@ mod tests {
         assert!(Style::of(["4.096"]).is_err());
     }
 
+    #[test]
+    fn signs_fractions_and_long_counts_are_read() {
+        assert_eq!(parse("+5"), Some(5.0));
+        assert_eq!(parse("-1,205.5"), Some(-1205.5));
+        assert_eq!(parse(".5"), Some(0.5));
+        assert_eq!(parse("-.5"), Some(-0.5));
+        // As exact as a double is: 15 digits are, of 2^53 + 1 the last is not.
+        assert_eq!(parse("999999999999999"), Some(999_999_999_999_999.0));
+        assert_eq!(parse("9007199254740993"), Some(9_007_199_254_740_992.0));
+        assert_eq!(parse("99999999999999999999"), Some(1e20));
+        assert_eq!(parse("1e999"), None, "no double holds it");
+    }
+
+    #[test]
+    fn groups_have_three_digits_or_in_india_two() {
+        assert_eq!(parse("1,23,456"), Some(123_456.0));
+        for text in ["1,2,345", "1,23,45", "1234,567", "12,34", "1,234,56", ",123", "1,234,5678"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        for spaced in ["25'196'544.5", "25\u{2019}196\u{2019}544.5", "25\u{a0}196\u{a0}544.5"] {
+            assert_eq!(parse(spaced), Some(25_196_544.5), "{spaced}");
+        }
+        assert_eq!(Style::Comma.parse("25\u{2009}196\u{2009}544,5"), Some(25_196_544.5));
+    }
+
+    #[test]
+    fn a_missing_value_is_told_from_text() {
+        for text in ["", " ", "-", "n/a", "N/A", " nan ", "-nan", "(nan)", "inf", "-inf", "No Data"]
+        {
+            assert!(is_missing(text), "{text}");
+        }
+        for text in ["0", "--", "none", "sm_90"] {
+            assert!(!is_missing(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_cell_tells_what_it_can_of_its_pages_style() {
+        for (point, comma) in [
+            ("1.5", "1,5"),
+            ("36.73", "36,73"),
+            // Nothing is grouped behind a zero, nor behind four digits.
+            ("0.123", "0,123"),
+            ("1024.500", "1024,500"),
+            ("1,234,567", "1.234.567"),
+            ("1,234.5", "1.234,5"),
+            ("-12,345,678.9", "-12.345.678,9"),
+        ] {
+            assert_eq!(Style::of([point]), Ok(Style::Point), "{point}");
+            assert_eq!(Style::of([comma]), Ok(Style::Comma), "{comma}");
+            let both = Ambiguous { first: point.to_owned(), second: comma.to_owned() };
+            assert_eq!(Style::of([comma, point]), Err(both), "{point} and {comma}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_grouped_or_not_is_settled_by_another_cell() {
+        // `4.096` is four or 4096, `4,096` is 4096 on ncu's pages, which print two or six decimals.
+        assert_eq!(Style::of(["4.096", "36,73"]), Ok(Style::Comma));
+        assert_eq!(Style::of(["4.096", "36.73"]), Ok(Style::Point));
+        assert_eq!(Style::of(["4,096", "36,73"]), Ok(Style::Comma));
+        let refused = |cells: [&str; 2], first: &str, second: &str| {
+            let ambiguous = Ambiguous { first: first.to_owned(), second: second.to_owned() };
+            assert_eq!(Style::of(cells), Err(ambiguous));
+        };
+        refused(["4.096", "4,096"], "4,096", "4.096");
+        refused(["4.096", "25.196544"], "25.196544", "4.096");
+        refused(["25.196544", "36,73"], "25.196544", "36,73");
+        refused(["4.096 (1; 2)", "7"], "4.096", "4.096");
+    }
+
     proptest! {
         #[test]
         fn nothing_panics(text in "\\PC{0,20}") {

@@ -6,6 +6,7 @@ mod constructed;
 mod kernels_compile;
 mod model_counts;
 mod ncu_collect;
+mod pages;
 mod real_ncu;
 mod recorded;
 mod rule_cases;

@@ -1,0 +1,186 @@
+//! The pages of the documentation: what they show is what the program prints, and their links lead
+//! somewhere. `ADOPROF_BLESS=1 cargo test pages` writes the generated parts anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(root().join(page)).unwrap()
+}
+
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    docs.chain(top.map(|page| root().join(page)))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect()
+}
+
+fn adoprof(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_adoprof"))
+        .args(arguments)
+        .env("COLUMNS", "100")
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The text between `<!-- NAME -->` and `<!-- end -->`, in place of which `generated` must stand.
+fn assert_generated(page: &str, name: &str, generated: &str) {
+    let text = read(page);
+    let (start, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
+    let (head, rest) = text.split_once(&start).unwrap_or_else(|| panic!("{page}: no {start}"));
+    let (old, tail) = rest.split_once(end).unwrap_or_else(|| panic!("{page}: {name} has no end"));
+    if old == generated {
+        return;
+    }
+    assert!(
+        std::env::var_os("ADOPROF_BLESS").is_some(),
+        "{page}: the part `{name}` is stale; run `ADOPROF_BLESS=1 cargo test pages`"
+    );
+    fs::write(root().join(page), format!("{head}{start}{generated}{end}{tail}")).unwrap();
+}
+
+/// A time in three digits, as the reports print it.
+fn time(ns: f64) -> String {
+    adoprof::text::duration(ns)
+}
+
+/// Two digits or three before the point, grouped by thousands where they are more.
+fn rate(value: f64, unit: &str) -> String {
+    let (value, unit) = match unit {
+        "GFLOP/s" if value >= 1000.0 => (value / 1000.0, "TFLOP/s"),
+        _ => (value, unit),
+    };
+    if value < 100.0 {
+        format!("{value:.1} {unit}")
+    } else {
+        format!("{} {unit}", adoprof::text::count(value.round()))
+    }
+}
+
+/// A step's share of what the device copies, or of the library's speed where one was timed.
+fn share(step: &Value) -> (&'static str, String) {
+    let ns = step["time_ns"]["median"].as_f64().unwrap();
+    let (of, share) = match step["library"]["ns"].as_f64() {
+        Some(library) => ("cuBLAS", library / ns),
+        None => {
+            let rate = step["rate"]["value"].as_f64().unwrap() * 1e9;
+            ("the copy rate", rate / step["copy_bytes_per_s"].as_f64().unwrap())
+        }
+    };
+    (of, format!("{:.0}%", 100.0 * share))
+}
+
+/// The steps of a ladder as recorded, as a table.
+fn ladder_table(ladder: &str) -> String {
+    let json = adoprof(&["run", "--ladder", ladder, "--recorded", "--format", "json"]);
+    let run: Value = serde_json::from_str(&json).unwrap();
+    let mut rows = String::new();
+    let mut share_of = "";
+    for document in run["steps"].as_array().unwrap() {
+        let step = &document["step"];
+        let (of, share) = share(step);
+        share_of = of;
+        let first = document["verdict"]["rule"].as_str().map_or(String::new(), |rule| {
+            let launch = document["verdict"]["launch"].as_u64().unwrap() as usize;
+            let gain = &document["launches"][launch]["findings"][0]["estimated_speedup"]["factor"];
+            match gain.as_f64() {
+                Some(factor) if factor >= 1.005 => format!("`{rule}` {}", times(factor)),
+                _ => format!("`{rule}`"),
+            }
+        });
+        writeln!(
+            rows,
+            "| `{}` | {} | {} | {} | {share} | {first} |",
+            step["name"].as_str().unwrap(),
+            step["title"].as_str().unwrap(),
+            time(step["time_ns"]["median"].as_f64().unwrap()),
+            rate(step["rate"]["value"].as_f64().unwrap(), step["rate"]["unit"].as_str().unwrap()),
+        )
+        .unwrap();
+    }
+    format!(
+        "| step | what it is | time | rate | of {share_of} | first finding |\n\
+         |---|---|---:|---:|---:|---|\n{rows}"
+    )
+}
+
+/// A factor in two or three digits.
+fn times(factor: f64) -> String {
+    if factor < 10.0 { format!("{factor:.2}×") } else { format!("{factor:.0}×") }
+}
+
+#[test]
+fn the_measured_tables_are_those_of_the_recordings() {
+    let ladders = [
+        "ado", "reduce", "reduce-int", "matmul", "stencil", "access-pattern", "padding", "increment",
+    ];
+    for ladder in ladders {
+        assert_generated("docs/measured.md", ladder, &ladder_table(ladder));
+    }
+}
+
+/// The fenced block of a page that begins with this language, by its place among them.
+fn block(page: &str, language: &str, place: usize) -> String {
+    let text = read(page);
+    let fence = format!("```{language}\n");
+    let mut blocks = text.split(&fence).skip(1);
+    let block = blocks.nth(place).unwrap_or_else(|| panic!("{page}: no {language} block"));
+    block.split("```").next().unwrap().to_owned()
+}
+
+#[test]
+fn the_example_of_the_ladder_page_is_a_ladder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ladder.toml"), block("docs/ladders.md", "toml", 0)).unwrap();
+    fs::write(folder.path().join("scale.cu"), block("docs/ladders.md", "cuda", 0)).unwrap();
+    let ladder = adoprof::ladder::Ladder::load(folder.path()).unwrap();
+    for (step, grid) in [("naive", 262_144), ("wide", 65_536)] {
+        let plan = ladder.plan(step, &adoprof::ladder::Overrides::new(), 132).unwrap();
+        assert_eq!(plan.launches[0].grid, [grid, 1, 1], "{step}: 2^26 floats");
+        assert!(plan.source.text.contains(&format!("void {}(", plan.launches[0].kernel)));
+    }
+}
+
+#[test]
+fn links_lead_to_files_that_exist() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let path = page.parent().unwrap().join(target);
+            assert!(path.exists(), "{}: {link} leads nowhere", page.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_fits_two_screens_and_shows_what_the_program_prints() {
+    let readme = read("README.md");
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
+    let shown = adoprof(&["step", "--kernel", "v2", "--recorded"]);
+    let verdict: String = shown.lines().take(VERDICT_LINES).fold(String::new(), |mut text, line| {
+        writeln!(text, "{}", line.trim_end()).unwrap();
+        text
+    });
+    let picture = format!("```console\n$ adoprof step --kernel v2\n{verdict}```\n");
+    assert_generated("README.md", "what step prints first", &picture);
+}
+
+/// The lines of `step` that the README shows: from the first to the end of the verdict and its head.
+const VERDICT_LINES: usize = 12;

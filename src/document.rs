@@ -3,6 +3,7 @@
 mod diff;
 mod ranked;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement;
@@ -19,7 +20,7 @@ pub use ranked::Ranked;
 pub const SCHEMA: &str = "adoprof/1";
 
 /// What `step`, `profile` and `analyze` print.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -41,7 +42,7 @@ pub struct Document {
 }
 
 /// What `run` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -52,7 +53,7 @@ pub struct RunDocument {
 }
 
 /// One launch with its diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LaunchReport {
     /// The kernel's demangled name.
     pub kernel: String,
@@ -90,7 +91,7 @@ pub struct LaunchReport {
 }
 
 /// One unit's busy share of the time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilization {
     /// The unit's name.
     pub unit: String,
@@ -99,7 +100,7 @@ pub struct Utilization {
 }
 
 /// What one of ncu's rules said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NcuRule {
     /// ncu's section identifier.
     pub section: String,
@@ -116,7 +117,7 @@ pub struct NcuRule {
 }
 
 /// A finding with its place in the ranking, as the contract spells it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedFinding {
     /// 1 is the next optimization.
     pub rank: usize,
@@ -150,7 +151,7 @@ pub struct RankedFinding {
 }
 
 /// The finding to act on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Index into `launches`.
     pub launch: usize,

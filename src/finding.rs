@@ -1,9 +1,10 @@
 //! What a rule found: the fault, its evidence, where it is, and what to change.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One fault of one launch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The rule's name, which is the fault's (`uncoalesced-global-access`).
     pub rule: String,
@@ -26,7 +27,7 @@ pub struct Finding {
 }
 
 /// A stall or another symptom that a cause explains.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Symptom {
     /// The symptom's rule.
     pub rule: String,
@@ -35,7 +36,7 @@ pub struct Symptom {
 }
 
 /// A speed-up factor: time now over time then, measured without the profiler.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The likely factor; 1 is no gain.
     pub factor: f64,
@@ -57,7 +58,7 @@ impl Estimate {
 }
 
 /// One number behind a finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// ncu's metric name, or the name of a figure derived from metrics.
     pub metric: String,
@@ -75,7 +76,7 @@ impl Evidence {
 }
 
 /// A source line that has a share of something.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     /// The source file as the profile names it.
     pub file: String,
@@ -91,7 +92,7 @@ pub struct Location {
 }
 
 /// A rule that could not be checked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// The rule's name.
     pub rule: String,
@@ -100,7 +101,7 @@ pub struct Skipped {
 }
 
 /// What bounds a launch: the largest term of the time model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
     /// DRAM, L2, L1, shared memory or the host bus.

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A step of a ladder: what was run, how well, how fast.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepInfo {
     /// The ladder's name.
     pub ladder: String,
@@ -51,7 +52,7 @@ pub struct StepInfo {
 }
 
 /// A measured time: median and the range that holds the middle 90% of the repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     /// Median, ns.
     pub median: f64,
@@ -64,7 +65,7 @@ pub struct Timing {
 }
 
 /// A figure of merit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// The value in `unit`.
     pub value: f64,
@@ -73,7 +74,7 @@ pub struct Rate {
 }
 
 /// A timed CPU reference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTime {
     /// Which reference: `original` or `cache-friendly`.
     pub name: String,
@@ -84,7 +85,7 @@ pub struct CpuTime {
 }
 
 /// How long a library's routine takes for a step's problem, on the same device and inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LibraryTime {
     /// The routine: `cublas-sgemm`.
     pub name: String,

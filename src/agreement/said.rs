@@ -1,9 +1,10 @@
 //! What is said of ncu's rules, as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What ncu's rules say of the fault of a finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NcuAgreement {
     /// ncu's rule name.
     pub rule: String,
@@ -14,7 +15,7 @@ pub struct NcuAgreement {
 }
 
 /// What ncu promises and no finding does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NcuOnly {
     /// ncu's rule name.
     pub rule: String,

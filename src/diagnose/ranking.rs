@@ -1,12 +1,13 @@
 //! Why the findings stand in their order: what limits the launch now, what would without the first
 //! fault, and what would after that.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Effect, Model};
 
 /// One row of the explanation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankingStep {
     /// The fault that goes here, beside those of the rows above; `None` for the launch as it is.
     pub without: Option<String>,

@@ -1,9 +1,10 @@
 //! Two profiles side by side, as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What moved between a baseline and a new profile.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Diff {
     /// Always [`SCHEMA`].
     #[serde(default)]
@@ -31,7 +32,7 @@ pub struct Diff {
 }
 
 /// One metric in both profiles.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricChange {
     /// The kernel, where several launches were compared; empty where there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]

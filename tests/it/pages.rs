@@ -73,12 +73,11 @@ fn rate(value: f64, unit: &str) -> String {
 /// A step's share of what the device copies, or of the library's speed where one was timed.
 fn share(step: &Value) -> (&'static str, String) {
     let ns = step["time_ns"]["median"].as_f64().unwrap();
-    let (of, share) = match step["library"]["ns"].as_f64() {
-        Some(library) => ("cuBLAS", library / ns),
-        None => {
-            let rate = step["rate"]["value"].as_f64().unwrap() * 1e9;
-            ("the copy rate", rate / step["copy_bytes_per_s"].as_f64().unwrap())
-        }
+    let (of, share) = if let Some(library) = step["library"]["ns"].as_f64() {
+        ("cuBLAS", library / ns)
+    } else {
+        let rate = step["rate"]["value"].as_f64().unwrap() * 1e9;
+        ("the copy rate", rate / step["copy_bytes_per_s"].as_f64().unwrap())
     };
     (of, format!("{:.0}%", 100.0 * share))
 }
@@ -125,7 +124,14 @@ fn times(factor: f64) -> String {
 #[test]
 fn the_measured_tables_are_those_of_the_recordings() {
     let ladders = [
-        "ado", "reduce", "reduce-int", "matmul", "stencil", "access-pattern", "padding", "increment",
+        "ado",
+        "reduce",
+        "reduce-int",
+        "matmul",
+        "stencil",
+        "access-pattern",
+        "padding",
+        "increment",
     ];
     for ladder in ladders {
         assert_generated("docs/measured.md", ladder, &ladder_table(ladder));
@@ -174,13 +180,42 @@ fn the_readme_fits_two_screens_and_shows_what_the_program_prints() {
     let readme = read("README.md");
     assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
     let shown = adoprof(&["step", "--kernel", "v2", "--recorded"]);
-    let verdict: String = shown.lines().take(VERDICT_LINES).fold(String::new(), |mut text, line| {
-        writeln!(text, "{}", line.trim_end()).unwrap();
-        text
-    });
+    let verdict: String =
+        shown.lines().take(VERDICT_LINES).fold(String::new(), |mut text, line| {
+            writeln!(text, "{}", line.trim_end()).unwrap();
+            text
+        });
     let picture = format!("```console\n$ adoprof step --kernel v2\n{verdict}```\n");
     assert_generated("README.md", "what step prints first", &picture);
 }
 
 /// The lines of `step` that the README shows: from the first to the end of the verdict and its head.
 const VERDICT_LINES: usize = 12;
+
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let page = root().join("docs/adoprof-1.schema.json");
+    let schema = schemars::schema_for!(adoprof::document::Document);
+    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if fs::read_to_string(&page).is_ok_and(|old| old == text) {
+        return;
+    }
+    assert!(
+        std::env::var_os("ADOPROF_BLESS").is_some(),
+        "the schema is stale; run `ADOPROF_BLESS=1 cargo test pages`"
+    );
+    fs::write(page, text).unwrap();
+}
+
+#[test]
+fn every_field_of_a_document_is_on_the_json_page() {
+    let page = read("docs/json.md");
+    let json = adoprof(&["step", "--kernel", "v2", "--recorded", "--format", "json"]);
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let launch = &document["launches"][0];
+    for object in [&document, &document["step"], launch, &launch["findings"][0]] {
+        for field in object.as_object().unwrap().keys() {
+            assert!(page.contains(&format!("`{field}`")), "docs/json.md does not name `{field}`");
+        }
+    }
+}

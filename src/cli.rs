@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::ladder::Tuning;
 use crate::report::Format;
 
 use collection::duration;
 
-pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource, TableFormat};
+pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource};
 pub use collection::{Collect, Collection, DEFAULT_TIMEOUT};
 pub use sweep::{PointArgs, SweepArgs};
 
@@ -101,7 +101,7 @@ pub struct Origin {
 #[derive(Debug, Clone, Args)]
 pub struct Output {
     /// The form of the result.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
     /// Also say what would limit the kernel once each fault is gone.
     #[arg(long)]
@@ -288,17 +288,8 @@ pub struct LimiterArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The form of the result.
-    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
-    pub format: PlainFormat,
-}
-
-/// How results that are no findings are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlainFormat {
-    /// For people, at a terminal.
-    Text,
-    /// The whole document, for programs.
-    Json,
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
 }
 
 /// `adoprof doctor`.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::ExitCode;
 use crate::ncu;
-use crate::report::wrap;
+use crate::text::layout::wrap;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

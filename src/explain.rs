@@ -1,8 +1,8 @@
 //! The rules, explained from their own records.
 
 use crate::frame::Launch;
-use crate::report::wrap;
 use crate::rules::{self, Kind, RULES, Rule, Threshold};
+use crate::text::layout::wrap;
 
 /// Columns that explanations take at most: they are read like a manual page.
 const WIDEST: usize = 80;

@@ -5,7 +5,6 @@
 //! launcher sees.
 
 mod check;
-pub mod describe;
 pub mod expression;
 mod flag;
 pub mod manifest;
@@ -99,6 +98,16 @@ impl Ladder {
     #[must_use]
     pub fn cases(&self) -> &[Case] {
         &self.cases
+    }
+
+    /// Each buffer's name, type, shape as the manifest writes it, and role.
+    pub fn buffer_words(&self) -> impl Iterator<Item = [String; 4]> {
+        self.manifest.buffers.iter().map(|buffer| {
+            let shape: Vec<&str> =
+                buffer.shape.get_ref().iter().map(|extent| extent.get_ref().text()).collect();
+            let (name, shape) = (buffer.name.get_ref().clone(), shape.join(" x "));
+            [name, buffer.dtype.word().to_owned(), shape, buffer.role.word().to_owned()]
+        })
     }
 
     /// The step of that name.

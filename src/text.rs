@@ -1,5 +1,7 @@
 //! Numbers as people read them. Machines get the plain values from JSON and CSV.
 
+pub(crate) mod layout;
+
 /// A count with thousands separators: `1,073,741,824`; fractions are rounded away.
 #[must_use]
 pub fn count(value: f64) -> String {

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::report::Format;
+
 /// `adoprof bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
@@ -13,8 +15,8 @@ pub struct BenchArgs {
     #[arg(long)]
     pub ladders: bool,
     /// The form of the result.
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
 }
 
 /// A part of the bench.
@@ -35,8 +37,8 @@ pub struct LedgerArgs {
     #[arg(long, value_enum, default_value_t = LedgerSource::All)]
     pub source: LedgerSource,
     /// The form of the result; -v lists every hint in the text form.
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
 }
 
 /// Where hints come from.
@@ -57,15 +59,4 @@ pub struct Calibrate {
     /// fewer than 5 measured hints keeps its own. Off by default.
     #[arg(long)]
     pub apply: bool,
-}
-
-/// How tables are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
-    /// For people, at a terminal.
-    Text,
-    /// The whole document, for programs.
-    Json,
-    /// One row a case.
-    Csv,
 }

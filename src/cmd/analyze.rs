@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::profile::Profile;
-use crate::report::{Format, render_document, render_documents};
+use crate::report::{Format, render, render_several};
 
 pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
@@ -35,7 +35,7 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
         notices(&document, args.output.format, printer);
         documents.push((profile.name.clone(), document));
     }
-    printer.result(|style, out| render_documents(&documents, args.output.format, style, out))?;
+    printer.result(|style, out| render_several(&documents, args.output.format, style, out))?;
     Ok(ExitCode::Success)
 }
 
@@ -54,12 +54,12 @@ fn ladder_of(profile: &Profile) -> Option<Ladder> {
 /// Where stdout can't be written.
 pub fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
     notices(document, format, printer);
-    printer.result(|style, out| render_document(document, format, style, out))
+    printer.result(|style, out| render(document, format, style, out))
 }
 
 /// Prints notices to stderr, unless the form holds them itself.
 fn notices(document: &Document, format: Format, printer: &Printer) {
-    if !matches!(format, Format::Json | Format::Markdown) {
+    if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);
         }

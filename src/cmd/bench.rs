@@ -2,13 +2,14 @@
 
 use super::output::Printer;
 use crate::bench;
-use crate::cli::{BenchArgs, HalfArg, TableFormat};
+use crate::cli::{BenchArgs, HalfArg};
 use crate::error::{ExitCode, Result};
 use crate::ladder::Half;
 use crate::profile::recorded_ladders;
-use crate::report::render_bench;
+use crate::report::render;
 
 pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
+    let format = args.format.for_table("the bench")?;
     let halves: &[Half] = match args.half {
         HalfArg::Tuning => &[Half::Tuning],
         HalfArg::HeldOut => &[Half::HeldOut],
@@ -20,11 +21,11 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     if args.ladders {
         bench::climb(&mut document, &ladders);
     }
-    if args.format != TableFormat::Json {
+    if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);
         }
     }
-    printer.result(|style, out| render_bench(&document, args.format, style, out))?;
+    printer.result(|style, out| render(&document, format, style, out))?;
     Ok(ExitCode::Success)
 }

@@ -10,7 +10,7 @@ use crate::document::Diff;
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::Frames;
 use crate::profile::Profile;
-use crate::report::{Format, render_diff};
+use crate::report::{Format, render};
 
 pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
     unused::ranking(&args.output, false, printer);
@@ -19,7 +19,7 @@ pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
     let sides = if base.name == new.name { &[&base][..] } else { &[&base, &new] };
     for profile in sides {
         if let Some(date) = profile.step().and_then(|step| step.recorded.as_ref())
-            && args.output.format == Format::Text
+            && args.output.format == Format::TEXT
         {
             printer.notice(&format!(
                 "{} is the recording of {date} that ships with adoprof",
@@ -28,7 +28,7 @@ pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
         }
     }
     let diff = compare(&base, &new)?;
-    printer.result(|style, out| render_diff(&diff, args.output.format, style, out))?;
+    printer.result(|style, out| render(&diff, args.output.format, style, out))?;
     Ok(ExitCode::Success)
 }
 

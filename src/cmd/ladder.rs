@@ -3,14 +3,15 @@
 use super::output::Printer;
 use crate::cli::{LadderArgs, LadderCommand};
 use crate::error::{ExitCode, Result};
-use crate::ladder::{Ladder, describe};
+use crate::ladder::Ladder;
+use crate::report::ladder::{list, show};
 
 pub fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
     let width = printer.style.width;
     match &args.command {
-        None | Some(LadderCommand::List) => printer.text(&describe::list(width)?)?,
+        None | Some(LadderCommand::List) => printer.text(&list(width)?)?,
         Some(LadderCommand::Show { name }) => {
-            printer.text(&describe::show(&Ladder::open(name)?, width))?;
+            printer.text(&show(&Ladder::open(name)?, width))?;
         }
     }
     Ok(ExitCode::Success)

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::analyze;
 use super::output::Printer;
-use crate::cli::{Calibrate, LedgerArgs, LedgerSource, TableFormat};
-use crate::document::{Diff, Document};
+use crate::cli::{Calibrate, LedgerArgs, LedgerSource};
+use crate::document::Diff;
+use crate::document::Document;
 use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::ledger::{
@@ -13,21 +14,22 @@ use crate::ledger::{
 };
 use crate::profile::recorded_ladders;
 use crate::profile::{Profile, climb};
-use crate::report::render_ledger;
+use crate::report::render;
 
 pub fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
+    let format = args.format.for_table("the ledger")?;
     let (records, notices) = match args.source {
         LedgerSource::Shipped => (shipped()?, Vec::new()),
         LedgerSource::Local => local(),
         LedgerSource::All => both()?,
     };
     let document = LedgerDocument::new(records, notices);
-    if args.format != TableFormat::Json {
+    if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);
         }
     }
-    printer.result(|style, out| render_ledger(&document, args.format, style, out))?;
+    printer.result(|style, out| render(&document, format, style, out))?;
     Ok(ExitCode::Success)
 }
 

@@ -8,15 +8,16 @@ use std::path::Path;
 
 use super::output::Printer;
 use super::{step, unused};
-use crate::cli::{LimiterArgs, PlainFormat};
+use crate::cli::LimiterArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
 use crate::launch::Device;
 use crate::limiter::{self, LimiterDocument};
-use crate::report::render_limiter;
+use crate::report::render;
 use crate::store;
 
 pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
+    let format = args.format.for_table("a limiter run")?;
     let (ladder_argument, name) = step::split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(name)?;
@@ -49,13 +50,12 @@ pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     if let Some(path) = &args.output {
         save(&document, path)?;
     }
-    let json = args.format == PlainFormat::Json;
-    if !json {
+    if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);
         }
     }
-    printer.result(|style, out| render_limiter(&document, json, style, out))?;
+    printer.result(|style, out| render(&document, format, style, out))?;
     Ok(ExitCode::Success)
 }
 

@@ -34,6 +34,7 @@ impl Printer {
         let style = Style {
             width: width.clamp(NARROWEST, WIDEST),
             colour: terminal && is_coloured(var_os("NO_COLOR"), var_os("TERM")),
+            link: None,
             verbose,
             explain_ranking: false,
             quiet,

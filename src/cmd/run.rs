@@ -8,7 +8,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::interrupt;
 use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
 use crate::launch::{self, Device};
-use crate::report::render_run;
+use crate::report::render;
 
 pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
@@ -78,7 +78,7 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         ladder: ladder.name().to_owned(),
         steps: documents,
     };
-    printer.result(|style, out| render_run(&document, args.output.format, style, out))?;
+    printer.result(|style, out| render(&document, args.output.format, style, out))?;
     Ok(failures.first().map_or(ExitCode::Success, Error::exit_code))
 }
 

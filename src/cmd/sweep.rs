@@ -12,17 +12,13 @@ use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
 use crate::launch::{Device, nvrtc};
 use crate::ncu;
-use crate::report::{Format, render_sweep};
+use crate::report::render;
 use crate::sweep::{Axis, Identity, Journal, PointResult, SweepDocument, grid, journal};
 use crate::text::count_of;
 use walk::Sweep;
 
 pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
-    if args.form.format == Format::Sarif {
-        return Err(Error::Usage(
-            "a sweep has no findings and so no SARIF form; use text, json, csv or markdown".into(),
-        ));
-    }
+    let format = args.form.format.for_table("a sweep")?;
     unused::check_ncu_args(args.ncu_args.as_deref())?;
     unused::ranking(&args.form, false, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
@@ -68,7 +64,7 @@ pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         printer.notice(notice);
     }
     if !document.points.is_empty() {
-        printer.result(|style, out| render_sweep(&document, args.form.format, style, out))?;
+        printer.result(|style, out| render(&document, format, style, out))?;
     }
     if stopped {
         return Err(Error::Interrupted(format!(

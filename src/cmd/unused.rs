@@ -5,7 +5,6 @@ use super::output::Printer;
 use crate::cli::{Collect, Collection, DEFAULT_TIMEOUT, LimiterArgs, Origin, Output};
 use crate::error::Result;
 use crate::ncu;
-use crate::report::Format;
 
 /// The options of a command that only a live run reads.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +68,7 @@ pub fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Print
 /// Says that `--explain-ranking` means nothing in a form, or for a result, without a ranking.
 pub fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
     // JSON has the ranking in any case.
-    let shown = has_findings && matches!(output.format, Format::Text | Format::Json);
+    let shown = has_findings && output.format.holds_ranking();
     let why =
         if has_findings { "this form has no place for it" } else { "this result ranks nothing" };
     say(why, &named("--explain-ranking", output.explain_ranking && !shown), printer);

@@ -401,25 +401,3 @@ fn a_built_in_reference_needs_its_buffers() {
     let error = broken("reference = \"plain\"\n", "reference = \"ado\"\n").unwrap_err().to_string();
     assert!(error.contains("derives its own tolerance"), "{error}");
 }
-
-#[test]
-fn descriptions_name_everything() {
-    let list = super::describe::list(100).unwrap();
-    assert!(list.contains("ado") && list.contains("v1 v2 v3 v4 v5 v6"), "{list}");
-    let shown = super::describe::show(&ado(), 100);
-    for words in
-        ["v2-coalesced", "(beside v2)", "grid-too-small", "78.94 ms", "laptop-3", "N x L x M"]
-    {
-        assert!(shown.contains(words), "{words} is missing in\n{shown}");
-    }
-    for width in [40, 70, 100, 120] {
-        let show = super::describe::show(&ado(), width);
-        let list = super::describe::list(width).unwrap();
-        for (text, word) in [(show, "uncoalesced-global-access"), (list, "access-pattern")] {
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
-            assert!(text.contains(word), "words stay whole at {width}:\n{text}");
-        }
-    }
-    let shown = super::describe::show(&Ladder::builtin("increment").unwrap(), 100);
-    assert!(shown.contains("BLOCK = 64, UNUSED = 49152"), "{shown}");
-}

@@ -1,33 +1,98 @@
 //! Reports as Markdown, for a pull request's comment: the headline and a table in the open, the
 //! details folded away.
 
-pub(super) mod sweep;
-pub(super) mod tables;
+mod sweep;
+mod tables;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::number::{estimate, place, timing};
-use super::steps::{is_roof, rows};
-use crate::document::{Diff, Document, RankedFinding, RunDocument};
+use super::format::Renderer;
+use super::text::Text;
+use super::{Content, Style};
+use crate::document::Diff;
+use crate::document::{Document, RankedFinding, RunDocument};
 use crate::report::markdown::tables::{
     code, diff_table, escape, evidence_table, launch_table, run_table,
 };
-use crate::report::text::diff::{headline, shown};
-use crate::report::text::finding::{agreement, chain, next_step, promise, verdict};
-use crate::report::text::header::{answer, device, recorded, subject};
-use crate::report::text::run::sentence;
+use crate::report::words::diff::{headline, shown};
+use crate::report::words::finding::{agreement, chain, is_roof, next_step, promise, verdict};
+use crate::report::words::number::{estimate, place, timing};
+use crate::report::words::run::sentence;
+use crate::report::words::steps::rows;
+use crate::report::words::subject::{answer, device, recorded, subject};
 use crate::text::percent;
 
+/// Columns of a quoted text: what a comment shows without scrolling.
+const FENCED: usize = 100;
+
+/// The form.
+pub struct Markdown;
+
+impl Renderer for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "For a pull request's comment"
+    }
+
+    fn holds_notices(&self) -> bool {
+        true
+    }
+
+    fn one(&self, content: Content<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        match content {
+            Content::Document(of) => document(of, out),
+            Content::Run(of) => run(of, out),
+            Content::Diff(of) => diff(of, out),
+            Content::Sweep(of) => sweep::markdown(of, out),
+            Content::Limiter(of) => quoted("limiter", &of.notices, content, style, out),
+            Content::Bench(of) => quoted("bench", &of.notices, content, style, out),
+            Content::Ledger(of) => quoted("ledger", &of.notices, content, style, out),
+        }
+    }
+
+    fn several(
+        &self,
+        documents: &[(String, Document)],
+        _: Style,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        documents.iter().enumerate().try_for_each(|(index, (_, of))| {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            document(of, out)
+        })
+    }
+}
+
+/// Tables that are made for a terminal, as they are: a fence keeps their columns.
+fn quoted(
+    title: &str,
+    notices: &[String],
+    content: Content<'_>,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let plain = Style { width: FENCED, colour: false, link: None, ..style };
+    writeln!(out, "### adoprof {title}\n\n```text")?;
+    Text.one(content, plain, out)?;
+    writeln!(out, "```")?;
+    notices.iter().try_for_each(|notice| writeln!(out, "\n- {}", escape(notice)))
+}
+
 /// What `step`, `profile` and `analyze` found.
-pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut text = String::new();
     document_body(&mut text, document);
     out.write_all(text.as_bytes())
 }
 
 /// A ladder's run.
-pub fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
+fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut text = format!("### adoprof: ladder {}\n\n", code(&run.ladder));
     if let Some(sentence) = run.steps.iter().find_map(recorded) {
         paragraph(&mut text, &escape(&sentence));
@@ -49,7 +114,7 @@ pub fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Two profiles side by side.
-pub fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let mut text = format!("### adoprof: {}\n\n", escape(&headline(diff)));
     diff_body(&mut text, diff);
     out.write_all(text.as_bytes())

@@ -1,22 +1,68 @@
 //! Findings as SARIF 2.1.0, for code scanning: the least that is valid, and the estimate as a
 //! property.
 
+use std::io::{self, Write};
+
 use serde_json::{Value, json};
 
-use super::number::estimate;
-use crate::document::{Diff, Document, LaunchReport, RankedFinding, RunDocument};
+use super::format::Renderer;
+use super::{Content, Style};
+use crate::document::Diff;
+use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
 use crate::finding::Location;
+use crate::report::json::write;
+use crate::report::words::number::estimate;
 
 /// Gains below this are notes: smaller than what most timings scatter.
 const WARNING_FACTOR: f64 = 1.05;
 
+/// The form.
+pub struct Sarif;
+
+/// Why tables have no place in it.
+const REFUSAL: &str = "SARIF holds findings";
+
+impl Renderer for Sarif {
+    fn name(&self) -> &'static str {
+        "sarif"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "Findings for code scanning (SARIF 2.1.0)"
+    }
+
+    fn refuses_tables(&self) -> Option<&'static str> {
+        Some(REFUSAL)
+    }
+
+    fn one(&self, content: Content<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
+        match content {
+            Content::Document(of) => write(&document(of), out),
+            Content::Run(of) => write(&run(of), out),
+            Content::Diff(of) => write(&diff(of), out),
+            Content::Sweep(_) | Content::Limiter(_) | Content::Bench(_) | Content::Ledger(_) => {
+                Err(io::Error::new(io::ErrorKind::Unsupported, REFUSAL))
+            }
+        }
+    }
+
+    fn several(
+        &self,
+        profiles: &[(String, Document)],
+        _: Style,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        write(&documents(profiles), out)
+    }
+}
+
 /// The findings of a document.
-pub fn document(document: &Document) -> Value {
+fn document(document: &Document) -> Value {
     log(of_document(document))
 }
 
 /// The findings of several profiles, each result with its profile's name.
-pub fn documents(documents: &[(String, Document)]) -> Value {
+fn documents(documents: &[(String, Document)]) -> Value {
     let of_profile = |(name, document): &(String, Document)| {
         let mut results = of_document(document);
         for result in &mut results {
@@ -28,12 +74,12 @@ pub fn documents(documents: &[(String, Document)]) -> Value {
 }
 
 /// The findings of all steps.
-pub fn run(run: &RunDocument) -> Value {
+fn run(run: &RunDocument) -> Value {
     log(run.steps.iter().flat_map(of_document).collect())
 }
 
 /// The findings of both profiles, each with its baseline state; a diff knows no lines.
-pub fn diff(diff: &Diff) -> Value {
+fn diff(diff: &Diff) -> Value {
     let states = [(&diff.come, "new"), (&diff.kept, "unchanged"), (&diff.gone, "absent")];
     let results = states.iter().flat_map(|(rules, state)| {
         rules.iter().map(move |rule| {

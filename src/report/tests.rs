@@ -1,6 +1,14 @@
 //! Facts of every report, and the layout of the main ones as snapshots.
 
 use super::*;
+use crate::document::Diff;
+use crate::document::RunDocument;
+
+const TEXT: Format = Format(&text::Text);
+const JSON: Format = Format(&json::Json);
+const MARKDOWN: Format = Format(&markdown::Markdown);
+const CSV: Format = Format(&csv::Csv);
+const SARIF: Format = Format(&sarif::Sarif);
 
 fn text(report: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
     let mut out = Vec::new();
@@ -18,10 +26,10 @@ fn reports(width: usize, verbose: bool) -> Vec<String> {
     let (step, program) = (samples::recorded_step(), samples::program());
     let (run, diff) = (samples::run(), samples::diff());
     vec![
-        text(|out| render_document(&step, Format::Text, style, out)),
-        text(|out| render_document(&program, Format::Text, style, out)),
-        text(|out| render_run(&run, Format::Text, style, out)),
-        text(|out| render_diff(&diff, Format::Text, style, out)),
+        text(|out| render(&step, TEXT, style, out)),
+        text(|out| render(&program, TEXT, style, out)),
+        text(|out| render(&run, TEXT, style, out)),
+        text(|out| render(&diff, TEXT, style, out)),
     ]
 }
 
@@ -40,10 +48,7 @@ fn every_line_fits_the_width() {
         for verbose in [false, true] {
             for report in reports(width, verbose) {
                 for line in report.lines().filter(|line| !line.starts_with("saved ")) {
-                    assert!(
-                        crate::report::text::layout::columns(line) <= width,
-                        "{width}: {line:?}"
-                    );
+                    assert!(crate::text::layout::columns(line) <= width, "{width}: {line:?}");
                     assert_eq!(line, line.trim_end());
                 }
             }
@@ -59,7 +64,7 @@ fn a_recording_says_so_in_the_first_line() {
     assert_eq!(first(&reports[2]), "recorded 2026-11-20 on NVIDIA H200, not run here");
     let mut live = samples::recorded_step();
     live.step.as_mut().expect("a step").recorded = None;
-    let report = text(|out| render_document(&live, Format::Text, style(80), out));
+    let report = text(|out| render(&live, TEXT, style(80), out));
     assert!(!report.contains("recorded"), "{report}");
 }
 
@@ -109,8 +114,7 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
     assert!(brief.contains("adoprof does not (-v): ThreadDivergence 37%"), "{brief}");
     let reason = "ThreadDivergence, 37% of the time: Made up: why that would not hold.";
     assert!(!brief.contains(reason) && verbose.contains(reason), "{verbose}");
-    let markdown =
-        text(|out| render_document(&samples::recorded_step(), Format::Markdown, style(80), out));
+    let markdown = text(|out| render(&samples::recorded_step(), MARKDOWN, style(80), out));
     assert!(markdown.contains("- ncu names it too: UncoalescedGlobalAccess, 41% of the time"));
     assert!(markdown.contains("- ncu has no word on it"));
     assert!(markdown.contains(reason));
@@ -121,7 +125,7 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
 #[test]
 fn quiet_leaves_the_headline_and_the_next_optimization() {
     let quiet = Style { quiet: true, ..style(80) };
-    let report = text(|out| render_document(&samples::recorded_step(), Format::Text, quiet, out));
+    let report = text(|out| render(&samples::recorded_step(), TEXT, quiet, out));
     assert!(report.contains("ado/v2: what v2 does, 10.0 ms"), "{report}");
     assert!(report.contains("next optimization"));
     assert!(!report.contains("shared-memory-pressure"));
@@ -182,19 +186,19 @@ fn no_escape_leaves_without_colour_and_none_from_names_with_it() {
     document.saved = Some(hostile.to_owned());
     document.next_step = Some(hostile.to_owned());
     document.step.as_mut().expect("a step").title = hostile.to_owned();
-    for format in [Format::Text, Format::Json, Format::Markdown, Format::Csv, Format::Sarif] {
+    for format in [TEXT, JSON, MARKDOWN, CSV, SARIF] {
         let verbose = Style { verbose: true, ..style(80) };
-        let report = text(|out| render_document(&document, format, verbose, out));
+        let report = text(|out| render(&document, format, verbose, out));
         let control = |c: char| c.is_control() && c != '\n';
         // JSON escapes ASCII controls itself; C1 ones are plain text to it, and to its readers.
         let found = match format {
-            Format::Json | Format::Sarif => report.contains(['\u{1b}', '\u{7}']),
+            format if format == JSON || format == SARIF => report.contains(['\u{1b}', '\u{7}']),
             _ => report.contains(control) || report.contains('\u{202e}'),
         };
         assert!(!found, "{format:?}: {report:?}");
     }
     let coloured = Style { colour: true, ..style(80) };
-    let report = text(|out| render_document(&document, Format::Text, coloured, out));
+    let report = text(|out| render(&document, TEXT, coloured, out));
     assert!(report.contains("\u{1b}[1m"), "rule names are bold");
     for after in report.split('\u{1b}').skip(1) {
         let ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
@@ -210,17 +214,8 @@ fn long_names_are_cut_in_tables() {
 }
 
 #[test]
-fn notices_are_labelled_and_apart() {
-    let notices = &samples::recorded_step().notices;
-    let said = text(|out| render_notices(notices, style(80), out));
-    assert_eq!(said, "note:   The clocks were not locked.\n");
-    assert!(!reports(80, true)[0].contains("clocks were not locked"));
-}
-
-#[test]
 fn csv_has_a_row_a_finding() {
-    let said =
-        text(|out| render_document(&samples::recorded_step(), Format::Csv, Style::default(), out));
+    let said = text(|out| render(&samples::recorded_step(), CSV, Style::default(), out));
     let mut rows = ::csv::Reader::from_reader(said.as_bytes());
     let columns = "launch,kernel,rank,rule,factor,low,high,file,line,share,message,hint,ncu_rule,\
                    ncu_percent";
@@ -237,8 +232,8 @@ fn csv_has_a_row_a_finding() {
 #[test]
 fn csv_of_runs_and_diffs_has_equal_rows() {
     for said in [
-        text(|out| render_run(&samples::run(), Format::Csv, Style::default(), out)),
-        text(|out| render_diff(&samples::diff(), Format::Csv, Style::default(), out)),
+        text(|out| render(&samples::run(), CSV, Style::default(), out)),
+        text(|out| render(&samples::diff(), CSV, Style::default(), out)),
     ] {
         let rows = ::csv::Reader::from_reader(said.as_bytes()).records().count();
         assert!(rows >= 4);
@@ -289,7 +284,7 @@ fn holds(whole: &serde_json::Value, part: &serde_json::Value) -> bool {
 #[test]
 fn json_is_the_contracts() {
     let document: Document = serde_json::from_str(CONTRACT).expect("the contract's shape");
-    let said = text(|out| render_document(&document, Format::Json, Style::default(), out));
+    let said = text(|out| render(&document, JSON, Style::default(), out));
     let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     let contract: serde_json::Value = serde_json::from_str(CONTRACT).expect("JSON");
     assert!(holds(&said, &contract), "{said:#}");
@@ -298,7 +293,7 @@ fn json_is_the_contracts() {
 #[test]
 fn json_has_null_where_nothing_applies() {
     let document = Document { schema: crate::document::SCHEMA.to_owned(), ..Document::default() };
-    let said = text(|out| render_document(&document, Format::Json, Style::default(), out));
+    let said = text(|out| render(&document, JSON, Style::default(), out));
     let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     for key in ["step", "verdict", "next_step", "diff"] {
         assert!(said.get(key).is_some_and(serde_json::Value::is_null), "{key}");
@@ -317,11 +312,11 @@ fn empty_documents_are_reported_too() {
         ladder: "ado".to_owned(),
         steps: vec![Document::default()],
     };
-    for format in [Format::Text, Format::Json, Format::Markdown, Format::Csv, Format::Sarif] {
+    for format in [TEXT, JSON, MARKDOWN, CSV, SARIF] {
         for report in [
-            text(|out| render_document(&empty, format, Style::default(), out)),
-            text(|out| render_run(&none, format, Style::default(), out)),
-            text(|out| render_diff(&Diff::default(), format, Style::default(), out)),
+            text(|out| render(&empty, format, Style::default(), out)),
+            text(|out| render(&none, format, Style::default(), out)),
+            text(|out| render(&Diff::default(), format, Style::default(), out)),
         ] {
             assert!(report.ends_with('\n'));
         }

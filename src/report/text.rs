@@ -1,32 +1,35 @@
 //! A document as text for a terminal.
 
-pub(super) mod bars;
+mod bars;
 pub(super) mod bench;
-pub(super) mod diff;
-pub(super) mod finding;
-pub(crate) mod grid;
-pub(super) mod header;
-pub(crate) mod layout;
-pub(super) mod ledger;
-pub(super) mod limiter;
+mod diff;
+mod finding;
+mod grid;
+mod header;
+pub mod ladder;
+mod ledger;
+mod limiter;
 pub(super) mod page;
-pub(super) mod ranking;
-pub(super) mod run;
-pub(super) mod sweep;
-pub(super) mod table;
+mod ranking;
+mod run;
+mod sweep;
+mod table;
 
+use crate::report::words::finding::promise;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::Style;
-use super::number::{extent, shape};
+use super::format::Renderer;
+use super::{Content, Style};
 use crate::document::{Document, LaunchReport};
 use crate::report::text::bars::bars;
-use crate::report::text::finding::{findings, next, promise};
+use crate::report::text::finding::{findings, next};
 use crate::report::text::header::header;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::number::{extent, shape};
 use crate::rules::RULES;
+use crate::text::layout::fit;
 use crate::text::{count_of, duration, percent};
 
 /// Rows of the launch table unless all are asked for.
@@ -37,8 +40,50 @@ const MOST_LAUNCHES: usize = 3;
 /// remove it wholly would gain less than most timings scatter.
 const LEAST_SHARE: f64 = 0.1;
 
+/// The form.
+pub struct Text;
+
+impl Renderer for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "For people at a terminal"
+    }
+
+    fn holds_ranking(&self) -> bool {
+        true
+    }
+
+    fn one(&self, content: Content<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        match content {
+            Content::Document(of) => document(of, style, out),
+            Content::Run(of) => run::run(of, style, out),
+            Content::Diff(of) => diff::diff(of, style, out),
+            Content::Sweep(of) => sweep::sweep(of, style, out),
+            Content::Limiter(of) => limiter::limiter(of, style, out),
+            Content::Bench(of) => bench::bench(of, style, out),
+            Content::Ledger(of) => ledger::ledger(of, style, out),
+        }
+    }
+
+    fn several(
+        &self,
+        documents: &[(String, Document)],
+        style: Style,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        documents.iter().enumerate().try_for_each(|(index, (name, of))| {
+            let gap = if index > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}== {}", crate::text::printable(name))?;
+            document(of, style, out)
+        })
+    }
+}
+
 /// Writes the whole report.
-pub fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     header(&mut page, document);
     if !page.style.quiet {
@@ -66,7 +111,7 @@ fn body(page: &mut Page, document: &Document) {
         let launch = &document.launches[index];
         page.blank();
         if document.launches.len() > 1 {
-            let name = layout::fit(&launch.kernel, 2 * page.style.width);
+            let name = fit(&launch.kernel, 2 * page.style.width);
             page.inked("", &format!("launch {index}: {name}, {}", shape(launch)), Ink::Bold);
         }
         bottleneck(page, launch);
@@ -134,7 +179,7 @@ fn launch_row(at: usize, launch: &LaunchReport) -> Vec<String> {
         first.map(|finding| finding.rule.clone()).unwrap_or_default(),
         first
             .and_then(|finding| finding.estimated_speedup)
-            .map(|gain| super::number::factor(gain.factor))
+            .map(|gain| crate::report::words::number::factor(gain.factor))
             .unwrap_or_default(),
         format!("{} × {}", extent(launch.grid), extent(launch.block)),
     ]

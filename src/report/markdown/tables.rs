@@ -2,11 +2,11 @@
 
 use crate::document::{Diff, Document, MetricChange};
 use crate::report::markdown::push;
-use crate::report::number::{bare, change, estimate, extent, factor, metric};
-use crate::report::steps::Row;
-use crate::report::text::diff::{arrow, title};
-use crate::report::text::layout::fit;
-use crate::report::text::run::gain;
+use crate::report::words::diff::{arrow, title};
+use crate::report::words::number::{bare, change, estimate, extent, factor, metric};
+use crate::report::words::run::gain;
+use crate::report::words::steps::Row;
+use crate::text::layout::fit;
 use crate::text::{duration, percent, printable};
 
 /// Longer names are cut: a template's full name would push the table off the page.

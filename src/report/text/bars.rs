@@ -1,8 +1,8 @@
 //! How busy each unit is, as bars.
 
 use crate::document::{LaunchReport, Utilization};
-use crate::report::text::layout::{columns, fit, pad};
 use crate::report::text::page::{Ink, Page};
+use crate::text::layout::{columns, fit, pad};
 use crate::text::percent;
 
 /// Units shown unless all are asked for.

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use crate::bench::{BenchDocument, Case, Climb, Figures, HalfFigures, Promise, Quiet, Said, Tally};
 use crate::finding::Estimate;
-use crate::report::Style;
-use crate::report::number::factor;
+use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::number::factor;
 use crate::text::percent;
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
@@ -238,7 +238,7 @@ fn ladders(page: &mut Page, climb: &Climb) {
 pub mod tests {
     use super::*;
     use crate::bench::Transition;
-    use crate::report::text::layout::columns;
+    use crate::text::layout::columns;
 
     fn said(rank: Option<usize>, factor: f64, held: Option<bool>) -> Said {
         let gain = Estimate { factor, low: factor * 0.9, high: factor * 1.1 };

@@ -1,12 +1,13 @@
 //! Two profiles side by side, as text.
 
+use crate::report::words::diff::{arrow, headline, kernels, shown, title};
 use std::io::{self, Write};
 
 use crate::document::{Diff, MetricChange};
-use crate::report::Style;
-use crate::report::number::{bare, change, factor};
+use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::number::{bare, change};
 
 /// Writes the comparison.
 pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -46,48 +47,6 @@ pub fn body(page: &mut Page, diff: &Diff) {
     }
 }
 
-/// Base against new, and how much faster or slower.
-pub fn headline(diff: &Diff) -> String {
-    let verdict = match diff.speedup {
-        Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
-        Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
-        Some(gain) => format!(": {} slower", factor(1.0 / gain)),
-        None => ": times can't be compared".to_owned(),
-    };
-    format!("{} → {}{verdict}", diff.base, diff.new)
-}
-
-/// The kernels that changes are told of, in order; one nameless where there is only one.
-pub fn kernels(diff: &Diff) -> Vec<&str> {
-    let mut kernels: Vec<&str> = Vec::new();
-    for change in &diff.metrics {
-        if !kernels.contains(&change.kernel.as_str()) {
-            kernels.push(&change.kernel);
-        }
-    }
-    kernels
-}
-
-/// Metrics with a title are in the catalogue: the ones that rules and people read.
-pub fn shown(change: &MetricChange) -> bool {
-    change.key || !change.title.is_empty()
-}
-
-/// A metric's title, or its name where it has none.
-pub fn title(change: &MetricChange) -> &str {
-    if change.title.is_empty() { &change.metric } else { &change.title }
-}
-
-/// Arrow and word of a direction.
-pub fn arrow(change: &MetricChange) -> String {
-    let arrow = if change.new > change.base { "▲" } else { "▼" };
-    match change.direction.as_str() {
-        "same" => "≈".to_owned(),
-        "better" | "worse" => format!("{arrow} {}", change.direction),
-        _ => arrow.to_owned(),
-    }
-}
-
 fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
     if changes.is_empty() {
         page.paragraph("", "No metric moved beyond the noise.");
@@ -106,7 +65,7 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
         })
         .collect();
     // Of a path the end tells more than the beginning.
-    let side = |name: &str| crate::report::text::layout::fit_end(name, page.style.width / 5);
+    let side = |name: &str| crate::text::layout::fit_end(name, page.style.width / 5);
     let head = [
         Column::text("metric").flexible(12),
         Column::number(side(&diff.base)).flexible(13),

@@ -1,12 +1,13 @@
 //! Findings as text, and the way from the bottleneck to the change.
 
+use crate::report::words::finding::{agreement, chain, next_step, verdict};
 use std::collections::BTreeMap;
 
 use crate::document::{Document, LaunchReport, RankedFinding};
-use crate::report::number::{estimate, metric, place};
-use crate::report::steps::is_roof;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::finding::is_roof;
+use crate::report::words::number::{estimate, metric, place};
 use crate::rules::RULES;
 use crate::text::percent;
 
@@ -85,42 +86,6 @@ fn symptoms<'a>(page: &mut Page, finding: &'a RankedFinding, told: &mut Told<'a>
     }
 }
 
-/// What ncu's own rules say of a finding's fault.
-pub fn agreement(finding: &RankedFinding) -> String {
-    let Some(ncu) = &finding.ncu else {
-        return "has no word on it".to_owned();
-    };
-    match ncu.estimate_percent {
-        Some(percent) => format!("names it too: {}", promise(&ncu.rule, percent, ncu.global)),
-        None => format!("names it too, without an estimate: {}", ncu.rule),
-    }
-}
-
-/// ncu's promise in words: `CPIStall, 30% of the time`.
-pub fn promise(rule: &str, percent: f64, global: bool) -> String {
-    let of = if global { "of the time" } else { "of one unit's efficiency" };
-    format!("{rule}, {percent:.0}% {of}")
-}
-
-/// The verdict's launch and finding.
-pub fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
-    let verdict = document.verdict.as_ref()?;
-    let launch = document.launches.get(verdict.launch)?;
-    let finding = launch.findings.iter().find(|finding| finding.rule == verdict.rule)?;
-    Some((launch, finding))
-}
-
-/// The way that the workflow goes: bottleneck, section, rule, line.
-pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
-    let mut steps = vec![launch.bound.word().to_owned()];
-    if !finding.section.is_empty() {
-        steps.push(finding.section.clone());
-    }
-    steps.push(finding.rule.clone());
-    steps.extend(finding.locations.first().map(place));
-    steps.join(" → ")
-}
-
 /// The next optimization: its chain down to the change, what it is worth, and the ladder's step.
 pub fn next(page: &mut Page, document: &Document) {
     page.blank();
@@ -167,24 +132,4 @@ fn nothing_found(launches: &[LaunchReport]) -> String {
         1 => "The one rule that could be checked found no fault.".to_owned(),
         checked => format!("None of the {checked} rules that could be checked found a fault."),
     }
-}
-
-/// The ladder's step that makes the change, and how to run the one that comes next.
-pub fn next_step(document: &Document) -> Option<String> {
-    let next = document.next_step.as_deref()?;
-    let ladder = document.step.as_ref().map(|step| step.ladder.as_str());
-    let command = match ladder {
-        None | Some("ado") => format!("adoprof step --kernel {next}"),
-        Some(ladder) => format!("adoprof step --kernel {ladder}/{next}"),
-    };
-    let (launch, finding) = verdict(document)?;
-    let answers = launch.findings.iter().find(|f| f.answered_by.as_deref() == Some(next));
-    Some(match (finding.answered_by.as_deref(), answers) {
-        (Some(answer), Some(other)) if answer != next => format!(
-            "{answer} makes this change; on the way {next} takes away {}: {command}",
-            other.rule
-        ),
-        (None, Some(other)) => format!("{next} takes away {}: {command}", other.rule),
-        _ => format!("{next} makes this change: {command}"),
-    })
 }

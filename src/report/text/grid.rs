@@ -4,7 +4,7 @@
 use tabled::builder::Builder;
 use tabled::settings::Style;
 
-use crate::report::text::layout::{columns, wrap};
+use crate::text::layout::{columns, wrap};
 
 /// Columns that a cell takes beside its text: a space on each side and a line.
 const FRAME: usize = 3;

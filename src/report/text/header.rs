@@ -1,11 +1,12 @@
 //! The head of a text report: what was run, where, how well, how fast.
 
 use crate::document::Document;
-use crate::report::number::{factor, shape, timing};
-use crate::report::text::layout::fit;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::text::{byte_rate, count_of, duration, percent, significant};
+use crate::report::words::number::{factor, shape, timing};
+use crate::report::words::subject::{answer, device, library, rate, recorded, subject};
+use crate::text::duration;
+use crate::text::layout::fit;
 use crate::timing::StepInfo;
 
 /// The first line of a recording, the title, and the facts of the run.
@@ -35,35 +36,6 @@ pub fn header(page: &mut Page, document: &Document) {
     if let Some(step) = &document.step {
         cpu(page, step);
     }
-}
-
-/// The device of the first launch that knows its own.
-pub fn device(document: &Document) -> Option<&str> {
-    document.launches.iter().find_map(|launch| launch.device.as_deref())
-}
-
-/// What the document is about, in a few words: the step, the kernel, or how many launches.
-pub fn subject(document: &Document) -> String {
-    match (&document.step, document.launches.as_slice()) {
-        (Some(step), _) => format!("{}/{}", step.ladder, step.name),
-        (None, [launch]) => launch.kernel.clone(),
-        (None, launches) => {
-            let total: f64 = launches.iter().filter_map(|launch| launch.duration_ns).sum();
-            let launches = count_of(launches.len() as f64, "launch");
-            if total > 0.0 {
-                format!("{launches}, {} under the profiler", duration(total))
-            } else {
-                launches
-            }
-        }
-    }
-}
-
-/// The sentence that opens the report of a recording.
-pub fn recorded(document: &Document) -> Option<String> {
-    let date = document.step.as_ref()?.recorded.as_deref()?;
-    let place = device(document).map(|device| format!(" on {device}")).unwrap_or_default();
-    Some(format!("recorded {date}{place}, not run here"))
 }
 
 fn recording(page: &mut Page, document: &Document) {
@@ -98,43 +70,6 @@ fn run(page: &mut Page, step: &StepInfo) {
     if let Some(library) = library(step) {
         page.labelled("  ", "library", &library);
     }
-}
-
-/// Whether the answer was right.
-pub fn answer(step: &StepInfo) -> String {
-    match (step.verified, step.max_error == 0.0) {
-        (true, true) => "verified, no difference from the reference".to_owned(),
-        (true, false) => {
-            format!("verified, largest difference from the reference {:.1e}", step.max_error)
-        }
-        (false, _) => "not verified".to_owned(),
-    }
-}
-
-/// The figure of merit and its share of what the device can copy.
-pub fn rate(step: &StepInfo) -> Option<String> {
-    let rate = step.rate.as_ref()?;
-    let mut text = format!("{} {}", significant(rate.value, 3), rate.unit);
-    // Only a rate of bytes is a share of a rate of bytes.
-    if let Some(copy) = step.copy_bytes_per_s
-        && rate.unit == "GB/s"
-        && copy > 0.0
-    {
-        let share = percent(rate.value * 1e9 / copy);
-        text = format!("{text}, {share} of the device's copy rate {}", byte_rate(copy));
-    }
-    Some(text)
-}
-
-/// The library's routine and how much of its rate the step reaches.
-pub fn library(step: &StepInfo) -> Option<String> {
-    let library = step.library.as_ref()?;
-    let mut text = format!("{} {}", library.name, duration(library.ns));
-    if step.time_ns.median > 0.0 {
-        let share = percent(library.ns / step.time_ns.median);
-        text = format!("{text}, this step reaches {share} of its rate");
-    }
-    Some(text)
 }
 
 /// The CPU references against the step: without transfers, and with them where they were timed.

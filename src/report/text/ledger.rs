@@ -1,14 +1,13 @@
-//! The ledger as text and as CSV.
+//! The ledger as text.
 
 use std::io::{self, Write};
 
 use crate::ledger::{LEAST_HINTS, LedgerDocument, Record};
-use crate::report::Style;
-use crate::report::csv::Table;
-use crate::report::number::{estimate, factor};
+use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::text::{count_of, percent, printable};
+use crate::report::words::number::{estimate, factor};
+use crate::text::{count_of, percent};
 
 /// Writes what the ledger says of each rule; verbose, every hint too.
 pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -109,53 +108,12 @@ fn row(record: &Record) -> Vec<String> {
     ]
 }
 
-/// One row a hint.
-pub fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
-    let head = [
-        "subject", "size", "device", "kernel", "share", "time_ns", "rule", "version", "rank",
-        "factor", "low", "high", "date", "shipped", "gain", "counts", "held", "gone", "by",
-        "measured",
-    ];
-    let mut table = Table::new(out, &head)?;
-    for record in &document.records {
-        let (hint, outcome) = (&record.hint, record.outcome.as_ref());
-        let size: Vec<String> =
-            hint.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        table.row(
-            &[
-                hint.subject.name(),
-                size.join(" "),
-                hint.device.clone(),
-                hint.kernel.clone(),
-                hint.time_share.to_string(),
-                hint.time_ns.to_string(),
-                hint.rule.clone(),
-                hint.version.clone(),
-                hint.rank.to_string(),
-                hint.estimate.factor.to_string(),
-                hint.estimate.low.to_string(),
-                hint.estimate.high.to_string(),
-                hint.date.clone(),
-                record.shipped.to_string(),
-                outcome.map(|outcome| outcome.gain.to_string()).unwrap_or_default(),
-                outcome.map(|outcome| outcome.counts.to_string()).unwrap_or_default(),
-                record.held().map(|held| held.to_string()).unwrap_or_default(),
-                outcome.map(|outcome| outcome.gone.to_string()).unwrap_or_default(),
-                outcome.map(|outcome| outcome.by.clone()).unwrap_or_default(),
-                outcome.map(|outcome| outcome.date.clone()).unwrap_or_default(),
-            ]
-            .map(|cell| printable(&cell)),
-        )?;
-    }
-    table.end()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ledger::tests::{hint, outcome};
     use crate::ledger::{Line, records};
-    use crate::report::text::layout::columns;
+    use crate::text::layout::columns;
 
     fn document() -> LedgerDocument {
         let measured = hint("v2", "uncoalesced-global-access", 2.0);
@@ -188,16 +146,5 @@ mod tests {
         let verbose = text(Style { width: 120, verbose: true, ..Style::default() });
         let row = verbose.lines().find(|line| line.contains("ado/v9")).unwrap();
         assert!(row.contains("4.00×") && row.contains("missed"), "{row}");
-    }
-
-    #[test]
-    fn the_csv_has_a_row_a_hint() {
-        let mut out = Vec::new();
-        csv(&document(), &mut out).unwrap();
-        let mut reader = ::csv::Reader::from_reader(out.as_slice());
-        let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
-        assert_eq!(rows.len(), 2);
-        assert_eq!((&rows[0][0], &rows[0][14], &rows[0][16]), ("ado/v2", "4", "false"));
-        assert_eq!((&rows[1][14], &rows[1][16]), ("", ""));
     }
 }

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use crate::limiter::{Entrant, LimiterDocument};
 use crate::plan::VariantKind;
-use crate::report::Style;
-use crate::report::number::{factor, timing};
+use crate::report::style::Style;
 use crate::report::text::bars::bar;
-use crate::report::text::layout::{columns, fit, pad};
 use crate::report::text::page::{Ink, Page};
+use crate::report::words::number::{factor, timing};
+use crate::text::layout::{columns, fit, pad};
 use crate::text::{bytes, count, count_of, duration, percent};
 
 /// Columns of a full bar at most.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::report::Style;
-use crate::report::text::layout::{columns, pad, wrap};
+use crate::report::style::Style;
+use crate::text::layout::{columns, pad, wrap};
 
 /// How a piece of text is emphasised; without colour it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

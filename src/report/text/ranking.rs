@@ -1,9 +1,9 @@
 //! Why the findings stand in their order, as a table.
 
 use crate::document::LaunchReport;
-use crate::report::number::factor;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::number::factor;
 use crate::text::percent;
 
 /// What limits the launch now, what would without its first fault, and after that.
@@ -42,7 +42,7 @@ pub fn ranking(page: &mut Page, launch: &LaunchReport) {
         .findings
         .iter()
         .map(|finding| finding.rule.as_str())
-        .filter(|rule| !listed.contains(rule) && !crate::report::steps::is_roof(rule))
+        .filter(|rule| !listed.contains(rule) && !crate::report::words::finding::is_roof(rule))
         .collect();
     if !silent.is_empty() {
         let text = format!("Nothing more would come of: {}.", silent.join(", "));

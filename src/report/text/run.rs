@@ -1,14 +1,16 @@
 //! A ladder's run as text: the table, then for each step what the hint said and what came of it.
 
+use crate::report::words::finding::is_roof;
+use crate::report::words::run::{gain, sentence};
 use std::io::{self, Write};
 
 use crate::document::RunDocument;
-use crate::report::Style;
-use crate::report::number::{estimate, factor, place};
-use crate::report::steps::{Fate, Gain, Outcome, Row, is_roof, rows};
-use crate::report::text::header::{device, recorded};
+use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
+use crate::report::words::number::{estimate, factor, place};
+use crate::report::words::steps::{Gain, Row, rows};
+use crate::report::words::subject::{device, recorded};
 use crate::text::{duration, significant};
 
 /// Writes the run.
@@ -36,13 +38,6 @@ pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<(
 
 fn by_rate(gain: &Gain) -> bool {
     gain.by_rate
-}
-
-/// A measured gain; `~` marks one that compares rates.
-pub fn gain(gain: Option<Gain>) -> String {
-    gain.map_or_else(String::new, |gain| {
-        format!("{}{}", if gain.by_rate { "~" } else { "" }, factor(gain.factor))
-    })
 }
 
 /// The table's columns; what a narrow one leaves out stands in the text below it.
@@ -111,50 +106,4 @@ fn step(page: &mut Page, row: &Row<'_>) {
     if let Some(outcome) = &row.outcome {
         page.labelled("  ", "then", &sentence(row, outcome));
     }
-}
-
-/// `v3 gained 1.49×, inside the estimate; the fault is gone; new: barrier-stalls.`
-pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
-    let mut parts = Vec::new();
-    let next = &outcome.next.name;
-    let first = row.finding.map(|finding| finding.rule.as_str());
-    let takes_away = match &outcome.answered {
-        Some((finding, promised)) if Some(finding.rule.as_str()) != first => {
-            format!(" takes away {}, {}, and", finding.rule, estimate(promised))
-        }
-        _ => String::new(),
-    };
-    match outcome.gained {
-        Some(measured) => {
-            let inside = match outcome.inside() {
-                Some(true) => ", inside the estimate",
-                Some(false) => ", outside the estimate",
-                None => "",
-            };
-            let went = if measured.factor < 1.0 { "lost:" } else { "gained" };
-            parts.push(format!("{next}{takes_away} {went} {}{inside}", gain(Some(measured))));
-        }
-        None => parts.push(format!("{next} can't be compared: the sizes differ")),
-    }
-    if let Some(fate) = outcome.fault {
-        parts.push(format!(
-            "{} is {}",
-            if takes_away.is_empty() { "the fault" } else { first.unwrap_or("the first fault") },
-            if fate == Fate::Kept { "still there" } else { fate.word() }
-        ));
-    }
-    let answered = outcome.answered.as_ref().map(|(finding, _)| finding.rule.as_str());
-    let also: Vec<&str> = outcome
-        .gone
-        .iter()
-        .copied()
-        .filter(|rule| Some(*rule) != first && Some(*rule) != answered)
-        .collect();
-    if !also.is_empty() {
-        parts.push(format!("also gone: {}", also.join(", ")));
-    }
-    if !outcome.come.is_empty() {
-        parts.push(format!("new: {}", outcome.come.join(", ")));
-    }
-    format!("{}.", parts.join("; "))
 }

@@ -4,7 +4,7 @@ use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Padding, Style};
 
-use crate::report::text::layout::{columns, fit};
+use crate::text::layout::{columns, fit};
 
 /// Spaces between columns.
 const GAP: usize = 2;

@@ -21,7 +21,7 @@ fn mistakes_come_before_the_device() {
         ("maxrregcount=many", "", "`many`"),
         ("N=16", "--size=N=32", "in --size and in --over"),
         ("N=16", "--size=K=32", "no parameter `K`"),
-        ("N=16", "--format=sarif", "no SARIF form"),
+        ("N=16", "--format=sarif", "SARIF holds findings"),
         (many.as_str(), "", "1,001 points"),
     ] {
         let mut args = vec!["sweep", "--kernel", "v4", "--over", over];

@@ -4,7 +4,7 @@ use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
 use crate::finding::{Bound, Estimate};
 use crate::timing::StepInfo;
 
-use crate::report::text::finding::verdict;
+use crate::report::words::finding::{is_roof, verdict};
 
 /// A fault counts as reduced when what it costs fell to less than this share: the estimates of
 /// both steps are off by some tenths, so smaller changes say nothing.
@@ -206,11 +206,6 @@ fn outcome<'a>(
         gone: before.iter().copied().filter(|rule| !after.contains(rule)).collect(),
         come: after.iter().copied().filter(|rule| !before.contains(rule)).collect(),
     }
-}
-
-/// A roof is no fault: nothing can take it away.
-pub fn is_roof(rule: &str) -> bool {
-    matches!(rule, "at-memory-roof" | "at-compute-roof")
 }
 
 #[cfg(test)]

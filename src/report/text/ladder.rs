@@ -1,9 +1,9 @@
 //! `adoprof ladder list` and `adoprof ladder show NAME`, as text.
 
-use super::{Ladder, Step};
 use crate::error::Result;
-use crate::report::grid;
-use crate::report::wrap;
+use crate::ladder::{Ladder, Step};
+use crate::report::text::grid::grid;
+use crate::text::layout::wrap;
 
 /// The built-in ladders: those of the literature, then the fault bench by its names.
 ///
@@ -61,16 +61,7 @@ pub fn show(ladder: &Ladder, width: usize) -> String {
 
 fn buffers(ladder: &Ladder, width: usize) -> String {
     let mut rows = vec![row(["buffer", "type", "shape", "role"])];
-    for buffer in &ladder.manifest.buffers {
-        let shape: Vec<&str> =
-            buffer.shape.get_ref().iter().map(|extent| extent.get_ref().text()).collect();
-        rows.push(row([
-            buffer.name.get_ref().as_str(),
-            buffer.dtype.word(),
-            &shape.join(" x "),
-            buffer.role.word(),
-        ]));
-    }
+    rows.extend(ladder.buffer_words().map(row));
     grid(&rows, width)
 }
 
@@ -159,4 +150,33 @@ fn flowing(text: &str) -> String {
 /// Words filled into lines of the width.
 fn wrapped(text: &str, width: usize) -> String {
     wrap(text, width).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_name_everything() {
+        let all = list(100).unwrap();
+        assert!(all.contains("ado") && all.contains("v1 v2 v3 v4 v5 v6"), "{all}");
+        let shown = show(&Ladder::builtin("ado").unwrap(), 100);
+        for words in
+            ["v2-coalesced", "(beside v2)", "grid-too-small", "78.94 ms", "laptop-3", "N x L x M"]
+        {
+            assert!(shown.contains(words), "{words} is missing in\n{shown}");
+        }
+        for width in [40, 70, 100, 120] {
+            let one = show(&Ladder::builtin("ado").unwrap(), width);
+            let all = list(width).unwrap();
+            for (text, word) in [(one, "uncoalesced-global-access"), (all, "access-pattern")] {
+                assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+                assert!(text.contains(word), "words stay whole at {width}:\n{text}");
+            }
+        }
+        let shown = show(&Ladder::builtin("increment").unwrap(), 100);
+        assert!(shown.contains("BLOCK = 64, UNUSED = 49152"), "{shown}");
+        let shown = show(&Ladder::builtin("stencil").unwrap(), 100);
+        assert!(shown.contains("what-if") && shown.contains("barrier-stalls"), "{shown}");
+    }
 }

@@ -1,0 +1,50 @@
+//! What can be reported.
+
+use serde::Serialize;
+
+use crate::bench::BenchDocument;
+use crate::document::Diff;
+use crate::document::{Document, RunDocument};
+use crate::ledger::LedgerDocument;
+use crate::limiter::LimiterDocument;
+use crate::sweep::SweepDocument;
+
+/// A document of any command.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub enum Content<'a> {
+    /// What `step`, `profile` and `analyze` found.
+    Document(&'a Document),
+    /// A whole ladder.
+    Run(&'a RunDocument),
+    /// Two profiles side by side.
+    Diff(&'a Diff),
+    /// A step over a grid of settings.
+    Sweep(&'a SweepDocument),
+    /// A kernel against its variants.
+    Limiter(&'a LimiterDocument),
+    /// How right the findings are.
+    Bench(&'a BenchDocument),
+    /// Predicted against measured speed-ups.
+    Ledger(&'a LedgerDocument),
+}
+
+macro_rules! from {
+    ($($variant:ident($document:ty)),*) => {$(
+        impl<'a> From<&'a $document> for Content<'a> {
+            fn from(document: &'a $document) -> Self {
+                Self::$variant(document)
+            }
+        }
+    )*};
+}
+
+from!(
+    Document(Document),
+    Run(RunDocument),
+    Diff(Diff),
+    Sweep(SweepDocument),
+    Limiter(LimiterDocument),
+    Bench(BenchDocument),
+    Ledger(LedgerDocument)
+);

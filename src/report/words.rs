@@ -1,0 +1,9 @@
+//! What is said in the same words whatever the form: numbers, findings, steps, comparisons.
+
+pub mod diff;
+pub mod finding;
+pub mod number;
+pub mod run;
+pub mod steps;
+pub mod subject;
+pub mod sweep;

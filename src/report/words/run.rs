@@ -1,0 +1,57 @@
+//! What is said of a ladder's run, whatever the form.
+
+use crate::report::words::number::{estimate, factor};
+use crate::report::words::steps::{Fate, Gain, Outcome, Row};
+
+/// A measured gain; `~` marks one that compares rates.
+pub fn gain(gain: Option<Gain>) -> String {
+    gain.map_or_else(String::new, |gain| {
+        format!("{}{}", if gain.by_rate { "~" } else { "" }, factor(gain.factor))
+    })
+}
+
+/// `v3 gained 1.49×, inside the estimate; the fault is gone; new: barrier-stalls.`
+pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
+    let mut parts = Vec::new();
+    let next = &outcome.next.name;
+    let first = row.finding.map(|finding| finding.rule.as_str());
+    let takes_away = match &outcome.answered {
+        Some((finding, promised)) if Some(finding.rule.as_str()) != first => {
+            format!(" takes away {}, {}, and", finding.rule, estimate(promised))
+        }
+        _ => String::new(),
+    };
+    match outcome.gained {
+        Some(measured) => {
+            let inside = match outcome.inside() {
+                Some(true) => ", inside the estimate",
+                Some(false) => ", outside the estimate",
+                None => "",
+            };
+            let went = if measured.factor < 1.0 { "lost:" } else { "gained" };
+            parts.push(format!("{next}{takes_away} {went} {}{inside}", gain(Some(measured))));
+        }
+        None => parts.push(format!("{next} can't be compared: the sizes differ")),
+    }
+    if let Some(fate) = outcome.fault {
+        parts.push(format!(
+            "{} is {}",
+            if takes_away.is_empty() { "the fault" } else { first.unwrap_or("the first fault") },
+            if fate == Fate::Kept { "still there" } else { fate.word() }
+        ));
+    }
+    let answered = outcome.answered.as_ref().map(|(finding, _)| finding.rule.as_str());
+    let also: Vec<&str> = outcome
+        .gone
+        .iter()
+        .copied()
+        .filter(|rule| Some(*rule) != first && Some(*rule) != answered)
+        .collect();
+    if !also.is_empty() {
+        parts.push(format!("also gone: {}", also.join(", ")));
+    }
+    if !outcome.come.is_empty() {
+        parts.push(format!("new: {}", outcome.come.join(", ")));
+    }
+    format!("{}.", parts.join("; "))
+}

@@ -9,7 +9,7 @@ fn main() {
 }
 
 fn rebuild_with_embedded_folders() {
-    for folder in ["kernels", "profiles", "sections"] {
+    for folder in ["devices", "kernels", "profiles", "sections"] {
         println!("cargo::rerun-if-changed={folder}");
     }
 }

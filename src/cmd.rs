@@ -21,6 +21,7 @@ mod sweep;
 mod unused;
 
 use crate::cli::{Cli, Command};
+use crate::device;
 use crate::error::{ExitCode, Result};
 
 use output::Printer;
@@ -31,6 +32,10 @@ use output::Printer;
 /// Whatever the subcommand can't do, with its exit code.
 pub fn run(cli: &Cli) -> Result<ExitCode> {
     let printer = Printer::new(cli.quiet, cli.verbose);
+    // What a user's file of a device says must hold, or be reported; doctor says so in its table.
+    if !matches!(cli.command, Command::Doctor(_)) {
+        device::check()?;
+    }
     match &cli.command {
         Command::Step(args) => step::run(args, &printer),
         Command::Run(args) => run::run(args, &printer),

@@ -6,10 +6,10 @@
 
 pub mod agreement;
 pub mod bench;
-pub mod ceiling;
 pub mod cli;
 pub mod cmd;
 pub mod collect;
+pub mod device;
 pub mod diagnose;
 pub mod diff;
 pub mod doctor;

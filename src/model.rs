@@ -23,7 +23,7 @@ mod effect;
 mod left;
 mod merged;
 
-use crate::ceiling::{self, Ceilings};
+use crate::device::{DeviceFacts, Quantity, ceiling};
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
@@ -33,13 +33,8 @@ use crate::term::Term;
 pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
-pub use merged::LONE_LAUNCH_NS;
 
 use left::Left;
-
-/// Duration under the profiler of a launch that does nothing, ns: the shortest of five one- and
-/// two-block kernels on an H200 under ncu 2025.3 (1728 to 1920 ns).
-pub const EMPTY_KERNEL_NS: f64 = 1728.0;
 
 /// The share of a predicted gain that may fail to appear: the worst error that GPA (Zhou et al.,
 /// CGO 2021), the estimator with the best published figures, reports on its 26 kernels.
@@ -53,6 +48,13 @@ const SHORTEST: f64 = 0.002;
 pub struct Model {
     /// Duration under the profiler, ns, where the profile has it.
     pub time_ns: Option<f64>,
+    /// Duration under the profiler of a launch that does nothing, ns; `None` where the device's is not
+    /// known.
+    empty_kernel_ns: Option<f64>,
+    /// What a launch that stands alone takes longer between two events than under the profiler, ns; 0
+    /// where the device's is not known. In a sequence of launches the start of each hides behind the one
+    /// before.
+    lone_launch_ns: f64,
     /// Busy share of each term at its achievable rate, 0 to 1; `None` where no counter was collected.
     busy: [Option<f64>; Term::COUNT],
     /// Share of the SMs' cycles without a resident warp, 0 to 1; 0 where it was not collected.
@@ -69,8 +71,8 @@ impl Model {
     /// The model of a launch. Terms whose counters were not collected are unknown.
     #[must_use]
     pub fn new(launch: &Launch) -> Self {
-        let ceilings = launch.row.device.as_deref().and_then(Ceilings::of);
-        let dram_share = dram_share(launch, ceilings);
+        let facts = DeviceFacts::of_launch(launch);
+        let dram_share = dram_share(launch, &facts);
         let idle = idle_share(launch);
         let busy = Term::ALL.map(|term| {
             let percent = term
@@ -87,8 +89,8 @@ impl Model {
             let percent = percent.or_else(|| Some(100.0 * counts::utilization(launch, term)?))?;
             let reachable = match term {
                 Term::Dram => dram_share,
-                Term::Fma => ceilings.map_or(1.0, |ceilings| ceilings.fma_share),
-                Term::Atomic => atomics::share(launch),
+                Term::Fma => facts.get(Quantity::FmaShare).unwrap_or(1.0),
+                Term::Atomic => atomics::share(launch, &facts),
                 _ => 1.0,
             };
             // Rounded counters of different passes can exceed the peak by a little.
@@ -106,7 +108,16 @@ impl Model {
             // Of another pass than its parts, it can fall short of their sum by a little.
             .map(|cycles| cycles.max(stall_cycles.iter().sum()));
         let for_few = launch.listing().map_or(0.0, |listing| idle::waits_for_few(&listing));
-        Self { time_ns: launch.duration_ns(), busy, idle, stall_cycles, for_few, warp_latency }
+        Self {
+            time_ns: launch.duration_ns(),
+            empty_kernel_ns: facts.get(Quantity::EmptyKernel),
+            lone_launch_ns: lone_launch_ns(&facts),
+            busy,
+            idle,
+            stall_cycles,
+            for_few,
+            warp_latency,
+        }
     }
 
     /// Share of the time that a term is busy at its achievable rate, 0 to 1.
@@ -166,10 +177,12 @@ impl Model {
         self.for_few
     }
 
-    /// The share of the duration that an empty launch would take too; 0 without a duration.
+    /// The share of the duration that an empty launch would take too; 0 without a duration, or
+    /// where the device's empty launch was not measured.
     #[must_use]
     pub fn launch_share(&self) -> f64 {
-        self.time_ns.map_or(0.0, |ns| (EMPTY_KERNEL_NS / ns).min(1.0))
+        let share = self.empty_kernel_ns.zip(self.time_ns).map(|(empty, ns)| empty / ns);
+        share.map_or(0.0, |share| share.min(1.0))
     }
 
     /// The share of all stall cycles that given stalls make up, 0 to 1; `selected` and
@@ -331,6 +344,13 @@ impl Model {
     }
 }
 
+/// What one block that does nothing takes longer between two events than under the profiler, ns.
+fn lone_launch_ns(facts: &DeviceFacts) -> f64 {
+    let between_events = facts.get(Quantity::EmptyBlockEvents);
+    let profiled = facts.get(Quantity::EmptyBlockProfiled);
+    between_events.zip(profiled).map_or(0.0, |(events, profiled)| (events - profiled).max(0.0))
+}
+
 /// Share of the SMs' cycles without a resident warp: 1 − active / elapsed.
 fn idle_share(launch: &Launch) -> f64 {
     let elapsed =
@@ -342,14 +362,14 @@ fn idle_share(launch: &Launch) -> f64 {
 }
 
 /// The share of the DRAM peak that this launch could reach on its device, given how much it writes.
-fn dram_share(launch: &Launch, ceilings: Option<&Ceilings>) -> f64 {
+fn dram_share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     let peak_bytes_per_s = ceiling::dram_peak_bytes_per_s(launch);
     let written = launch
         .get("dram__bytes_write.sum")
         .zip(launch.get("dram__bytes_read.sum"))
         .filter(|(written, read)| written + read > 0.0)
         .map_or(0.0, |(written, read)| written / (written + read));
-    ceiling::dram_share(ceilings, peak_bytes_per_s, written)
+    ceiling::dram_share(facts, peak_bytes_per_s, written).unwrap_or(1.0)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
+use crate::device::DeviceFacts;
 use crate::diagnose;
 use crate::document::Document;
 use crate::error::Result;
@@ -85,6 +86,7 @@ impl Profile {
             let ns = |launch: &Launch| launch.duration_ns().unwrap_or(0.0);
             launches.sort_by(|a, b| ns(&b.0).total_cmp(&ns(&a.0)));
         }
+        let remarks = device_remarks(launches.iter().map(|(launch, _)| launch));
         let mut document = Document::new(launches);
         document.step = self.step().cloned();
         document.notices.clone_from(&self.export.notices);
@@ -92,12 +94,23 @@ impl Profile {
             document.notices.splice(0..0, meta.notices.iter().cloned());
         }
         document.notices.extend(other_run(&document));
+        document.notices.extend(remarks);
         if let Some(ladder) = ladder {
             climb(&mut document, ladder);
         }
         document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
         document
     }
+}
+
+/// What the diagnosis had to do without on the launches' devices, once per device.
+fn device_remarks<'a>(launches: impl Iterator<Item = &'a Launch>) -> Vec<String> {
+    let mut remarks: Vec<String> = launches
+        .filter_map(|launch| DeviceFacts::of_launch(launch).remark(launch.row.device.as_deref()))
+        .collect();
+    remarks.sort();
+    remarks.dedup();
+    remarks
 }
 
 /// A launch whose time under the profiler is this many times its time without, or the other way round,

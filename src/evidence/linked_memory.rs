@@ -1,6 +1,6 @@
 //! What the two rules on memory behind a link share: host memory, and another device's.
 
-use crate::ceiling;
+use crate::device::ceiling;
 use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
@@ -93,11 +93,12 @@ pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
     })
 }
 
-/// The share of the present time for which DRAM would be busy with these bytes; 0 without a duration.
+/// The share of the present time for which DRAM would be busy with these bytes; 0 without a duration,
+/// or where DRAM's rate is not known.
 fn dram_share(case: &Case, moved: f64) -> f64 {
     let Some(ns) = case.launch.duration_ns() else { return 0.0 };
     let rate = ceiling::read_bytes_per_s(case.launch);
-    (moved / rate / (ns * 1e-9)).min(1.0)
+    rate.map_or(0.0, |rate| (moved / rate / (ns * 1e-9)).min(1.0))
 }
 
 /// A launch for tests: 5 of 100 sectors come from there, in 1 ms.

@@ -1,13 +1,12 @@
 //! Bytes: how fast they move, how many instructions go with each, how many are in flight.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::DeviceFigures;
-use crate::ceiling;
+use crate::device::{DeviceFacts, Quantity};
 
-/// Warp instructions that an SM starts a cycle: one for each of its four schedulers, on every device
-/// from compute capability 5.0 on (CUDA C++ Programming Guide, "Compute Capabilities").
-const ISSUED_PER_CYCLE: f64 = 4.0;
 /// Lanes of a warp.
 const LANES: f64 = 32.0;
 
@@ -67,7 +66,9 @@ pub fn balance(
     reachable_bytes_per_s: Option<f64>,
 ) -> Option<Balance> {
     let rate = reachable_bytes_per_s.filter(|rate| *rate > 0.0)?;
-    let issued_per_s = f64::from(device.sm_count) * ISSUED_PER_CYCLE * LANES * device.clock_hz?;
+    // Each scheduler starts a warp instruction per cycle.
+    let schedulers = f64::from(device.sm_count) * facts(device).get(Quantity::Schedulers)?;
+    let issued_per_s = schedulers * LANES * device.clock_hz?;
     (bytes > 0.0).then(|| Balance {
         instructions,
         bytes,
@@ -103,6 +104,11 @@ impl InFlight {
     }
 }
 
+/// What is known of the device beyond its driver's figures.
+fn facts(device: &DeviceFigures) -> Arc<DeviceFacts> {
+    DeviceFacts::of(Some(&device.name), Some(device.compute_capability))
+}
+
 /// Bytes in flight of a kernel of which an SM holds so many threads. The kernel's rate is the
 /// hardware's where it is known, the application's elsewhere.
 #[must_use]
@@ -111,7 +117,7 @@ pub fn in_flight(
     device: &DeviceFigures,
     threads_per_sm: u32,
 ) -> Option<InFlight> {
-    let latency_cycles = ceiling::dram_latency_cycles(device.compute_capability)?;
+    let latency_cycles = facts(device).get(Quantity::DramLatency)?;
     let latency_s = latency_cycles / device.clock_hz.filter(|hz| *hz > 0.0)?;
     let sms = f64::from(device.sm_count.max(1));
     let rate = rates.hardware_bytes_per_s.unwrap_or(rates.application_bytes_per_s);

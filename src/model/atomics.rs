@@ -1,5 +1,6 @@
 //! What the atomic unit of an L2 slice can reach.
 
+use crate::device::{DeviceFacts, Quantity};
 use crate::frame::Launch;
 use crate::sass::{Family, Space};
 
@@ -9,17 +10,12 @@ const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustain
 /// How many times the average slice's atomics the busiest one has where few addresses take most of them.
 pub const FEW_ADDRESSES: f64 = 4.0;
 
-/// The share of the peak that atomics on one address reach: measured on an H200 with all threads on it,
-/// additions of floats and doubles 33.3%, which is one in three cycles.
-const OF_FLOATS: f64 = 1.0 / 3.0;
-/// The same for integers: additions 77.4%, maxima 77.7%, exchanges 79.9%, which is four in five.
-const OF_INTEGERS: f64 = 0.8;
-
 /// The share of the busiest slice's peak that a launch's atomics can reach. On few addresses they go
 /// one after another on each; with floats, addresses that share a slice fill each other's gaps (32 in
 /// one line reach 97.5%), so that what is busier than one address can be is full. Where slices have
-/// alike to do, addresses are many, and the peak itself can be reached.
-pub(super) fn share(launch: &Launch) -> f64 {
+/// alike to do, addresses are many, and the peak itself can be reached; so it is taken to be where the
+/// device's share is not known.
+pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     let (Some(busiest), Some(average)) = (launch.get(BUSIEST), launch.get(AVERAGE)) else {
         return 1.0;
     };
@@ -34,7 +30,12 @@ pub(super) fn share(launch: &Launch) -> f64 {
         )
     });
     let floats = |index: usize| listing.row(index).text.contains(".ADD.F");
-    if global.map(|(index, _)| index).any(floats) { OF_FLOATS } else { OF_INTEGERS }
+    let on_one_address = if global.map(|(index, _)| index).any(floats) {
+        Quantity::AtomicFloatShare
+    } else {
+        Quantity::AtomicIntegerShare
+    };
+    facts.get(on_one_address).unwrap_or(1.0)
 }
 
 #[cfg(test)]
@@ -46,7 +47,7 @@ mod tests {
         let mut launch = launch(&[(text, 10.0), ("EXIT", 1.0)]);
         launch.set(BUSIEST, Some(busiest));
         launch.set(AVERAGE, Some(average));
-        share(&launch)
+        share(&launch, &DeviceFacts::of(Some("NVIDIA H200"), None))
     }
 
     #[test]

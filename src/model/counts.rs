@@ -1,47 +1,18 @@
 //! How busy a unit is by what it was given to do, where its own counter was not collected: counts
 //! over the rate that its device has.
 //!
-//! busy = work / (rate × cycles), with the work summed over the device and the rate a cycle and SM
-//! times the SMs, or a cycle for the whole of DRAM. Work of the math pipes is counted from the
+//! busy = work / (rate × cycles), with the work summed over the device and the rate per cycle and SM
+//! times the SMs, or per cycle for the whole of DRAM. Rates stand in the devices' files; L2 has none:
+//! published read rates (2456 bytes per cycle on an H100) are far below what a recorded kernel moves
+//! (`matmul` m2 on an H200: 4350). Work of the math pipes is counted from the
 //! executed instructions, so it needs the source page with its SASS.
 
-use crate::ceiling;
+use crate::device::{DeviceFacts, Quantity, ceiling};
 use crate::frame::Launch;
 use crate::term::Term;
 
-/// Rates a cycle and SM of one compute capability, in warp instructions.
-struct Rates {
-    compute_capability: (u32, u32),
-    /// Single precision (32 lanes are one instruction a cycle).
-    fma: f64,
-    /// Integer addition, logic, comparison. The hardware gives part of the moves and additions to the
-    /// multiply-add pipe, so the two pipes' counts are right together, not each for itself.
-    alu: f64,
-    /// Double precision.
-    fp64: f64,
-}
-
-/// Lanes from the throughput table of the CUDA C++ programming guide, a 32nd of them a cycle.
-///
-/// L2 has no entry: published read rates (2456 bytes a cycle on an H100) are far below what a recorded
-/// kernel moves (`matmul` m2 on an H200: 4350), so no constant would be right.
-const RATES: &[Rates] = &[
-    Rates { compute_capability: (7, 0), fma: 2.0, alu: 2.0, fp64: 1.0 },
-    Rates { compute_capability: (7, 5), fma: 2.0, alu: 2.0, fp64: 1.0 / 16.0 },
-    Rates { compute_capability: (8, 0), fma: 2.0, alu: 2.0, fp64: 1.0 },
-    Rates { compute_capability: (8, 6), fma: 4.0, alu: 2.0, fp64: 1.0 / 16.0 },
-    Rates { compute_capability: (8, 9), fma: 4.0, alu: 2.0, fp64: 1.0 / 16.0 },
-    Rates { compute_capability: (9, 0), fma: 4.0, alu: 2.0, fp64: 2.0 },
-    Rates { compute_capability: (10, 0), fma: 4.0, alu: 2.0, fp64: 2.0 },
-    Rates { compute_capability: (12, 0), fma: 4.0, alu: 4.0, fp64: 1.0 / 16.0 },
-];
-
-/// Special functions and conversions: 16 lanes on every device of the table.
-const XU_RATE: f64 = 0.5;
-/// The schedulers of an SM issue one instruction each.
-const ISSUE_RATE: f64 = 4.0;
-/// The load/store unit takes one instruction, L1's data pipe one wavefront.
-const LSU_RATE: f64 = 1.0;
+/// Lanes of a warp: so many of them are one warp instruction.
+const LANES: f64 = 32.0;
 
 /// The share of the time that a unit is busy with the counted work, over its peak: not clamped, so
 /// that wrong constants show. `None` where the counts, the device's rate or the cycles are missing.
@@ -73,15 +44,14 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
 /// units outside the SMs.
 #[must_use]
 pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
-    let known = launch.row.compute_capability;
-    let rates = || RATES.iter().find(|rates| Some(rates.compute_capability) == known);
-    let rate = match term {
-        Term::Issue => ISSUE_RATE,
-        Term::L1Data | Term::Lsu => LSU_RATE,
-        Term::Fma => rates()?.fma,
-        Term::Alu => rates()?.alu,
-        Term::Fp64 => rates()?.fp64,
-        Term::Xu => XU_RATE,
+    let (quantity, units) = match term {
+        Term::Issue => (Quantity::Schedulers, 1.0),
+        Term::L1Data => (Quantity::L1Rate, 1.0),
+        Term::Lsu => (Quantity::LsuRate, 1.0),
+        Term::Fma => (Quantity::FmaRate, LANES),
+        Term::Alu => (Quantity::AluRate, LANES),
+        Term::Fp64 => (Quantity::Fp64Rate, LANES),
+        Term::Xu => (Quantity::XuRate, LANES),
         Term::Dram
         | Term::L2
         | Term::L2Requests
@@ -92,6 +62,7 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
         | Term::PeerLink
         | Term::BlockScheduler => return None,
     };
+    let rate = DeviceFacts::of_launch(launch).get(quantity)? / units;
     let cycles = launch.get("sm__cycles_elapsed.avg")?;
     let busy = work / (rate * cycles * launch.get("launch__sm_count")?);
     busy.is_finite().then_some(busy)
@@ -123,17 +94,10 @@ const PEER_LINK: [&str; 2] = [
 
 /// Blocks over the rate at which they start.
 fn block_scheduler(launch: &Launch) -> Option<f64> {
-    let known = launch.row.compute_capability;
-    let each = BLOCK_CYCLES.iter().find(|(capability, _)| Some(*capability) == known)?.1;
+    let each = DeviceFacts::of_launch(launch).get(Quantity::BlockStart)?;
     let busy = launch.get("launch__grid_size")? * each / launch.get("gpc__cycles_elapsed.max")?;
     busy.is_finite().then_some(busy)
 }
-
-/// Cycles of the GPCs' clock between the starts of two blocks of a device, by compute capability:
-/// 262,144 empty blocks took 1.203 to 1.205 cycles each on an H200 (2.0 GHz; 0.608 ns) for every size
-/// from 32 to 640 threads, with 16 and 39 registers and up to 20 KiB of shared memory. Larger ones take
-/// longer (768 threads 1.61, 1024 threads 1.75) for their warps, which each SM starts by itself.
-const BLOCK_CYCLES: &[((u32, u32), f64)] = &[((9, 0), 1.203)];
 
 #[cfg(test)]
 mod tests {

@@ -2,11 +2,6 @@
 
 use super::{Effect, Estimate, Left, Model, WORST_ERROR};
 
-/// What a launch that stands alone takes longer between two events than under the profiler, ns: one
-/// block that does nothing takes 3008 and 1632 (H200). In a sequence of launches the start of each hides
-/// behind the one before.
-pub const LONE_LAUNCH_NS: f64 = 3008.0 - 1632.0;
-
 /// The speed-up of n launches that become one. Of what a launch takes beside its own cost, the
 /// merged launch needs as much once for each round of blocks, or as long as the busiest unit does for
 /// the work of all n, whichever is longer. At best the rounds overlap and the launch's start costs
@@ -14,7 +9,7 @@ pub const LONE_LAUNCH_NS: f64 = 3008.0 - 1632.0;
 pub(super) fn estimate(model: &Model, left: &Left, effect: &Effect) -> Estimate {
     let launches = effect.merged;
     let rounds = effect.rounds.max(1.0);
-    let lone = model.time_ns.map_or(0.0, |ns| LONE_LAUNCH_NS / ns);
+    let lone = model.time_ns.map_or(0.0, |ns| model.lone_launch_ns / ns);
     let own = (left.time(left.likely()) - left.fixed).max(0.0);
     let (once, busy) = (own * rounds, left.longest.1 * launches);
     // One launch that does the work of several takes at least as long as each does now.

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// As the H200's file has them, ns: an empty launch under the profiler, and what one by itself takes longer
+/// between events.
+const EMPTY_KERNEL_NS: f64 = 1728.0;
+const LONE_LAUNCH_NS: f64 = 3008.0 - 1632.0;
+
 /// One unit 60% busy, another 40%, SMs active 90% of the time, half of the stalls at barriers.
 fn launch() -> Launch {
     with_metrics(Launch::default())
@@ -107,6 +112,9 @@ fn work_that_moves_to_another_unit_counts_there() {
 fn nothing_is_shorter_than_an_empty_launch_unless_the_launch_goes() {
     let mut launch = launch();
     launch.set("gpu__time_duration.sum", Some(EMPTY_KERNEL_NS * 2.0));
+    let unknown = Model::new(&launch);
+    assert!(near(unknown.launch_share(), 0.0), "of an unknown device");
+    launch.row.device = Some("NVIDIA H200".to_owned());
     let model = Model::new(&launch);
     let all = Effect { removed: Term::ALL.map(|term| (term, 1.0)).to_vec(), ..Effect::default() };
     assert!(near(model.without(&all).unwrap().high, 2.0));
@@ -149,6 +157,7 @@ fn merged_launches_take_their_rounds_or_their_busiest_unit() {
     // launch's own; a lone launch adds its start.
     let mut long = launch();
     long.set("gpu__time_duration.sum", Some(4.0 * EMPTY_KERNEL_NS));
+    long.row.device = Some("NVIDIA H200".to_owned());
     let estimate = Model::new(&long).without(&rounds).unwrap();
     let start = LONE_LAUNCH_NS / (4.0 * EMPTY_KERNEL_NS);
     assert!(near(estimate.factor, 4.0 / (0.1 + start + 2.7)), "{estimate:?}");

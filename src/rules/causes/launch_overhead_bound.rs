@@ -1,7 +1,8 @@
 //! The kernel is too short for its launch.
 
+use crate::device::{DeviceFacts, Quantity};
 use crate::finding::Evidence;
-use crate::model::{EMPTY_KERNEL_NS, Effect};
+use crate::model::Effect;
 use crate::rules::{Case, Draft, Kind, Rule, Threshold};
 use crate::text::{count, duration, percent};
 
@@ -18,25 +19,17 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Starting a kernel and waiting for its last block takes a couple of microseconds that no change inside \
 the kernel can save. Where that is much of the duration, counters of different passes also disagree, \
-so the other figures of such a launch are rough. Do more in one launch: merge it with its \
+so the other figures of such a launch are rough. What an empty kernel takes under the profiler stands \
+in the device's file; where it does not, the rule is silent. Do more in one launch: merge it with its \
 neighbours, process several inputs at once, or record the sequence as a CUDA graph.",
     section: "SpeedOfLight",
-    thresholds: &[
-        Threshold {
-            what: "an empty kernel's duration, share of this one's, at least",
-            value: LEAST,
-            unit: "%",
-            source: "derivation: merging two such launches saves a tenth of their time; above, it \
+    thresholds: &[Threshold {
+        what: "an empty kernel's duration, share of this one's, at least",
+        value: LEAST,
+        unit: "%",
+        source: "derivation: merging two such launches saves a tenth of their time; above, it \
                      is lost among other gains",
-        },
-        Threshold {
-            what: "given: duration of an empty kernel under the profiler",
-            value: EMPTY_KERNEL_NS,
-            unit: "ns",
-            source: "measured on an H200 under ncu 2025.3: the shortest of five one- and two-block \
-                     kernels",
-        },
-    ],
+    }],
     needs: &[DURATION],
     explains: &["instruction-cache-misses", "constant-cache-misses", "issue-slots-underused"],
     check,
@@ -44,7 +37,8 @@ neighbours, process several inputs at once, or record the sequence as a CUDA gra
 
 fn check(case: &Case) -> Option<Draft> {
     let ns = case.need(DURATION);
-    let share = EMPTY_KERNEL_NS / ns;
+    let empty_ns = DeviceFacts::of_launch(case.launch).get(Quantity::EmptyKernel)?;
+    let share = empty_ns / ns;
     if !(ns > 0.0 && 100.0 * share >= LEAST) {
         return None;
     }
@@ -63,7 +57,7 @@ fn check(case: &Case) -> Option<Draft> {
         message: format!(
             "The kernel takes {}; a kernel that does nothing takes {}, which is {} of it.{many}",
             duration(ns),
-            duration(EMPTY_KERNEL_NS),
+            duration(empty_ns),
             percent(share.min(1.0)),
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
@@ -104,13 +98,16 @@ fn times(waves: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::testing::{assert_sides, launch};
+    use crate::rules::testing::{assert_sides, check, launch};
 
     #[test]
     fn a_fifth_of_the_duration_counts() {
         // Five times 1728 ns is 8640 ns.
-        let short = launch(&[(DURATION, 8640.0)]);
+        let mut short = launch(&[(DURATION, 8640.0)]);
+        short.row.device = Some("NVIDIA H200".to_owned());
         let draft = assert_sides(&RULE, &short, &[&[(DURATION, 8641.0)], &[(DURATION, 0.0)]]);
         assert!(draft.effect.launch && draft.message.contains("20%"), "{}", draft.message);
+        short.row.device = None;
+        assert_eq!(check(&RULE, &short), None, "of an unknown device");
     }
 }

@@ -1,6 +1,6 @@
 //! Too few bytes in flight to cover the latency.
 
-use crate::ceiling::{self, Ceilings};
+use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::subject::place;
 use crate::evidence::thresholds::{
     LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
@@ -217,20 +217,14 @@ fn in_flight(case: &Case) -> Option<(String, String)> {
     if !nearest || 100.0 * case.model.idle() >= NOISE {
         return None;
     }
-    let cc = case.launch.row.compute_capability?;
-    let cycles = ceiling::dram_latency_cycles(cc)?;
+    let facts = DeviceFacts::of_launch(case.launch);
+    let cycles = facts.get(Quantity::DramLatency)?;
     let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
     let warps =
         case.get("sm__warps_active.avg.per_cycle_active")? * case.get("launch__sm_count")?;
     let rate = case.get(RATE).filter(|&rate| rate > 0.0)?;
     let share = case.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
-    let reachable = case
-        .launch
-        .row
-        .device
-        .as_deref()
-        .and_then(Ceilings::of)
-        .map_or(rate / share, |ceilings| ceilings.read_bytes_per_s);
+    let reachable = facts.get(Quantity::DramReadRate).unwrap_or(rate / share);
     let each = |rate: f64| rate * cycles / hz / warps;
     if !(each(rate).is_finite() && each(rate) > 0.0) {
         return None;

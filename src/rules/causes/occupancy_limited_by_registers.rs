@@ -1,5 +1,6 @@
 //! Registers hold resident warps down, and latency shows for it.
 
+use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::evidence::thresholds::NOISE;
 use crate::rules::{Case, Kind, Rule};
@@ -40,25 +41,20 @@ is near its limit.",
     check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
 };
 
-/// Registers of an SM, 32 bits each, on every architecture since Maxwell (CUDA C++ Programming Guide,
-/// technical specifications).
-const REGISTERS_PER_SM: f64 = 65536.0;
-
-/// Registers a thread are given out in eights (a warp takes 256 at a time; CUDA C++ Programming Guide).
-const GRANULE: f64 = 8.0;
-
-/// Warps are spread over four schedulers with a quarter of the registers each.
-const SCHEDULERS: f64 = 4.0;
-
 /// Blocks that fit an SM with the registers that the loops can't do without. `None` where the profile
 /// does not tell.
 fn blocks_that_fit(case: &Case) -> Option<f64> {
     let listing = case.launch.listing()?;
+    let facts = DeviceFacts::of_launch(case.launch);
+    let registers = facts.get(Quantity::Registers)?;
+    let granule = facts.get(Quantity::RegisterGranule)?;
+    // Warps are spread over the schedulers, which have equal parts of the registers.
+    let schedulers = facts.get(Quantity::Schedulers)?;
     let needed = f64::from(live::needed_in_loops(&listing, NOISE / 100.0));
     let threads: f64 = case.launch.row.block.iter().map(|&side| f64::from(side)).product();
-    let warps = (threads / 32.0 / SCHEDULERS).ceil() * SCHEDULERS;
-    let each = (needed.max(1.0) / GRANULE).ceil() * GRANULE;
-    (threads > 0.0).then(|| (REGISTERS_PER_SM / (each * 32.0 * warps)).floor())
+    let warps = (threads / 32.0 / schedulers).ceil() * schedulers;
+    let each = (needed.max(1.0) / granule).ceil() * granule;
+    (threads > 0.0).then(|| (registers / (each * 32.0 * warps)).floor())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Matrix products on the plain pipes.
 
+use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
 use crate::evidence::subject::place;
 use crate::finding::Evidence;
@@ -57,7 +58,7 @@ fn check(case: &Case) -> Option<Draft> {
     let on_tensor = removal.mix.family(Family::Tensor);
     let products = products(&listing);
     let element = products.iter().find_map(|index| element(listing.sass, index))?;
-    let factor = rate(case.launch.row.compute_capability?, element)?;
+    let factor = rate(&DeviceFacts::of_launch(case.launch), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
     if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(case) {
@@ -110,26 +111,17 @@ fn check(case: &Case) -> Option<Draft> {
     })
 }
 
-/// Multiply-adds a cycle and SM on tensor units over those of the plain pipes, dense.
-///
-/// From the data sheets' rates over SMs, clock and two operations: 16-bit 512 at 7.5, 1024 at 8.0, 512
-/// at 8.6 and 8.9, 2048 at 9.0, 4096 at 10.0, 512 at 12.0; 8-bit twice that, against 256 of the
-/// four-way integer product; doubles 64 lanes against twice as many at 8.0 and 9.0. Halves are taken
-/// to run at the rate of single precision, which they do in loops that widen them.
-fn rate((major, minor): (u32, u32), element: Element) -> Option<f64> {
-    let (half, lanes) = match (major, minor) {
-        (7, 0 | 5) => (512.0, 64.0),
-        (8, 0) => (1024.0, 64.0),
-        (8, 6..) | (12, _) => (512.0, 128.0),
-        (9, 0) => (2048.0, 128.0),
-        (10, _) => (4096.0, 128.0),
-        _ => return None,
+/// The rate of the tensor units over that of the plain pipes. Doubles on tensor units are held against
+/// those of the plain pipe, bytes against the integer product of four; halves are taken to run at the rate
+/// of single precision, which they do in loops that widen them. `None` where the device has no such
+/// tensor units, or they are not known.
+fn rate(facts: &DeviceFacts, element: Element) -> Option<f64> {
+    let (tensor, plain) = match element {
+        Element::Half => (Quantity::TensorHalfRate, Quantity::FmaRate),
+        Element::Double => (Quantity::TensorDoubleRate, Quantity::Fp64Rate),
+        Element::Byte => (Quantity::TensorByteRate, Quantity::ByteProductRate),
     };
-    match element {
-        Element::Half => Some(half / lanes),
-        Element::Double => matches!((major, minor), (8 | 9, 0)).then_some(2.0),
-        Element::Byte => (major, minor).ge(&(7, 2)).then_some(2.0 * half / 256.0),
-    }
+    Some(facts.get(tensor)? / facts.get(plain)?)
 }
 
 /// True where DRAM or L2 is busier than every unit that the product keeps busy: a product of a matrix
@@ -193,10 +185,14 @@ mod tests {
 
     #[test]
     fn rates_follow_the_architecture() {
+        let rate = |capability, element| rate(&DeviceFacts::of(None, Some(capability)), element);
+        // 2048 / 128, 512 / 128, 128 / 64; 1024 / 256.
         assert_eq!(rate((9, 0), Element::Half), Some(16.0));
         assert_eq!(rate((8, 6), Element::Half), Some(4.0));
         assert_eq!(rate((8, 6), Element::Double), None);
         assert_eq!(rate((9, 0), Element::Double), Some(2.0));
+        assert_eq!(rate((7, 5), Element::Byte), Some(4.0));
+        assert_eq!(rate((7, 0), Element::Byte), None);
         assert_eq!(rate((6, 1), Element::Half), None);
     }
 }

@@ -29,6 +29,13 @@ fn model(metrics: &[(&str, f64)]) -> Model {
     Model::new(&launch(metrics))
 }
 
+/// The same on a device of compute capability 9.0, whose empty kernel is known to take 1728 ns.
+fn hopper(metrics: &[(&str, f64)]) -> Model {
+    let mut launch = launch(metrics);
+    launch.row.compute_capability = Some((9, 0));
+    Model::new(&launch)
+}
+
 /// L1 busy 60% of the time, the issue slots 40%, SMs without a block 10%, and so 30% of latency; ten
 /// stall cycles, half of them at barriers, half fixed latency.
 fn sample(more: &[(&str, f64)]) -> Model {
@@ -163,16 +170,16 @@ fn idle_sms_are_what_the_gpcs_cycles_leave_unless_the_sms_own_are_there() {
 
 #[test]
 fn a_launch_is_bound_by_its_longest_part() {
-    let bound = |metrics: &[(&str, f64)]| model(metrics).bound();
+    let bound = |metrics: &[(&str, f64)]| hopper(metrics).bound();
     assert_eq!(bound(&[(L1, 60.0)]), Bound::Memory);
     assert_eq!(bound(&[(ISSUE, 60.0)]), Bound::Compute);
     assert_eq!(bound(&[(L1, 50.0)]), Bound::Memory, "as long as the latency");
     assert_eq!(bound(&[(L1, 49.0)]), Bound::Latency);
     // SMs idle for half of the time, the unit is busy for 40% and 10% are latency.
     assert_eq!(bound(&[(L1, 40.0), (ACTIVE, 50.0), (ELAPSED, 100.0)]), Bound::Launch);
-    // An empty kernel takes 80% of the duration.
-    assert_eq!(bound(&[(L1, 50.0), (DURATION, EMPTY_KERNEL_NS / 0.8)]), Bound::Launch);
-    assert_eq!(bound(&[(L1, 50.0), (DURATION, EMPTY_KERNEL_NS / 0.2)]), Bound::Memory);
+    // An empty kernel takes 1728 ns, 80% of the duration.
+    assert_eq!(bound(&[(L1, 50.0), (DURATION, 1728.0 / 0.8)]), Bound::Launch);
+    assert_eq!(bound(&[(L1, 50.0), (DURATION, 1728.0 / 0.2)]), Bound::Memory);
 }
 
 #[test]
@@ -272,7 +279,7 @@ fn gains_end_where_counters_do() {
         500.0,
     );
     // A launch as long as an empty one: what is left without it is not known to a twentieth.
-    let empty = model(&[(L1, 100.0), (DURATION, EMPTY_KERNEL_NS)]);
+    let empty = hopper(&[(L1, 100.0), (DURATION, 1728.0)]);
     let fused = Effect { launch: true, ..Effect::default() };
     assert_near(empty.without(&fused).unwrap().factor, 20.0);
 }

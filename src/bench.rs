@@ -1,27 +1,32 @@
-//! The fault bench: how often the first finding is right, and how far the estimates are off, on
-//! kernels whose faults were put there on purpose; the same for ncu's own rules on the same data.
+//! The bench: how often the first finding is right, and how far the estimates are off, on kernels whose
+//! faults were planted and on the transitions of the ordinary ladders; the same for ncu's own rules on
+//! the same data.
 //!
 //! The truth is measured: the time of a step with a planted fault over the time of the step that
 //! takes this fault away. Gains and estimates count as [`MOST`] where they are more, and a missing
 //! estimate counts as off by [`MISSING`].
 
-mod case;
-mod climb;
 mod figures;
+mod lines;
 mod ncu;
+mod planted;
+mod quiet;
+pub mod sets;
 #[cfg(test)]
 mod tests;
+mod transitions;
 
 use serde::{Deserialize, Serialize};
 
 use crate::document::SCHEMA;
 use crate::finding::Estimate;
-use crate::ladder::Half;
 use crate::profile::RecordedLadder;
 
-pub use climb::{Climb, Transition};
-pub use figures::{Figures, Tally};
+pub use figures::{Figures, SetFigures, Tally, Three};
+pub use lines::PointedAt;
 pub use ncu::NcuPromise;
+pub use sets::{FaultSet, FirstJudged};
+pub use transitions::{Chance, Lost, Transition, Transitions};
 
 /// Gains and estimates above this count as this.
 pub const MOST: f64 = 20.0;
@@ -31,6 +36,8 @@ pub const MISSING: f64 = 3.0;
 pub const LEAST_GAIN: f64 = 1.05;
 /// A fault is among the first findings up to this rank.
 pub const FIRST_FEW: usize = 3;
+/// A rule that promises more of a kernel from which its fault was taken away is wrong there.
+pub const REPAIRED_PROMISE: f64 = 1.2;
 
 /// What `bench` prints.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -38,36 +45,26 @@ pub struct BenchDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
     /// Every planted fault.
-    pub cases: Vec<Case>,
+    pub cases: Vec<PlantedFault>,
     /// Steps of which nothing, or not some fault, should be said.
-    pub quiet: Vec<Quiet>,
-    /// The figures of each half that was asked for, then of both together where both were.
-    pub figures: Vec<HalfFigures>,
+    pub quiet: Vec<QuietStep>,
+    /// The figures of each set that was asked for.
+    pub sets: Vec<SetFigures>,
+    /// The figures of these sets together, where they are more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Three>,
     /// The ordinary ladders, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ladders: Option<Climb>,
+    pub ladders: Option<Transitions>,
     /// Things to know about this result, each one sentence.
     pub notices: Vec<String>,
 }
 
-/// The figures of one half.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HalfFigures {
-    /// `tuning`, `held-out` or `together`.
-    pub half: String,
-    /// adoprof's.
-    pub adoprof: Figures,
-    /// Those of ncu's rules, taking each rule's estimate, of whatever kind.
-    pub ncu: Figures,
-    /// Those of ncu's rules, taking only estimates of the whole kernel.
-    pub ncu_global: Figures,
-}
-
 /// A planted fault, what removing it gained, and what was said of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Case {
-    /// The half of the bench.
-    pub half: String,
+pub struct PlantedFault {
+    /// The set that it came with.
+    pub set: u32,
     /// The ladder.
     pub ladder: String,
     /// The step that has the fault.
@@ -80,12 +77,19 @@ pub struct Case {
     pub gain: f64,
     /// True for the step's fault with the largest measured gain: the one that should come first.
     pub largest: bool,
+    /// True where one of ncu's rules can name the fault.
+    pub ncu_has_a_rule: bool,
     /// What adoprof says.
     pub adoprof: Said,
     /// What ncu's rules say, by the estimates of every kind.
     pub ncu: Said,
     /// What ncu's rules say, by the estimates of the whole kernel alone.
     pub ncu_global: Said,
+    /// The line that adoprof's finding of the fault names first, where it names one and the repair
+    /// changes lines of the kernel.
+    pub line: Option<PointedAt>,
+    /// The fault's place among adoprof's findings where the source page has no SASS.
+    pub rank_without_sass: Option<usize>,
 }
 
 /// What one advisor says of a step and of a fault in it.
@@ -101,6 +105,18 @@ pub struct Said {
     pub ratio: f64,
     /// Whether the promised range holds the gain; `None` where no range is promised.
     pub held: Option<bool>,
+    /// The fault's place among what it says of the step without the fault; `None` where it is gone.
+    pub rank_when_repaired: Option<usize>,
+    /// What it still promises there.
+    pub estimate_when_repaired: Option<Estimate>,
+}
+
+impl Said {
+    /// True where it still promises more than [`REPAIRED_PROMISE`] of a fault that is gone.
+    #[must_use]
+    pub fn insists(&self) -> bool {
+        self.estimate_when_repaired.is_some_and(|gain| gain.factor > REPAIRED_PROMISE)
+    }
 }
 
 /// A name with a promise.
@@ -122,9 +138,9 @@ impl Promise {
 
 /// A step at a limit, or one with a look of a fault that it has not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quiet {
-    /// The half of the bench.
-    pub half: String,
+pub struct QuietStep {
+    /// The set that it came with.
+    pub set: u32,
     /// The ladder.
     pub ladder: String,
     /// The step.
@@ -145,39 +161,55 @@ pub struct Quiet {
     pub ncu_global_alarm: bool,
 }
 
-/// Judges the ladders that belong to a half of the bench.
+/// The shipped recordings that the bench judges.
+#[derive(Debug, Clone, Copy)]
+pub struct Recordings<'a> {
+    /// The ladders, diagnosed from whole pages.
+    pub whole: &'a [RecordedLadder],
+    /// The same ladders, diagnosed without SASS; those that are missing here count as wrong.
+    pub without_sass: &'a [RecordedLadder],
+}
+
+/// Judges the planted faults of the ladders that belong to these sets.
 #[must_use]
-pub fn judge(ladders: &[RecordedLadder], halves: &[Half]) -> BenchDocument {
-    let mut document = BenchDocument { schema: SCHEMA.to_owned(), ..BenchDocument::default() };
-    for recorded in ladders {
-        let Some(half) = recorded.ladder.bench().filter(|half| halves.contains(half)) else {
-            continue;
-        };
+pub fn judge(recordings: Recordings<'_>, sets: &[FaultSet]) -> BenchDocument {
+    let mut document = empty();
+    let mut kernels = vec![0; sets.len()];
+    for recorded in recordings.whole {
+        let of_bench = recorded.ladder.set();
+        let Some(at) = sets.iter().position(|set| of_bench == Some(set.number)) else { continue };
+        kernels[at] += 1;
         for step in &recorded.missing {
             document.notices.push(format!(
                 "{}/{step} was not recorded and is left out",
                 recorded.ladder.name()
             ));
         }
-        case::cases(recorded, half, &mut document);
-        case::quiet(recorded, half, &mut document);
+        let same = |other: &&RecordedLadder| other.ladder.name() == recorded.ladder.name();
+        let without_sass = recordings.without_sass.iter().find(same);
+        planted::judge(recorded, without_sass, sets[at].number, &mut document);
+        quiet::judge(recorded, sets[at].number, &mut document);
     }
     if document.cases.is_empty() && document.quiet.is_empty() {
-        document.notices.push("no recorded kernel belongs to this part of the bench".to_owned());
+        document.notices.push("no recorded kernel belongs to these sets of the bench".to_owned());
     }
-    let of = |name: &str, wanted: &dyn Fn(&str) -> bool| figures::half(name, &document, wanted);
-    let mut all: Vec<HalfFigures> =
-        halves.iter().map(|half| of(half.word(), &|word| word == half.word())).collect();
-    if halves.len() > 1 {
-        all.push(of("together", &|_| true));
+    let figures = sets.iter().zip(kernels);
+    document.sets = figures.map(|(set, kernels)| figures::set(set, kernels, &document)).collect();
+    if sets.len() > 1 {
+        document.together = Some(Three::of(&document, |_| true));
     }
-    document.figures = all;
     document
 }
 
-/// Adds the ordinary ladders: those that belong to no half.
-pub fn climb(document: &mut BenchDocument, ladders: &[RecordedLadder]) {
+/// A document that holds nothing yet.
+#[must_use]
+pub fn empty() -> BenchDocument {
+    BenchDocument { schema: SCHEMA.to_owned(), ..BenchDocument::default() }
+}
+
+/// Adds the transitions of the ordinary ladders: those that belong to no set.
+pub fn add_ladders(document: &mut BenchDocument, ladders: &[RecordedLadder]) {
     let ordinary: Vec<&RecordedLadder> =
-        ladders.iter().filter(|recorded| recorded.ladder.bench().is_none()).collect();
-    document.ladders = Some(climb::climb(&ordinary));
+        ladders.iter().filter(|recorded| recorded.ladder.set().is_none()).collect();
+    document.ladders = Some(transitions::judge(&ordinary));
 }

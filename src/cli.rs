@@ -16,7 +16,7 @@ use crate::report::Format;
 
 use collection::duration;
 
-pub use bench::{BenchArgs, Calibrate, HalfArg, LedgerArgs, LedgerSource};
+pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use collection::{Collect, Collection, DEFAULT_TIMEOUT};
 pub use sweep::{PointArgs, SweepArgs};
 

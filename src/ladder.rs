@@ -25,7 +25,7 @@ mod variant_tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use manifest::{Half, Published};
+pub use manifest::Published;
 pub use overrides::{Overrides, parse_overrides};
 pub use step::{Case, Step, Variant};
 pub use tuning::Tuning;
@@ -59,10 +59,17 @@ impl Ladder {
         &self.manifest.title
     }
 
-    /// The half of the fault bench that it belongs to; `None` for a ladder of its own.
+    /// The set of the fault bench that it came with; `None` for a ladder that is not of the bench.
     #[must_use]
-    pub fn bench(&self) -> Option<Half> {
-        self.manifest.bench
+    pub fn set(&self) -> Option<u32> {
+        self.manifest.set
+    }
+
+    /// The commit with which the fault bench first judged it; `None` where rules were tuned on it from
+    /// the start, and for a ladder that is not of the bench.
+    #[must_use]
+    pub fn first_judged(&self) -> Option<&str> {
+        self.manifest.first_judged.as_ref().map(|commit| commit.get_ref().as_str())
     }
 
     /// The least compute capability that its kernels compile for; `None` where any will do.

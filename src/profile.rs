@@ -18,7 +18,7 @@ use crate::text::duration;
 use crate::timing::StepInfo;
 
 pub use files::{Files, group, read_files};
-pub use recorded_ladders::{RecordedLadder, recorded_ladders};
+pub use recorded_ladders::{Listing, RecordedLadder, recorded_ladders};
 pub use reference::Reference;
 
 /// A profile in memory, wherever it came from.
@@ -69,6 +69,13 @@ impl Profile {
         export.metrics.retain(|row| kept.contains(&row.launch));
         export.rules.retain(|row| kept.contains(&row.launch));
         export.source.retain(|row| kept.contains(&row.launch));
+    }
+
+    /// Drops the text of the instructions and keeps their counts, as pages without SASS have them.
+    pub fn forget_sass(&mut self) {
+        for row in self.export.source.iter_mut().filter(|row| row.is_instruction()) {
+            row.text.clear();
+        }
     }
 
     /// Diagnoses every launch, the longest first unless it is a ladder's step, whose launches stay

@@ -1,6 +1,6 @@
 //! What ncu's own rules promise of a document, put as our findings are.
 
-use crate::agreement::meaning;
+use crate::agreement::{TABLE, meaning};
 use crate::document::Document;
 use crate::finding::Estimate;
 
@@ -22,6 +22,12 @@ impl NcuPromise {
         let factor = 1.0 / (1.0 - self.saved).max(1e-9);
         Estimate { factor, low: factor, high: factor }
     }
+}
+
+/// True where one of ncu's rules can name the fault.
+#[must_use]
+pub fn can_name(fault: &str) -> bool {
+    TABLE.iter().any(|entry| entry.faults.contains(&fault))
 }
 
 /// ncu's promises, the largest first; those that mean the same count once, with the largest. Of

@@ -4,30 +4,21 @@ use clap::{Args, ValueEnum};
 
 use crate::report::Format;
 
-/// `adoprof bench`.
+/// `adoprof bench`. Without options all parts are judged.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Which half of the bench: the one that the rules were tuned on, the one that was held out, or
-    /// both.
-    #[arg(long, value_enum, default_value_t = HalfArg::All)]
-    pub half: HalfArg,
-    /// Also judge the transitions of the ordinary ladders.
+    /// Judge the kernels with planted faults.
+    #[arg(long)]
+    pub faults: bool,
+    /// Judge the transitions of the ordinary ladders.
     #[arg(long)]
     pub ladders: bool,
+    /// Only this set of planted faults, from 0; may stand several times.
+    #[arg(long, value_name = "N", conflicts_with = "ladders")]
+    pub set: Vec<u32>,
     /// The form of the result.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
-}
-
-/// A part of the bench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HalfArg {
-    /// Known while the rules were tuned.
-    Tuning,
-    /// Held out until they were.
-    HeldOut,
-    /// Both.
-    All,
 }
 
 /// `adoprof ledger`.

@@ -1,25 +1,27 @@
-//! `adoprof bench`: the fault bench, from the shipped recordings.
+//! `adoprof bench`: planted faults and the ladders' transitions, from the shipped recordings.
 
 use super::output::Printer;
-use crate::bench;
-use crate::cli::{BenchArgs, HalfArg};
-use crate::error::{ExitCode, Result};
-use crate::ladder::Half;
-use crate::profile::recorded_ladders;
+use crate::bench::{self, FaultSet, Recordings};
+use crate::cli::BenchArgs;
+use crate::error::{Error, ExitCode, Result};
+use crate::profile::{Listing, recorded_ladders};
 use crate::report::render;
 
 pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("the bench")?;
-    let halves: &[Half] = match args.half {
-        HalfArg::Tuning => &[Half::Tuning],
-        HalfArg::HeldOut => &[Half::HeldOut],
-        HalfArg::All => &[Half::Tuning, Half::HeldOut],
-    };
-    let wanted = |half: Option<Half>| half.map_or(args.ladders, |half| halves.contains(&half));
-    let ladders = recorded_ladders(|ladder| wanted(ladder.bench()))?;
-    let mut document = bench::judge(&ladders, halves);
-    if args.ladders {
-        bench::climb(&mut document, &ladders);
+    let all = !args.faults && !args.ladders;
+    let mut document = bench::empty();
+    if args.faults || all {
+        let sets = wanted_sets(&args.set)?;
+        let numbers: Vec<Option<u32>> = sets.iter().map(|set| Some(set.number)).collect();
+        let read = |listing| recorded_ladders(|one| numbers.contains(&one.set()), listing);
+        let (whole, without_sass) = (read(Listing::Sass)?, read(Listing::WithoutSass)?);
+        let recordings = Recordings { whole: &whole, without_sass: &without_sass };
+        document = bench::judge(recordings, &sets);
+    }
+    if args.ladders || all && args.set.is_empty() {
+        let ordinary = recorded_ladders(|ladder| ladder.set().is_none(), Listing::Sass)?;
+        bench::add_ladders(&mut document, &ordinary);
     }
     if !format.holds_notices() {
         for notice in &document.notices {
@@ -28,4 +30,18 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     }
     printer.result(|style, out| render(&document, format, style, out))?;
     Ok(ExitCode::Success)
+}
+
+/// The sets of these numbers, all of them where there are none.
+fn wanted_sets(numbers: &[u32]) -> Result<Vec<FaultSet>> {
+    let all = bench::sets::all()?;
+    if let Some(unknown) =
+        numbers.iter().find(|&&number| all.iter().all(|set| set.number != number))
+    {
+        let known: Vec<String> = all.iter().map(|set| set.number.to_string()).collect();
+        let known = known.join(", ");
+        return Err(Error::Usage(format!("the bench has no set {unknown}; its sets are {known}")));
+    }
+    let wanted = |set: &FaultSet| numbers.is_empty() || numbers.contains(&set.number);
+    Ok(all.into_iter().filter(wanted).collect())
 }

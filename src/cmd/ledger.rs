@@ -12,7 +12,7 @@ use crate::ladder::Ladder;
 use crate::ledger::{
     self, Calibration, Hint, LedgerDocument, Line, Origin, Outcome, Record, file, records,
 };
-use crate::profile::recorded_ladders;
+use crate::profile::{Listing, recorded_ladders};
 use crate::profile::{Profile, climb};
 use crate::report::render;
 
@@ -34,7 +34,7 @@ pub fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
 }
 
 fn shipped() -> Result<Vec<Record>> {
-    Ok(records(ledger::shipped_lines(&recorded_ladders(|_| true)?), true))
+    Ok(records(ledger::shipped_lines(&recorded_ladders(|_| true, Listing::Sass)?), true))
 }
 
 /// The local ledger, and what is odd about it: it never stops anything.

@@ -42,6 +42,7 @@ pub(super) fn ladder(origin: Origin, read: ReadSource) -> Result<Ladder> {
         .collect::<Result<Vec<_>>>()?;
     checker.reference()?;
     checker.library()?;
+    checker.set()?;
     let cases = checker.cases()?;
     let (path, text) = (origin.path.to_owned(), origin.text.to_owned());
     Ok(Ladder { manifest, path, text, parameters, steps, cases })
@@ -55,6 +56,19 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn fail<T>(&self, at: &Spanned<impl Sized>, problem: impl Into<String>) -> Result<T> {
         Err(self.origin.error(&at.span(), problem))
+    }
+
+    /// A ladder that was judged belongs to a set of the fault bench, and its commit is one.
+    fn set(&self) -> Result<()> {
+        let Some(commit) = &self.manifest.first_judged else { return Ok(()) };
+        if self.manifest.set.is_none() {
+            return self.fail(commit, "`first_judged` needs the `set` of the fault bench: add it");
+        }
+        let word = commit.get_ref();
+        if word.len() < 7 || !word.chars().all(|c| c.is_ascii_hexdigit()) {
+            return self.fail(commit, "`first_judged` is a commit: write at least 7 of its digits");
+        }
+        Ok(())
     }
 
     /// Names are given once, can be typed, and parameters take no reserved word.

@@ -36,8 +36,10 @@ pub(super) struct Manifest {
     pub description: String,
     pub reference: Spanned<String>,
     pub tolerance: Option<Spanned<Tolerance>>,
-    /// Part of the fault bench, and which half of it.
-    pub bench: Option<Half>,
+    /// The set of the fault bench that it came with.
+    pub set: Option<u32>,
+    /// The commit with which the fault bench first judged it, before any rule was tuned on it.
+    pub first_judged: Option<Spanned<String>>,
     /// The least compute capability that its kernels compile for, as `[8, 0]`.
     pub least_compute_capability: Option<(u32, u32)>,
     pub library: Option<Spanned<String>>,
@@ -49,27 +51,6 @@ pub(super) struct Manifest {
     pub steps: Vec<Step>,
     #[serde(default)]
     pub cases: Vec<Case>,
-}
-
-/// The halves of the fault bench: rules are tuned on one, and judged by the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Half {
-    /// Known while the rules were tuned.
-    Tuning,
-    /// Written apart, and recorded after the rules were tuned.
-    HeldOut,
-}
-
-impl Half {
-    /// The word in a manifest.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Tuning => "tuning",
-            Self::HeldOut => "held-out",
-        }
-    }
 }
 
 /// How far an answer may be from the reference step's.
@@ -122,6 +103,8 @@ pub(super) struct Step {
     pub note: String,
     #[serde(default)]
     pub requires: Vec<Requirement>,
+    /// The faults of the step before it that its change takes away; the first is the one that the
+    /// change is made for, chosen from the change and before the step is profiled.
     #[serde(default)]
     pub answers: Vec<Spanned<String>>,
     /// Faults that were put into the step on purpose.

@@ -98,7 +98,8 @@ impl Step {
         self.manifest.from.as_ref().map(|from| from.get_ref().as_str())
     }
 
-    /// The faults of the step before it that it takes away, as rule names.
+    /// The faults of the step before it that it takes away, as rule names; the first is the one that the
+    /// change is made for.
     #[must_use]
     pub fn answers(&self) -> &[String] {
         &self.answers

@@ -6,6 +6,7 @@ use super::*;
 use crate::document::{Diff, Document};
 use crate::finding::Estimate;
 use crate::ladder::Ladder;
+use crate::profile::{Listing, recorded_ladders};
 use crate::report::samples;
 use crate::rules;
 
@@ -196,7 +197,7 @@ fn a_baseline_measures_the_finding_that_went() {
 #[test]
 fn the_recordings_fill_it() {
     let ladders =
-        crate::profile::recorded_ladders(|ladder| matches!(ladder.name(), "ado" | "padding"))
+        recorded_ladders(|ladder| matches!(ladder.name(), "ado" | "padding"), Listing::Sass)
             .unwrap();
     let records = records(shipped_lines(&ladders), true);
     // p1 is there for its bank conflicts, and p2 takes them away.

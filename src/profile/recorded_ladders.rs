@@ -1,4 +1,4 @@
-//! The shipped recordings of whole ladders, diagnosed: what the fault bench judges by and what the
+//! Whole ladders with the diagnoses of their shipped recordings: what the bench judges by and what the
 //! ledger starts from.
 
 use rayon::prelude::*;
@@ -45,12 +45,24 @@ impl RecordedLadder {
     }
 }
 
+/// With what a recording's instructions are diagnosed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// Their text and counts.
+    Sass,
+    /// Their counts alone.
+    WithoutSass,
+}
+
 /// Diagnoses every step of the built-in ladders that are wanted, from their recordings at the
 /// ladder's own size, on all cores.
 ///
 /// # Errors
 /// A manifest or a recording that is damaged, which the tests exclude.
-pub fn recorded_ladders(wanted: impl Fn(&Ladder) -> bool) -> Result<Vec<RecordedLadder>> {
+pub fn recorded_ladders(
+    wanted: impl Fn(&Ladder) -> bool,
+    listing: Listing,
+) -> Result<Vec<RecordedLadder>> {
     let mut ladders = Vec::new();
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;
@@ -63,8 +75,10 @@ pub fn recorded_ladders(wanted: impl Fn(&Ladder) -> bool) -> Result<Vec<Recorded
         .enumerate()
         .flat_map(|(at, ladder)| (0..ladder.steps().len()).map(move |step| (at, step)))
         .collect();
-    let read: Vec<(Option<Document>, Option<LimiterDocument>)> =
-        places.par_iter().map(|&(at, step)| one(&ladders[at], step)).collect::<Result<_>>()?;
+    let read: Vec<(Option<Document>, Option<LimiterDocument>)> = places
+        .par_iter()
+        .map(|&(at, step)| one(&ladders[at], step, listing))
+        .collect::<Result<_>>()?;
     let mut recorded: Vec<RecordedLadder> = ladders
         .into_iter()
         .map(|ladder| RecordedLadder {
@@ -86,14 +100,22 @@ pub fn recorded_ladders(wanted: impl Fn(&Ladder) -> bool) -> Result<Vec<Recorded
     Ok(recorded)
 }
 
-fn one(ladder: &Ladder, step: usize) -> Result<(Option<Document>, Option<LimiterDocument>)> {
+fn one(
+    ladder: &Ladder,
+    step: usize,
+    listing: Listing,
+) -> Result<(Option<Document>, Option<LimiterDocument>)> {
     let step = &ladder.steps()[step];
     let size = ladder.size(step, &Overrides::default())?;
     let document = match store::recording(ladder.name(), step.name(), &size)? {
         None => None,
         Some(saved) => {
             let name = format!("{}/{}", ladder.name(), step.name());
-            Some(Profile::from_saved(name, saved, None)?.diagnose(Some(ladder)))
+            let mut profile = Profile::from_saved(name, saved, None)?;
+            if listing == Listing::WithoutSass {
+                profile.forget_sass();
+            }
+            Some(profile.diagnose(Some(ladder)))
         }
     };
     let limiter = store::recorded_file(ladder.name(), step.name(), limiter::FILE)

@@ -51,7 +51,7 @@ fn every_built_in_step_compiles_with_its_flags_too() {
         let ladder = Ladder::builtin(name).unwrap();
         for step in ladder.steps() {
             let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
-            if plan.flags.is_empty() && ladder.bench().is_none() {
+            if plan.flags.is_empty() && ladder.set().is_none() {
                 continue;
             }
             let shown = format!("{name}/{}", step.name());

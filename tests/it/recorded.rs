@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use adoprof::profile::{Listing, recorded_ladders};
 use adoprof::store;
 use serde_json::Value;
 
@@ -82,7 +83,7 @@ fn a_recording_is_announced() {
 /// The fault bench's pages are made smaller and leave the device's name to the profile's own notes.
 #[test]
 fn every_recording_names_its_device() {
-    for recorded in adoprof::profile::recorded_ladders(|_| true).unwrap() {
+    for recorded in recorded_ladders(|_| true, Listing::Sass).unwrap() {
         for step in recorded.ladder.steps() {
             let Some(document) = recorded.document(step.name()) else { continue };
             let unnamed = document.launches.iter().filter(|launch| launch.device.is_none()).count();

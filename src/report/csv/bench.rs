@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use crate::bench::{BenchDocument, Case, Promise, Quiet, Said, Transition};
+use crate::bench::{BenchDocument, PlantedFault, Promise, QuietStep, Said, Transition};
 use crate::report::csv::Table;
 use crate::text::printable;
 
 /// The columns; each kind of row fills those that apply to it.
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 33] = [
     "kind",
-    "half",
+    "set",
     "ladder",
     "step",
     "fault",
@@ -24,6 +24,11 @@ const COLUMNS: [&str; 27] = [
     "high",
     "ratio",
     "held",
+    "repaired_rank",
+    "repaired_factor",
+    "rank_without_sass",
+    "line",
+    "line_of_the_fault",
     "alarm",
     "ncu_first",
     "ncu_rank",
@@ -35,13 +40,14 @@ const COLUMNS: [&str; 27] = [
     "ncu_global_factor",
     "ncu_global_ratio",
     "ncu_global_alarm",
+    "findings",
 ];
 
 /// One row a case, then the steps of which nothing should be said, then the transitions; empty where
 /// a column does not apply.
 pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS)?;
-    let transitions = document.ladders.iter().flat_map(|climb| &climb.transitions);
+    let transitions = document.ladders.iter().flat_map(|ladders| &ladders.transitions);
     let rows = document
         .cases
         .iter()
@@ -84,12 +90,12 @@ fn factor(promise: Option<&Promise>) -> String {
     number(promise.and_then(|promise| promise.estimate).map(|gain| gain.factor))
 }
 
-fn case(case: &Case) -> Cells {
+fn case(case: &PlantedFault) -> Cells {
     let ours = &case.adoprof;
     let of = |said: &Said| said.estimate.map(|gain| gain.factor);
     vec![
         ("kind", text("planted")),
-        ("half", text(&case.half)),
+        ("set", case.set.to_string()),
         ("ladder", text(&case.ladder)),
         ("step", text(&case.step)),
         ("fault", text(&case.fault)),
@@ -104,6 +110,14 @@ fn case(case: &Case) -> Cells {
         ("high", number(ours.estimate.map(|gain| gain.high))),
         ("ratio", ours.ratio.to_string()),
         ("held", ours.held.map(|held| held.to_string()).unwrap_or_default()),
+        ("repaired_rank", place(ours.rank_when_repaired)),
+        ("repaired_factor", number(ours.estimate_when_repaired.map(|gain| gain.factor))),
+        ("rank_without_sass", place(case.rank_without_sass)),
+        ("line", case.line.as_ref().map(|at| at.line.to_string()).unwrap_or_default()),
+        (
+            "line_of_the_fault",
+            case.line.as_ref().map(|at| at.of_the_fault.to_string()).unwrap_or_default(),
+        ),
         ("ncu_first", rule(case.ncu.first.as_ref())),
         ("ncu_rank", place(case.ncu.rank)),
         ("ncu_factor", number(of(&case.ncu))),
@@ -115,11 +129,11 @@ fn case(case: &Case) -> Cells {
     ]
 }
 
-fn quiet(quiet: &Quiet) -> Cells {
+fn quiet(quiet: &QuietStep) -> Cells {
     let kind = if quiet.innocent_of.is_some() { "innocent" } else { "at-limit" };
     vec![
         ("kind", text(kind)),
-        ("half", text(&quiet.half)),
+        ("set", quiet.set.to_string()),
         ("ladder", text(&quiet.ladder)),
         ("step", text(&quiet.step)),
         ("fault", quiet.innocent_of.clone().unwrap_or_default()),
@@ -140,11 +154,12 @@ fn transition(step: &Transition) -> Cells {
         ("kind", text("transition")),
         ("ladder", text(&step.ladder)),
         ("step", text(&step.from)),
-        ("fault", step.answered.clone().unwrap_or_default()),
+        ("fault", text(&step.fault)),
         ("answered_by", text(&step.to)),
         ("gain", step.gain.to_string()),
         ("first_rule", step.first.clone().unwrap_or_default()),
         ("rank", place(step.rank)),
+        ("findings", step.findings.to_string()),
     ]
 }
 
@@ -172,7 +187,12 @@ mod tests {
     #[test]
     fn every_cell_has_a_column() {
         let document = document();
-        let rows = [case(&document.cases[0]), quiet(&document.quiet[0])];
+        let steps = document.ladders.as_ref().unwrap();
+        let rows = [
+            case(&document.cases[0]),
+            quiet(&document.quiet[0]),
+            transition(&steps.transitions[0]),
+        ];
         for (name, _) in rows.iter().flatten() {
             assert!(COLUMNS.contains(name), "{name}");
         }

@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
-use crate::bench::{BenchDocument, Case, Climb, Figures, HalfFigures, Promise, Quiet, Said, Tally};
+use crate::bench::{
+    BenchDocument, Chance, Figures, FirstJudged, PlantedFault, Promise, QuietStep, Said,
+    SetFigures, Tally, Three, Transitions,
+};
 use crate::finding::Estimate;
 use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::factor;
-use crate::text::percent;
+use crate::text::{percent, significant};
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
 pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -25,19 +28,19 @@ pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io:
             page.blank();
         }
     }
-    for half in document.figures.iter().filter(|half| has_cases(half)) {
-        figures(&mut page, half);
+    for set in &document.sets {
+        of_set(&mut page, set);
         page.blank();
     }
-    if let Some(climb) = &document.ladders {
-        ladders(&mut page, climb);
+    if let Some(together) = &document.together {
+        page.inked("", "all these sets together, seen since", Ink::Bold);
+        figures(&mut page, None, together);
+        page.blank();
+    }
+    if let Some(transitions) = &document.ladders {
+        ladders(&mut page, transitions);
     }
     page.write(out)
-}
-
-fn has_cases(half: &HalfFigures) -> bool {
-    let Figures { first_three, false_alarms, accused, .. } = &half.adoprof;
-    first_three.all + false_alarms.all + accused.all > 0
 }
 
 /// A kernel of the bench in short: its pair, and its step where that is not called after the fault.
@@ -77,7 +80,7 @@ fn promised(said: &Said) -> String {
     said.estimate.as_ref().map_or_else(|| "—".to_owned(), estimate)
 }
 
-fn cases(page: &mut Page, cases: &[Case]) {
+fn cases(page: &mut Page, cases: &[PlantedFault]) {
     let head = [
         Column::text("kernel").flexible(16),
         Column::text("planted fault").flexible(18),
@@ -122,7 +125,7 @@ fn cases(page: &mut Page, cases: &[Case]) {
     );
 }
 
-fn quiet(page: &mut Page, quiet: &[Quiet]) {
+fn quiet(page: &mut Page, quiet: &[QuietStep]) {
     let head = [
         Column::text("kernel").flexible(16),
         Column::text("what it is").flexible(18),
@@ -162,61 +165,91 @@ fn tally(tally: Tally) -> String {
     if tally.all == 0 { "—".to_owned() } else { format!("{} of {}{share}", tally.of, tally.all) }
 }
 
-fn figures(page: &mut Page, half: &HalfFigures) {
-    let title = match half.half.as_str() {
-        "together" => "both halves together".to_owned(),
-        half => format!("{half} half"),
-    };
+/// How a set came about, then its figures as first judged and as they are now.
+fn of_set(page: &mut Page, set: &SetFigures) {
+    let title = format!("set {}: {} kernels", set.set.number, set.kernels);
     page.inked("", &title, Ink::Bold);
-    let head = [
-        Column::text("").flexible(20),
-        Column::number("adoprof"),
-        Column::number("ncu, any estimate"),
-        Column::number("ncu, whole kernel"),
-    ];
-    let all = [&half.adoprof, &half.ncu, &half.ncu_global];
-    let row = |title: &str, cell: &dyn Fn(&Figures) -> String| {
+    page.paragraph("", &set.set.came);
+    let judged = set.set.judged.as_ref();
+    if let Some(judged) = judged {
+        page.paragraph(
+            "",
+            &format!(
+                "First judged by the rules of {}, with the recordings of {}; rules have been changed \
+                 since.",
+                judged.rules,
+                judged.recordings.join(" and ")
+            ),
+        );
+    }
+    figures(page, judged, &set.seen_since);
+}
+
+fn figures(page: &mut Page, judged: Option<&FirstJudged>, now: &Three) {
+    let number = |value: Option<f64>| value.map_or_else(|| "—".to_owned(), factor);
+    let kept = |value: Option<Tally>| value.map_or_else(|| "—".to_owned(), tally);
+    let mut head = vec![Column::text("").flexible(20)];
+    head.extend(judged.map(|_| Column::number("first judged")));
+    head.push(Column::number("seen since"));
+    head.push(Column::number("ncu, any estimate").optional());
+    head.push(Column::number("ncu, whole kernel"));
+    let row = |title: &str, first: Option<String>, cell: &dyn Fn(&Figures) -> String| {
         let mut row = vec![title.to_owned()];
-        row.extend(all.iter().map(|figures| cell(figures)));
+        row.extend(judged.map(|_| first.unwrap_or_else(|| "—".to_owned())));
+        row.extend([&now.adoprof, &now.ncu, &now.ncu_global].map(cell));
         row
     };
-    let number = |value: Option<f64>| value.map_or_else(|| "—".to_owned(), factor);
     let rows = [
-        row("right first", &|figures| tally(figures.first)),
-        row("right among the first three", &|figures| tally(figures.first_three)),
-        row("estimate off by, median", &|figures| number(figures.median_ratio)),
-        row("estimate off by, worst", &|figures| number(figures.worst_ratio)),
-        row("without an estimate", &|figures| tally(figures.missing)),
-        row("range holds the gain", &|figures| tally(figures.held)),
-        row("false alarms at a limit", &|figures| tally(figures.false_alarms)),
-        row("faults named that are not there", &|figures| tally(figures.accused)),
+        row("right first", judged.map(|j| kept(j.first)), &|f| tally(f.first)),
+        row("right first, faults that ncu has a rule for", None, &|f| tally(f.first_of_ncus_kinds)),
+        row("right among the first three", judged.map(|j| kept(j.first_three)), &|f| {
+            tally(f.first_three)
+        }),
+        row("with an estimate", None, &|f| tally(f.estimated)),
+        row("these off by, median", None, &|f| number(f.median_ratio_estimated)),
+        row("all off by, median", judged.map(|j| number(j.median_ratio)), &|f| {
+            number(f.median_ratio)
+        }),
+        row("all off by, worst", judged.map(|j| number(j.worst_ratio)), &|f| number(f.worst_ratio)),
+        row("range holds the gain", judged.map(|j| kept(j.held)), &|f| tally(f.held)),
+        row("promise 1.2× when repaired", None, &|f| tally(f.insists)),
+        row("and that first", None, &|f| tally(f.insists_first)),
+        row("false alarms at a limit", judged.map(|j| kept(j.false_alarms)), &|f| {
+            tally(f.false_alarms)
+        }),
+        row("faults named that are not there", judged.map(|j| kept(j.accused)), &|f| {
+            tally(f.accused)
+        }),
     ];
     let lines = render(&head, &rows, page.style.width);
     page.table("", &lines);
+    page.paragraph("", &format!("first line is one of the fault's: {}", tally(now.lines)));
+    page.paragraph("", &format!("right first without the SASS: {}", tally(now.first_without_sass)));
 }
 
-fn ladders(page: &mut Page, climb: &Climb) {
+fn ladders(page: &mut Page, ladders: &Transitions) {
     page.inked("", "transitions of the ladders that gain 5% or more", Ink::Bold);
     let head = [
         Column::text("step").flexible(16),
         Column::text("next"),
         Column::number("gain"),
-        Column::text("answers").flexible(18),
+        Column::text("made for").flexible(18),
         Column::number("rank"),
         Column::text("first finding").flexible(18),
         Column::text("more is measured for").flexible(12).optional(),
     ];
-    let rows: Vec<Vec<String>> = climb
+    let rows: Vec<Vec<String>> = ladders
         .transitions
         .iter()
         .map(|step| {
             let beaten = step.beaten_by.as_ref();
+            let rank = step.rank.map_or_else(|| "—".to_owned(), |rank| rank.to_string());
             vec![
                 format!("{}/{}", step.ladder, step.from),
                 step.to.clone(),
                 format!("{}{}", if step.by_rate { "~" } else { "" }, bare(step.gain)),
-                step.answered.clone().unwrap_or_else(|| "—".to_owned()),
-                step.rank.map_or_else(|| "—".to_owned(), |rank| rank.to_string()),
+                step.fault.clone(),
+                format!("{rank} of {}", step.findings),
                 step.first.clone().unwrap_or_else(|| "—".to_owned()),
                 beaten.map(|(name, gain)| format!("{name} {}", bare(*gain))).unwrap_or_default(),
             ]
@@ -226,18 +259,55 @@ fn ladders(page: &mut Page, climb: &Climb) {
         let lines = render(&head, &rows, page.style.width);
         page.table("", &lines);
         page.blank();
+        lost(page, ladders);
     }
-    page.paragraph("", &format!("among the first three: {}", tally(climb.first_three)));
+    page.paragraph("", &format!("among the first three: {}", chance(&ladders.first_three)));
     page.paragraph(
         "",
-        &format!("first, where nothing measured gives more: {}", tally(climb.first)),
+        &format!("first, where nothing measured gives more: {}", chance(&ladders.first)),
     );
+}
+
+fn lost(page: &mut Page, ladders: &Transitions) {
+    page.inked("", "transitions that gain less than 5% or lose, and are not counted", Ink::Bold);
+    let head = [
+        Column::text("step").flexible(16),
+        Column::text("next"),
+        Column::number("gain"),
+        Column::text("made for").flexible(18),
+        Column::text("first finding").flexible(18),
+    ];
+    let rows: Vec<Vec<String>> = ladders
+        .lost
+        .iter()
+        .map(|step| {
+            vec![
+                format!("{}/{}", step.ladder, step.from),
+                step.to.clone(),
+                bare(step.gain),
+                step.fault.clone(),
+                step.first.clone().unwrap_or_else(|| "—".to_owned()),
+            ]
+        })
+        .collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+    page.blank();
+}
+
+/// `25 of 33 (76%), by chance 19.4`.
+fn chance(chance: &Chance) -> String {
+    format!(
+        "{}; findings in a random order would give {}",
+        tally(chance.right),
+        significant(chance.by_chance, 3)
+    )
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::bench::Transition;
+    use crate::bench::{FaultSet, Lost, Transition};
     use crate::text::layout::columns;
 
     fn said(rank: Option<usize>, factor: f64, held: Option<bool>) -> Said {
@@ -248,25 +318,30 @@ pub mod tests {
             estimate: rank.map(|_| gain),
             ratio: 1.25,
             held,
+            rank_when_repaired: None,
+            estimate_when_repaired: None,
         }
     }
 
     /// A case, a step at a limit and a transition.
     pub fn document() -> BenchDocument {
-        let case = Case {
-            half: "held-out".to_owned(),
+        let case = PlantedFault {
+            set: 4,
             ladder: "fault-a-made-up-pair-of-kernels".to_owned(),
             step: "fault".to_owned(),
             fault: "occupancy-limited-by-shared-memory".to_owned(),
             answered_by: "clean".to_owned(),
             gain: 2.5,
             largest: true,
+            ncu_has_a_rule: true,
             adoprof: said(Some(2), 2.0, Some(false)),
             ncu: said(None, 9.0, None),
             ncu_global: said(Some(1), 3.0, None),
+            line: None,
+            rank_without_sass: Some(3),
         };
-        let quiet = Quiet {
-            half: "held-out".to_owned(),
+        let quiet = QuietStep {
+            set: 4,
             ladder: "fault-limit".to_owned(),
             step: "copy".to_owned(),
             innocent_of: None,
@@ -279,19 +354,36 @@ pub mod tests {
         };
         let figures = Figures {
             first: Tally { of: 0, all: 1 },
+            first_of_ncus_kinds: Tally { of: 0, all: 1 },
             first_three: Tally { of: 1, all: 1 },
             median_ratio: Some(1.25),
+            median_ratio_estimated: Some(1.5),
             worst_ratio: Some(1.25),
-            missing: Tally { of: 0, all: 1 },
+            estimated: Tally { of: 1, all: 1 },
             held: Tally { of: 0, all: 1 },
+            insists: Tally { of: 0, all: 1 },
+            insists_first: Tally { of: 0, all: 1 },
             false_alarms: Tally { of: 1, all: 1 },
             accused: Tally::default(),
         };
-        let half = HalfFigures {
-            half: "held-out".to_owned(),
+        let seen_since = Three {
             adoprof: figures.clone(),
             ncu: figures.clone(),
             ncu_global: figures,
+            first_without_sass: Tally { of: 0, all: 1 },
+            lines: Tally { of: 3, all: 4 },
+        };
+        let judged = FirstJudged {
+            rules: "03bdfb3".to_owned(),
+            recordings: vec!["64b5299".to_owned()],
+            worst_ratio: Some(6.43),
+            ..FirstJudged::default()
+        };
+        let set = FaultSet {
+            number: 4,
+            came: "Made up for a test.".to_owned(),
+            tuning: false,
+            judged: Some(judged),
         };
         let transition = Transition {
             ladder: "ado".to_owned(),
@@ -299,16 +391,29 @@ pub mod tests {
             to: "v3".to_owned(),
             gain: 1.4,
             by_rate: false,
-            answered: None,
+            fault: "uncoalesced-global-access".to_owned(),
             rank: None,
+            findings: 2,
             first: Some("shared-memory-pressure".to_owned()),
             beaten_by: Some(("no-sweep".to_owned(), 2.4)),
         };
-        let transitions = Climb { transitions: vec![transition], ..Climb::default() };
+        let lost = Lost {
+            ladder: "reduce".to_owned(),
+            from: "r-pairs".to_owned(),
+            to: "r0".to_owned(),
+            gain: 0.59,
+            fault: "launch-overhead-bound".to_owned(),
+            first: None,
+        };
+        let transitions = Transitions {
+            transitions: vec![transition],
+            lost: vec![lost],
+            ..Transitions::default()
+        };
         BenchDocument {
             cases: vec![case],
             quiet: vec![quiet],
-            figures: vec![half],
+            sets: vec![SetFigures { set, kernels: 2, seen_since }],
             ladders: Some(transitions),
             ..BenchDocument::default()
         }
@@ -335,7 +440,13 @@ pub mod tests {
             "shared-bank-conflicts",
             "3.00 (2.70–3.30)",
             "false alarm",
-            "held-out half",
+            "set 4: 2 kernels",
+            "First judged by the rules of 03bdfb3, with the recordings of 64b5299",
+            "6.43×",
+            "1.50×",
+            "3 of 4 (75%)",
+            "r-pairs",
+            "0.59",
             "1 of 1 (100%)",
             "1.25×",
             "no-sweep 2.40",

@@ -14,7 +14,7 @@ pub fn list(width: usize) -> Result<String> {
     let mut bench = Vec::new();
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;
-        if ladder.bench().is_some() {
+        if ladder.set().is_some() {
             bench.push(name);
             continue;
         }

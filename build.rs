@@ -1,11 +1,18 @@
-//! Rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
+//! Writes the rules' registry, rebuilds when what travels inside the binary changes, and tells the
+//! tests which tools they have.
+
+#[path = "build/registry.rs"]
+mod registry;
 
 use std::env;
+use std::error::Error;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
+    registry::write()?;
     rebuild_with_embedded_folders();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");
     tell_tests_of_tool("ADOPROF_TEST_NCU", "has_ncu");
+    Ok(())
 }
 
 fn rebuild_with_embedded_folders() {

@@ -11,7 +11,7 @@ use crate::frame::Launch;
 use crate::model::Model;
 
 pub use said::{NcuAgreement, NcuOnly};
-pub use table::{Acts, Entry, TABLE, meaning};
+pub use table::{Meaning, meaning};
 
 /// A smaller promise of ncu's is within what its own figures scatter, and not worth an answer,
 /// percent.
@@ -28,9 +28,9 @@ pub fn is_advice(row: &NcuRuleRow) -> bool {
 
 /// The faults that a row of ncu's names; none where it advises nothing or is not known.
 #[must_use]
-pub fn named(row: &NcuRuleRow) -> &'static [&'static str] {
-    let entry = is_advice(row).then(|| meaning(&row.rule, &row.message)).flatten();
-    entry.map_or(&[], |entry| entry.faults)
+pub fn named(row: &NcuRuleRow) -> Vec<&'static str> {
+    let meaning = is_advice(row).then(|| meaning(&row.rule, &row.message)).flatten();
+    meaning.map_or_else(Vec::new, |meaning| meaning.faults().to_vec())
 }
 
 /// What ncu's rules say of a fault: of several that name it, an estimate of the whole kernel goes
@@ -65,10 +65,12 @@ pub fn ncu_only(
         let Some(percent) = row.estimate_percent.filter(|&percent| percent >= LEAST_PROMISE) else {
             continue;
         };
-        let entry = meaning(&row.rule, &row.message);
-        let Some(reason) = reason::against(entry, model, findings, skipped) else { continue };
+        let meaning = meaning(&row.rule, &row.message);
+        let Some(reason) = reason::against(meaning.as_ref(), model, findings, skipped) else {
+            continue;
+        };
         let faults: Vec<String> =
-            entry.map_or(&[][..], |entry| entry.faults).iter().map(|&f| f.to_owned()).collect();
+            meaning.iter().flat_map(Meaning::faults).map(|&fault| fault.to_owned()).collect();
         let said = NcuOnly {
             rule: row.rule.clone(),
             estimate_percent: percent,

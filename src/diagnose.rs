@@ -10,10 +10,11 @@ mod ranking;
 #[cfg(test)]
 mod worked;
 
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::model::{Effect, Model};
-use crate::rules::{Case, Draft, Kind, RULES, Rule};
+use crate::rules::{self, Cure, Kind, RULES, Rule};
 use crate::term::Term;
 
 pub use bottleneck::bottleneck_sentence;
@@ -37,11 +38,11 @@ pub struct Diagnosis {
 #[must_use]
 pub fn diagnose(launch: &Launch) -> Diagnosis {
     let model = Model::new(launch);
-    let case = Case { launch, model: &model };
+    let case = ModeledLaunch { profile: launch, model: &model };
     let mut drafts: Vec<(&'static Rule, Draft)> = Vec::new();
     let mut skipped = Vec::new();
     for rule in RULES {
-        let missing = crate::rules::missing(rule, launch);
+        let missing = rule.missing(launch);
         if missing.is_empty() {
             drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
         } else {
@@ -57,10 +58,8 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     });
     let ranking =
         if bottleneck::tells(&model) { ranking::ranking(&model, faults) } else { Vec::new() };
-    let bound = findings
-        .first()
-        .and_then(|first| crate::rules::bound_of(&first.rule))
-        .unwrap_or_else(|| {
+    let bound =
+        findings.first().and_then(|first| rules::find(&first.rule)?.bound).unwrap_or_else(|| {
             if bottleneck::tells(&model) {
                 model.bound()
             } else {
@@ -108,7 +107,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
                     model.without(&draft.effect).filter(|_| bottleneck::tells(model))
                 }
             };
-            let has_own_cause = rule.name == BARRIERS && model.barriers_for_few() >= HAS_OWN_CAUSE;
+            let has_own_cause = (rule.has_own_cause)(model);
             Found { rule, draft, estimate, has_own_cause }
         })
         .collect();
@@ -140,15 +139,6 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
 }
 
-/// The rules whose cure is more resident warps, and the one whose cure is more loads of each warp.
-const WARPS: [&str; 4] = [
-    "occupancy-limited-by-registers",
-    "occupancy-limited-by-shared-memory",
-    "occupancy-limited-by-block-size",
-    "achieved-occupancy-below-theoretical",
-];
-const LOADS: &str = "low-memory-parallelism";
-
 /// The share of the latency that more warps must cover to come before more loads: twice as many cover
 /// half.
 const TWICE_THE_WARPS: f64 = 0.5;
@@ -157,9 +147,11 @@ const TWICE_THE_WARPS: f64 = 0.5;
 /// and neither promise tells which one the code lacks. Where twice the warps or more would fit, it is
 /// warps that are missing; each of them loading more makes up for that.
 fn warps_before_loads(causes: &mut [(Found, Vec<Symptom>)]) {
-    let Some(loads) = causes.iter().position(|(cause, _)| cause.rule.name == LOADS) else { return };
+    let Some(loads) = causes.iter().position(|(one, _)| one.rule.cure == Cure::MoreLoads) else {
+        return;
+    };
     let warps = causes.iter().position(|(cause, _)| {
-        WARPS.contains(&cause.rule.name) && cause.draft.effect.hidden >= TWICE_THE_WARPS
+        cause.rule.cure == Cure::MoreWarps && cause.draft.effect.hidden >= TWICE_THE_WARPS
     });
     if let Some(warps) = warps.filter(|&warps| warps > loads) {
         causes[loads..=warps].rotate_right(1);
@@ -172,11 +164,6 @@ const EXPLAINS: f64 = 0.5;
 
 /// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
 const EXPLAINS_STALL: f64 = 0.25;
-
-/// Waits at barriers come from uneven work of the warps where this part of them is for code that few warps
-/// run, and are then no symptom of what makes all warps slow.
-const BARRIERS: &str = "barrier-stalls";
-const HAS_OWN_CAUSE: f64 = 0.5;
 
 /// What a rule found, with what it is worth.
 struct Found {
@@ -255,24 +242,27 @@ mod tests {
 
     #[test]
     fn missing_warps_stand_before_missing_loads_where_twice_as_many_fit() {
-        let warps = "occupancy-limited-by-shared-memory";
+        let (warps, loads) = ("occupancy-limited-by-shared-memory", "low-memory-parallelism");
         // 50% of the slots: twice the warps fit. 52%: less than twice.
-        assert_eq!(order(50.0, 4.0)[..2], [warps, LOADS]);
-        assert_eq!(order(52.0, 4.0)[..2], [LOADS, warps]);
+        assert_eq!(order(50.0, 4.0)[..2], [warps, loads]);
+        assert_eq!(order(52.0, 4.0)[..2], [loads, warps]);
     }
 
     #[test]
     fn barriers_at_which_warps_wait_for_a_few_are_no_symptom_of_other_waits() {
         let found = |name: &str, effect: Effect, has_own_cause: bool| {
-            let rule = *RULES.iter().find(|rule| rule.name == name).unwrap();
+            let rule = rules::find(name).unwrap();
             let estimate = Some(Estimate { factor: 1.5, low: 1.0, high: 2.0 });
             Found { rule, draft: Draft { effect, ..Draft::default() }, estimate, has_own_cause }
         };
         let barrier = Effect::stalls([StallReason::Barrier]);
         let pressure = found("shared-memory-pressure", Effect::default(), false);
-        assert!(pressure.explains(&found(BARRIERS, barrier.clone(), false)));
-        assert!(!pressure.explains(&found(BARRIERS, barrier.clone(), true)));
+        assert!(pressure.explains(&found("barrier-stalls", barrier.clone(), false)));
+        assert!(!pressure.explains(&found("barrier-stalls", barrier.clone(), true)));
         let sweep = found("shared-memory-pressure", barrier.clone(), false);
-        assert!(sweep.explains(&found(BARRIERS, barrier, true)), "it takes the barriers away");
+        assert!(
+            sweep.explains(&found("barrier-stalls", barrier, true)),
+            "it takes the barriers away"
+        );
     }
 }

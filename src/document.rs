@@ -13,6 +13,7 @@ use crate::frame::Launch;
 use crate::timing::StepInfo;
 
 pub use crate::agreement::{NcuAgreement, NcuOnly};
+pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
 pub use ranked::Ranked;
 
@@ -264,7 +265,7 @@ fn verdict(launches: &[LaunchReport]) -> Option<Verdict> {
         // A first finding that promises nothing is no verdict, unless it says to stop.
         let is_worth = |finding: &&RankedFinding| {
             finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
-                || finding.rule.ends_with("-roof")
+                || is_roof(&finding.rule)
         };
         let Some(first) = launch.findings.first().filter(is_worth) else { continue };
         let share = if launches.len() == 1 { 1.0 } else { launch.time_share };

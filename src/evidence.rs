@@ -1,9 +1,11 @@
-//! Questions that several rules ask of a launch.
+//! Questions that several rules ask of a launch, and the words in which a rule answers.
 
 pub mod atomics;
+mod draft;
 pub mod idle_lanes;
 pub mod linked_memory;
 pub mod local_memory;
+pub mod modeled_launch;
 pub mod occupancy;
 pub mod opcodes;
 pub mod packed;
@@ -11,5 +13,8 @@ pub mod roof;
 pub mod shares;
 pub mod slow_routines;
 pub mod stalls;
-pub mod subject;
-pub mod thresholds;
+pub mod threshold;
+
+pub use draft::Draft;
+pub use modeled_launch::ModeledLaunch;
+pub use threshold::Threshold;

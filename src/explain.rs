@@ -1,7 +1,7 @@
 //! The rules, explained from their own records.
 
-use crate::frame::Launch;
-use crate::rules::{self, Kind, RULES, Rule, Threshold};
+use crate::evidence::Threshold;
+use crate::rules::{self, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
 
 /// Columns that explanations take at most: they are read like a manual page.
@@ -54,7 +54,7 @@ pub fn one(rule: &Rule, width: usize) -> String {
         }
     }
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
-    if reads_instructions(rule) {
+    if matches!(rule.source_page, SourcePage::Needed | SourcePage::NeededWithout(_)) {
         needs.push(format!(
             "{}, for it reads the instructions: a report has it, of exports the source page",
             rules::SASS_PAGE
@@ -72,11 +72,6 @@ pub fn one(rule: &Rule, width: usize) -> String {
         text.extend(wrap(&format!("look in Nsight Compute's section {}", rule.section), width));
     }
     lines(text)
-}
-
-/// True where a profile without the text of its instructions can't be checked.
-fn reads_instructions(rule: &Rule) -> bool {
-    rules::missing(rule, &Launch::default()).iter().any(|what| what == rules::SASS_PAGE)
 }
 
 /// A number with what it is of, and below it where it comes from.

@@ -1,19 +1,24 @@
 //! The rules: one fault, one file.
 //!
-//! A rule is a record with its documentation and a function. [`RULES`] is the registry, in the order
-//! in which `explain` prints them; `explain`, the collection's metric list and the tests read it.
+//! A rule is a record that holds every fact of its fault, and a function. Its file and one line
+//! (`pub mod name;` in [`causes`], [`symptoms`] or [`limits`]) are all that a rule is: `build.rs` reads
+//! those lines and writes [`RULES`], the registry, in their order. `explain`, the collection's metrics,
+//! the ranking, the comparison with ncu's rules and the ladders' checks all go by the registry.
 
 pub mod causes;
 pub mod limits;
+pub mod said_by_ncu;
 pub mod symptoms;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use crate::finding::{Bound, Evidence, Location};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::Bound;
 use crate::frame::Launch;
-use crate::model::Effect;
+use crate::model::Model;
+use said_by_ncu::SaidByNcu;
 
-pub use crate::evidence::subject::Case;
+include!(concat!(env!("OUT_DIR"), "/registry.rs"));
 
 /// What kind of statement a rule makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +31,28 @@ pub enum Kind {
     Roof,
 }
 
-/// A limit that a rule compares with, and where the limit comes from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Threshold {
-    /// What is compared, in words; after `given: ` a constant of the estimate, which is no limit.
-    pub what: &'static str,
-    /// The limit.
-    pub value: f64,
-    /// Its unit, empty for ratios.
-    pub unit: &'static str,
-    /// Where the number comes from: a derivation or a source.
-    pub source: &'static str,
+/// What a rule reads of the source page: lines and instructions with their counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourcePage {
+    /// Nothing.
+    Unread,
+    /// What makes the finding sharper, such as its lines; the rule is checked without it too.
+    Sharpens,
+    /// The text of the instructions (SASS), without which the rule can't be checked.
+    Needed,
+    /// The same, but where this metric was collected, which tells nearly as much.
+    NeededWithout(&'static str),
+}
+
+/// What kind of change takes a fault away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cure {
+    /// More warps resident on each SM.
+    MoreWarps,
+    /// More loads in flight of each warp.
+    MoreLoads,
+    /// A change of another kind.
+    Other,
 }
 
 /// One rule.
@@ -56,77 +72,61 @@ pub struct Rule {
     pub thresholds: &'static [Threshold],
     /// Catalogue metrics without which the rule can't be checked.
     pub needs: &'static [&'static str],
+    /// What it reads of the source page.
+    pub source_page: SourcePage,
+    /// What a launch is bound by when this rule is its first finding; `None` where the model's largest
+    /// term tells.
+    pub bound: Option<Bound>,
+    /// What kind of change takes the fault away.
+    pub cure: Cure,
+    /// The messages of ncu's own rules that mean the same fault.
+    pub said_by_ncu: &'static [SaidByNcu],
     /// The symptoms that this fault shows as, by rule name: fired ones are listed under it.
     pub explains: &'static [&'static str],
+    /// For a symptom: true where it comes from something else than what makes all warps slow, so that
+    /// only a cause that takes the same stall away explains it.
+    pub has_own_cause: fn(&Model) -> bool,
     /// Looks at a launch whose needed metrics are all there.
-    pub check: fn(&Case) -> Option<Draft>,
+    pub check: fn(&ModeledLaunch) -> Option<Draft>,
 }
 
-/// What a rule found, before the gain is worked out and the findings are ranked.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Draft {
-    /// What was seen, in numbers, and why it matters.
-    pub message: String,
-    /// The metrics behind the message.
-    pub evidence: Vec<Evidence>,
-    /// The lines that cause it, largest share first.
-    pub locations: Vec<Location>,
-    /// What to change, for this kernel.
-    pub hint: String,
-    /// What taking the fault away does to the model's terms.
-    pub effect: Effect,
-}
+impl Rule {
+    /// What a rule holds that says nothing else.
+    pub const DEFAULT: Self = Self {
+        name: "",
+        kind: Kind::Cause,
+        summary: "",
+        explanation: "",
+        section: "",
+        thresholds: &[],
+        needs: &[],
+        source_page: SourcePage::Unread,
+        bound: None,
+        cure: Cure::Other,
+        said_by_ncu: &[],
+        explains: &[],
+        has_own_cause: |_| false,
+        check: |_| None,
+    };
 
-/// All rules: causes, symptoms, roofs.
-pub const RULES: &[&Rule] = &[
-    &causes::grid_too_small::RULE,
-    &causes::partial_wave::RULE,
-    &causes::block_size_not_warp_multiple::RULE,
-    &causes::workload_imbalance::RULE,
-    &causes::occupancy_limited_by_registers::RULE,
-    &causes::occupancy_limited_by_shared_memory::RULE,
-    &causes::occupancy_limited_by_block_size::RULE,
-    &causes::achieved_occupancy_below_theoretical::RULE,
-    &causes::uncoalesced_global_access::RULE,
-    &causes::low_memory_parallelism::RULE,
-    &causes::missing_data_reuse::RULE,
-    &causes::shared_bank_conflicts::RULE,
-    &causes::shared_memory_pressure::RULE,
-    &causes::register_spilling::RULE,
-    &causes::local_memory_array::RULE,
-    &causes::narrow_global_access::RULE,
-    &causes::global_atomic_contention::RULE,
-    &causes::shared_atomic_contention::RULE,
-    &causes::host_memory_access::RULE,
-    &causes::peer_memory_access::RULE,
-    &causes::constant_cache_divergence::RULE,
-    &causes::low_instruction_parallelism::RULE,
-    &causes::thread_divergence::RULE,
-    &causes::idle_threads::RULE,
-    &causes::unexpected_fp64::RULE,
-    &causes::slow_math_functions::RULE,
-    &causes::integer_arithmetic_bound::RULE,
-    &causes::unfused_multiply_add::RULE,
-    &causes::unpacked_half_precision::RULE,
-    &causes::tensor_cores_unused::RULE,
-    &causes::instruction_overhead::RULE,
-    &causes::launch_overhead_bound::RULE,
-    &symptoms::barrier_stalls::RULE,
-    &symptoms::memory_fence_stalls::RULE,
-    &symptoms::lg_throttle::RULE,
-    &symptoms::mio_throttle::RULE,
-    &symptoms::tex_throttle::RULE,
-    &symptoms::long_scoreboard_stalls::RULE,
-    &symptoms::short_scoreboard_stalls::RULE,
-    &symptoms::fixed_latency_stalls::RULE,
-    &symptoms::math_pipe_throttle::RULE,
-    &symptoms::instruction_cache_misses::RULE,
-    &symptoms::constant_cache_misses::RULE,
-    &symptoms::store_drain_stalls::RULE,
-    &symptoms::issue_slots_underused::RULE,
-    &limits::at_memory_roof::RULE,
-    &limits::at_compute_roof::RULE,
-];
+    /// What a launch lacks for this rule: metrics, or the text of its instructions. Empty where the
+    /// rule can be checked.
+    #[must_use]
+    pub fn missing(&self, launch: &Launch) -> Vec<String> {
+        let metrics = self.needs.iter().filter(|name| launch.get(name).is_none());
+        let mut missing: Vec<String> = metrics.map(|name| (*name).to_owned()).collect();
+        let needs_sass = match self.source_page {
+            SourcePage::Needed => true,
+            SourcePage::NeededWithout(metric) => launch.get(metric).is_none(),
+            SourcePage::Unread | SourcePage::Sharpens => false,
+        };
+        let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
+        if needs_sass && !has_sass() {
+            missing.push(SASS_PAGE.to_owned());
+        }
+        missing
+    }
+}
 
 /// The rule of that name.
 #[must_use]
@@ -134,49 +134,14 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.name == name).copied()
 }
 
-/// The rules that read the text of instructions, which only a source page with SASS has.
-const READ_SASS: &[&str] = &[
-    causes::constant_cache_divergence::RULE.name,
-    causes::instruction_overhead::RULE.name,
-    causes::integer_arithmetic_bound::RULE.name,
-    causes::narrow_global_access::RULE.name,
-    causes::slow_math_functions::RULE.name,
-    causes::tensor_cores_unused::RULE.name,
-    causes::unexpected_fp64::RULE.name,
-    causes::unfused_multiply_add::RULE.name,
-    causes::unpacked_half_precision::RULE.name,
-];
+/// True for the name of a roof, which is no fault: nothing can take it away.
+#[must_use]
+pub fn is_roof(name: &str) -> bool {
+    find(name).is_some_and(|rule| rule.kind == Kind::Roof)
+}
 
 /// What a profile without the text of its instructions lacks, as a skipped rule names it.
 pub const SASS_PAGE: &str = "SASS of the source page";
-
-/// What a launch lacks for a rule: metrics, or the text of its instructions. Empty where the rule
-/// can be checked.
-#[must_use]
-pub fn missing(rule: &Rule, launch: &Launch) -> Vec<String> {
-    let metrics = rule.needs.iter().filter(|name| launch.get(name).is_none());
-    let mut missing: Vec<String> = metrics.map(|name| (*name).to_owned()).collect();
-    let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
-    // Spilling is counted on some architectures: then the rest of the local accesses are arrays'.
-    let is_array = rule.name == causes::local_memory_array::RULE.name;
-    let counted = is_array && launch.get(causes::local_memory_array::SPILLS).is_some();
-    if (READ_SASS.contains(&rule.name) || is_array) && !counted && !has_sass() {
-        missing.push(SASS_PAGE.to_owned());
-    }
-    missing
-}
-
-/// What a launch is bound by when this rule is its first finding; `None` where the model's largest
-/// term tells.
-#[must_use]
-pub fn bound_of(rule: &str) -> Option<Bound> {
-    match rule {
-        "grid-too-small" | "launch-overhead-bound" => Some(Bound::Launch),
-        "at-memory-roof" => Some(Bound::Memory),
-        "at-compute-roof" => Some(Bound::Compute),
-        _ => None,
-    }
-}
 
 #[cfg(test)]
 mod tests {

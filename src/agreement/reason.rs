@@ -1,38 +1,37 @@
 //! Why a promise of ncu's would not hold, in one sentence, from the model.
 
 use super::LEAST_GAIN;
-use super::table::{Acts, Entry};
+use super::table::Meaning;
 use crate::finding::{Finding, Skipped};
 use crate::model::{Effect, Model};
-use crate::rules;
+use crate::rules::said_by_ncu::Acts;
 use crate::term::Term;
 use crate::text::percent;
 
 /// The reason against a promise; `None` where a finding promises the same.
 pub fn against(
-    entry: Option<&Entry>,
+    meaning: Option<&Meaning>,
     model: &Model,
     findings: &[Finding],
     skipped: &[Skipped],
 ) -> Option<String> {
-    words(entry, model, findings, skipped).map(|words| sentence(&words))
+    words(meaning, model, findings, skipped).map(|words| sentence(&words))
 }
 
 fn words(
-    entry: Option<&Entry>,
+    meaning: Option<&Meaning>,
     model: &Model,
     findings: &[Finding],
     skipped: &[Skipped],
 ) -> Option<String> {
-    let Some(entry) = entry else {
-        return Some("this rule of ncu's is unknown to adoprof".to_owned());
+    let (faults, acts) = match meaning {
+        None => return Some("this rule of ncu's is unknown to adoprof".to_owned()),
+        Some(Meaning::None(why)) => return Some((*why).to_owned()),
+        Some(Meaning::Faults { names, acts }) => (names, *acts),
     };
-    if entry.faults.is_empty() {
-        return Some(entry.why_none.to_owned());
-    }
     let covers = |finding: &&Finding| {
-        entry.faults.contains(&finding.rule.as_str())
-            || finding.explains.iter().any(|symptom| entry.faults.contains(&symptom.as_str()))
+        faults.contains(&finding.rule.as_str())
+            || finding.explains.iter().any(|symptom| faults.contains(&symptom.as_str()))
     };
     let found: Vec<&Finding> = findings.iter().filter(covers).collect();
     let gain = |finding: &Finding| finding.estimate.map(|estimate| estimate.factor);
@@ -48,7 +47,7 @@ fn words(
             stays(model, &[])
         ));
     }
-    Some(by_model(entry, model).unwrap_or_else(|| unchecked(entry, model, skipped)))
+    Some(by_model(acts, model).unwrap_or_else(|| unchecked(faults, model, skipped)))
 }
 
 /// The first letter large, a full stop at the end.
@@ -60,8 +59,8 @@ fn sentence(text: &str) -> String {
 
 /// What the model says where all that the promise could act on is taken away, and nothing much is
 /// gained.
-fn by_model(entry: &Entry, model: &Model) -> Option<String> {
-    match entry.acts {
+fn by_model(acts: Acts, model: &Model) -> Option<String> {
+    match acts {
         Acts::Units(units) => by_units(units, model),
         Acts::Waits(waits) => {
             let waits: Vec<_> = waits.iter().map(|&reason| (reason, 1.0)).collect();
@@ -136,8 +135,8 @@ fn stays(model: &Model, but: &[Term]) -> String {
 }
 
 /// Where the model could not deny it: what our own rules did.
-fn unchecked(entry: &Entry, model: &Model, skipped: &[Skipped]) -> String {
-    let skipped = skipped.iter().find(|skipped| entry.faults.contains(&skipped.rule.as_str()));
+fn unchecked(faults: &[&'static str], model: &Model, skipped: &[Skipped]) -> String {
+    let skipped = skipped.iter().find(|skipped| faults.contains(&skipped.rule.as_str()));
     if let Some(skipped) = skipped {
         return format!(
             "the rule {} was not checked for want of {}",
@@ -145,14 +144,9 @@ fn unchecked(entry: &Entry, model: &Model, skipped: &[Skipped]) -> String {
             skipped.missing.join(", ")
         );
     }
-    let checked = entry.faults.iter().find(|fault| rules::find(fault).is_some());
-    match checked {
-        Some(rule) => {
-            let held = longest(model).map_or_else(String::new, |held| format!("; {held}"));
-            format!("the rule {rule} was checked and stays below its limits{held}")
-        }
-        None => format!("no rule of adoprof's looks for {}", entry.faults.join(" or ")),
-    }
+    let held = longest(model).map_or_else(String::new, |held| format!("; {held}"));
+    let rule = faults.first().copied().unwrap_or_default();
+    format!("the rule {rule} was checked and stays below its limits{held}")
 }
 
 /// What takes the largest part of the time: a unit, latency, or SMs without work.

@@ -1,8 +1,9 @@
 //! What ncu's own rules promise of a document, put as our findings are.
 
-use crate::agreement::{TABLE, meaning};
+use crate::agreement::{Meaning, meaning};
 use crate::document::Document;
 use crate::finding::Estimate;
+use crate::rules;
 
 /// One of ncu's promises, over all launches.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +11,7 @@ pub struct NcuPromise {
     /// ncu's name of the rule.
     pub rule: String,
     /// The faults that it names, by our names; none where it names none.
-    pub faults: &'static [&'static str],
+    pub faults: Vec<&'static str>,
     /// The share of the whole time that it promises to save, 0 to 1.
     pub saved: f64,
 }
@@ -27,7 +28,7 @@ impl NcuPromise {
 /// True where one of ncu's rules can name the fault.
 #[must_use]
 pub fn can_name(fault: &str) -> bool {
-    TABLE.iter().any(|entry| entry.faults.contains(&fault))
+    rules::find(fault).is_some_and(|rule| !rule.said_by_ncu.is_empty())
 }
 
 /// ncu's promises, the largest first; those that mean the same count once, with the largest. Of
@@ -46,7 +47,8 @@ pub fn promises(document: &Document, global_only: bool) -> Vec<NcuPromise> {
             }
             let Some(percent) = rule.estimate_percent else { continue };
             let saved = document.share(launch) * (percent / 100.0).clamp(0.0, 1.0);
-            let faults = meaning(&rule.rule, &rule.message).map_or(&[][..], |entry| entry.faults);
+            let meaning = meaning(&rule.rule, &rule.message);
+            let faults = meaning.iter().flat_map(Meaning::faults).copied().collect();
             let promise = NcuPromise { rule: rule.rule.clone(), faults, saved };
             match of_launch.iter_mut().find(|other| same(other, &promise)) {
                 Some(other) => other.saved = other.saved.max(saved),

@@ -1,10 +1,10 @@
 //! What the two rules on atomics share: which instructions they are, and what waits at them.
 
-use crate::evidence::subject::opcode;
+use crate::evidence::ModeledLaunch;
+use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
-use crate::rules::Case;
 
 /// Atomics and reductions on global memory, by any architecture's name for them.
 pub fn is_global(row: &SourceRow) -> bool {
@@ -28,9 +28,12 @@ fn stalls_of(row: &SourceRow) -> f64 {
 
 /// The instructions that are picked and those on their source lines: a stall is counted where the
 /// result is awaited, which is the next use, most often on the same line.
-fn on_their_lines(case: &Case, pick: fn(&SourceRow) -> bool) -> impl Fn(&SourceRow) -> bool {
-    let lines: Vec<(Option<String>, u32)> = case
-        .launch
+fn on_their_lines(
+    launch: &ModeledLaunch,
+    pick: fn(&SourceRow) -> bool,
+) -> impl Fn(&SourceRow) -> bool {
+    let lines: Vec<(Option<String>, u32)> = launch
+        .profile
         .instructions
         .iter()
         .filter(|row| pick(row))
@@ -43,9 +46,9 @@ fn on_their_lines(case: &Case, pick: fn(&SourceRow) -> bool) -> impl Fn(&SourceR
 
 /// The share of all stall samples, 0 to 1, at such instructions and on their lines; 0 in a profile
 /// without instructions.
-pub fn share_of_stalls(case: &Case, pick: fn(&SourceRow) -> bool) -> f64 {
-    let there = on_their_lines(case, pick);
-    let rows = &case.launch.instructions;
+pub fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
+    let there = on_their_lines(launch, pick);
+    let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(stalls_of).sum();
     let at: f64 = rows.iter().filter(|row| there(row)).map(stalls_of).sum();
     if all > 0.0 { at / all } else { 0.0 }
@@ -53,9 +56,13 @@ pub fn share_of_stalls(case: &Case, pick: fn(&SourceRow) -> bool) -> f64 {
 
 /// The stalls at such instructions and on their lines as shares of each reason, times the share of
 /// the atomics that goes.
-pub fn stalls(case: &Case, pick: fn(&SourceRow) -> bool, goes: f64) -> Vec<(StallReason, f64)> {
-    let there = on_their_lines(case, pick);
-    let rows = &case.launch.instructions;
+pub fn stalls(
+    launch: &ModeledLaunch,
+    pick: fn(&SourceRow) -> bool,
+    goes: f64,
+) -> Vec<(StallReason, f64)> {
+    let there = on_their_lines(launch, pick);
+    let rows = &launch.profile.instructions;
     StallReason::all()
         .filter_map(|reason| {
             let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
@@ -67,8 +74,8 @@ pub fn stalls(case: &Case, pick: fn(&SourceRow) -> bool, goes: f64) -> Vec<(Stal
 }
 
 /// The lines with most atomics of the kind.
-pub fn locations(case: &Case, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
-    case.lines_of(
+pub fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
+    launch.lines_of(
         "executed atomics",
         |row| if pick(row) { row.counters.inst_executed } else { 0.0 },
     )
@@ -76,8 +83,8 @@ pub fn locations(case: &Case, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
 
 /// The share of executed instructions that repeat a lost compare-and-swap on shared memory: on the
 /// lines of the atomics, what ran more often than the line's least frequent instruction.
-pub fn retries(case: &Case) -> f64 {
-    let rows = &case.launch.instructions;
+pub fn retries(launch: &ModeledLaunch) -> f64 {
+    let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
     let swaps = |row: &&SourceRow| opcode(&row.text).starts_with("ATOMS.CAS");
     let mut lines: Vec<Option<u32>> = rows.iter().filter(swaps).map(|row| row.line).collect();

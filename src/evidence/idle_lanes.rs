@@ -1,10 +1,10 @@
 //! What the two rules on idle lanes share: how many lanes work, and what the others cost.
 
-use crate::evidence::subject::WARP;
-use crate::evidence::thresholds::LANES;
+use crate::evidence::ModeledLaunch;
+use crate::evidence::modeled_launch::WARP;
+use crate::evidence::threshold::LANES;
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::Case;
 use crate::sass::questions::idle;
 use crate::term::Term;
 
@@ -19,7 +19,7 @@ pub const UNIFORM: &str = "smsp__sass_average_branch_targets_threads_uniform.pct
 pub const UNIFORM_ENOUGH: f64 = 95.0;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
-pub const UNIFORM_LIMIT: crate::rules::Threshold = crate::rules::Threshold {
+pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
     what: "branches that all lanes of a warp take alike, share that tells idle threads from \
            divergence",
     value: UNIFORM_ENOUGH,
@@ -30,22 +30,22 @@ pub const UNIFORM_LIMIT: crate::rules::Threshold = crate::rules::Threshold {
 
 /// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
 /// block size gives a warp.
-pub fn lanes(case: &Case) -> (f64, f64) {
-    let scale = WARP / case.full_lanes();
-    (case.need(ACTIVE) * scale, case.need(AT_WORK) * scale)
+pub fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
+    let scale = WARP / launch.full_lanes();
+    (launch.need(ACTIVE) * scale, launch.need(AT_WORK) * scale)
 }
 
 /// The share of the missing lanes that have nothing to do at all, by the instructions: they left the
 /// kernel early or skip a part that has no other side. 0 where the profile has no instructions.
-pub fn resting(case: &Case) -> f64 {
-    case.launch.listing().map_or(0.0, |listing| idle::idle_share(&listing))
+pub fn resting(launch: &ModeledLaunch) -> f64 {
+    launch.profile.listing().map_or(0.0, |listing| idle::idle_share(&listing))
 }
 
 /// The share of missing lanes that must have nothing to do for idle threads to be named.
 pub const RESTING: f64 = 0.5;
 
 /// [`RESTING`] as `explain` prints it.
-pub const RESTING_LIMIT: crate::rules::Threshold = crate::rules::Threshold {
+pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
     what: "missing lanes that left the kernel or skip a part without another side, share that tells \
            idle threads from divergence",
     value: RESTING,
@@ -60,21 +60,21 @@ pub fn few(lanes: f64) -> bool {
 }
 
 /// What the finding rests on.
-pub fn evidence(case: &Case) -> Vec<Evidence> {
+pub fn evidence(launch: &ModeledLaunch) -> Vec<Evidence> {
     vec![
-        Evidence::new(ACTIVE, case.need(ACTIVE), "thread"),
-        Evidence::new(AT_WORK, case.need(AT_WORK), "thread"),
+        Evidence::new(ACTIVE, launch.need(ACTIVE), "thread"),
+        Evidence::new(AT_WORK, launch.need(AT_WORK), "thread"),
     ]
 }
 
 /// The same work by full warps takes fewer instructions, in proportion to the lanes at work.
-pub fn effect(case: &Case, lanes: f64) -> Effect {
+pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
     // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
-    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
-    let tags = case.get("memory_l1_tag_requests_global");
+    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
+    let tags = launch.get("memory_l1_tag_requests_global");
     if let (Some(shared), Some(tags)) = (shared, tags)
         && shared + tags > 0.0
     {
@@ -86,14 +86,14 @@ pub fn effect(case: &Case, lanes: f64) -> Effect {
 
 /// The same where whole lanes are never used: full warps would also find their sectors, four a line,
 /// in fewer look-ups, and make fewer blocks.
-pub fn effect_of_full_warps(case: &Case, lanes: f64) -> Effect {
-    let mut effect = effect(case, lanes);
+pub fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
+    let mut effect = effect(launch, lanes);
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));
-    let tags = case.get("memory_l1_tag_requests_global").filter(|&tags| tags > 0.0);
-    let needed = case.get("memory_l2_theoretical_sectors_global_ideal").map(|ideal| ideal / 4.0);
+    let tags = launch.get("memory_l1_tag_requests_global").filter(|&tags| tags > 0.0);
+    let needed = launch.get("memory_l2_theoretical_sectors_global_ideal").map(|ideal| ideal / 4.0);
     if let (Some(tags), Some(needed)) = (tags, needed) {
-        let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+        let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
         let merged = (1.0 - needed / tags).clamp(0.0, wasted);
         effect.removed.push((Term::L1Data, merged * tags / (shared + tags)));
     }

@@ -1,11 +1,11 @@
 //! What the two rules on memory behind a link share: host memory, and another device's.
 
 use crate::device::ceiling;
-use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Threshold};
 use crate::term::Term;
 use crate::text::{byte_rate, bytes, percent};
 
@@ -53,22 +53,22 @@ pub struct Remote {
 }
 
 /// Fires where a good part of the sectors comes over the link.
-pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
-    let through_l2 = case.need(remote.sectors) * SECTOR;
-    let past_l2: f64 = remote.past_l2.iter().filter_map(|name| case.get(name)).sum();
+pub fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
+    let through_l2 = launch.need(remote.sectors) * SECTOR;
+    let past_l2: f64 = remote.past_l2.iter().filter_map(|name| launch.get(name)).sum();
     // A byte that L2 fetches over the link passes the link's counters as well.
     let moved = through_l2.max(past_l2);
-    let asked = case.need(ASKED) * SECTOR + (past_l2 - through_l2).max(0.0);
-    let busy = case.model.utilization(remote.term).unwrap_or(0.0);
+    let asked = launch.need(ASKED) * SECTOR + (past_l2 - through_l2).max(0.0);
+    let busy = launch.model.utilization(remote.term).unwrap_or(0.0);
     let many = 100.0 * moved / asked >= NOISE || 100.0 * busy >= NOISE;
     if !(moved > 0.0 && asked > 0.0 && many) {
         return None;
     }
-    let rate = case.launch.duration_ns().map_or_else(String::new, |ns| {
+    let rate = launch.profile.duration_ns().map_or_else(String::new, |ns| {
         format!(", {} over {}", byte_rate(moved / ns * 1e9), remote.link)
     });
-    let locations = case.stalled_lines(&STALLS, "waits for memory");
-    let at = crate::evidence::subject::place(&locations, "the access to it");
+    let locations = launch.stalled_lines(&STALLS, "waits for memory");
+    let at = crate::evidence::modeled_launch::place(&locations, "the access to it");
     Some(Draft {
         message: format!(
             "{} of the data that L1 asks for ({}) come from {}{rate}; device memory gives more than \
@@ -80,13 +80,13 @@ pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
         evidence: [(remote.sectors, "sector"), (ASKED, "sector")]
             .into_iter()
             .chain(remote.past_l2.iter().map(|name| (*name, "byte")))
-            .filter_map(|(name, unit)| Some(Evidence::new(name, case.get(name)?, unit)))
+            .filter_map(|(name, unit)| Some(Evidence::new(name, launch.get(name)?, unit)))
             .collect(),
         hint: remote.hint.replace("{at}", &at),
         locations,
         effect: Effect {
             removed: vec![(remote.term, 1.0)],
-            added: vec![(Term::Dram, dram_share(case, moved))],
+            added: vec![(Term::Dram, dram_share(launch, moved))],
             stalls: STALLS.iter().map(|&reason| (reason, 1.0)).collect(),
             ..Effect::default()
         },
@@ -95,9 +95,9 @@ pub fn check(case: &Case, remote: &Remote) -> Option<Draft> {
 
 /// The share of the present time for which DRAM would be busy with these bytes; 0 without a duration,
 /// or where DRAM's rate is not known.
-fn dram_share(case: &Case, moved: f64) -> f64 {
-    let Some(ns) = case.launch.duration_ns() else { return 0.0 };
-    let rate = ceiling::read_bytes_per_s(case.launch);
+fn dram_share(launch: &ModeledLaunch, moved: f64) -> f64 {
+    let Some(ns) = launch.profile.duration_ns() else { return 0.0 };
+    let rate = ceiling::read_bytes_per_s(launch.profile);
     rate.map_or(0.0, |rate| (moved / rate / (ns * 1e-9)).min(1.0))
 }
 

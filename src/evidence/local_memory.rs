@@ -1,6 +1,6 @@
 //! What the two rules on local memory share: its part of what L1 asks of L2.
 
-use crate::rules::Case;
+use crate::evidence::ModeledLaunch;
 use crate::term::Term;
 
 const STORED: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum";
@@ -11,12 +11,12 @@ const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
 /// The part of L2's work, of requests and of data alike, that goes with a part of the local accesses
 /// (0 to 1). Stores to local memory are written through to L2; of the loads those that miss L1 get
 /// there. Empty where the counts are missing.
-pub fn l2(case: &Case, goes: f64) -> Vec<(Term, f64)> {
-    let to_l2 = case.get(MISSED).or_else(|| {
-        let hits = case.get("l1tex__t_sector_hit_rate.pct")? / 100.0;
-        Some(case.get(LOADED)? * (1.0 - hits))
+pub fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
+    let to_l2 = launch.get(MISSED).or_else(|| {
+        let hits = launch.get("l1tex__t_sector_hit_rate.pct")? / 100.0;
+        Some(launch.get(LOADED)? * (1.0 - hits))
     });
-    let (Some(stored), Some(missed), Some(all)) = (case.get(STORED), to_l2, case.get(FROM_L1))
+    let (Some(stored), Some(missed), Some(all)) = (launch.get(STORED), to_l2, launch.get(FROM_L1))
     else {
         return Vec::new();
     };
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn stores_and_missing_loads_reach_l2() {
         let launch = launch(&[(STORED, 300.0), (LOADED, 900.0), (MISSED, 100.0), (FROM_L1, 800.0)]);
-        let case = Case { launch: &launch, model: &Model::new(&launch) };
-        assert_eq!(l2(&case, 0.5), [(Term::L2, 0.25), (Term::L2Requests, 0.25)]);
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        assert_eq!(l2(&launch, 0.5), [(Term::L2, 0.25), (Term::L2Requests, 0.25)]);
     }
 }

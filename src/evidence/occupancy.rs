@@ -1,9 +1,9 @@
 //! What the three occupancy rules share: they differ in the resource that holds the warps down.
 
-use crate::evidence::thresholds::{ISSUE, ISSUE_LOW};
+use crate::evidence::threshold::{ISSUE, ISSUE_LOW};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Threshold};
 use crate::term::Term;
 use crate::text::{count, count_of};
 
@@ -46,10 +46,10 @@ pub const WORTH_LIMIT: Threshold = Threshold {
 
 /// True where more warps would give something. Without counters of any unit, where schedulers issue
 /// in few cycles.
-pub fn worth_warps(case: &Case, effect: &Effect) -> bool {
-    match case.model.without(effect) {
+pub fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
+    match launch.model.without(effect) {
         Some(estimate) => estimate.factor >= WORTH,
-        None => case.need(ISSUE) < ISSUE_LOW,
+        None => launch.need(ISSUE) < ISSUE_LOW,
     }
 }
 
@@ -72,21 +72,21 @@ pub struct Resource {
     /// The limits that belong to it; the fault is there when one of them is the smallest.
     pub limits: &'static [&'static str],
     /// What an SM's blocks take of it, in words.
-    pub use_of: fn(&Case) -> String,
+    pub use_of: fn(&ModeledLaunch) -> String,
     /// Blocks that could fit an SM by this resource, where something is known of it.
-    pub at_most: fn(&Case) -> Option<f64>,
+    pub at_most: fn(&ModeledLaunch) -> Option<f64>,
     /// The advice; `{now}` and `{then}` stand for blocks an SM.
     pub hint: &'static str,
 }
 
 /// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
-pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
-    let occupancy = case.need(THEORETICAL);
+pub fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft> {
+    let occupancy = launch.need(THEORETICAL);
     if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH) {
         return None;
     }
     let smallest = |names: &mut dyn Iterator<Item = &str>| {
-        names.map(|name| case.need(name)).fold(f64::INFINITY, f64::min)
+        names.map(|name| launch.need(name)).fold(f64::INFINITY, f64::min)
     };
     let all = [BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS];
     let mine = smallest(&mut resource.limits.iter().copied());
@@ -94,7 +94,7 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     if !(mine >= 1.0 && mine <= others) {
         return None;
     }
-    let possible = (resource.at_most)(case).map_or(others, |blocks| blocks.clamp(mine, others));
+    let possible = (resource.at_most)(launch).map_or(others, |blocks| blocks.clamp(mine, others));
     // Blocks of the present size that would fit without this limit; a block that is too coarse for
     // the warp slots has no such number, so it is taken as full occupancy.
     let then =
@@ -103,11 +103,11 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
     // Latency is covered in proportion to the warps (Little's law).
     let hidden = 1.0 - occupancy / reached;
     // Where block slots are the limit, as many more warps are as much larger blocks.
-    let larger = resource.limits.contains(&BY_BLOCKS) && case.need(BY_BLOCKS) <= mine;
+    let larger = resource.limits.contains(&BY_BLOCKS) && launch.need(BY_BLOCKS) <= mine;
     let fewer_blocks = if larger { hidden } else { 0.0 };
     let removed = vec![(Term::BlockScheduler, fewer_blocks)];
     let effect = Effect { removed, hidden, ..Effect::default() };
-    if reached <= occupancy || !worth_warps(case, &effect) {
+    if reached <= occupancy || !worth_warps(launch, &effect) {
         return None;
     }
     Some(Draft {
@@ -116,13 +116,13 @@ pub fn check(case: &Case, resource: &Resource) -> Option<Draft> {
              {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
             resource.name,
             count_of(mine, "block"),
-            (resource.use_of)(case),
-            case.need(ISSUE),
+            (resource.use_of)(launch),
+            launch.need(ISSUE),
         ),
         evidence: vec![
             Evidence::new(THEORETICAL, occupancy, "%"),
-            Evidence::new(resource.limits[0], case.need(resource.limits[0]), "block"),
-            Evidence::new(ISSUE, case.need(ISSUE), "%"),
+            Evidence::new(resource.limits[0], launch.need(resource.limits[0]), "block"),
+            Evidence::new(ISSUE, launch.need(ISSUE), "%"),
         ],
         locations: Vec::new(),
         hint: resource

@@ -2,11 +2,11 @@
 //! with them.
 
 use crate::evidence::shares::{Share, Shares};
-use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::{ModeledLaunch, Threshold};
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
-use crate::rules::{Case, Threshold};
 use crate::sass::code::charge::Charge;
 use crate::sass::code::counts::l1_wavefronts;
 use crate::sass::flow::slice;
@@ -43,8 +43,8 @@ pub struct Removal<'a> {
 
 impl<'a> Removal<'a> {
     /// Nothing removed yet; `None` without SASS.
-    pub fn new(case: &Case<'a>) -> Option<Self> {
-        let listing = case.launch.listing()?;
+    pub fn new(launch: &ModeledLaunch<'a>) -> Option<Self> {
+        let listing = launch.profile.listing()?;
         Some(Self {
             listing,
             mix: listing.mix(),
@@ -168,7 +168,7 @@ impl<'a> Removal<'a> {
     /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
     /// more work than it loses: at the unit's rate, or, where the device's is not known, as long for
     /// each instruction as its present ones take.
-    pub fn effect(&self, case: &Case) -> Effect {
+    pub fn effect(&self, launch: &ModeledLaunch) -> Effect {
         let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
         for (term, removed) in Term::ALL.into_iter().zip(self.removed()) {
             let present = self.mix.on(term);
@@ -176,8 +176,8 @@ impl<'a> Removal<'a> {
             if net > 0.0 {
                 effect.removed.push((term, net.min(1.0)));
             } else if net < 0.0 {
-                let busy = case.model.utilization(term).unwrap_or(0.0);
-                let more = counts::of_work(case.launch, term, -removed);
+                let busy = launch.model.utilization(term).unwrap_or(0.0);
+                let more = counts::of_work(launch.profile, term, -removed);
                 effect.added.push((term, more.unwrap_or(-net * busy)));
             }
         }
@@ -237,24 +237,24 @@ impl<'a> Removal<'a> {
     }
 
     /// The lines whose instructions go, by their part of all that do: at most three.
-    pub fn locations(&self, case: &Case, share_of: &str) -> Vec<Location> {
+    pub fn locations(&self, launch: &ModeledLaunch, share_of: &str) -> Vec<Location> {
         let weights = |index: usize| self.gone.of(index).executions * self.listing.executed(index);
-        locations(case, self.listing, weights, share_of)
+        locations(launch, self.listing, weights, share_of)
     }
 }
 
 /// True where an effect is worth a finding: it frees some unit for a part of the time that is more
 /// than noise, or gives as much.
-pub fn matters(case: &Case, effect: &Effect) -> bool {
+pub fn matters(launch: &ModeledLaunch, effect: &Effect) -> bool {
     let frees = |(term, share): &(Term, f64)| {
-        case.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
+        launch.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
     };
-    effect.removed.iter().any(frees) || gains(case, effect)
+    effect.removed.iter().any(frees) || gains(launch, effect)
 }
 
 /// True where the launch would be faster without the fault, by more than noise.
-pub fn gains(case: &Case, effect: &Effect) -> bool {
-    let estimate = case.model.without(effect);
+pub fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
+    let estimate = launch.model.without(effect);
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
@@ -265,7 +265,7 @@ const ADDRESSING: f64 = 4.0;
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
 pub fn locations(
-    case: &Case,
+    launch: &ModeledLaunch,
     listing: Listing,
     weight: impl Fn(usize) -> f64,
     share_of: &str,
@@ -289,7 +289,8 @@ pub fn locations(
             let named = |row: &&crate::export::SourceRow| {
                 row.line == Some(line) && row.file.as_deref() == Some(file)
             };
-            let text = case.launch.lines.iter().find(named).map(|row| row.text.trim().to_owned());
+            let text =
+                launch.profile.lines.iter().find(named).map(|row| row.text.trim().to_owned());
             Location {
                 file: file.to_owned(),
                 line,

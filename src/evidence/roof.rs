@@ -1,22 +1,22 @@
 //! What the two roof rules share: the busiest unit is near what the device achieves on it.
 
-use crate::evidence::thresholds::ROOF;
+use crate::evidence::threshold::ROOF;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
-use crate::rules::{Case, Draft};
 use crate::term::Term;
 use crate::text::{byte_rate, percent};
 
 /// Fires where the busiest unit belongs to this kind of bound and is at the roof. Whether some other
 /// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
 /// effect names the term with a share of 0.
-pub fn check(case: &Case, bound: Bound) -> Option<Draft> {
-    let (term, share) = case.model.busiest_at_work()?;
+pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
+    let (term, share) = launch.model.busiest_at_work()?;
     if term.bound() != bound || 100.0 * share < ROOF {
         return None;
     }
     let rate = (term == Term::Dram)
-        .then(|| case.get("dram__bytes.sum.per_second"))
+        .then(|| launch.get("dram__bytes.sum.per_second"))
         .flatten()
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
@@ -30,7 +30,7 @@ pub fn check(case: &Case, bound: Bound) -> Option<Draft> {
         evidence: term
             .counters()
             .iter()
-            .filter_map(|name| Some(Evidence::new(*name, case.get(name)?, "%")))
+            .filter_map(|name| Some(Evidence::new(*name, launch.get(name)?, "%")))
             .chain([Evidence::new("share_of_achievable", 100.0 * share, "%")])
             .collect(),
         locations: Vec::new(),

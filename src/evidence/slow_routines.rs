@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::evidence::ModeledLaunch;
 use crate::evidence::opcodes::{Removal, locations};
 use crate::finding::Location;
-use crate::rules::Case;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::library::Cost;
@@ -105,12 +105,12 @@ impl Runs {
 
     /// The lines that run them.
     #[must_use]
-    pub fn locations(&self, case: &Case, removal: &Removal) -> Vec<Location> {
+    pub fn locations(&self, launch: &ModeledLaunch, removal: &Removal) -> Vec<Location> {
         let listing = removal.listing;
         let weight = |index: usize| {
             self.weights.get(&index).map_or(0.0, |weight| weight * listing.executed(index))
         };
-        locations(case, listing, weight, "instructions saved")
+        locations(launch, listing, weight, "instructions saved")
     }
 }
 
@@ -209,8 +209,8 @@ mod tests {
                 ("EXIT", 1.0),
             ],
         );
-        let case = Case { launch: &launch, model: &Model::new(&launch) };
-        let mut removal = Removal::new(&case).unwrap();
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        let mut removal = Removal::new(&launch).unwrap();
         Runs::replace(&mut removal, |routine| routine == Routine::Division);
         removal.instructions()
     }

@@ -1,13 +1,13 @@
 //! What the stall rules share: they differ in the reason, what it waits for, and the advice.
 
-use crate::evidence::thresholds::{
+use crate::evidence::threshold::{
     ISSUE, LATENCY, STALL_GAIN, STALL_GAIN_LIMIT, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE,
     STALL_SHARE_LIMIT,
 };
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Threshold};
 use crate::text::percent;
 
 /// The limits of every stall rule.
@@ -27,21 +27,21 @@ pub struct Stall {
 
 /// Fires where the stall makes up a large part of the cycles between two instructions, or where
 /// the kernel would gain without it, and the schedulers have slots to spare.
-pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
+pub fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let metric = stall.reason.ratio_metric();
-    let (cycles, all, issue) = (case.need(&metric), case.need(LATENCY), case.need(ISSUE));
+    let (cycles, all, issue) = (launch.need(&metric), launch.need(LATENCY), launch.need(ISSUE));
     let effect = Effect::stalls([stall.reason]);
-    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+    let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
     let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= STALL_GAIN;
     if !(large && issue < STALL_ISSUE) {
         return None;
     }
-    let locations = case.stalled_lines(&[stall.reason], "stall samples");
+    let locations = launch.stalled_lines(&[stall.reason], "stall samples");
     let at = locations.first().map_or_else(String::new, |location| {
         format!(" {} of these samples are on line {}.", percent(location.share), location.line)
     });
-    let awaited = awaited(case, stall.reason).unwrap_or_default();
-    let place = crate::evidence::subject::place(&locations, stall.otherwise);
+    let awaited = awaited(launch, stall.reason).unwrap_or_default();
+    let place = crate::evidence::modeled_launch::place(&locations, stall.otherwise);
     Some(Draft {
         message: format!(
             "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) {}.{at}{awaited}",
@@ -60,8 +60,8 @@ pub fn check(case: &Case, stall: &Stall) -> Option<Draft> {
 
 /// What the line with most samples waits for: the line and the opcode that make the awaited value.
 /// `None` for stalls that wait for no value, and in a profile without instructions or lines.
-fn awaited(case: &Case, reason: StallReason) -> Option<String> {
-    let listing = case.launch.listing()?;
+fn awaited(launch: &ModeledLaunch, reason: StallReason) -> Option<String> {
+    let listing = launch.profile.listing()?;
     let blame = listing.blame_by_line(reason);
     // A store makes no value: what comes after it waits until it has read its registers.
     let first = blame.first().filter(|first| !first.opcode.starts_with("ST"))?;

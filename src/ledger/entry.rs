@@ -144,7 +144,8 @@ fn hash(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{RULES, Threshold};
+    use crate::evidence::Threshold;
+    use crate::rules::RULES;
 
     #[test]
     fn a_rules_version_follows_its_thresholds() {

@@ -11,12 +11,12 @@ use super::format::Renderer;
 use super::text::Text;
 use super::{Content, Style};
 use crate::document::Diff;
-use crate::document::{Document, RankedFinding, RunDocument};
+use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::report::markdown::tables::{
     code, diff_table, escape, evidence_table, launch_table, run_table,
 };
 use crate::report::words::diff::{headline, shown};
-use crate::report::words::finding::{agreement, chain, is_roof, next_step, promise, verdict};
+use crate::report::words::finding::{agreement, chain, next_step, promise, verdict};
 use crate::report::words::number::{estimate, place, timing};
 use crate::report::words::run::sentence;
 use crate::report::words::steps::rows;

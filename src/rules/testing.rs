@@ -1,6 +1,7 @@
 //! Helpers of the rules' tests: constructed launches, and the three outcomes of a rule.
 
-use super::{Case, Draft, Rule};
+use super::Rule;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::export::{SourceCounters, SourceRow};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
@@ -45,7 +46,7 @@ pub fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
     for name in rule.needs {
         assert!(launch.get(name).is_some(), "the test forgot {name}");
     }
-    (rule.check)(&Case { launch, model: &Model::new(launch) })
+    (rule.check)(&ModeledLaunch { profile: launch, model: &Model::new(launch) })
 }
 
 /// Asserts that a rule fires on a launch, is quiet under each change, and is skipped without any

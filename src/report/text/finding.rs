@@ -3,10 +3,10 @@
 use crate::report::words::finding::{agreement, chain, next_step, verdict};
 use std::collections::BTreeMap;
 
+use crate::document::is_roof;
 use crate::document::{Document, LaunchReport, RankedFinding};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::report::words::finding::is_roof;
 use crate::report::words::number::{estimate, metric, place};
 use crate::rules::RULES;
 use crate::text::percent;

@@ -42,7 +42,7 @@ pub fn ranking(page: &mut Page, launch: &LaunchReport) {
         .findings
         .iter()
         .map(|finding| finding.rule.as_str())
-        .filter(|rule| !listed.contains(rule) && !crate::report::words::finding::is_roof(rule))
+        .filter(|rule| !listed.contains(rule) && !crate::document::is_roof(rule))
         .collect();
     if !silent.is_empty() {
         let text = format!("Nothing more would come of: {}.", silent.join(", "));

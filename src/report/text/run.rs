@@ -1,6 +1,6 @@
 //! A ladder's run as text: the table, then for each step what the hint said and what came of it.
 
-use crate::report::words::finding::is_roof;
+use crate::document::is_roof;
 use crate::report::words::run::{gain, sentence};
 use std::io::{self, Write};
 

@@ -3,11 +3,6 @@
 use crate::document::{Document, LaunchReport, RankedFinding};
 use crate::report::words::number::place;
 
-/// A roof is no fault: nothing can take it away.
-pub fn is_roof(rule: &str) -> bool {
-    matches!(rule, "at-memory-roof" | "at-compute-roof")
-}
-
 /// What ncu's own rules say of a finding's fault.
 pub fn agreement(finding: &RankedFinding) -> String {
     let Some(ncu) = &finding.ncu else {

@@ -1,10 +1,10 @@
 //! A ladder's run as rows: each step's time, gain and hint, and what the next step made of it.
 
-use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
+use crate::document::{Document, LaunchReport, RankedFinding, RunDocument, is_roof};
 use crate::finding::{Bound, Estimate};
 use crate::timing::StepInfo;
 
-use crate::report::words::finding::{is_roof, verdict};
+use crate::report::words::finding::verdict;
 
 /// A fault counts as reduced when what it costs fell to less than this share: the estimates of
 /// both steps are off by some tenths, so smaller changes say nothing.

@@ -1,10 +1,12 @@
 //! Warps that could be resident are not.
 
 use crate::evidence::occupancy::{EXPLAINS, THEORETICAL, WORTH_LIMIT, worth_warps};
-use crate::evidence::thresholds::{ISSUE, NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{ISSUE, NOISE, NOISE_SOURCE};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Cure, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
@@ -42,13 +44,19 @@ warps and blocks, or let each block do more.",
         WORTH_LIMIT,
     ],
     needs: &[THEORETICAL, ACHIEVED, ISSUE],
+    cure: Cure::MoreWarps,
+    said_by_ncu: &[
+        // Its text also offers imbalance as a cause, which has a rule of its own.
+        SaidByNcu::any("AchievedOccupancy", Acts::Latency),
+    ],
     explains: EXPLAINS,
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (theoretical, achieved) = (case.need(THEORETICAL), case.need(ACHIEVED));
-    let waves = case.waves();
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (theoretical, achieved) = (launch.need(THEORETICAL), launch.need(ACHIEVED));
+    let waves = launch.waves();
     let full = waves.is_none_or(|waves| waves >= 1.0);
     let effect = Effect {
         hidden: 1.0 - achieved / theoretical,
@@ -62,12 +70,12 @@ fn check(case: &Case) -> Option<Draft> {
     };
     let gap = theoretical - achieved > GAP;
     // SMs that wait for their next block have no warp either.
-    let starts = case.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
-    let idle = starts.is_none() && 100.0 * case.model.idle() >= NOISE;
-    if !(gap && full && worth_warps(case, &effect)) || idle {
+    let starts = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    let idle = starts.is_none() && 100.0 * launch.model.idle() >= NOISE;
+    if !(gap && full && worth_warps(launch, &effect)) || idle {
         return None;
     }
-    let blocks = case.get("launch__grid_size");
+    let blocks = launch.get("launch__grid_size");
     let why = starts.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
         format!(
             " Blocks start one after another, and starting {} takes {} of the time.",
@@ -79,7 +87,7 @@ fn check(case: &Case) -> Option<Draft> {
         message: format!(
             "{theoretical:.0}% of the warp slots could be filled, {achieved:.0}% are on average, \
              while schedulers issue in {:.0}% of the cycles.{why}",
-            case.need(ISSUE),
+            launch.need(ISSUE),
         ),
         evidence: vec![
             Evidence::new(THEORETICAL, theoretical, "%"),

@@ -1,10 +1,12 @@
 //! Lanes of the last warp of every block never work.
 
-use crate::evidence::subject::WARP;
+use crate::evidence::modeled_launch::WARP;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
@@ -27,12 +29,17 @@ multiple of 32 and let the extra threads do useful work, or make the block small
         source: "the warp size of every CUDA device so far",
     }],
     needs: &[BLOCK],
-    explains: &[],
+    said_by_ncu: &[
+        SaidByNcu::with("LaunchConfiguration", &["multiple of 32"], Acts::INSTRUCTIONS),
+        SaidByNcu::with("LaunchConfiguration", &["not a multiple"], Acts::INSTRUCTIONS)
+            .unless(&["multiple of 32"]),
+    ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let threads = case.need(BLOCK);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let threads = launch.need(BLOCK);
     let warps = (threads / WARP).ceil();
     let wasted = 1.0 - threads / (warps * WARP);
     if !(threads > 0.0 && wasted > 0.0) {

@@ -1,11 +1,12 @@
 //! Lanes of a warp read different constants, one at a time.
 
-use crate::evidence::subject::{opcode, place};
+use crate::evidence::modeled_launch::{opcode, place};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -47,6 +48,7 @@ keep a copy in shared memory, where different words of different banks come at o
         },
     ],
     needs: &[BUSY, ELAPSED, SMS],
+    source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",
@@ -55,26 +57,27 @@ keep a copy in shared memory, where different words of different banks come at o
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let busy = case.need(BUSY);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let busy = launch.need(BUSY);
     if busy.is_nan() || busy < LEAST_BUSY {
         return None;
     }
-    let loads: f64 = case
-        .launch
+    let loads: f64 = launch
+        .profile
         .instructions
         .iter()
         .filter(|row| is_indexed(row))
         .map(|row| row.counters.inst_executed)
         .sum();
     // The counter is an average over the SMs.
-    let turns = busy / 100.0 * case.need(ELAPSED) * case.need(SMS) / loads;
+    let turns = busy / 100.0 * launch.need(ELAPSED) * launch.need(SMS) / loads;
     if !(loads > 0.0 && turns >= DIVERGENT) {
         return None;
     }
-    let locations = case.lines_of("indexed constants", |row| {
+    let locations = launch.lines_of("indexed constants", |row| {
         if is_indexed(row) { row.counters.inst_executed } else { 0.0 }
     });
     let goes = 1.0 - 1.0 / turns;
@@ -98,7 +101,7 @@ fn check(case: &Case) -> Option<Draft> {
         locations,
         effect: Effect {
             removed: vec![(Term::Constant, goes)],
-            added: loads_instead(case, loads),
+            added: loads_instead(launch, loads),
             stalls: [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::ImcMiss]
                 .into_iter()
                 .map(|reason| (reason, goes))
@@ -110,9 +113,9 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// The loads that come instead, of the same width: an instruction each for the load/store unit, and a wavefront
 /// for each word of four bytes, as different words of a small table lie in different banks.
-fn loads_instead(case: &Case, loads: f64) -> Vec<(Term, f64)> {
-    let words: f64 = case
-        .launch
+fn loads_instead(launch: &ModeledLaunch, loads: f64) -> Vec<(Term, f64)> {
+    let words: f64 = launch
+        .profile
         .instructions
         .iter()
         .filter(|row| is_indexed(row))
@@ -120,7 +123,7 @@ fn loads_instead(case: &Case, loads: f64) -> Vec<(Term, f64)> {
         .sum();
     [(Term::Lsu, loads), (Term::L1Data, words)]
         .into_iter()
-        .filter_map(|(term, work)| Some((term, counts::of_work(case.launch, term, work)?)))
+        .filter_map(|(term, work)| Some((term, counts::of_work(launch.profile, term, work)?)))
         .collect()
 }
 

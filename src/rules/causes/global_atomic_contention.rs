@@ -2,11 +2,12 @@
 
 use crate::evidence::atomics;
 use crate::evidence::atomics::share_of_stalls;
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::modeled_launch::place;
+use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::{Effect, FEW_ADDRESSES};
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -50,20 +51,21 @@ Sums of floats change in their last digits with the order of the additions, as t
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let requests = case.need(ATOMS) + case.need(REDS);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let requests = launch.need(ATOMS) + launch.need(REDS);
     if requests.is_nan() || requests <= 0.0 {
         return None;
     }
-    let hot = case.get(HOT).unwrap_or(0.0);
-    let waits = share_of_stalls(case, atomics::is_global);
+    let hot = launch.get(HOT).unwrap_or(0.0);
+    let waits = share_of_stalls(launch, atomics::is_global);
     if hot < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
         return None;
     }
-    let locations = atomics::locations(case, atomics::is_global);
-    let slices = match case.get(MEAN).filter(|&mean| mean > 0.0) {
+    let locations = atomics::locations(launch, atomics::is_global);
+    let slices = match launch.get(MEAN).filter(|&mean| mean > 0.0) {
         Some(mean) if hot > 0.0 => format!(
             " The atomic unit of the busiest L2 slice works {hot:.0}% of the time, that of an average \
              slice {mean:.1}%: {}.",
@@ -83,8 +85,8 @@ fn check(case: &Case) -> Option<Draft> {
             percent(waits),
         ),
         evidence: vec![
-            Evidence::new(ATOMS, case.need(ATOMS), "request"),
-            Evidence::new(REDS, case.need(REDS), "request"),
+            Evidence::new(ATOMS, launch.need(ATOMS), "request"),
+            Evidence::new(REDS, launch.need(REDS), "request"),
             Evidence::new(HOT, hot, "%"),
         ],
         hint: format!(
@@ -93,24 +95,24 @@ fn check(case: &Case) -> Option<Draft> {
             place(&locations, "the atomic that runs most often"),
         ),
         locations,
-        effect: effect(case, requests),
+        effect: effect(launch, requests),
     })
 }
 
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2, and the waits for them.
-fn effect(case: &Case, requests: f64) -> Effect {
-    let threads = case.get("launch__block_size").unwrap_or(32.0).max(2.0);
+fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
+    let threads = launch.get("launch__block_size").unwrap_or(32.0).max(2.0);
     let goes = 1.0 - 1.0 / threads;
     let global: f64 = ["ld", "st"]
         .iter()
-        .filter_map(|op| case.get(&format!("l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum")))
+        .filter_map(|op| launch.get(&format!("l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum")))
         .sum();
     let sectors: f64 = ["red", "atom_dot_alu", "atom_dot_cas"]
         .iter()
-        .filter_map(|op| case.get(&format!("lts__t_sectors_srcunit_tex_op_{op}.sum")))
+        .filter_map(|op| launch.get(&format!("lts__t_sectors_srcunit_tex_op_{op}.sum")))
         .sum();
-    let of_l2 = case.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let of_l2 = launch.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
     let of_l2 = of_l2.map_or(0.0, |all| (sectors / all).min(1.0));
     Effect {
         removed: vec![
@@ -119,7 +121,7 @@ fn effect(case: &Case, requests: f64) -> Effect {
             (Term::L2Requests, goes * of_l2),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
-        stalls: atomics::stalls(case, atomics::is_global, goes),
+        stalls: atomics::stalls(launch, atomics::is_global, goes),
         ..Effect::default()
     }
 }

@@ -1,9 +1,11 @@
 //! Too few blocks or threads to fill the device.
 
-use crate::evidence::thresholds::UNIT_SATURATED;
-use crate::finding::{Evidence, Location};
+use crate::evidence::threshold::UNIT_SATURATED;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::{Bound, Evidence, Location};
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -37,9 +39,22 @@ blocks, or take a smaller block.",
             unit: "wave",
             source: "ncu's SOLBottleneck rule calls a launch below one wave a small grid",
         },
-        crate::evidence::thresholds::UNIT_SATURATED_LIMIT,
+        crate::evidence::threshold::UNIT_SATURATED_LIMIT,
     ],
     needs: &[GRID, SMS],
+    bound: Some(Bound::Launch),
+    said_by_ncu: &[
+        SaidByNcu::with("SOLBottleneck", &["grid is too small"], Acts::Idle),
+        // Fewer blocks than SMs.
+        SaidByNcu::with("LaunchConfiguration", &["multiprocessors", "less than"], Acts::Idle),
+        // Fewer than two blocks per SM, where the kernel has barriers: advice without an estimate.
+        SaidByNcu::with("LaunchConfiguration", &["__syncthreads"], Acts::Idle).unless(&[
+            "multiple of 32",
+            "not a multiple",
+            "partial wave",
+            "less than",
+        ]),
+    ],
     explains: &[
         "issue-slots-underused",
         "long-scoreboard-stalls",
@@ -52,19 +67,20 @@ blocks, or take a smaller block.",
         "mio-throttle",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (blocks, sms) = (case.need(GRID), case.need(SMS));
-    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
-    let waves = case.waves();
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (blocks, sms) = (launch.need(GRID), launch.need(SMS));
+    let saturated = launch.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
+    let waves = launch.waves();
     let too_few_blocks = blocks > 0.0 && blocks < sms;
     let below_a_wave = waves.is_some_and(|waves| waves < ONE_WAVE) && !saturated && sms > 0.0;
     if !(too_few_blocks || below_a_wave) {
         return None;
     }
-    let each = case.blocks_per_sm().filter(|&each| each >= 1.0);
-    let threads = case.get("launch__block_size");
+    let each = launch.blocks_per_sm().filter(|&each| each >= 1.0);
+    let threads = launch.get("launch__block_size");
     let size =
         threads.map_or_else(String::new, |threads| format!(" of {}", count_of(threads, "thread")));
     let fill = each.map_or_else(String::new, |each| {
@@ -75,7 +91,7 @@ fn check(case: &Case) -> Option<Draft> {
         )
     });
     let (seen, effect) = if too_few_blocks {
-        let active = case.model.idle();
+        let active = launch.model.idle();
         let seen = if active > 0.0 {
             format!(" SMs have work {} of the time on average.", percent(1.0 - active))
         } else {
@@ -97,7 +113,7 @@ fn check(case: &Case) -> Option<Draft> {
             Effect { hidden: 1.0 - waves, ..Effect::default() },
         )
     };
-    let locations = outer_loop(case).into_iter().collect::<Vec<_>>();
+    let locations = outer_loop(launch).into_iter().collect::<Vec<_>>();
     let place = locations.first().map_or_else(
         || "the outermost loop whose iterations are independent".to_owned(),
         |location| format!("the loop in line {}, if they are independent,", location.line),
@@ -121,8 +137,9 @@ fn check(case: &Case) -> Option<Draft> {
 }
 
 /// The first loop of the kernel's source, which is the outermost one of the first nest.
-fn outer_loop(case: &Case) -> Option<Location> {
-    case.launch
+fn outer_loop(launch: &ModeledLaunch) -> Option<Location> {
+    launch
+        .profile
         .lines
         .iter()
         .filter(|row| row.counters.inst_executed > 0.0)

@@ -2,6 +2,7 @@
 
 use crate::evidence::linked_memory;
 use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Kind, Rule};
 use crate::term::Term;
 
@@ -33,6 +34,9 @@ itself, which overlaps with other work at best, is not counted.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],
+    said_by_ncu: &[
+        SaidByNcu::with("MemoryApertureUsage", &["system"], Acts::Unknown).unless(&["peer"])
+    ],
     explains: &[
         "long-scoreboard-stalls",
         "lg-throttle",
@@ -40,7 +44,8 @@ itself, which overlaps with other work at best, is not counted.",
         "memory-fence-stalls",
         "issue-slots-underused",
     ],
-    check: |case| linked_memory::check(case, &HOST),
+    check: |launch| linked_memory::check(launch, &HOST),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

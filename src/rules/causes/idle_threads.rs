@@ -4,12 +4,14 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
     effect_of_full_warps, evidence, few, lanes, resting,
 };
-use crate::evidence::subject::{WARP, place};
-use crate::evidence::thresholds::{LANES_LIMIT, LATENCY};
+use crate::evidence::modeled_launch::{WARP, place};
+use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::sass::questions::idle;
 use crate::text::percent;
 
@@ -42,22 +44,27 @@ shuffles within a warp.",
         },
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
+    said_by_ncu: &[
+        // Its text offers early exits and predication beside divergent paths.
+        SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),
+    ],
     explains: &["issue-slots-underused", "barrier-stalls"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (active, at_work) = lanes(case);
-    let uniform = case.need(UNIFORM);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (active, at_work) = lanes(launch);
+    let uniform = launch.need(UNIFORM);
     let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
-    let left = few(active) && resting(case) >= RESTING;
+    let left = few(active) && resting(launch) >= RESTING;
     if !(predicated || left) {
-        return waiting_warps(case);
+        return waiting_warps(launch);
     }
     if left {
-        return Some(left_early(case, active.min(at_work)));
+        return Some(left_early(launch, active.min(at_work)));
     }
-    let locations = case.launch.top_lines(3, "lanes predicated off", |counters| {
+    let locations = launch.profile.top_lines(3, "lanes predicated off", |counters| {
         counters.thread_inst_executed - counters.thread_inst_executed_pred_on
     });
     Some(Draft {
@@ -65,10 +72,10 @@ fn check(case: &Case) -> Option<Draft> {
             "{:.1} of 32 lanes are active in an average instruction but only {:.1} do work, while \
              {uniform:.1}% of the branches are uniform: whole warps run with all lanes predicated \
              off.",
-            case.need(ACTIVE),
-            case.need(AT_WORK),
+            launch.need(ACTIVE),
+            launch.need(AT_WORK),
         ),
-        evidence: evidence(case),
+        evidence: evidence(launch),
         hint: format!(
             "Let warps without work skip {} (branch on the warp's index, not the thread's), or \
              launch {:.0}% of the threads and let each handle several elements.",
@@ -77,22 +84,22 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         locations,
         // Warps that step through a part of the code are there for the rest of it.
-        effect: Effect { hidden: 0.0, ..effect(case, at_work) },
+        effect: Effect { hidden: 0.0, ..effect(launch, at_work) },
     })
 }
 
 /// The finding where lanes rest because they returned or skip the work.
-fn left_early(case: &Case, at_work: f64) -> Draft {
-    let locations = case.launch.top_lines(3, "lanes that rest", |counters| {
+fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
+    let locations = launch.profile.top_lines(3, "lanes that rest", |counters| {
         WARP * counters.inst_executed - counters.thread_inst_executed
     });
     Draft {
         message: format!(
             "{:.1} of 32 lanes are active in an average instruction: the others have returned or \
              skip the work, and nothing else is theirs to do.",
-            case.need(ACTIVE),
+            launch.need(ACTIVE),
         ),
-        evidence: evidence(case),
+        evidence: evidence(launch),
         hint: format!(
             "Launch {:.0}% of the threads: let the threads with work at {} be neighbours that fill \
              their warps, instead of the first few of each group.",
@@ -100,19 +107,19 @@ fn left_early(case: &Case, at_work: f64) -> Draft {
             place(&locations, "the guarded code"),
         ),
         locations,
-        effect: effect_of_full_warps(case, at_work),
+        effect: effect_of_full_warps(launch, at_work),
     }
 }
 
 /// The finding where whole warps skip the work of a few and wait for them at the next barrier.
-fn waiting_warps(case: &Case) -> Option<Draft> {
-    let listing = case.launch.listing()?;
+fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
+    let listing = launch.profile.listing()?;
     let share = idle::waits_for_few(&listing);
-    let (cycles, all) = (case.stall(StallReason::Barrier), case.get(LATENCY)?);
+    let (cycles, all) = (launch.stall(StallReason::Barrier), launch.get(LATENCY)?);
     if cycles * share / all < MOST_OF_THE_TIME {
         return None;
     }
-    let locations = case.stalled_lines(&[StallReason::Barrier], "waits at barriers");
+    let locations = launch.stalled_lines(&[StallReason::Barrier], "waits at barriers");
     Some(Draft {
         message: format!(
             "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) at barriers, and \

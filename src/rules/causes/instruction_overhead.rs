@@ -1,9 +1,10 @@
 //! Loop control and addressing outweigh the work.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::parse::operands::Role;
 use crate::sass::{Listing, Marks};
@@ -48,12 +49,14 @@ instead of working indices out anew.",
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
     explains: &["fixed-latency-stalls", "math-pipe-throttle", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let work = slice::work_without_conditions(&listing);
     let mut overhead = Marks::of(work.count(), |index| !work[index]);
@@ -73,11 +76,11 @@ fn check(case: &Case) -> Option<Draft> {
     if spent <= 0.0 {
         return None;
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
-    let locations = removal.locations(case, "overhead instructions");
+    let locations = removal.locations(launch, "overhead instructions");
     let total = removal.mix.total;
     Some(Draft {
         message: format!(

@@ -1,10 +1,13 @@
 //! Integer division and modulo take the instructions.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::slow_routines::Runs;
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule, SourcePage};
+use crate::term::Term;
 use crate::text::{count, percent};
 
 /// The rule.
@@ -24,6 +27,12 @@ instead of dividing, or give the block a second dimension so that no index has t
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
+    said_by_ncu: &[SaidByNcu::with(
+        "HighPipeUtilization",
+        &["alu is the highest"],
+        Acts::Units(&[Term::Alu]),
+    )],
     explains: &[
         "math-pipe-throttle",
         "short-scoreboard-stalls",
@@ -33,17 +42,18 @@ instead of dividing, or give the block a second dimension so that no index has t
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let runs = Runs::replace(&mut removal, crate::sass::Routine::is_integer);
     let (routine, most) = runs.most()?;
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
-    let locations = runs.locations(case, &removal);
+    let locations = runs.locations(launch, &removal);
     let (total, saved) = (removal.mix.total, removal.instructions());
     Some(Draft {
         message: format!(

@@ -1,9 +1,10 @@
 //! The kernel is too short for its launch.
 
 use crate::device::{DeviceFacts, Quantity};
-use crate::finding::Evidence;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule};
 use crate::text::{count, duration, percent};
 
 const DURATION: &str = "gpu__time_duration.sum";
@@ -31,24 +32,26 @@ neighbours, process several inputs at once, or record the sequence as a CUDA gra
                      is lost among other gains",
     }],
     needs: &[DURATION],
+    bound: Some(Bound::Launch),
     explains: &["instruction-cache-misses", "constant-cache-misses", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let ns = case.need(DURATION);
-    let empty_ns = DeviceFacts::of_launch(case.launch).get(Quantity::EmptyKernel)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let ns = launch.need(DURATION);
+    let empty_ns = DeviceFacts::of_launch(launch.profile).get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
     if !(ns > 0.0 && 100.0 * share >= LEAST) {
         return None;
     }
-    let alike = case.launch.alike.max(1) as f64;
-    let rounds = rounds(case, alike);
+    let alike = launch.profile.alike.max(1) as f64;
+    let rounds = rounds(launch, alike);
     let many = if alike >= 2.0 {
         format!(
             " The profile has {} launches like it, whose blocks fill the device {}.",
             count(alike),
-            times(alike * waves(case)),
+            times(alike * waves(launch)),
         )
     } else {
         String::new()
@@ -82,13 +85,13 @@ fn hint(alike: f64) -> String {
 }
 
 /// The part of the device that a launch's blocks fill at once; the whole where that is not known.
-fn waves(case: &Case) -> f64 {
-    case.waves().filter(|&waves| waves > 0.0).unwrap_or(1.0)
+fn waves(launch: &ModeledLaunch) -> f64 {
+    launch.waves().filter(|&waves| waves > 0.0).unwrap_or(1.0)
 }
 
 /// How many rounds as long as one launch its blocks take together with those of all others alike.
-fn rounds(case: &Case, alike: f64) -> f64 {
-    (alike * waves(case).min(1.0)).max(1.0)
+fn rounds(launch: &ModeledLaunch, alike: f64) -> f64 {
+    (alike * waves(launch).min(1.0)).max(1.0)
 }
 
 fn times(waves: f64) -> String {

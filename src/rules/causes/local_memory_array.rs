@@ -1,11 +1,13 @@
 //! An array that is indexed at run time lives in local memory.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{Removal, locations};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays;
 use crate::sass::{Family, Space};
@@ -59,8 +61,18 @@ a thread, or a small one in the bits of an integer.",
         },
     ],
     needs: &[EXECUTED],
+    source_page: SourcePage::NeededWithout(SPILLS),
+    said_by_ncu: &[
+        // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
+        SaidByNcu::with("MemoryCacheAccessPattern", &["for local"], Acts::MEMORY),
+        SaidByNcu::any(
+            "LocalMemoryUsage",
+            Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::L2Requests, Term::Issue]),
+        ),
+    ],
     explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
 /// The accesses and where they are.
@@ -70,9 +82,9 @@ struct Found {
     removal: Effect,
 }
 
-fn check(case: &Case) -> Option<Draft> {
-    let executed = case.need(EXECUTED);
-    let found = by_address(case).or_else(|| by_counters(case))?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let executed = launch.need(EXECUTED);
+    let found = by_address(launch).or_else(|| by_counters(launch))?;
     let share = found.accesses / executed;
     let counts = 100.0 * share >= LEAST;
     if !counts {
@@ -104,8 +116,8 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// From the SASS: local accesses with a computed address, and with them the array's others, which
 /// are all that spill no register.
-fn by_address(case: &Case) -> Option<Found> {
-    let mut removal = Removal::new(case)?;
+fn by_address(launch: &ModeledLaunch) -> Option<Found> {
+    let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let is_local = |index: usize| {
         matches!(
@@ -125,7 +137,7 @@ fn by_address(case: &Case) -> Option<Found> {
     };
     let (local, computed) = (sum(&is_local), sum(&is_computed));
     let fixed = local - computed;
-    let spills = case.get(SPILLS).unwrap_or(fixed);
+    let spills = launch.get(SPILLS).unwrap_or(fixed);
     // The compiler knows the index of some accesses of the array, such as those that clear it.
     let of_fixed = if fixed > 0.0 { ((fixed - spills) / fixed).clamp(0.0, 1.0) } else { 0.0 };
     let of_fixed = if computed > 0.0 { of_fixed } else { 0.0 };
@@ -154,36 +166,36 @@ fn by_address(case: &Case) -> Option<Found> {
         }
     }
     let weight = |at: usize| if is_computed(at) { listing.executed(at) } else { 0.0 };
-    let locations = locations(case, listing, weight, "accesses to local arrays");
+    let locations = locations(launch, listing, weight, "accesses to local arrays");
     let accesses = computed + of_fixed * fixed;
-    let mut effect = removal.effect(case);
+    let mut effect = removal.effect(launch);
     let of_local = if local > 0.0 { accesses / local } else { 0.0 };
-    effect.removed.extend(memory(case, accesses, of_local));
+    effect.removed.extend(memory(launch, accesses, of_local));
     Some(Found { accesses, locations, removal: effect })
 }
 
 /// Without SASS: local accesses less those that spill registers.
-fn by_counters(case: &Case) -> Option<Found> {
-    let accesses = (case.get(LOADS)? + case.get(STORES)? - case.get(SPILLS)?).max(0.0);
+fn by_counters(launch: &ModeledLaunch) -> Option<Found> {
+    let accesses = (launch.get(LOADS)? + launch.get(STORES)? - launch.get(SPILLS)?).max(0.0);
     let sum = |space: &str| -> f64 {
         ["ld", "st"]
             .iter()
             .filter_map(|op| {
-                case.get(&format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum"))
+                launch.get(&format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum"))
             })
             .sum()
     };
-    let shared = case.get(SHARED).unwrap_or(0.0);
+    let shared = launch.get(SHARED).unwrap_or(0.0);
     let requests = accesses + sum("global") + shared;
-    let all = case.get(LOADS)? + case.get(STORES)?;
-    let mut removed = memory(case, accesses, if all > 0.0 { accesses / all } else { 0.0 });
-    removed.push((Term::Issue, accesses / case.need(EXECUTED)));
+    let all = launch.get(LOADS)? + launch.get(STORES)?;
+    let mut removed = memory(launch, accesses, if all > 0.0 { accesses / all } else { 0.0 });
+    removed.push((Term::Issue, accesses / launch.need(EXECUTED)));
     let of = |all: f64| if all > 0.0 { (accesses / all).min(1.0) } else { 0.0 };
     removed.push((Term::Lsu, of(requests)));
     let stalls = of(accesses + sum("global"));
     Some(Found {
         accesses,
-        locations: case.launch.top_lines(3, "local sectors", |line| line.l2_sectors_local),
+        locations: launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local),
         removal: Effect {
             removed,
             stalls: vec![(StallReason::LgThrottle, stalls), (StallReason::LongScoreboard, stalls)],
@@ -194,9 +206,9 @@ fn by_counters(case: &Case) -> Option<Found> {
 
 /// What goes from the L1 data pipe, a wavefront an access at least, and from L2, where `of_local` is
 /// the part of all local accesses that goes (0 to 1).
-fn memory(case: &Case, accesses: f64, of_local: f64) -> Vec<(Term, f64)> {
-    let others = case.get(TAGS).unwrap_or(0.0) + case.get(SHARED).unwrap_or(0.0);
-    let mut removed = crate::evidence::local_memory::l2(case, of_local);
+fn memory(launch: &ModeledLaunch, accesses: f64, of_local: f64) -> Vec<(Term, f64)> {
+    let others = launch.get(TAGS).unwrap_or(0.0) + launch.get(SHARED).unwrap_or(0.0);
+    let mut removed = crate::evidence::local_memory::l2(launch, of_local);
     if accesses > 0.0 {
         removed.push((Term::L1Data, accesses / (accesses + others)));
     }
@@ -240,6 +252,6 @@ mod tests {
         assert!(draft.message.starts_with("25 of 2,000"), "{}", draft.message);
         let lacking = launch(&[(EXECUTED, 1000.0), (LOADS, 60.0), (STORES, 52.5)]);
         assert_eq!(check(&RULE, &lacking), None);
-        assert_eq!(crate::rules::missing(&RULE, &lacking), [crate::rules::SASS_PAGE]);
+        assert_eq!(RULE.missing(&lacking), [crate::rules::SASS_PAGE]);
     }
 }

@@ -1,15 +1,17 @@
 //! A dependent chain, with too few warps or independent instructions to hide it.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::occupancy::{HIGH_ENOUGH, HIGH_ENOUGH_LIMIT};
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{
+use crate::evidence::threshold::{
     ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, LATENCY, STALL_SHARE, STALL_SHARE_LIMIT, UNIT_SATURATED,
     UNIT_SATURATED_LIMIT,
 };
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::SaidByNcu;
+use crate::rules::{Kind, Rule};
 use crate::text::percent;
 
 const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
@@ -41,19 +43,24 @@ other; or keep more warps resident.",
         Threshold { what: "active warps of those an SM can hold, less than", ..HIGH_ENOUGH_LIMIT },
     ],
     needs: &[WAIT, LATENCY, ISSUE, WARPS, MOST_WARPS],
+    said_by_ncu: &[
+        // Fixed latency is what a dependent chain shows as; the text advises to unroll and restructure.
+        SaidByNcu::stall(&["fixed latency"], &[StallReason::Wait]),
+    ],
     explains: &["fixed-latency-stalls", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (wait, all, issue) = (case.need(WAIT), case.need(LATENCY), case.need(ISSUE));
-    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
-    let (warps, most) = (case.need(WARPS), case.need(MOST_WARPS));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (wait, all, issue) = (launch.need(WAIT), launch.need(LATENCY), launch.need(ISSUE));
+    let saturated = launch.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= UNIT_SATURATED);
+    let (warps, most) = (launch.need(WARPS), launch.need(MOST_WARPS));
     let few = 100.0 * warps / most < HIGH_ENOUGH;
     if !(few && 100.0 * wait / all >= STALL_SHARE && issue < ISSUE_LOW) || saturated {
         return None;
     }
-    let locations = case.stalled_lines(&STALLS, "waits for arithmetic");
+    let locations = launch.stalled_lines(&STALLS, "waits for arithmetic");
     let chains = (ISSUE_LOW / issue.max(1.0)).ceil().clamp(2.0, 8.0);
     Some(Draft {
         message: format!(

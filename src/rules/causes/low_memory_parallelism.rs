@@ -1,14 +1,15 @@
 //! Too few bytes in flight to cover the latency.
 
 use crate::device::{DeviceFacts, Quantity};
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{
+use crate::evidence::modeled_launch::place;
+use crate::evidence::threshold::{
     LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Cure, Kind, Rule};
 use crate::sass::questions::chain;
 use crate::sass::{Family, Space};
 use crate::term::Term;
@@ -48,25 +49,27 @@ accumulators), load wider (float4), copy ahead asynchronously, or keep more warp
         },
     ],
     needs: &[LONG, LATENCY],
+    cure: Cure::MoreLoads,
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (wait, all) = (case.need(LONG), case.need(LATENCY));
-    let saturated = case.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
-    let chained = chained_share(case);
-    let effect = effect(case, chained);
-    let gain = case.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (wait, all) = (launch.need(LONG), launch.need(LATENCY));
+    let saturated = launch.model.busiest().is_some_and(|(_, busy)| 100.0 * busy >= ROOF);
+    let chained = chained_share(launch);
+    let effect = effect(launch, chained);
+    let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
     let large = 100.0 * wait / all >= STALL_SHARE || wait > 0.0 && gain >= STALL_GAIN;
     if !large || saturated {
         return None;
     }
-    let locations = case.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
+    let locations = launch.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with most loads");
-    let (little, more) = in_flight(case).unwrap_or_else(|| (String::new(), "more".to_owned()));
-    let dram = case.model.utilization(Term::Dram).map_or_else(String::new, |share| {
-        let others = case.model.busiest().filter(|(term, _)| *term != Term::Dram);
+    let (little, more) = in_flight(launch).unwrap_or_else(|| (String::new(), "more".to_owned()));
+    let dram = launch.model.utilization(Term::Dram).map_or_else(String::new, |share| {
+        let others = launch.model.busiest().filter(|(term, _)| *term != Term::Dram);
         let busier = others.map_or_else(String::new, |(term, share)| {
             format!("; the busiest, {}, at {}", term.title(), percent(share))
         });
@@ -85,7 +88,7 @@ fn check(case: &Case) -> Option<Draft> {
                  thread follow two or more chains side by side, keep more warps resident, or shorten \
                  the way (a flatter structure, hot levels in shared memory)."
             )
-        } else if loads_in_flight(case).around == Around::NoLoop {
+        } else if loads_in_flight(launch).around == Around::NoLoop {
             format!(
                 "Put {more} loads in flight in {at}: let a thread take several elements and load all \
                  of them before it uses the first, as one float4 where addresses allow; fewer blocks \
@@ -105,10 +108,10 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// The waits for data that go: of those for chains of loads half, of the others what more loads at a time
 /// cover, or what copying ahead covers where that is more.
-fn effect(case: &Case, chained: f64) -> Effect {
-    let loads = loads_in_flight(case);
+fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
+    let loads = loads_in_flight(launch);
     let more_at_a_time = (1.0 - loads.now / loads.then).max(0.0);
-    let ahead = if loads.around == Around::Loop { copied_ahead(case) } else { 0.0 };
+    let ahead = if loads.around == Around::Loop { copied_ahead(launch) } else { 0.0 };
     let share = chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * more_at_a_time.max(ahead);
     // A thread that is given several elements leaves fewer for other threads.
     let fewer_blocks = if loads.around == Around::NoLoop { more_at_a_time } else { 0.0 };
@@ -122,9 +125,9 @@ fn effect(case: &Case, chained: f64) -> Effect {
 /// The share of the waits for data that goes where a loop asks for its next data before it works on what
 /// it has: a wait of S cycles beside C other cycles becomes max(0, S − C). Of the waits at barriers those
 /// for warps that wait for data go too and are no other cycles.
-fn copied_ahead(case: &Case) -> f64 {
-    let (wait, all) = (case.need(LONG), case.need(LATENCY));
-    let barrier = case.stall(StallReason::Barrier);
+fn copied_ahead(launch: &ModeledLaunch) -> f64 {
+    let (wait, all) = (launch.need(LONG), launch.need(LATENCY));
+    let barrier = launch.stall(StallReason::Barrier);
     let other = (all - wait - barrier).max(0.0);
     let barrier_stays = barrier * other / (other + wait).max(f64::MIN_POSITIVE);
     if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
@@ -159,9 +162,9 @@ enum Around {
 /// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
 /// which are those between it and the stop before it in its loop, and those that could be. One and
 /// [`IN_FLIGHT`] where the profile does not tell.
-fn loads_in_flight(case: &Case) -> Loads {
+fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
     let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown };
-    let Some(listing) = case.launch.listing() else { return unknown };
+    let Some(listing) = launch.profile.listing() else { return unknown };
     let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
     let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
     let most = sampled.filter(|(_, waits)| *waits > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
@@ -193,8 +196,8 @@ const A_STOP: f64 = 0.25;
 const CHAINED_STAYS: f64 = 0.5;
 
 /// The share of the waits for data that is for loads whose address is their own last result.
-fn chained_share(case: &Case) -> f64 {
-    let Some(listing) = case.launch.listing() else { return 0.0 };
+fn chained_share(launch: &ModeledLaunch) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
     let chained = chain::chained(&listing);
     if chained.are_none() {
         return 0.0;
@@ -212,18 +215,18 @@ fn chained_share(case: &Case) -> f64 {
 
 /// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how
 /// many times more that is. `None` where the device's latency is not known.
-fn in_flight(case: &Case) -> Option<(String, String)> {
-    let nearest = case.model.busiest().is_some_and(|(term, _)| term == Term::Dram);
-    if !nearest || 100.0 * case.model.idle() >= NOISE {
+fn in_flight(launch: &ModeledLaunch) -> Option<(String, String)> {
+    let nearest = launch.model.busiest().is_some_and(|(term, _)| term == Term::Dram);
+    if !nearest || 100.0 * launch.model.idle() >= NOISE {
         return None;
     }
-    let facts = DeviceFacts::of_launch(case.launch);
+    let facts = DeviceFacts::of_launch(launch.profile);
     let cycles = facts.get(Quantity::DramLatency)?;
-    let hz = case.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
+    let hz = launch.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
     let warps =
-        case.get("sm__warps_active.avg.per_cycle_active")? * case.get("launch__sm_count")?;
-    let rate = case.get(RATE).filter(|&rate| rate > 0.0)?;
-    let share = case.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
+        launch.get("sm__warps_active.avg.per_cycle_active")? * launch.get("launch__sm_count")?;
+    let rate = launch.get(RATE).filter(|&rate| rate > 0.0)?;
+    let share = launch.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
     let reachable = facts.get(Quantity::DramReadRate).unwrap_or(rate / share);
     let each = |rate: f64| rate * cycles / hz / warps;
     if !(each(rate).is_finite() && each(rate) > 0.0) {

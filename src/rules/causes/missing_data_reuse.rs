@@ -3,14 +3,15 @@
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::Removal;
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule};
 use crate::sass::flow::slice;
 use crate::sass::questions::sharing;
 use crate::sass::{Family, Marks, Space};
@@ -74,30 +75,32 @@ block work on several outputs, or turn repeated matrix-vector products into one 
     needs: &[SECTORS, READ],
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (sectors, read) = (case.need(SECTORS), case.need(READ));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (sectors, read) = (launch.need(SECTORS), launch.need(READ));
     // No more than this is asked for: the instructions need not be read where it is too little.
     if !(read > 0.0 && SECTOR * sectors / read >= REUSE) {
         return None;
     }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.
-    let needed = needed_by_loads(case).or_else(|| case.get(IDEAL));
+    let needed = needed_by_loads(launch).or_else(|| launch.get(IDEAL));
     let asked = SECTOR * needed.map_or(sectors, |needed| needed.min(sectors));
     if asked / read < REUSE {
         return None;
     }
     let repeated = 1.0 - read / asked;
     let needed_tags = asked / SECTOR / 4.0;
-    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
     let l1_share = needed_tags / (needed_tags + shared);
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
-    let shared_loads = LazyCell::new(|| SharedLoads::of(case));
-    let arithmetic = LazyCell::new(|| instructions(case, kept_in_registers, shared_loads.as_ref()));
-    let wait = case.stall(StallReason::LongScoreboard);
-    let waits = case.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
-    let on_top = match case.model.busiest() {
+    let shared_loads = LazyCell::new(|| SharedLoads::of(launch));
+    let arithmetic =
+        LazyCell::new(|| instructions(launch, kept_in_registers, shared_loads.as_ref()));
+    let wait = launch.stall(StallReason::LongScoreboard);
+    let waits = launch.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
+    let on_top = match launch.model.busiest() {
         Some((Term::L1Data | Term::Lsu, _)) => l1_share >= OWN_SHARE,
         Some((Term::L2 | Term::L2Requests, _)) => true,
         // The loads' addresses and the pointers that they start from.
@@ -107,12 +110,12 @@ fn check(case: &Case) -> Option<Draft> {
     if !(on_top || waits) {
         return None;
     }
-    if shared_loads.is_none() && by_data(case) {
+    if shared_loads.is_none() && by_data(launch) {
         return None;
     }
     let locations = match &*shared_loads {
-        Some(loads) => loads.locations(case),
-        None => cached_loads(case, repeated),
+        Some(loads) => loads.locations(launch),
+        None => cached_loads(launch, repeated),
     };
     let on_lines = |row: &SourceRow| {
         locations
@@ -123,10 +126,10 @@ fn check(case: &Case) -> Option<Draft> {
         Some(loads) => loads.waits_share,
         // Without lines, the repeated loads have their share of the waits at most.
         None if locations.is_empty() => repeated,
-        None => case.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
+        None => launch.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
     let lsu_share = l1_share * kept_in_registers;
-    let l2_hits = l2_hit_share(case);
+    let l2_hits = l2_hit_share(launch);
     let at = place(&locations, "the load that all blocks share");
     Some(Draft {
         message: format!(
@@ -168,8 +171,8 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of
 /// that name has the stores' as well.
-fn needed_by_loads(case: &Case) -> Option<f64> {
-    let listing = case.launch.listing()?;
+fn needed_by_loads(launch: &ModeledLaunch) -> Option<f64> {
+    let listing = launch.profile.listing()?;
     let loads = listing
         .entries()
         .filter(|(_, entry)| matches!(entry.family, Family::Load(Space::Global | Space::Generic)));
@@ -180,10 +183,10 @@ fn needed_by_loads(case: &Case) -> Option<f64> {
 
 /// What goes of the instructions: the loads of what was loaded before, with their addressing where the
 /// profile has the machine code.
-fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect {
-    let Some(mut removal) = Removal::new(case) else {
-        let loads = case.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
-        let all = case.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
+fn instructions(launch: &ModeledLaunch, goes: f64, shared: Option<&SharedLoads>) -> Effect {
+    let Some(mut removal) = Removal::new(launch) else {
+        let loads = launch.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
+        let all = launch.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
         let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
         return Effect::on(Term::Issue, share);
     };
@@ -208,14 +211,14 @@ fn instructions(case: &Case, goes: f64, shared: Option<&SharedLoads>) -> Effect 
             removal.remove_but_l1(index, goes * of_beside);
         }
     }
-    removal.effect(case)
+    removal.effect(launch)
 }
 
 /// The share of L2's sectors that loads hit there: data that some block fetched before.
-fn l2_hit_share(case: &Case) -> f64 {
-    let all = case.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
-    let asked = case.get("lts__t_sectors_srcunit_tex.sum");
-    let missed = case.get("lts__t_sectors_srcunit_tex_lookup_miss.sum");
+fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
+    let all = launch.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let asked = launch.get("lts__t_sectors_srcunit_tex.sum");
+    let missed = launch.get("lts__t_sectors_srcunit_tex_lookup_miss.sum");
     match (all, asked, missed) {
         (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
         _ => 0.0,
@@ -232,9 +235,9 @@ struct SharedLoads {
 
 impl SharedLoads {
     /// `None` without instructions, and where no load is known to be repeated.
-    fn of(case: &Case) -> Option<Self> {
-        let listing = case.launch.listing()?;
-        let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+    fn of(launch: &ModeledLaunch) -> Option<Self> {
+        let listing = launch.profile.listing()?;
+        let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
         let again: HashMap<u64, f64> = sharing::repetitions(listing, grid, block)
             .filter_map(|(index, copies)| {
                 let copies = copies.filter(|&copies| copies > 1.0)?;
@@ -257,8 +260,8 @@ impl SharedLoads {
     }
 
     /// The lines that fetch most again.
-    fn locations(&self, case: &Case) -> Vec<Location> {
-        case.lines_of("sectors fetched again", |row| {
+    fn locations(&self, launch: &ModeledLaunch) -> Vec<Location> {
+        launch.lines_of("sectors fetched again", |row| {
             self.part(row) * row.counters.l2_sectors_global_ideal
         })
     }
@@ -266,9 +269,9 @@ impl SharedLoads {
 
 /// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
 /// is the data's affair, and no tile can be planned for it.
-fn by_data(case: &Case) -> bool {
-    let Some(listing) = case.launch.listing() else { return false };
-    let (grid, block) = (case.launch.row.grid, case.launch.row.block);
+fn by_data(launch: &ModeledLaunch) -> bool {
+    let Some(listing) = launch.profile.listing() else { return false };
+    let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
     let (mut all, mut unknown) = (0.0, 0.0);
     for (index, copies) in sharing::repetitions(listing, grid, block) {
         let sectors = listing.row(index).counters.l2_sectors_global_ideal;
@@ -280,18 +283,18 @@ fn by_data(case: &Case) -> bool {
 
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
 /// that was fetched before comes from a cache, and warps wait less for it.
-fn cached_loads(case: &Case, repeated: f64) -> Vec<Location> {
+fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Location> {
     let sectors = |location: &Location| {
-        case.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
+        launch.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
     };
     let wait = |location: &Location| {
-        let waits = case
+        let waits = launch
             .row(location)
             .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
         waits / sectors(location).max(1.0)
     };
     let mut lines =
-        case.launch.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+        launch.profile.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
     lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
     let mut covered = 0.0;
     lines

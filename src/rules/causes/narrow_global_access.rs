@@ -1,11 +1,12 @@
 //! Many small global accesses where few wide ones would do.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
@@ -71,12 +72,14 @@ nothing. The address must be a multiple of the width.",
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
     explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
@@ -105,17 +108,19 @@ fn check(case: &Case) -> Option<Draft> {
             removal.remove_but_l1(index, merged * of_beside);
         }
     }
-    let mut effect = removal.effect(case);
-    effect.removed.extend(l2_share(case, listing, &narrow).map(|share| (Term::L2Requests, share)));
+    let mut effect = removal.effect(launch);
+    effect
+        .removed
+        .extend(l2_share(launch, listing, &narrow).map(|share| (Term::L2Requests, share)));
     // A thread that takes several elements leaves fewer for other threads.
     effect.removed.push((Term::BlockScheduler, merged));
     // Four bytes are the usual width: they are a fault only where wider accesses give something now.
-    let counts = if widest < NARROW { matters(case, &effect) } else { gains(case, &effect) };
+    let counts = if widest < NARROW { matters(launch, &effect) } else { gains(launch, &effect) };
     if !counts {
         return None;
     }
     let weight = |index: usize| if narrow[index] { listing.executed(index) } else { 0.0 };
-    let locations = locations(case, listing, weight, "narrow accesses");
+    let locations = locations(launch, listing, weight, "narrow accesses");
     let is_global =
         |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
     let all = removal.mix.sum(is_global);
@@ -150,10 +155,10 @@ fn check(case: &Case) -> Option<Draft> {
 /// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings
 /// fewer. The share of its busiest port's time that wide accesses would not take, where the look-ups
 /// are that port.
-fn l2_share(case: &Case, listing: Listing, narrow: &Marks) -> Option<f64> {
-    let look_ups = case.get(L2_LOOK_UPS)?;
+fn l2_share(launch: &ModeledLaunch, listing: Listing, narrow: &Marks) -> Option<f64> {
+    let look_ups = launch.get(L2_LOOK_UPS)?;
     let others = Term::L2Requests.counters().iter().filter(|name| **name != L2_LOOK_UPS);
-    let others = others.filter_map(|name| case.get(name)).fold(0.0, f64::max);
+    let others = others.filter_map(|name| launch.get(name)).fold(0.0, f64::max);
     let (mut all, mut saved) = (0.0, 0.0);
     for (index, _) in listing.entries() {
         let counters = &listing.row(index).counters;

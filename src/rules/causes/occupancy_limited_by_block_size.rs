@@ -1,14 +1,16 @@
 //! The block size holds resident warps down, and latency shows for it.
 
 use crate::evidence::occupancy::{BY_BLOCKS, BY_WARPS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
-use crate::rules::{Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Cure, Kind, Rule};
 use crate::text::count_of;
 
 const RESOURCE: Resource = Resource {
     name: "the block size",
     limits: &[BY_BLOCKS, BY_WARPS],
-    use_of: |case| {
-        case.get("launch__block_size")
+    use_of: |launch| {
+        launch
+            .get("launch__block_size")
             .map_or_else(String::new, |each| format!(" of {}", count_of(each, "thread")))
     },
     at_most: |_| None,
@@ -30,8 +32,15 @@ lets more warps in. The rule is quiet where more warps would gain less than 5% b
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,
+    cure: Cure::MoreWarps,
+    said_by_ncu: &[
+        // Of warps within a block, or of blocks that an SM holds.
+        SaidByNcu::with("TheoreticalOccupancy", &["block"], Acts::Latency)
+            .unless(&["registers", "shared memory"]),
+    ],
     explains: EXPLAINS,
-    check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
+    check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

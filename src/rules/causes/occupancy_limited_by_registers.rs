@@ -1,17 +1,20 @@
 //! Registers hold resident warps down, and latency shows for it.
 
 use crate::device::{DeviceFacts, Quantity};
+use crate::evidence::ModeledLaunch;
 use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
-use crate::evidence::thresholds::NOISE;
-use crate::rules::{Case, Kind, Rule};
+use crate::evidence::threshold::NOISE;
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Cure, Kind, Rule};
 use crate::sass::flow::live;
 use crate::text::count;
 
 const RESOURCE: Resource = Resource {
     name: "registers",
     limits: &[BY_REGISTERS],
-    use_of: |case| {
-        case.get("launch__registers_per_thread")
+    use_of: |launch| {
+        launch
+            .get("launch__registers_per_thread")
             .map_or_else(String::new, |each| format!(", a thread takes {} registers", count(each)))
     },
     at_most: blocks_that_fit,
@@ -37,21 +40,27 @@ is near its limit.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,
+    cure: Cure::MoreWarps,
+    said_by_ncu: &[
+        // The message lists every resource that is short.
+        SaidByNcu::with("TheoreticalOccupancy", &["registers"], Acts::Latency),
+    ],
     explains: EXPLAINS,
-    check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
+    check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
+    ..Rule::DEFAULT
 };
 
 /// Blocks that fit an SM with the registers that the loops can't do without. `None` where the profile
 /// does not tell.
-fn blocks_that_fit(case: &Case) -> Option<f64> {
-    let listing = case.launch.listing()?;
-    let facts = DeviceFacts::of_launch(case.launch);
+fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
+    let listing = launch.profile.listing()?;
+    let facts = DeviceFacts::of_launch(launch.profile);
     let registers = facts.get(Quantity::Registers)?;
     let granule = facts.get(Quantity::RegisterGranule)?;
     // Warps are spread over the schedulers, which have equal parts of the registers.
     let schedulers = facts.get(Quantity::Schedulers)?;
     let needed = f64::from(live::needed_in_loops(&listing, NOISE / 100.0));
-    let threads: f64 = case.launch.row.block.iter().map(|&side| f64::from(side)).product();
+    let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
     let warps = (threads / 32.0 / schedulers).ceil() * schedulers;
     let each = (needed.max(1.0) / granule).ceil() * granule;
     (threads > 0.0).then(|| (registers / (each * 32.0 * warps)).floor())

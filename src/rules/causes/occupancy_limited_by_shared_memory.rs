@@ -1,14 +1,16 @@
 //! Shared memory holds resident warps down, and latency shows for it.
 
 use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, NEEDS, Resource, THRESHOLDS};
-use crate::rules::{Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Cure, Kind, Rule};
 use crate::text::count;
 
 const RESOURCE: Resource = Resource {
     name: "shared memory",
     limits: &[BY_SHARED],
-    use_of: |case| {
-        case.get("launch__shared_mem_per_block")
+    use_of: |launch| {
+        launch
+            .get("launch__shared_mem_per_block")
             .map_or_else(String::new, |each| format!(", a block takes {} bytes", count(each)))
     },
     at_most: |_| None,
@@ -31,8 +33,14 @@ nothing there.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,
+    cure: Cure::MoreWarps,
+    said_by_ncu: &[
+        // The message lists every resource that is short.
+        SaidByNcu::with("TheoreticalOccupancy", &["shared memory"], Acts::Latency),
+    ],
     explains: EXPLAINS,
-    check: |case| crate::evidence::occupancy::check(case, &RESOURCE),
+    check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The last wave of blocks leaves much of the device idle.
 
-use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::text::{count, percent};
 
 const WAVES: &str = "launch__waves_per_multiprocessor";
@@ -37,19 +39,25 @@ device holds, smaller blocks, or a grid-stride loop over a fixed number of block
         },
     ],
     needs: &[WAVES, ACTIVE, ELAPSED],
+    said_by_ncu: &[
+        // The tail: whole waves and a partial one.
+        SaidByNcu::with("LaunchConfiguration", &["partial wave"], Acts::Idle)
+            .unless(&["multiple of 32", "not a multiple"]),
+    ],
     explains: &["issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let waves = case.waves()?;
-    let idle = 1.0 - case.need(ACTIVE) / case.need(ELAPSED);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let waves = launch.waves()?;
+    let idle = 1.0 - launch.need(ACTIVE) / launch.need(ELAPSED);
     let saved = 1.0 - waves / waves.ceil();
     if !(waves > 1.0 && 100.0 * idle >= NOISE && 100.0 * saved >= NOISE) {
         return None;
     }
     let last = waves.fract();
-    let whole = match (case.get("launch__sm_count"), case.blocks_per_sm()) {
+    let whole = match (launch.get("launch__sm_count"), launch.blocks_per_sm()) {
         (Some(sms), Some(each)) => format!("a multiple of {} blocks", count(sms * each)),
         _ => "whole waves of blocks".to_owned(),
     };
@@ -63,7 +71,7 @@ fn check(case: &Case) -> Option<Draft> {
         ),
         evidence: vec![
             Evidence::new(WAVES, waves, "wave"),
-            Evidence::new(ACTIVE, case.need(ACTIVE), "cycle"),
+            Evidence::new(ACTIVE, launch.need(ACTIVE), "cycle"),
         ],
         locations: Vec::new(),
         hint: format!(

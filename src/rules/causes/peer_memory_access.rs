@@ -2,6 +2,7 @@
 
 use crate::evidence::linked_memory;
 use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Kind, Rule};
 use crate::term::Term;
 
@@ -35,6 +36,7 @@ overlaps with other work at best, is not counted.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],
+    said_by_ncu: &[SaidByNcu::with("MemoryApertureUsage", &["peer"], Acts::Unknown)],
     explains: &[
         "long-scoreboard-stalls",
         "lg-throttle",
@@ -42,7 +44,8 @@ overlaps with other work at best, is not counted.",
         "memory-fence-stalls",
         "issue-slots-underused",
     ],
-    check: |case| linked_memory::check(case, &PEER),
+    check: |launch| linked_memory::check(launch, &PEER),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

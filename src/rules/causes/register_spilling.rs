@@ -1,10 +1,12 @@
 //! Registers spill to local memory.
 
-use crate::evidence::subject::place;
+use crate::evidence::modeled_launch::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -34,19 +36,28 @@ the lives of values, or split the kernel.",
                  four, so 1.25% of the instructions are 5% of its time, the noise of the counters",
     }],
     needs: &[SPILLS, EXECUTED],
+    said_by_ncu: &[
+        // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
+        SaidByNcu::with("MemoryCacheAccessPattern", &["for local"], Acts::MEMORY),
+        SaidByNcu::any(
+            "LocalMemoryUsage",
+            Acts::Units(&[Term::L1Data, Term::Lsu, Term::L2, Term::L2Requests, Term::Issue]),
+        ),
+    ],
     explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (spills, executed) = (case.need(SPILLS), case.need(EXECUTED));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (spills, executed) = (launch.need(SPILLS), launch.need(EXECUTED));
     let share = spills / executed;
     let counts = 100.0 * share >= LEAST;
     if !counts {
         return None;
     }
-    let locations = case.launch.top_lines(3, "local sectors", |line| line.l2_sectors_local);
-    let registers = case
+    let locations = launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local);
+    let registers = launch
         .get("launch__registers_per_thread")
         .map_or_else(String::new, |each| format!(" A thread has {} registers.", count(each)));
     Some(Draft {
@@ -67,30 +78,30 @@ fn check(case: &Case) -> Option<Draft> {
             place(&locations, "the loop with most live values"),
         ),
         locations,
-        effect: effect(case, spills, share),
+        effect: effect(launch, spills, share),
     })
 }
 
 /// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront each at
 /// least), and local memory's part of the stalls with them.
-fn effect(case: &Case, spills: f64, share: f64) -> Effect {
+fn effect(launch: &ModeledLaunch, spills: f64, share: f64) -> Effect {
     let sum = |space: &str| -> f64 {
         ["ld", "st"]
             .iter()
             .filter_map(|op| {
                 let name = format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum");
-                case.get(&name)
+                launch.get(&name)
             })
             .sum()
     };
     let (local, global) = (sum("local"), sum("global"));
-    let shared = case.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
-    let tags = case.get("memory_l1_tag_requests_global").unwrap_or(global);
+    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let tags = launch.get("memory_l1_tag_requests_global").unwrap_or(global);
     let memory = spills + global + shared;
     let mut removed = vec![(Term::Issue, share), (Term::Lsu, spills / memory)];
     removed.push((Term::L1Data, spills / (spills + tags + shared)));
     let of_local = if local > 0.0 { (spills / local).min(1.0) } else { 1.0 };
-    removed.extend(crate::evidence::local_memory::l2(case, of_local));
+    removed.extend(crate::evidence::local_memory::l2(launch, of_local));
     let of_stalls = if local + global > 0.0 { spills.min(local) / (local + global) } else { 0.0 };
     Effect {
         removed,

@@ -2,11 +2,12 @@
 
 use crate::evidence::atomics;
 use crate::evidence::atomics::share_of_stalls;
-use crate::evidence::subject::place;
-use crate::evidence::thresholds::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::modeled_launch::place;
+use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -48,20 +49,21 @@ warp first (__match_any_sync, __reduce_add_sync), or let each thread count in re
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (atoms, wavefronts) = (case.need(ATOMS), case.need(WAVEFRONTS));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (atoms, wavefronts) = (launch.need(ATOMS), launch.need(WAVEFRONTS));
     if !(atoms > 0.0 && wavefronts > 0.0) {
         return None;
     }
     let excess = (wavefronts - atoms).max(0.0);
-    let pipe = case.get("l1tex__data_pipe_lsu_wavefronts.sum").unwrap_or(wavefronts);
-    let waits = share_of_stalls(case, atomics::is_shared);
+    let pipe = launch.get("l1tex__data_pipe_lsu_wavefronts.sum").unwrap_or(wavefronts);
+    let waits = share_of_stalls(launch, atomics::is_shared);
     if excess / pipe.max(wavefronts) < LEAST_SHARE && 100.0 * waits < STALL_SHARE {
         return None;
     }
-    let locations = atomics::locations(case, atomics::is_shared);
+    let locations = atomics::locations(launch, atomics::is_shared);
     Some(Draft {
         message: format!(
             "{} atomics on shared memory take {} wavefronts, {:.1} each where 1 would do without \
@@ -84,10 +86,10 @@ fn check(case: &Case) -> Option<Draft> {
         effect: Effect {
             removed: vec![
                 (Term::L1Data, excess / pipe.max(wavefronts)),
-                (Term::Issue, atomics::retries(case)),
+                (Term::Issue, atomics::retries(launch)),
             ],
             stalls: atomics::stalls(
-                case,
+                launch,
                 atomics::is_shared,
                 1.0 - atoms.min(wavefronts) / wavefronts,
             ),

@@ -1,12 +1,14 @@
 //! Shared-memory accesses serialise on banks.
 
 use crate::evidence::atomics;
-use crate::evidence::subject::place;
+use crate::evidence::modeled_launch::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -36,6 +38,10 @@ neighbouring lanes touch neighbouring words.",
         source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
     }],
     needs: &[WAVEFRONTS, IDEAL],
+    said_by_ncu: &[
+        SaidByNcu::any("SharedMemoryConflicts", Acts::SHARED),
+        SaidByNcu::any("UncoalescedSharedAccess", Acts::SHARED),
+    ],
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",
@@ -43,18 +49,19 @@ neighbouring lanes touch neighbouring words.",
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (wavefronts, ideal) = wavefronts(case);
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (wavefronts, ideal) = wavefronts(launch);
     let excess = wavefronts - ideal;
     if !(wavefronts > 0.0 && 100.0 * excess / wavefronts >= LEAST_EXCESS) {
         return None;
     }
-    let locations = case.launch.top_lines(3, "excess wavefronts", |line| {
+    let locations = launch.profile.top_lines(3, "excess wavefronts", |line| {
         line.wavefronts_shared - line.wavefronts_shared_ideal
     });
-    let at_line = locations.first().and_then(|location| case.row(location)).map(|row| {
+    let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
         let counters = &row.counters;
         format!(
             " Line {} takes {} where {} would do, {:.1} wavefronts for one.",
@@ -65,10 +72,10 @@ fn check(case: &Case) -> Option<Draft> {
         )
     });
     // The data pipe also carries predicated-off shared accesses and global look-ups.
-    let all = case
+    let all = launch
         .get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
         .map_or(wavefronts, |shared| shared.max(wavefronts))
-        + case.get("memory_l1_tag_requests_global").unwrap_or(0.0);
+        + launch.get("memory_l1_tag_requests_global").unwrap_or(0.0);
     let conflicting = excess / wavefronts;
     Some(Draft {
         message: format!(
@@ -103,14 +110,14 @@ fn check(case: &Case) -> Option<Draft> {
 /// left out where instructions tell them apart: equal addresses serialise them too, which is
 /// another fault.
 #[must_use]
-pub fn wavefronts(case: &Case) -> (f64, f64) {
-    let (all, ideal) = (case.need(WAVEFRONTS), case.need(IDEAL));
+pub fn wavefronts(launch: &ModeledLaunch) -> (f64, f64) {
+    let (all, ideal) = (launch.need(WAVEFRONTS), launch.need(IDEAL));
     if all.is_nan() || all <= 0.0 {
         return (0.0, 0.0);
     }
     let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);
     let has_some = |row: &&SourceRow| row.counters.wavefronts_shared > 0.0;
-    let rows = case.launch.instructions.iter().filter(has_some);
+    let rows = launch.profile.instructions.iter().filter(has_some);
     for row in rows.filter(|row| atomics::is_shared(row)) {
         of_atomics += row.counters.wavefronts_shared;
         ideal_of_atomics += row.counters.wavefronts_shared_ideal;

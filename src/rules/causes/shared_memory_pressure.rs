@@ -1,13 +1,14 @@
 //! The shared-memory pipe is the limit without conflicts.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::gains;
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::causes::shared_bank_conflicts;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::{Kind, Rule};
 use crate::sass::Family;
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -69,27 +70,28 @@ values an access (float4).",
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let busy = case.need(BUSY);
-    let free_of_conflicts = || busy * (1.0 - conflict_share(case));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let busy = launch.need(BUSY);
+    let free_of_conflicts = || busy * (1.0 - conflict_share(launch));
     if !(busy >= LEAST_BUSY && free_of_conflicts() >= LEAST_BUSY) {
         return None;
     }
-    let effect = effect(case);
-    if !(is_on_top(case, &effect) || gains(case, &effect)) {
+    let effect = effect(launch);
+    if !(is_on_top(launch, &effect) || gains(launch, &effect)) {
         return None;
     }
-    let locations = case.launch.top_lines(3, "stalls for shared memory", |counters| {
+    let locations = launch.profile.top_lines(3, "stalls for shared memory", |counters| {
         if counters.wavefronts_shared > 0.0 {
             STALLS.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
         } else {
             0.0
         }
     });
-    let other = other_share(case);
-    let lsu = case
+    let other = other_share(launch);
+    let lsu = launch
         .model
         .utilization(Term::Lsu)
         .map_or_else(String::new, |share| format!(", the load/store unit {}", percent(share)));
@@ -98,7 +100,7 @@ fn check(case: &Case) -> Option<Draft> {
             " {} of {} shared wavefronts ({}) belong to neither loads nor stores: instructions of \
              warps whose lanes are all predicated off still take a slot.",
             count(wavefronts),
-            count(case.get(ALL).unwrap_or(0.0)),
+            count(launch.get(ALL).unwrap_or(0.0)),
             percent(share),
         )
     });
@@ -129,7 +131,7 @@ fn check(case: &Case) -> Option<Draft> {
             idle.unwrap_or_default(),
             at_line.unwrap_or_default(),
         ),
-        evidence: evidence(case, busy, other),
+        evidence: evidence(launch, busy, other),
         locations,
         hint,
         effect,
@@ -138,12 +140,12 @@ fn check(case: &Case) -> Option<Draft> {
 
 /// True where no unit does more other work than the pipe or the load/store unit does altogether: the
 /// accesses' own instructions also fill issue slots and math pipes, and go with them.
-fn is_on_top(case: &Case, effect: &Effect) -> bool {
+fn is_on_top(launch: &ModeledLaunch, effect: &Effect) -> bool {
     let of_pipe = [Term::L1Data, Term::Lsu]
         .into_iter()
-        .filter_map(|term| case.model.utilization(term))
+        .filter_map(|term| launch.model.utilization(term))
         .reduce(f64::max);
-    let other = case
+    let other = launch
         .model
         .by_share()
         .into_iter()
@@ -156,9 +158,9 @@ fn is_on_top(case: &Case, effect: &Effect) -> bool {
     }
 }
 
-fn evidence(case: &Case, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> {
+fn evidence(launch: &ModeledLaunch, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> {
     let mut evidence = vec![Evidence::new(BUSY, busy, "%")];
-    if let (Some(all), Some((_, wavefronts))) = (case.get(ALL), other) {
+    if let (Some(all), Some((_, wavefronts))) = (launch.get(ALL), other) {
         evidence.push(Evidence::new(ALL, all, "wavefront"));
         evidence.push(Evidence::new("other_shared_wavefronts", wavefronts, "wavefront"));
     }
@@ -167,13 +169,13 @@ fn evidence(case: &Case, busy: f64, other: Option<(f64, f64)>) -> Vec<Evidence> 
 
 /// The share of shared wavefronts that are bank conflicts or atomics in a queue, 0 where too few to
 /// count: each is a fault of its own.
-fn conflict_share(case: &Case) -> f64 {
-    let (all, ideal) = shared_bank_conflicts::wavefronts(case);
+fn conflict_share(launch: &ModeledLaunch) -> f64 {
+    let (all, ideal) = shared_bank_conflicts::wavefronts(launch);
     let conflicts = if all > 0.0 { 1.0 - ideal / all } else { 0.0 };
-    let queued = case
+    let queued = launch
         .get(PARTS[2])
-        .zip(case.get("smsp__inst_executed_op_shared_atom.sum"))
-        .zip(case.get(ALL).filter(|&all| all > 0.0))
+        .zip(launch.get("smsp__inst_executed_op_shared_atom.sum"))
+        .zip(launch.get(ALL).filter(|&all| all > 0.0))
         .map_or(0.0, |((atomics, instructions), all)| (atomics - instructions).max(0.0) / all);
     let conflicts = if 100.0 * conflicts >= shared_bank_conflicts::LEAST_EXCESS {
         conflicts * (1.0 - queued)
@@ -185,48 +187,49 @@ fn conflict_share(case: &Case) -> f64 {
 
 /// Wavefronts that are neither loads, stores, atomics nor shuffles: their share (0 to 1) and number. `None`
 /// unless all were collected.
-fn other_share(case: &Case) -> Option<(f64, f64)> {
-    let all = case.get(ALL).filter(|&all| all > 0.0)?;
+fn other_share(launch: &ModeledLaunch) -> Option<(f64, f64)> {
+    let all = launch.get(ALL).filter(|&all| all > 0.0)?;
     // A shuffle between lanes takes a wavefront of the same pipe, and does work.
-    let shuffles = case.launch.mix().map_or(0.0, |mix| mix.family(Family::Shuffle));
-    let known =
-        case.get(PARTS[0])? + case.get(PARTS[1])? + case.get(PARTS[2]).unwrap_or(0.0) + shuffles;
+    let shuffles = launch.profile.mix().map_or(0.0, |mix| mix.family(Family::Shuffle));
+    let known = launch.get(PARTS[0])?
+        + launch.get(PARTS[1])?
+        + launch.get(PARTS[2]).unwrap_or(0.0)
+        + shuffles;
     let other = (all - known).max(0.0);
     Some((other / all, other))
 }
 
 /// The shared-memory part of L1's data pipe and of the load/store unit goes, the instructions of the
 /// lines that use shared memory, and the stalls in front of it.
-fn effect(case: &Case) -> Effect {
-    let of_l1 = case
+fn effect(launch: &ModeledLaunch) -> Effect {
+    let of_l1 = launch
         .get(ALL)
-        .zip(case.get("memory_l1_tag_requests_global"))
+        .zip(launch.get("memory_l1_tag_requests_global"))
         .filter(|&(shared, tags)| shared + tags > 0.0)
         .map(|(shared, tags)| shared / (shared + tags));
     let of_pipe = of_l1.or_else(|| {
-        let pipe = case.model.utilization(Term::L1Data).filter(|&busy| busy > 0.0)?;
-        Some((case.need(BUSY) / 100.0 / pipe).min(1.0))
+        let pipe = launch.model.utilization(Term::L1Data).filter(|&busy| busy > 0.0)?;
+        Some((launch.need(BUSY) / 100.0 / pipe).min(1.0))
     });
     // Without conflicts an access is one wavefront, so the wavefronts are the unit's instructions.
-    let of_lsu = case
-        .model
-        .utilization(Term::Lsu)
-        .filter(|&busy| busy > 0.0)
-        .map(|busy| (case.need(BUSY) * (1.0 - conflict_share(case)) / 100.0 / busy).min(1.0));
+    let of_lsu =
+        launch.model.utilization(Term::Lsu).filter(|&busy| busy > 0.0).map(|busy| {
+            (launch.need(BUSY) * (1.0 - conflict_share(launch)) / 100.0 / busy).min(1.0)
+        });
     let mut removed = Vec::new();
     // Conflicts stay: they are another fault, and go with it.
-    let needed = 1.0 - conflict_share(case);
+    let needed = 1.0 - conflict_share(launch);
     removed.extend(of_pipe.map(|share| (Term::L1Data, share * needed)));
     removed.extend(of_lsu.map(|share| (Term::Lsu, share)));
-    if let Some(share) = instruction_share(case) {
+    if let Some(share) = instruction_share(launch) {
         removed.push((Term::Issue, share));
         // A sweep's additions and comparisons go with it; an access alone does no arithmetic.
-        if other_share(case).is_some_and(|(share, _)| share >= OTHER) {
+        if other_share(launch).is_some_and(|(share, _)| share >= OTHER) {
             removed.extend([Term::Alu, Term::Fma].map(|term| (term, share)));
         }
     }
-    let sweeps = other_share(case).is_some_and(|(share, _)| share >= OTHER);
-    let stalls = StallReason::all().map(|reason| (reason, stall_share(case, reason, sweeps)));
+    let sweeps = other_share(launch).is_some_and(|(share, _)| share >= OTHER);
+    let stalls = StallReason::all().map(|reason| (reason, stall_share(launch, reason, sweeps)));
     let stalls = stalls.collect();
     Effect { removed, stalls, ..Effect::default() }
 }
@@ -235,8 +238,8 @@ fn effect(case: &Case) -> Effect {
 /// barriers and what waits for shared memory anywhere. Elsewhere the work on what was loaded stays:
 /// only the accesses' own stalls go, and what waits for them; the time model knows that warps at
 /// barriers wait for warps that do.
-fn stall_share(case: &Case, reason: StallReason, sweeps: bool) -> f64 {
-    let rows = if sweeps { &case.launch.lines } else { &case.launch.instructions };
+fn stall_share(launch: &ModeledLaunch, reason: StallReason, sweeps: bool) -> f64 {
+    let rows = if sweeps { &launch.profile.lines } else { &launch.profile.instructions };
     match reason {
         StallReason::LongScoreboard | StallReason::LgThrottle => 0.0,
         StallReason::ShortScoreboard | StallReason::MioThrottle => 1.0,
@@ -260,7 +263,7 @@ fn uses_shared(row: &SourceRow) -> bool {
 /// The share of executed instructions that go with the accesses. Where idle warps fill the pipe,
 /// that is the whole sweep: the lines that work on shared memory alone and the loops around the most
 /// frequent accesses. Elsewhere the loop's arithmetic is the work itself, and only the accesses go.
-fn instruction_share(case: &Case) -> Option<f64> {
+fn instruction_share(launch: &ModeledLaunch) -> Option<f64> {
     let alone = |row: &SourceRow| uses_shared(row) && row.counters.l2_sectors_global == 0.0;
     let share = |rows: &[SourceRow], goes: &dyn Fn(&SourceRow) -> bool| {
         let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
@@ -268,15 +271,15 @@ fn instruction_share(case: &Case) -> Option<f64> {
             rows.iter().filter(|row| goes(row)).map(|row| row.counters.inst_executed).sum();
         (all > 0.0).then(|| going / all)
     };
-    let idle = other_share(case).is_some_and(|(share, _)| share >= OTHER);
-    let instructions = &case.launch.instructions;
+    let idle = other_share(launch).is_some_and(|(share, _)| share >= OTHER);
+    let instructions = &launch.profile.instructions;
     match (idle, instructions.is_empty()) {
-        (true, true) => share(&case.launch.lines, &alone),
+        (true, true) => share(&launch.profile.lines, &alone),
         (false, true) => None,
         (false, false) => share(instructions, &alone),
         (true, false) => {
             let lines: Vec<Option<u32>> =
-                case.launch.lines.iter().filter(|row| alone(row)).map(|row| row.line).collect();
+                launch.profile.lines.iter().filter(|row| alone(row)).map(|row| row.line).collect();
             let loops = loop_counts(instructions);
             share(instructions, &|row| {
                 let counters = &row.counters;

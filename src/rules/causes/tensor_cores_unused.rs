@@ -1,10 +1,12 @@
 //! Matrix products on the plain pipes.
 
 use crate::device::{DeviceFacts, Quantity};
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::Family;
 use crate::sass::flow::slice;
 use crate::sass::questions::product::{Element, element, products};
@@ -42,6 +44,12 @@ so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nv
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
+    said_by_ncu: &[SaidByNcu::with(
+        "TileAnalysis",
+        &["tensor core"],
+        Acts::Units(&[Term::Fma, Term::Issue]),
+    )],
     explains: &[
         "math-pipe-throttle",
         "short-scoreboard-stalls",
@@ -50,18 +58,19 @@ so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nv
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let (listing, total) = (removal.listing, removal.mix.total);
     let on_tensor = removal.mix.family(Family::Tensor);
     let products = products(&listing);
     let element = products.iter().find_map(|index| element(listing.sass, index))?;
-    let factor = rate(&DeviceFacts::of_launch(case.launch), element)?;
+    let factor = rate(&DeviceFacts::of_launch(launch.profile), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
-    if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(case) {
+    if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(launch) {
         return None;
     }
     let beside = removal.beside(is_product);
@@ -75,12 +84,12 @@ fn check(case: &Case) -> Option<Draft> {
             removal.remove(index, 1.0);
         }
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
     let weight = |index: usize| if is_product(index) { listing.executed(index) } else { 0.0 };
-    let locations = locations(case, listing, weight, "multiply-adds of the product");
+    let locations = locations(launch, listing, weight, "multiply-adds of the product");
     let (words, call) = match element {
         Element::Half => ("16-bit floats", "wmma with __half or __nv_bfloat16 fragments"),
         Element::Double => ("doubles", "wmma with double fragments (8x8x4)"),
@@ -126,9 +135,9 @@ fn rate(facts: &DeviceFacts, element: Element) -> Option<f64> {
 
 /// True where DRAM or L2 is busier than every unit that the product keeps busy: a product of a matrix
 /// with few vectors, which tensor units do not make faster.
-fn hangs_on_memory(case: &Case) -> bool {
+fn hangs_on_memory(launch: &ModeledLaunch) -> bool {
     let busiest = |terms: &[Term]| {
-        terms.iter().filter_map(|&term| case.model.utilization(term)).fold(0.0, f64::max)
+        terms.iter().filter_map(|&term| launch.model.utilization(term)).fold(0.0, f64::max)
     };
     let inside = [Term::Issue, Term::Fma, Term::Fp64, Term::Alu, Term::L1Data, Term::Lsu];
     busiest(&[Term::Dram, Term::L2, Term::L2Requests]) > busiest(&inside)

@@ -4,9 +4,11 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
     evidence, few, lanes, resting,
 };
-use crate::evidence::subject::{WARP, place};
-use crate::evidence::thresholds::LANES_LIMIT;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::evidence::modeled_launch::{WARP, place};
+use crate::evidence::threshold::LANES_LIMIT;
+use crate::evidence::{Draft, ModeledLaunch};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -22,39 +24,41 @@ the branch depend on the warp instead of the lane, or compute both sides and sel
     section: "WarpStateStats",
     thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK],
+    said_by_ncu: &[SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS)],
     explains: &["issue-slots-underused", "fixed-latency-stalls", "instruction-cache-misses"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (active, at_work) = lanes(case);
-    let splits = case.get(UNIFORM).is_some_and(|uniform| uniform < UNIFORM_ENOUGH);
-    if !(few(active) || few(at_work) && splits) || resting(case) >= RESTING {
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (active, at_work) = lanes(launch);
+    let splits = launch.get(UNIFORM).is_some_and(|uniform| uniform < UNIFORM_ENOUGH);
+    if !(few(active) || few(at_work) && splits) || resting(launch) >= RESTING {
         return None;
     }
     let least = active.min(at_work);
     // Lines whose instructions miss most lanes, weighted by how often they run.
-    let locations = case.launch.top_lines(3, "lanes masked off", |counters| {
+    let locations = launch.profile.top_lines(3, "lanes masked off", |counters| {
         WARP * counters.inst_executed - counters.thread_inst_executed
     });
-    let uniform = case
+    let uniform = launch
         .get(UNIFORM)
         .map_or_else(String::new, |uniform| format!(" {uniform:.1}% of the branches are uniform."));
     Some(Draft {
         message: format!(
             "Of the 32 lanes of a warp {:.1} are active and {:.1} at work in an average \
              instruction: the others are on another path.{uniform}",
-            case.need(ACTIVE),
-            case.need(AT_WORK),
+            launch.need(ACTIVE),
+            launch.need(AT_WORK),
         ),
-        evidence: evidence(case),
+        evidence: evidence(launch),
         hint: format!(
             "Make the lanes of a warp agree at {}: group the work by branch, let the condition \
              depend on threadIdx / 32, or replace the branch by a selection.",
             place(&locations, "the branch whose condition varies from lane to lane"),
         ),
         locations,
-        effect: effect(case, least),
+        effect: effect(launch, least),
     })
 }
 

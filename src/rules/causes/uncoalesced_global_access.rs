@@ -1,11 +1,13 @@
 //! More sectors move between L1 and L2 than the warps' addresses need.
 
-use crate::evidence::subject::place;
+use crate::evidence::modeled_launch::place;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -48,6 +50,11 @@ through shared memory, or change the layout.",
                  ends of an array; ncu's own rule fires at any excess",
     }],
     needs: &[SECTORS, IDEAL],
+    said_by_ncu: &[
+        // Bytes of a sector that nobody uses.
+        SaidByNcu::any("MemoryCacheAccessPattern", Acts::MEMORY).unless(&["for local"]),
+        SaidByNcu::any("UncoalescedGlobalAccess", Acts::MEMORY),
+    ],
     explains: &[
         "lg-throttle",
         "long-scoreboard-stalls",
@@ -56,22 +63,23 @@ through shared memory, or change the layout.",
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
 /// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
 /// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
 const SHIFTED: f64 = 1.5;
 
-fn check(case: &Case) -> Option<Draft> {
-    let (sectors, ideal) = (case.need(SECTORS), case.need(IDEAL));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (sectors, ideal) = (launch.need(SECTORS), launch.need(IDEAL));
     let excess = sectors - ideal;
     if !(sectors > 0.0 && excess / sectors >= LEAST_EXCESS) {
         return None;
     }
-    let locations = case.launch.top_lines(3, "excess sectors", |line| {
+    let locations = launch.profile.top_lines(3, "excess sectors", |line| {
         line.l2_sectors_global - line.l2_sectors_global_ideal
     });
-    let at_line = locations.first().and_then(|location| case.row(location)).map(|row| {
+    let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
         let (sectors, ideal) =
             (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
         format!(
@@ -82,11 +90,11 @@ fn check(case: &Case) -> Option<Draft> {
             ratio(sectors, ideal),
         )
     });
-    let first = locations.first().and_then(|location| case.row(location));
+    let first = locations.first().and_then(|location| launch.row(location));
     let shifted = first.is_some_and(|row| {
         row.counters.l2_sectors_global < SHIFTED * row.counters.l2_sectors_global_ideal
     });
-    let (effect, payer) = cost(case, sectors, ideal);
+    let (effect, payer) = cost(launch, sectors, ideal);
     Some(Draft {
         message: format!(
             "Global accesses ask for {} sectors where their addresses need {} ({}): {} ({}) are \
@@ -135,11 +143,11 @@ fn ratio(actual: f64, ideal: f64) -> String {
 }
 
 /// What goes with the excess, and a sentence on who pays for it now.
-fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
+fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
     let mut removed = Vec::new();
     let mut payers = Vec::new();
     let mut tag_share = 0.0_f64;
-    if let Some((share, tags, needed)) = l1_share(case, ideal) {
+    if let Some((share, tags, needed)) = l1_share(launch, ideal) {
         tag_share = (1.0 - needed / tags.max(1.0)).clamp(0.0, 1.0);
         removed.push((Term::L1Data, share));
         if share > 0.0 {
@@ -152,14 +160,14 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         }
     }
     // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
-    let from_l1 = case.get("lts__t_sectors_srcunit_tex.sum");
+    let from_l1 = launch.get("lts__t_sectors_srcunit_tex.sum");
     let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
     if l2_share > 0.0 {
         // Sectors that cross between the halves of L2 go with those that L1 asks for.
         removed.push((Term::L2, l2_share));
         // DRAM moves excess at least where it moves more than all addresses need; what lies below
         // that may as well be data fetched once, its excess hits in L2.
-        let moved = case.get("dram__bytes_read.sum").zip(case.get("dram__bytes_write.sum"));
+        let moved = launch.get("dram__bytes_read.sum").zip(launch.get("dram__bytes_write.sum"));
         let dram_share = moved
             .map(|(read, written)| read + written)
             .filter(|&moved| moved > 0.0)
@@ -167,7 +175,7 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         removed.push((Term::Dram, dram_share));
     }
     // A dense request brings its sectors four at a time.
-    let requests = case.get(REQUESTS).filter(|&requests| requests > 0.0);
+    let requests = launch.get(REQUESTS).filter(|&requests| requests > 0.0);
     let request_share = requests
         .map(|requests| (1.0 - ideal / SECTORS_PER_LINE / requests).clamp(0.0, 1.0))
         .filter(|_| l2_share >= LEAST_EXCESS)
@@ -185,7 +193,11 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
     };
     (
-        Effect { removed, stalls: stalls(case, request_share.max(tag_share)), ..Effect::default() },
+        Effect {
+            removed,
+            stalls: stalls(launch, request_share.max(tag_share)),
+            ..Effect::default()
+        },
         payer,
     )
 }
@@ -194,7 +206,7 @@ fn cost(case: &Case, sectors: f64, ideal: f64) -> (Effect, String) {
 /// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
 /// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
 /// busy with the look-ups of others, through which all of them go in turn.
-fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
+fn stalls(launch: &ModeledLaunch, goes: f64) -> Vec<(StallReason, f64)> {
     if goes <= 0.0 {
         return Vec::new();
     }
@@ -203,7 +215,7 @@ fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
             (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
         sectors > ideal * (1.0 + LEAST_EXCESS)
     };
-    let waits = match case.launch.listing() {
+    let waits = match launch.profile.listing() {
         Some(listing) => {
             let waits = listing.blame(StallReason::LongScoreboard);
             let all: f64 = waits.iter().map(|wait| wait.samples).sum();
@@ -211,9 +223,9 @@ fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
             let theirs: f64 = theirs.map(|wait| wait.samples).sum();
             if all > 0.0 { theirs / all } else { 0.0 }
         }
-        None => case.stall_on(StallReason::LongScoreboard, excess),
+        None => launch.stall_on(StallReason::LongScoreboard, excess),
     };
-    let queue = case.model.utilization(Term::L1Data).unwrap_or(0.0);
+    let queue = launch.model.utilization(Term::L1Data).unwrap_or(0.0);
     vec![
         (StallReason::LongScoreboard, goes * (waits + (1.0 - waits) * queue)),
         (StallReason::LgThrottle, goes),
@@ -224,18 +236,18 @@ fn stalls(case: &Case, goes: f64) -> Vec<(StallReason, f64)> {
 /// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups
 /// now, and those needed. The pipe takes a wavefront for every line that a request touches, and
 /// every shared-memory wavefront.
-fn l1_share(case: &Case, ideal_sectors: f64) -> Option<(f64, f64, f64)> {
-    let launch = case.launch;
+fn l1_share(launch: &ModeledLaunch, ideal_sectors: f64) -> Option<(f64, f64, f64)> {
+    let launch = launch.profile;
     let rows: &[SourceRow] =
         if launch.instructions.is_empty() { &launch.lines } else { &launch.instructions };
     let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
     let (tags, needed) = if by_row > 0.0 {
         (by_row, rows.iter().map(needed_tags).sum::<f64>())
     } else {
-        let tags = case.get(TAGS)?;
+        let tags = launch.get(TAGS)?;
         (tags, (ideal_sectors / SECTORS_PER_LINE).min(tags))
     };
-    let all = tags + case.get(SHARED).unwrap_or(0.0);
+    let all = tags + launch.get(SHARED).unwrap_or(0.0);
     (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
 }
 

@@ -1,9 +1,11 @@
 //! Double-precision work in a single-precision kernel.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::Family;
 use crate::sass::questions::doubles;
 use crate::term::Term;
@@ -24,6 +26,16 @@ powf; where a sum is kept in double for its accuracy, leave it or use a compensa
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
+    said_by_ncu: &[
+        // A full pipe is a fault only where its work could be done by another one.
+        SaidByNcu::with(
+            "HighPipeUtilization",
+            &["fp64 is the highest"],
+            Acts::Units(&[Term::Fp64]),
+        ),
+        SaidByNcu::with("SOLFPRoofline", &["fp64"], Acts::Units(&[Term::Fp64])),
+    ],
     explains: &[
         "math-pipe-throttle",
         "short-scoreboard-stalls",
@@ -32,10 +44,11 @@ powf; where a sum is kept in double for its accuracy, leave it or use a compensa
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let (mut doubles, mut conversions) = (0.0, 0.0);
     for index in doubles::strays(&listing).iter() {
@@ -54,11 +67,11 @@ fn check(case: &Case) -> Option<Draft> {
     if doubles <= 0.0 {
         return None;
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
-    let locations = removal.locations(case, "double-precision instructions");
+    let locations = removal.locations(launch, "double-precision instructions");
     let total = removal.mix.total;
     Some(Draft {
         message: format!(
@@ -127,6 +140,6 @@ mod tests {
         assert_eq!(check(&RULE, &launch), None);
         launch.instructions.clear();
         assert_eq!(check(&RULE, &launch.clone()), None, "no SASS, no guess");
-        assert_eq!(crate::rules::missing(&RULE, &launch), [crate::rules::SASS_PAGE]);
+        assert_eq!(RULE.missing(&launch), [crate::rules::SASS_PAGE]);
     }
 }

@@ -1,13 +1,16 @@
 //! A multiplication and an addition where one instruction would do both.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
 use crate::sass::{Entry, Listing, Marks, Operation};
+use crate::term::Term;
 use crate::text::{count, percent};
 
 /// The rule.
@@ -24,12 +27,18 @@ rounds once instead of twice, so results change in the last bit, mostly for the 
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
+    said_by_ncu: &[
+        SaidByNcu::with("FPInstructions", &["fp64"], Acts::Units(&[Term::Fp64, Term::Issue])),
+        SaidByNcu::any("FPInstructions", Acts::Units(&[Term::Fma, Term::Issue])).unless(&["fp64"]),
+    ],
     explains: &["math-pipe-throttle", "fixed-latency-stalls", "issue-slots-underused"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let mut pairs = 0.0;
     for index in products(removal.listing) {
         removal.remove(index, 1.0);
@@ -38,11 +47,11 @@ fn check(case: &Case) -> Option<Draft> {
     if pairs <= 0.0 {
         return None;
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
-    let locations = removal.locations(case, "separate multiplications");
+    let locations = removal.locations(launch, "separate multiplications");
     let total = removal.mix.total;
     Some(Draft {
         message: format!(

@@ -1,9 +1,10 @@
 //! 16-bit arithmetic one value at a time.
 
+use crate::evidence::modeled_launch::place;
 use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
-use crate::evidence::subject::place;
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Operation};
 use crate::term::Term;
@@ -30,6 +31,7 @@ __hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the in
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
     explains: &[
         "math-pipe-throttle",
         "fixed-latency-stalls",
@@ -38,10 +40,11 @@ __hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the in
         "issue-slots-underused",
     ],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut removal = Removal::new(case)?;
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
     let scalar = removal.mix.family(Family::HalfScalar);
     if scalar <= 0.0 {
         return None;
@@ -66,13 +69,17 @@ fn check(case: &Case) -> Option<Draft> {
             removal.relieve(Term::Fma, ON_TENSOR_PIPE * packed);
         }
     }
-    let effect = removal.effect(case);
-    if !matters(case, &effect) {
+    let effect = removal.effect(launch);
+    if !matters(launch, &effect) {
         return None;
     }
     let weight = |index: usize| f64::from(u8::from(is_scalar(index))) * listing.executed(index);
-    let locations =
-        crate::evidence::opcodes::locations(case, listing, weight, "unpacked 16-bit instructions");
+    let locations = crate::evidence::opcodes::locations(
+        launch,
+        listing,
+        weight,
+        "unpacked 16-bit instructions",
+    );
     let packed = removal.mix.family(Family::HalfPacked);
     Some(Draft {
         message: format!(

@@ -1,9 +1,11 @@
 //! Some SMs work much longer than others.
 
-use crate::evidence::thresholds::{NOISE, NOISE_SOURCE};
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule, Threshold};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 use crate::text::percent;
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -27,19 +29,24 @@ long blocks, start them first, or let blocks fetch work from a counter.",
         source: NOISE_SOURCE,
     }],
     needs: &[AVERAGE, MOST],
+    said_by_ncu: &[
+        // Which L2 slices and memory channels are busy follows from the addresses.
+        SaidByNcu::any("WorkloadImbalance", Acts::Idle).unless(&["l2 slices", "dram"]),
+    ],
     explains: &["issue-slots-underused", "barrier-stalls"],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (average, most) = (case.need(AVERAGE), case.need(MOST));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (average, most) = (launch.need(AVERAGE), launch.need(MOST));
     let gap = 1.0 - average / most;
     // An uneven last wave of equal blocks accounts for 1 - waves / whole waves of the gap.
-    let (in_waves, tail) = case.waves().map_or((true, 0.0), |waves| {
+    let (in_waves, tail) = launch.waves().map_or((true, 0.0), |waves| {
         // Below a wave every SM still has a block where there are enough of them.
-        let enough = case
+        let enough = launch
             .get("launch__grid_size")
-            .zip(case.get("launch__sm_count"))
+            .zip(launch.get("launch__sm_count"))
             .is_some_and(|(blocks, sms)| blocks >= sms);
         let tail = if waves >= 1.0 { 1.0 - waves / waves.ceil() } else { 0.0 };
         (waves >= 1.0 || enough, tail)

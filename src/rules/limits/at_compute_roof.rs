@@ -1,6 +1,6 @@
 //! The arithmetic's limit is reached.
 
-use crate::evidence::thresholds::ROOF_LIMIT;
+use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
 use crate::rules::{Kind, Rule};
 
@@ -20,13 +20,15 @@ same work faster (tensor cores, a narrower type).",
     section: "ComputeWorkloadAnalysis",
     thresholds: &[ROOF_LIMIT],
     needs: &[BUSY],
+    bound: Some(Bound::Compute),
     explains: &[
         "math-pipe-throttle",
         "fixed-latency-stalls",
         "instruction-cache-misses",
         "issue-slots-underused",
     ],
-    check: |case| crate::evidence::roof::check(case, Bound::Compute),
+    check: |launch| crate::evidence::roof::check(launch, Bound::Compute),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The memory's limit is reached.
 
-use crate::evidence::thresholds::ROOF_LIMIT;
+use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
 use crate::rules::{Kind, Rule};
 
@@ -20,8 +20,10 @@ its own estimate. To be told to stop is advice too.",
     section: "SpeedOfLight",
     thresholds: &[ROOF_LIMIT],
     needs: &[DRAM],
+    bound: Some(Bound::Memory),
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
-    check: |case| crate::evidence::roof::check(case, Bound::Memory),
+    check: |launch| crate::evidence::roof::check(launch, Bound::Memory),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! Warps wait for each other at barriers.
 
-use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::Threshold;
+use crate::evidence::stalls::Stall;
+use crate::evidence::threshold::{
+    ISSUE, LATENCY, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT, STALL_SHARE_LIMIT,
+};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -13,6 +17,10 @@ See whether the barrier at {place} can go: exchange within a warp by shuffles, o
 warp an equal share of the work before it.",
     otherwise: "the most frequent __syncthreads()",
 };
+
+/// The share of the waits at barriers that is for code which at most half of the warps run, from which
+/// the barriers have a cause of their own.
+const FOR_FEW: f64 = 0.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -25,10 +33,24 @@ that warps of a block have uneven work between barriers, or that barriers are fr
 for the work in front of the barrier first: its slowest warp sets the pace. Smaller blocks, \
 warp-level primitives instead of block-wide steps, or fewer barriers help.",
     section: "WarpStateStats",
-    thresholds: THRESHOLDS,
+    thresholds: &[
+        STALL_SHARE_LIMIT,
+        STALL_GAIN_LIMIT,
+        STALL_ISSUE_LIMIT,
+        Threshold {
+            what: "waits for code that few warps run, share from which only a cause that takes barriers \
+                   away explains them",
+            value: FOR_FEW,
+            unit: "",
+            source: "definition: the larger part",
+        },
+    ],
     needs: &["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY, ISSUE],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(&["cta barrier"], &[StallReason::Barrier])],
+    // Uneven work of a block's warps is no symptom of what makes all warps slow.
+    has_own_cause: |model| model.barriers_for_few() >= FOR_FEW,
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

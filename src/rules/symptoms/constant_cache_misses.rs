@@ -1,8 +1,9 @@
 //! Warps wait for constants.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -26,8 +27,9 @@ varies.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio", LATENCY, ISSUE],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(&["immediate constant"], &[StallReason::ImcMiss])],
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

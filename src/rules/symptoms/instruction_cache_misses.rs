@@ -1,8 +1,9 @@
 //! Warps wait for instructions.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -28,8 +29,9 @@ much-branching code and very short kernels show it.",
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(&["fetch an instruction"], &[StallReason::NoInstruction])],
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The schedulers idle, and no sharper rule explains it.
 
-use crate::evidence::thresholds::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT};
+use crate::evidence::threshold::{ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT};
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 
 const MOST: &str = "smsp__warps_active.avg.peak_sustained";
 const ACTIVE: &str = "smsp__warps_active.avg.per_cycle_active";
@@ -22,16 +24,18 @@ idle schedulers. The stall rules say what the warps wait for, and the causes say
     section: "SchedulerStats",
     thresholds: &[ISSUE_LOW_LIMIT],
     needs: &[ISSUE, ACTIVE, ELIGIBLE],
-    explains: &[],
+    said_by_ncu: &[SaidByNcu::any("IssueSlotUtilization", Acts::Latency)],
     check,
+    ..Rule::DEFAULT
 };
 
-fn check(case: &Case) -> Option<Draft> {
-    let (issue, active, eligible) = (case.need(ISSUE), case.need(ACTIVE), case.need(ELIGIBLE));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let (issue, active, eligible) =
+        (launch.need(ISSUE), launch.need(ACTIVE), launch.need(ELIGIBLE));
     if !(issue > 0.0 && issue < ISSUE_LOW) {
         return None;
     }
-    let most = case.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
+    let most = launch.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
     Some(Draft {
         message: format!(
             "A scheduler issues one instruction every {:.1} cycles; it has {active:.2} active{most} and \
@@ -43,7 +47,7 @@ fn check(case: &Case) -> Option<Draft> {
             Evidence::new(ACTIVE, active, "warp"),
             Evidence::new(ELIGIBLE, eligible, "warp"),
         ],
-        locations: case.stalled_lines(&WAITS, "stall samples"),
+        locations: launch.stalled_lines(&WAITS, "stall samples"),
         hint: "Shorten what the warps wait for most (see their stall reasons), or keep more warps \
                ready: more blocks, or more independent instructions in each thread."
             .to_owned(),

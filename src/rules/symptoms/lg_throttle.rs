@@ -1,9 +1,11 @@
 //! The queue for local and global memory instructions is full.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::metric::stall::StallReason;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::SaidByNcu;
+use crate::rules::{Kind, Rule};
 use crate::text::{count, percent};
 
 const STALL: Stall = Stall {
@@ -32,8 +34,9 @@ split between the two.",
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
+    said_by_ncu: &[SaidByNcu::stall(&["local and global", "queue"], &[StallReason::LgThrottle])],
     check,
+    ..Rule::DEFAULT
 };
 
 const GLOBAL: [&str; 2] = [
@@ -45,17 +48,17 @@ const LOCAL: [&str; 2] = [
     "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
 ];
 
-fn check(case: &Case) -> Option<Draft> {
-    let mut draft = crate::evidence::stalls::check(case, &STALL)?;
-    draft.message.push_str(&split(case));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut draft = crate::evidence::stalls::check(launch, &STALL)?;
+    draft.message.push_str(&split(launch));
     Some(draft)
 }
 
 /// How the queue's requests split between global and local memory; empty where that was not
 /// collected.
-fn split(case: &Case) -> String {
+fn split(launch: &ModeledLaunch) -> String {
     let sum = |names: [&str; 2]| {
-        let known: Vec<f64> = names.iter().filter_map(|name| case.get(name)).collect();
+        let known: Vec<f64> = names.iter().filter_map(|name| launch.get(name)).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>())
     };
     match (sum(GLOBAL), sum(LOCAL)) {

@@ -1,8 +1,9 @@
 //! Warps wait for data from L1, L2 or device memory.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -30,8 +31,10 @@ flight, more warps, or fewer cache misses hide or shorten the wait.",
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(&["scoreboard", "l1tex"], &[StallReason::LongScoreboard])
+        .unless(&["not to l1tex"])],
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

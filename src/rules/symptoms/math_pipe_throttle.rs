@@ -1,10 +1,12 @@
 //! A math pipe is oversubscribed.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Case, Draft, Kind, Rule};
+use crate::rules::said_by_ncu::{Acts, SaidByNcu};
+use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::MathPipeThrottle,
@@ -30,15 +32,19 @@ limit, or that its instructions come in bursts. Use cheaper instructions, or oth
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
+    said_by_ncu: &[
+        SaidByNcu::stall(&["execution pipe"], &[StallReason::MathPipeThrottle]),
+        SaidByNcu::any("SlowPipeLimiter", Acts::Waits(&[StallReason::MathPipeThrottle])),
+    ],
     check,
+    ..Rule::DEFAULT
 };
 
 /// A pipe that is busy a share U of the time is found busy with that probability: so much of the wait
 /// is for work that has to be done, and stays.
-fn check(case: &Case) -> Option<Draft> {
-    let mut draft = crate::evidence::stalls::check(case, &STALL)?;
-    let busiest = case.model.busiest().filter(|(term, _)| term.waits().contains(&STALL.reason));
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut draft = crate::evidence::stalls::check(launch, &STALL)?;
+    let busiest = launch.model.busiest().filter(|(term, _)| term.waits().contains(&STALL.reason));
     let goes = 1.0 - busiest.map_or(0.0, |(_, busy)| busy);
     draft.effect = Effect { stalls: vec![(STALL.reason, goes)], ..Effect::default() };
     Some(draft)

@@ -1,8 +1,9 @@
 //! The queue for shared memory and special functions is full.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -30,8 +31,10 @@ the demand on the shared-memory pipe or on the special-function unit.",
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(&["mio", "instruction queue"], &[StallReason::MioThrottle])
+        .unless(&["local and global"])],
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Warps wait for shared memory or special functions.
 
 use crate::evidence::stalls::{Stall, THRESHOLDS};
-use crate::evidence::thresholds::{ISSUE, LATENCY};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
+use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
@@ -29,8 +30,12 @@ under way. Bank conflicts lengthen the wait, dense traffic on the shared-memory 
         LATENCY,
         ISSUE,
     ],
-    explains: &[],
-    check: |case| crate::evidence::stalls::check(case, &STALL),
+    said_by_ncu: &[SaidByNcu::stall(
+        &["scoreboard", "not to l1tex"],
+        &[StallReason::ShortScoreboard],
+    )],
+    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    ..Rule::DEFAULT
 };
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What a rule looks at: a launch, its time model, and the questions that several rules ask.
+//! What a rule looks at: a launch as it was profiled, its time model, and the questions that several
+//! rules ask of both.
 
 use crate::export::SourceRow;
 use crate::finding::Location;
@@ -6,38 +7,38 @@ use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::model::Model;
 
-/// One launch under examination.
+/// A launch beside its time model.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
-    /// The launch.
-    pub launch: &'a Launch,
+pub struct ModeledLaunch<'a> {
+    /// What the profile holds of it.
+    pub profile: &'a Launch,
     /// Its time model.
     pub model: &'a Model,
 }
 
-impl<'a> Case<'a> {
+impl<'a> ModeledLaunch<'a> {
     /// A metric that stands in the rule's `needs`; NaN, which no comparison passes, if it is absent.
     #[must_use]
     pub fn need(&self, name: &str) -> f64 {
-        self.launch.get(name).unwrap_or(f64::NAN)
+        self.profile.get(name).unwrap_or(f64::NAN)
     }
 
     /// A metric that makes the finding sharper but may be absent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.launch.get(name)
+        self.profile.get(name)
     }
 
     /// Stall cycles per issued instruction, 0 where the reason was not collected.
     #[must_use]
     pub fn stall(&self, reason: StallReason) -> f64 {
-        self.launch.stall(reason).unwrap_or(0.0)
+        self.profile.stall(reason).unwrap_or(0.0)
     }
 
     /// The source row that a location names.
     #[must_use]
     pub fn row(&self, location: &Location) -> Option<&'a SourceRow> {
-        self.launch.lines.iter().find(|row| {
+        self.profile.lines.iter().find(|row| {
             row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
         })
     }
@@ -48,7 +49,7 @@ impl<'a> Case<'a> {
     pub fn lines_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
         let mut lines: Vec<(&Option<String>, u32, f64)> = Vec::new();
         let mut total = 0.0;
-        for row in &self.launch.instructions {
+        for row in &self.profile.instructions {
             let (Some(line), value) = (row.line, counter(row)) else { continue };
             if value <= 0.0 {
                 continue;
@@ -64,7 +65,7 @@ impl<'a> Case<'a> {
             .into_iter()
             .map(|(file, line, value)| {
                 let text = self
-                    .launch
+                    .profile
                     .lines
                     .iter()
                     .find(|row| row.file == *file && row.line == Some(line));
@@ -84,7 +85,7 @@ impl<'a> Case<'a> {
     /// The lines with most samples of some stalls: at most three.
     #[must_use]
     pub fn stalled_lines(&self, reasons: &[StallReason], share_of: &str) -> Vec<Location> {
-        self.launch.top_lines(3, share_of, |counters| {
+        self.profile.top_lines(3, share_of, |counters| {
             reasons.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
         })
     }
@@ -94,8 +95,8 @@ impl<'a> Case<'a> {
     #[must_use]
     pub fn stall_on(&self, reason: StallReason, pick: impl Fn(&SourceRow) -> bool) -> f64 {
         let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
-        let all: f64 = self.launch.lines.iter().map(samples).sum();
-        let picked: f64 = self.launch.lines.iter().filter(|row| pick(row)).map(samples).sum();
+        let all: f64 = self.profile.lines.iter().map(samples).sum();
+        let picked: f64 = self.profile.lines.iter().filter(|row| pick(row)).map(samples).sum();
         if all > 0.0 { picked / all } else { 1.0 }
     }
 

@@ -1,7 +1,7 @@
 //! The command line: types, and what was meant where it can't be read.
 
 mod bench;
-mod collection;
+mod profiling;
 mod sweep;
 
 use std::ffi::OsString;
@@ -14,10 +14,10 @@ use clap::{Args, Parser, Subcommand};
 use crate::ladder::Tuning;
 use crate::report::Format;
 
-use collection::duration;
+use profiling::duration;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
-pub use collection::{Collect, Collection, DEFAULT_TIMEOUT};
+pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -69,7 +69,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
-    Launch(LaunchArgs),
+    Launch(LauncherArgs),
     /// Verifies, times and profiles one point; sweep runs this.
     #[command(name = "__point", hide = true)]
     Point(PointArgs),
@@ -131,7 +131,7 @@ pub struct StepArgs {
     pub time_only: bool,
     /// Profiling.
     #[command(flatten)]
-    pub collection: Collection,
+    pub profiling: ProfilingArgs,
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
@@ -157,7 +157,7 @@ pub struct RunArgs {
     pub cpu: bool,
     /// Profiling.
     #[command(flatten)]
-    pub collection: Collection,
+    pub profiling: ProfilingArgs,
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
@@ -183,7 +183,7 @@ pub struct ProfileArgs {
     pub baseline: Option<String>,
     /// Profiling.
     #[command(flatten)]
-    pub collection: Collection,
+    pub profiling: ProfilingArgs,
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
@@ -305,7 +305,7 @@ pub struct DoctorArgs {
 
 /// The hidden launcher.
 #[derive(Debug, Args)]
-pub struct LaunchArgs {
+pub struct LauncherArgs {
     /// Ladder and size.
     #[command(flatten)]
     pub problem: Problem,

@@ -2,7 +2,6 @@
 
 mod analyze;
 mod bench;
-mod collect;
 mod diff;
 mod doctor;
 mod explain;
@@ -10,21 +9,18 @@ mod ladder;
 mod launch;
 mod ledger;
 mod limiter;
-mod live;
-mod open;
-mod output;
 mod point;
 mod profile;
 mod run;
+mod shared;
 mod step;
 mod sweep;
-mod unused;
 
 use crate::cli::{Cli, Command};
 use crate::device;
 use crate::error::{ExitCode, Result};
 
-use output::Printer;
+use shared::printer::Printer;
 
 /// Runs the command line.
 ///

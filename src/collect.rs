@@ -1,3 +1,151 @@
-//! What ncu is to collect, as far as it depends on what rules need.
+//! Collecting a profile: a run of ncu and its pages, and a second run where the first leaves open what
+//! could matter most.
 
 pub mod second_run;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::export::csv::Pages;
+use crate::export::csv::raw::merge;
+use crate::frame::Launch;
+use crate::ncu::arguments::take_values;
+use crate::ncu::{self, CollectRequest, Level, Limits, Ncu, Selection};
+use crate::progress::Progress;
+use crate::{interrupt, text};
+
+use second_run::Further;
+
+/// What profiling gave: of one run, or of two runs of the same launches as one.
+pub struct Profiled {
+    /// The report of the first run; a second one's lies beside it.
+    pub report: PathBuf,
+    /// Replays of the launch that took most, over all runs.
+    pub passes: Option<u32>,
+    /// The pages; those of two runs are joined.
+    pub pages: Pages,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+}
+
+/// Collects a report and reads its pages back, with progress; for `auto` a second one where the first
+/// leaves something undecided.
+///
+/// # Errors
+/// What ncu's run comes to; see [`ncu::collect`] and [`ncu::import_pages`]. A second run that fails is
+/// only a notice, unless it was interrupted.
+pub fn collect(
+    ncu: &Ncu,
+    request: &CollectRequest,
+    timeout: Duration,
+    what: &str,
+    progress: &Progress,
+) -> Result<Profiled> {
+    let start = Instant::now();
+    let expected = request
+        .selection
+        .expected_passes()
+        .map_or_else(String::new, |passes| format!(", about {} a launch", passes_of(passes)));
+    progress.note(&format!("adoprof: profiling {what} with ncu {}{expected}", ncu.version));
+    let mut profiled = run(ncu, request, timeout, what, progress)?;
+    let mut passes =
+        profiled.passes.map_or_else(String::new, |passes| format!("{}, ", passes_of(passes)));
+    if request.selection == Selection::Level(Level::Auto)
+        && let Some(further) = further(&profiled.pages)
+    {
+        progress.note(&format!(
+            "adoprof: profiling {what} once more for {}: {}",
+            further.rules.join(", "),
+            text::count_of(further.metrics.len() as f64, "metric")
+        ));
+        let one = profiled.passes;
+        match second(ncu, request, &further, timeout, what, progress, &mut profiled) {
+            Ok(()) => {
+                if let (Some(one), Some(sum)) = (one, profiled.passes) {
+                    passes = format!("{one} + {} in two runs, ", passes_of(sum - one));
+                }
+            }
+            Err(error @ Error::Interrupted(_)) => return Err(error),
+            Err(error) => profiled.notices.push(format!(
+                "a second run for {} gave nothing: {error}",
+                further.rules.join(", ")
+            )),
+        }
+    }
+    progress
+        .note(&format!("adoprof: profiled {what}: {passes}{:.1} s", start.elapsed().as_secs_f64()));
+    Ok(profiled)
+}
+
+fn passes_of(passes: u32) -> String {
+    text::count_of(f64::from(passes), "pass")
+}
+
+/// What the first run leaves undecided. Pages that can't be read are the caller's to report.
+fn further(pages: &Pages) -> Option<Further> {
+    let export = pages.export(Path::new("")).ok()?;
+    second_run::further(&Launch::all(&export), |name| Level::Auto.collects(name))
+}
+
+/// Profiles the same launches again for some metrics, and adds those to the first run's page.
+fn second(
+    ncu: &Ncu,
+    request: &CollectRequest,
+    further: &Further,
+    timeout: Duration,
+    what: &str,
+    progress: &Progress,
+    profiled: &mut Profiled,
+) -> Result<()> {
+    let mut name = request.report.with_extension("").into_os_string();
+    name.push("-2");
+    // What else the user wanted collected the first run has collected.
+    let ncu_args = ["--metrics", "--section", "--set"]
+        .iter()
+        .fold(request.ncu_args.clone(), |words, option| take_values(&words, option).1);
+    let request = CollectRequest {
+        selection: Selection::Explicit {
+            sections: Vec::new(),
+            metrics: further.metrics.iter().map(|&metric| metric.to_owned()).collect(),
+        },
+        report: PathBuf::from(name),
+        section_folder: None,
+        ncu_args,
+        ..request.clone()
+    };
+    let more = run(ncu, &request, timeout, what, progress)?;
+    profiled.pages.raw = merge(&profiled.pages.raw, &more.pages.raw)?;
+    profiled.passes = profiled.passes.zip(more.passes).map(|(one, two)| one + two);
+    Ok(())
+}
+
+/// One run of ncu, and its pages.
+fn run(
+    ncu: &Ncu,
+    request: &CollectRequest,
+    timeout: Duration,
+    what: &str,
+    progress: &Progress,
+) -> Result<Profiled> {
+    progress.stage(format!("profiling {what}"));
+    let interrupted = interrupt::flag();
+    let limits = Limits { timeout: Some(timeout), interrupted: &interrupted };
+    let mut log = String::new();
+    let mut watch = |step: &ncu::Progress| {
+        progress.stage(format!("profiling {}: {}%", text::printable(&step.kernel), step.percent));
+    };
+    let command = ncu::profile(ncu, request);
+    let collected = ncu::collect_logged(&command, limits, &mut watch, &mut log);
+    if progress.verbose() {
+        for line in log.lines() {
+            progress.note(&format!("  {}", text::printable(line)));
+        }
+    }
+    let collected = collected?;
+    progress.stage("exporting the report");
+    let (pages, more) = ncu::import_pages(ncu, &collected.report, limits)?;
+    let mut notices = collected.notices;
+    notices.extend(more);
+    Ok(Profiled { report: collected.report, passes: collected.passes, pages, notices })
+}

@@ -20,7 +20,7 @@ pub mod version;
 pub use command::{CollectRequest, NcuCommand, Page, Scope, import, profile};
 pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::{Ncu, locate};
-pub use pages::{Pages, import_pages};
+pub use pages::import_pages;
 pub use process::Limits;
 pub use progress::Progress;
 pub use run::{Collected, collect, collect_logged};

@@ -18,7 +18,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::export::Export;
+use crate::export::csv::Pages;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
 pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
@@ -30,17 +30,6 @@ pub const META_FILE: &str = "profile.json";
 /// The kept report.
 pub const REPORT_FILE: &str = "report.ncu-rep";
 
-/// ncu's three pages as text; an absent page is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pages {
-    /// `--page raw`.
-    pub raw: String,
-    /// `--page details`.
-    pub details: String,
-    /// `--page source`, the view with CUDA and SASS.
-    pub source: String,
-}
-
 /// A saved profile, read.
 #[derive(Debug, Clone)]
 pub struct Saved {
@@ -48,32 +37,6 @@ pub struct Saved {
     pub meta: Meta,
     /// ncu's pages.
     pub pages: Pages,
-}
-
-impl Pages {
-    /// File stem and text of each page.
-    fn named(&self) -> [(&'static str, &str); 3] {
-        [("raw", &self.raw), ("details", &self.details), ("source", &self.source)]
-    }
-
-    /// The pages as one export.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where a page can't be read; `name` stands for the profile in the message.
-    pub fn export(&self, name: &Path) -> Result<Export> {
-        let files: Vec<(PathBuf, &[u8])> = self
-            .named()
-            .into_iter()
-            .filter(|(_, text)| !text.is_empty())
-            .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes()))
-            .collect();
-        // A run whose counters were forbidden has its timing and no pages.
-        if files.is_empty() {
-            Ok(Export::default())
-        } else {
-            crate::export::csv::pages::read(&files)
-        }
-    }
 }
 
 /// True where a directory is a saved profile.

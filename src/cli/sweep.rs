@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Collect, Output, Problem, duration, tuning};
+use super::{Output, Problem, duration, tuning};
 use crate::ladder::Tuning;
+use crate::ncu::Level;
 
 /// `adoprof sweep`.
 #[derive(Debug, Args)]
@@ -49,8 +50,8 @@ pub struct SweepArgs {
     #[arg(long)]
     pub profile: bool,
     /// How much to collect with --profile; quick is enough to see what moves.
-    #[arg(long, value_enum, default_value_t = Collect::Quick, requires = "profile")]
-    pub collect: Collect,
+    #[arg(long, value_enum, default_value_t = Level::Quick, requires = "profile")]
+    pub collect: Level,
     /// Run every point again, whatever the file holds.
     #[arg(long)]
     pub fresh: bool,
@@ -102,6 +103,6 @@ pub struct PointArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
     /// How much to collect.
-    #[arg(long, value_enum, default_value_t = Collect::Quick)]
-    pub collect: Collect,
+    #[arg(long, value_enum, default_value_t = Level::Quick)]
+    pub collect: Level,
 }

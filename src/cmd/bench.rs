@@ -1,6 +1,6 @@
 //! `adoprof bench`: planted faults and the ladders' transitions, from the shipped recordings.
 
-use super::output::Printer;
+use super::shared::printer::Printer;
 use crate::bench::{self, FaultSet, Recordings};
 use crate::cli::BenchArgs;
 use crate::error::{Error, ExitCode, Result};

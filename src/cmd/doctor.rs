@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::Printer;
+use super::shared::printer::Printer;
 use crate::cli::DoctorArgs;
 use crate::doctor::{self, DeviceProbe};
 use crate::error::{ExitCode, Result};

@@ -1,6 +1,6 @@
 //! `adoprof explain`: the rules.
 
-use super::output::Printer;
+use super::shared::printer::Printer;
 use crate::cli::ExplainArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::{explain, rules};

@@ -1,6 +1,6 @@
 //! `adoprof ladder`: the ladders and their steps.
 
-use super::output::Printer;
+use super::shared::printer::Printer;
 use crate::cli::{LadderArgs, LadderCommand};
 use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;

@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
-use crate::cli::LaunchArgs;
+use crate::cli::LauncherArgs;
 use crate::error::{ExitCode, Result};
 use crate::ladder::{Ladder, parse_overrides};
 use crate::launch::{Device, Prepared};
 use crate::timed_run;
 
-pub fn run(args: &LaunchArgs) -> Result<ExitCode> {
+pub fn run(args: &LauncherArgs) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;

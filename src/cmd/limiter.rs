@@ -1,13 +1,14 @@
 //! `adoprof limiter`: which resource limits a step, by timing variants of it.
 
 mod counts;
-mod live;
+mod variants;
 mod yardstick;
 
 use std::path::Path;
 
-use super::output::Printer;
-use super::{step, unused};
+use super::shared::chosen_step::{ChosenStep, split};
+use super::shared::ignored_options;
+use super::shared::printer::Printer;
 use crate::cli::LimiterArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
@@ -18,14 +19,14 @@ use crate::store;
 
 pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("a limiter run")?;
-    let (ladder_argument, name) = step::split(&args.kernel, &args.problem.ladder);
+    let (ladder_argument, name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(name)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
     let document = if args.origin.recorded {
         let document = recorded(&ladder, step)?;
         let has_counts = document.variants.iter().any(|variant| variant.accesses.is_some());
-        unused::on_recorded_limiter(args, has_counts, printer);
+        ignored_options::on_recorded_limiter(args, has_counts, printer);
         if ladder.size(step, &size)? != document.step.size {
             return Err(Error::Usage(format!(
                 "{}/{name} was recorded at {} only; leave --size out, or run it on a GPU",
@@ -44,8 +45,8 @@ pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
             return Err(no_device(&ladder, step));
         }
         let device = Device::open(args.device)?;
-        let request = live::Request { ladder: &ladder, ladder_argument, step, size: &size, args };
-        live::run(&device, &request, printer)?
+        let chosen = ChosenStep { ladder: &ladder, ladder_argument, step, size: &size };
+        variants::run(&device, &chosen, args, printer)?
     };
     if let Some(path) = &args.output {
         save(&document, path)?;

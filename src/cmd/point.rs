@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::output::Printer;
-use super::{collect, live};
-use crate::cli::{Collection, PointArgs};
+use super::shared::chosen_step::ChosenStep;
+use super::shared::live_step::{collect_step, environment, request_for};
+use super::shared::printer::Printer;
+use super::shared::profiling;
+use crate::cli::{PointArgs, ProfilingArgs};
+use crate::collect::Profiled;
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::Launch;
 use crate::ladder::{Ladder, parse_overrides};
-use crate::launch::{Device, Prepared, place_source};
+use crate::launch::{Device, Prepared};
 use crate::metric::CATALOGUE;
 use crate::ncu;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::store::{META_SCHEMA, Meta, Pages, Saved, Target};
+use crate::store::{META_SCHEMA, Meta, Saved, Target};
 use crate::sweep::PointReport;
 use crate::sweep::correlation::is_sum;
 use crate::timed_run;
@@ -39,19 +42,14 @@ pub fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
         notices: plan.notices.clone(),
     };
     if let Some(folder) = &args.profile {
-        let collection = collection(args);
-        let request = live::Request {
+        let chosen = ChosenStep {
             ladder: &ladder,
             ladder_argument: &args.problem.ladder,
             step: ladder.step(&args.kernel)?,
             size: &size,
-            collection: &collection,
-            cpu: false,
-            time_only: false,
-            output: None,
         };
         // The point stands without its profile.
-        match profiled(&device, &plan, info, &request, args, folder, &progress) {
+        match profiled(&device, &plan, info, &chosen, args, folder, &progress) {
             Ok(metrics) => {
                 report.metrics = metrics;
                 report.saved = Some(folder.display().to_string());
@@ -83,8 +81,8 @@ fn measured(
     timed_run::verify_and_time(device, &mut prepared, &inputs, uploading, &options, progress)
 }
 
-fn collection(args: &PointArgs) -> Collection {
-    Collection {
+fn profiling_args(args: &PointArgs) -> ProfilingArgs {
+    ProfilingArgs {
         device: args.device,
         ncu: args.ncu.clone(),
         ncu_args: args.ncu_args.clone(),
@@ -102,27 +100,23 @@ fn profiled(
     device: &Device,
     plan: &Plan,
     info: StepInfo,
-    request: &live::Request,
+    chosen: &ChosenStep,
     args: &PointArgs,
     folder: &Path,
     progress: &Progress,
 ) -> Result<BTreeMap<String, f64>> {
     let ncu = ncu::locate(args.ncu.as_deref())?;
     let target = Target::new(folder)?;
-    let mut collection = live::request_for(request, target.staging().join("report"))?;
+    let profiling = profiling_args(args);
+    let mut request = request_for(chosen, &profiling, target.staging().join("report"))?;
     let tuning = serde_json::to_string(&args.tuning)
         .map_err(|e| Error::Environment(format!("the settings cannot be passed on: {e}")))?;
-    collection.program_args.extend(["--tuning".into(), tuning.clone().into()]);
-    let _sections = collect::complete(&mut collection, request.collection)?;
-    let what = format!("{}/{}", plan.ladder, plan.step);
-    let collect::Gathered { report, passes, pages, notices } =
-        collect::collect(&ncu, &collection, request.collection, &what, progress)?;
-    let here = place_source(&plan.source)?;
-    let named = |page: String| page.replace(&*here.to_string_lossy(), &plan.source.name);
-    let pages =
-        Pages { raw: named(pages.raw), details: named(pages.details), source: named(pages.source) };
+    request.program_args.extend(["--tuning".into(), tuning.clone().into()]);
+    let _sections = profiling::complete(&mut request, &profiling)?;
+    let Profiled { report, passes, pages, notices } =
+        collect_step(&ncu, plan, &request, profiling.timeout, progress)?;
     let metrics = totals(&Launch::all(&pages.export(folder)?));
-    let mut environment = live::environment(device, request);
+    let mut environment = environment(device, chosen, &request.selection);
     environment.command = format!("{}, a point of a sweep with {tuning}", environment.command);
     environment.ncu = ncu.version.to_string();
     environment.passes = passes;

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::Printer;
-use super::{analyze, collect, diff, ledger, open, unused};
+use super::shared::diagnosed::{self, compare, kernel_filter};
+use super::shared::printer::Printer;
+use super::shared::{ignored_options, ledger, open, profiling};
 use crate::cli::ProfileArgs;
+use crate::collect::{self, Profiled};
 use crate::error::{ExitCode, Result};
 use crate::ncu::{self, CollectRequest};
 use crate::profile::Profile;
@@ -17,33 +19,33 @@ const PROGRAMS: &str = "programs";
 pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     if let Some(pattern) = &args.kernel {
-        analyze::kernel_filter(pattern)?;
+        kernel_filter(pattern)?;
     }
-    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
-    unused::ranking(&args.output, true, printer);
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    ignored_options::ranking(&args.output, true, printer);
     let name = program_name(args);
-    if args.collection.dry_run {
-        let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
-        let folder = args.collection.output.clone();
+    if args.profiling.dry_run {
+        let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
+        let folder = args.profiling.output.clone();
         let folder = folder
             .unwrap_or_else(|| Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>"));
         let report = folder.join(REPORT_FILE);
         let mut request = request(args, report.with_extension(""));
-        let _sections = collect::complete(&mut request, &args.collection)?;
-        collect::dry_run(&ncu, &request, &report, printer)?;
+        let _sections = profiling::complete(&mut request, &args.profiling)?;
+        profiling::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
-    let ncu = ncu::locate(args.collection.ncu.as_deref())?;
+    let ncu = ncu::locate(args.profiling.ncu.as_deref())?;
     let baseline = args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
-    let target = match &args.collection.output {
+    let target = match &args.profiling.output {
         Some(folder) => Target::new(folder)?,
         None => Target::default_for(PROGRAMS, &name)?,
     };
     let mut request = request(args, target.staging().join("report"));
-    let _sections = collect::complete(&mut request, &args.collection)?;
+    let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
-    let collect::Gathered { report, passes, pages, notices } =
-        collect::collect(&ncu, &request, &args.collection, &name, &progress)?;
+    let Profiled { report, passes, pages, notices } =
+        collect::collect(&ncu, &request, args.profiling.timeout, &name, &progress)?;
     drop(progress);
     let saved = Saved {
         meta: Meta {
@@ -53,7 +55,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
                 ncu: ncu.version.to_string(),
                 clock_control: "none".to_owned(),
                 cache_control: "all".to_owned(),
-                collected: collect::selection_name(&request.selection).to_owned(),
+                collected: request.selection.name().to_owned(),
                 passes,
                 command: format!("adoprof profile -- {name}"),
                 date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
@@ -68,7 +70,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let profile = Profile::from_saved(name.clone(), saved, Some(folder))?;
     let mut document = profile.diagnose(None);
     if let Some(base) = &baseline {
-        document.diff = Some(diff::compare(base, &profile)?);
+        document.diff = Some(compare(base, &profile)?);
     }
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     let given = ledger::Given {
@@ -79,7 +81,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     };
     ledger::keep(&given, printer);
     let document = ledger::corrected(document, calibration.as_ref(), None);
-    analyze::show(&document, args.output.format, printer)?;
+    diagnosed::show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
 }
 
@@ -95,7 +97,7 @@ fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
         .program
         .split_first()
         .map_or((PathBuf::new(), &[][..]), |(first, rest)| (PathBuf::from(first), rest));
-    let mut request = CollectRequest::new(collect::selection(&args.collection), report, program);
+    let mut request = CollectRequest::new(profiling::selection(&args.profiling), report, program);
     request.program_args = rest.to_vec();
     request.kernel.clone_from(&args.kernel);
     request.launch_skip = (args.launch_skip > 0).then_some(args.launch_skip);

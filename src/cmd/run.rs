@@ -1,7 +1,10 @@
 //! `adoprof run`: a ladder from its first step to its last.
 
-use super::output::Printer;
-use super::{collect, ledger, live, open, step, unused};
+use super::shared::chosen_step::{ChosenStep, is_live};
+use super::shared::ignored_options::{self, GivenOptions};
+use super::shared::live_step::{self, LiveStep};
+use super::shared::printer::Printer;
+use super::shared::{ledger, open, profiling};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
@@ -11,27 +14,24 @@ use crate::launch::{self, Device};
 use crate::report::render;
 
 pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
-    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
-    unused::ranking(&args.output, false, printer);
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    ignored_options::ranking(&args.output, false, printer);
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
     let steps: Vec<&Step> =
         ladder.steps().iter().filter(|step| !(args.main_only && step.is_side())).collect();
-    let asked = unused::Asked {
+    let given = GivenOptions {
         origin: &args.origin,
-        collection: &args.collection,
+        profiling: &args.profiling,
         time_only: false,
         cpu: args.cpu,
     };
-    if args.collection.dry_run {
-        unused::on_dry_run(asked, printer);
+    if args.profiling.dry_run {
+        ignored_options::on_dry_run(given, printer);
         return dry_run(args, &ladder, &size, &steps, printer);
     }
-    let device = if step::is_live(&args.origin) {
-        Some(Device::open(args.collection.device)?)
-    } else {
-        None
-    };
+    let device =
+        if is_live(&args.origin) { Some(Device::open(args.profiling.device)?) } else { None };
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents: Vec<Document> = Vec::new();
     let mut failures: Vec<Error> = Vec::new();
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         let has_cpu =
             |document: &Document| document.step.as_ref().is_some_and(|step| !step.cpu.is_empty());
         let cpu = args.cpu && !documents.iter().any(has_cpu);
-        unused::on_recording(unused::Asked { cpu, ..asked }, printer);
+        ignored_options::on_recording(GivenOptions { cpu, ..given }, printer);
         for failure in &failures {
             printer.warning(&failure.to_string());
         }
@@ -94,8 +94,8 @@ fn one(
         let profile = open::recording(ladder, step.name(), size)?;
         return Ok((profile.diagnose(Some(ladder)), None));
     };
-    let request = request(args, ladder, step, size);
-    let outcome = live::step(device, &request, printer)?;
+    let live = live_step_of(args, ladder, step, size);
+    let outcome = live_step::run(device, &live, printer)?;
     let document = outcome.profile.diagnose(Some(ladder));
     let given =
         ledger::Given { document: &document, ladder: Some(ladder), program: "", baseline: None };
@@ -103,21 +103,18 @@ fn one(
     Ok((document, outcome.unprofiled))
 }
 
-fn request<'a>(
+fn live_step_of<'a>(
     args: &'a RunArgs,
     ladder: &'a Ladder,
     step: &'a Step,
     size: &'a Overrides,
-) -> live::Request<'a> {
-    live::Request {
-        ladder,
-        ladder_argument: &args.problem.ladder,
-        step,
-        size,
-        collection: &args.collection,
+) -> LiveStep<'a> {
+    LiveStep {
+        chosen: ChosenStep { ladder, ladder_argument: &args.problem.ladder, step, size },
+        profiling: &args.profiling,
         cpu: args.cpu,
         time_only: false,
-        output: args.collection.output.as_ref().map(|folder| folder.join(step.name())),
+        output: args.profiling.output.as_ref().map(|folder| folder.join(step.name())),
     }
 }
 
@@ -128,9 +125,9 @@ fn dry_run(
     steps: &[&Step],
     printer: &Printer,
 ) -> Result<ExitCode> {
-    let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
+    let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
     for step in steps {
-        step::dry_run(&ncu, &request(args, ladder, step, size), printer)?;
+        live_step::dry_run(&ncu, &live_step_of(args, ladder, step, size), printer)?;
     }
     Ok(ExitCode::Success)
 }

@@ -1,52 +1,50 @@
 //! `adoprof step`: one whole step of analysis-driven optimization.
 
-use std::path::Path;
-
-use super::output::Printer;
-use super::{analyze, collect, diff, ledger, live, open, unused};
-use crate::cli::{Origin, StepArgs};
+use super::shared::chosen_step::{ChosenStep, is_live, split};
+use super::shared::diagnosed::{self, compare};
+use super::shared::ignored_options::{self, GivenOptions};
+use super::shared::live_step::{self, LiveStep};
+use super::shared::printer::Printer;
+use super::shared::{ledger, open, profiling};
+use crate::cli::StepArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
 use crate::launch::Device;
-use crate::ncu::Ncu;
 use crate::profile::{Profile, Reference};
 use crate::store;
 
 pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
-    unused::check_ncu_args(args.collection.ncu_args.as_deref())?;
-    unused::ranking(&args.output, true, printer);
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    ignored_options::ranking(&args.output, true, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
-    let request = live::Request {
-        ladder: &ladder,
-        ladder_argument,
-        step,
-        size: &size,
-        collection: &args.collection,
+    let live = LiveStep {
+        chosen: ChosenStep { ladder: &ladder, ladder_argument, step, size: &size },
+        profiling: &args.profiling,
         cpu: args.cpu,
         time_only: args.time_only,
-        output: args.collection.output.clone(),
+        output: args.profiling.output.clone(),
     };
-    let asked = unused::Asked {
+    let given = GivenOptions {
         origin: &args.origin,
-        collection: &args.collection,
+        profiling: &args.profiling,
         time_only: args.time_only,
         cpu: args.cpu,
     };
-    if args.collection.dry_run {
-        unused::on_dry_run(asked, printer);
-        let ncu = collect::ncu_or_placeholder(args.collection.ncu.as_deref(), printer)?;
-        dry_run(&ncu, &request, printer)?;
+    if args.profiling.dry_run {
+        ignored_options::on_dry_run(given, printer);
+        let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
+        live_step::dry_run(&ncu, &live, printer)?;
         return Ok(ExitCode::Success);
     }
     if !is_live(&args.origin) {
         let profile = open::recording(&ladder, step_name, &size)?;
         let has_cpu = profile.step().is_some_and(|step| !step.cpu.is_empty());
-        unused::on_recording(unused::Asked { cpu: args.cpu && !has_cpu, ..asked }, printer);
+        ignored_options::on_recording(GivenOptions { cpu: args.cpu && !has_cpu, ..given }, printer);
         let baseline = args
             .baseline
             .as_deref()
@@ -56,15 +54,15 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         return Ok(ExitCode::Success);
     }
     if args.time_only {
-        unused::on_time_only(&args.collection, printer);
+        ignored_options::on_time_only(&args.profiling, printer);
     }
-    let device = Device::open(args.collection.device)?;
+    let device = Device::open(args.profiling.device)?;
     let baseline = args
         .baseline
         .as_deref()
-        .map(|base| live_baseline(base, &device, &request, printer))
+        .map(|base| live_baseline(base, &device, &live, printer))
         .transpose()?;
-    let outcome = live::step(&device, &request, printer)?;
+    let outcome = live_step::run(&device, &live, printer)?;
     show(&outcome.profile, &ladder, baseline.as_ref(), true, args, printer)?;
     let Some(error) = outcome.unprofiled else { return Ok(ExitCode::Success) };
     if printer.is_quiet() {
@@ -72,19 +70,6 @@ pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         printer.warning(&format!("the step was timed but not profiled: {error}"));
     }
     Ok(error.exit_code())
-}
-
-/// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.
-pub fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
-    match kernel.rsplit_once('/') {
-        Some((ladder, step)) if !ladder.is_empty() => (ladder, step),
-        _ => (ladder, kernel),
-    }
-}
-
-/// Live where the user insists, or where there is a device and nobody insists on the recording.
-pub fn is_live(origin: &Origin) -> bool {
-    origin.live || !origin.recorded && Device::is_present()
 }
 
 fn show(
@@ -97,7 +82,7 @@ fn show(
 ) -> Result<()> {
     let mut document: Document = profile.diagnose(Some(ladder));
     if let Some(base) = baseline {
-        document.diff = Some(diff::compare(base, profile)?);
+        document.diff = Some(compare(base, profile)?);
     }
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     if is_live {
@@ -110,21 +95,7 @@ fn show(
         ledger::keep(&given, printer);
     }
     let document = ledger::corrected(document, calibration.as_ref(), Some(ladder));
-    analyze::show(&document, args.output.format, printer)
-}
-
-/// Prints the command lines of a step's profiling.
-///
-/// # Errors
-/// Where stdout can't be written.
-pub fn dry_run(ncu: &Ncu, request: &live::Request, printer: &Printer) -> Result<()> {
-    let folder = request.output.clone().unwrap_or_else(|| {
-        Path::new(".adoprof").join(request.ladder.name()).join(request.step.name()).join("<time>")
-    });
-    let report = folder.join(store::REPORT_FILE);
-    let mut collection = live::request_for(request, report.with_extension(""))?;
-    let _sections = collect::complete(&mut collection, request.collection)?;
-    collect::dry_run(ncu, &collection, &report, printer)
+    diagnosed::show(&document, args.output.format, printer)
 }
 
 /// The baseline of a live run: for a step, its newest local profile on this GPU at this size, else
@@ -132,18 +103,21 @@ pub fn dry_run(ncu: &Ncu, request: &live::Request, printer: &Printer) -> Result<
 fn live_baseline(
     base: &str,
     device: &Device,
-    request: &live::Request,
+    live: &LiveStep,
     printer: &Printer,
 ) -> Result<Profile> {
     let Reference::Step { ladder: argument, step: name } =
-        Reference::parse(base, request.ladder_argument)?
+        Reference::parse(base, live.chosen.ladder_argument)?
     else {
-        return open::one(base, request.ladder_argument, None);
+        return open::one(base, live.chosen.ladder_argument, None);
     };
     let ladder = Ladder::open(&argument)?;
     let step: &Step = ladder.step(&name)?;
-    let size: &Overrides =
-        if ladder.name() == request.ladder.name() { request.size } else { &Overrides::new() };
+    let size: &Overrides = if ladder.name() == live.chosen.ladder.name() {
+        live.chosen.size
+    } else {
+        &Overrides::new()
+    };
     let wanted = ladder.size(step, size)?;
     let local = store::newest_local(ladder.name(), &name, |meta| {
         meta.environment.device == device.name && meta.size() == wanted
@@ -154,14 +128,11 @@ fn live_baseline(
     }
     printer
         .notice(&format!("{base} has no profile on this GPU at this size yet: profiling it now"));
-    let outcome = live::step(
+    let outcome = live_step::run(
         device,
-        &live::Request {
-            ladder: &ladder,
-            ladder_argument: &argument,
-            step,
-            size,
-            collection: request.collection,
+        &LiveStep {
+            chosen: ChosenStep { ladder: &ladder, ladder_argument: &argument, step, size },
+            profiling: live.profiling,
             cpu: false,
             time_only: false,
             output: None,

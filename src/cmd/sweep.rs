@@ -4,9 +4,10 @@
 mod tests;
 mod walk;
 
-use super::output::Printer;
-use super::step::split;
-use super::unused;
+use super::shared::chosen_step::split;
+use super::shared::ignored_options;
+use super::shared::live_step::own_path;
+use super::shared::printer::Printer;
 use crate::cli::SweepArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
@@ -19,8 +20,8 @@ use walk::Sweep;
 
 pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.form.format.for_table("a sweep")?;
-    unused::check_ncu_args(args.ncu_args.as_deref())?;
-    unused::ranking(&args.form, false, printer);
+    ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
+    ignored_options::ranking(&args.form, false, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;
@@ -46,8 +47,7 @@ pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         args,
         ladder_argument,
         step: step.name(),
-        own: std::env::current_exe()
-            .map_err(|e| Error::Environment(format!("adoprof does not know its own path: {e}")))?,
+        own: own_path()?,
         journal: Journal::open(&path, identity.clone())?,
         profiles: path.with_extension("profiles"),
     };

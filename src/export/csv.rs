@@ -7,3 +7,5 @@ pub mod page;
 pub mod pages;
 pub mod raw;
 pub mod source;
+
+pub use pages::Pages;

@@ -3,23 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use clap::ValueEnum;
 use serde::Deserialize;
 
 use super::version::Version;
 use crate::metric;
 
-/// A collection level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How much ncu collects. The texts stand in the command line's help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Level {
-    /// What nearly every diagnosis needs, source lines included, in few passes; a second run
-    /// collects what the first leaves open ([`super::adaptive`]).
+    /// What decides the first finding, by source line, in about 15 passes; a second run for more
+    /// where something remains open.
     #[default]
     Auto,
-    /// Elementary counters only: few passes, no counters by source line.
+    /// The counters that the model and most rules need, not by source line, in about 12 passes.
     Quick,
-    /// Everything that a rule reads, with ncu's own sections for it.
+    /// Everything that the rules need, with ncu's own sections for it: about 34 passes.
     Standard,
-    /// ncu's whole `full` set.
+    /// All that ncu can collect: 38 passes or more.
     Full,
 }
 
@@ -49,10 +50,10 @@ pub struct ExpectedPasses {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Levels {
-    auto: Entry,
-    quick: Entry,
-    standard: Entry,
-    full: Entry,
+    auto: Content,
+    quick: Content,
+    standard: Content,
+    full: Content,
     since: BTreeMap<String, String>,
     counters: BTreeMap<String, Vec<String>>,
     further: BTreeMap<String, Group>,
@@ -61,7 +62,7 @@ struct Levels {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct Content {
     set: Option<String>,
     sections: Vec<String>,
     counters: Vec<String>,
@@ -107,7 +108,7 @@ static LEVELS: LazyLock<Levels> = LazyLock::new(|| {
 });
 
 impl Level {
-    fn entry(self) -> &'static Entry {
+    fn content(self) -> &'static Content {
         match self {
             Self::Auto => &LEVELS.auto,
             Self::Quick => &LEVELS.quick,
@@ -130,12 +131,12 @@ impl Level {
     /// ncu's section set that the level starts from.
     #[must_use]
     pub fn set(self) -> Option<&'static str> {
-        self.entry().set.as_deref()
+        self.content().set.as_deref()
     }
 
     /// The sections of the level that a release of ncu has.
     pub fn sections(self, version: Version) -> impl Iterator<Item = &'static str> {
-        self.entry()
+        self.content()
             .sections
             .iter()
             .map(String::as_str)
@@ -144,7 +145,7 @@ impl Level {
 
     /// The counters that the level collects on top of its sections.
     pub fn counters(self) -> impl Iterator<Item = &'static str> {
-        let groups = self.entry().counters.iter();
+        let groups = self.content().counters.iter();
         groups.filter_map(|group| LEVELS.counters.get(group)).flatten().map(String::as_str)
     }
 
@@ -153,9 +154,32 @@ impl Level {
     #[must_use]
     pub fn collects(self, name: &str) -> bool {
         let Some((metric, _)) = metric::canonical(name) else { return false };
-        self.entry().set.is_some()
+        self.content().set.is_some()
             || self.counters().any(|counter| counter == metric.name)
-            || self.entry().sections.iter().any(|section| section == metric.section)
+            || self.content().sections.iter().any(|section| section == metric.section)
+    }
+}
+
+impl Selection {
+    /// The word for it in a saved profile.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Level(level) => level.name(),
+            Self::Explicit { .. } => "custom",
+        }
+    }
+
+    /// How often ncu will replay a launch, where that is known beforehand: of `auto`, its first run.
+    #[must_use]
+    pub fn expected_passes(&self) -> Option<u32> {
+        match self {
+            Self::Level(level) => Some(expected_passes(*level).passes),
+            Self::Explicit { sections, metrics } if metrics.is_empty() => {
+                most_passes(sections).map(|most| most.passes)
+            }
+            Self::Explicit { .. } => None,
+        }
     }
 }
 
@@ -167,8 +191,8 @@ pub fn further() -> impl Iterator<Item = (&'static str, &'static Group)> {
 /// How many passes a level is expected to take, to be told before the run; of `auto`, its first run.
 #[must_use]
 pub fn expected_passes(level: Level) -> ExpectedPasses {
-    let entry = level.entry();
-    ExpectedPasses { passes: entry.passes, provenance: &entry.provenance }
+    let content = level.content();
+    ExpectedPasses { passes: content.passes, provenance: &content.provenance }
 }
 
 /// How many passes some sections take at most; `None` where one of them was not measured. Sections
@@ -242,7 +266,7 @@ mod tests {
     #[test]
     fn levels_name_groups_that_there_are() {
         for level in ALL {
-            for group in &level.entry().counters {
+            for group in &level.content().counters {
                 assert!(LEVELS.counters.contains_key(group), "{group} of {level:?}");
             }
         }

@@ -7,26 +7,16 @@ use super::locate::Ncu;
 use super::outcome::import_failure;
 use super::process::{Limits, Stderr, stream};
 use crate::error::{Error, Result};
+use crate::export::csv::Pages;
 
-/// A report's pages as CSV in base units. ncu may have put messages before the header line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pages {
-    /// All metrics.
-    pub raw: String,
-    /// Sections and the results of ncu's rules.
-    pub details: String,
-    /// Counters by source line and instruction; empty where ncu can't give them.
-    pub source: String,
-    /// What the user should know, each one sentence.
-    pub notices: Vec<String>,
-}
-
-/// Exports the three pages of a report at the same time.
+/// Exports the three pages of a report at the same time, as CSV in base units: the pages, and what the
+/// user should know, each one sentence. ncu may have put messages before the header line; the source
+/// page is empty where ncu can't give it.
 ///
 /// # Errors
 /// [`Error::Input`] for a missing, foreign or damaged report, [`Error::Environment`] where ncu can't
 /// run, [`Error::Interrupted`] at a limit. A source page that fails alone is only a notice.
-pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<Pages> {
+pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<(Pages, Vec<String>)> {
     let (raw, details, source) = std::thread::scope(|scope| {
         let page = |page| scope.spawn(move || import_page(ncu, report, page, limits));
         let threads = [Page::Raw, Page::Details, Page::Source].map(page);
@@ -35,15 +25,14 @@ pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<Pages> {
         });
         (raw, details, source)
     });
-    let mut pages = Pages { raw: raw?, details: details?, ..Pages::default() };
+    let mut pages = Pages { raw: raw?, details: details?, source: String::new() };
+    let mut notices = Vec::new();
     match source {
         Ok(text) => pages.source = text,
         Err(error @ Error::Interrupted(_)) => return Err(error),
-        Err(error) => {
-            pages.notices.push(format!("the report's source page is left out: {error}"));
-        }
+        Err(error) => notices.push(format!("the report's source page is left out: {error}")),
     }
-    Ok(pages)
+    Ok((pages, notices))
 }
 
 /// Exports one page.

@@ -7,8 +7,9 @@ use include_dir::{Dir, DirEntry};
 
 use super::embedded::{PROFILES, file, folder, inner};
 use super::packing::unpack;
-use super::{META_FILE, Meta, Pages, Saved};
+use super::{META_FILE, Meta, Saved};
 use crate::error::{Error, Result};
+use crate::export::csv::Pages;
 
 /// Every recording's folder (`ado/v2`) with what it says of itself.
 ///

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::{META_FILE, Meta, Pages, REPORT_FILE, Saved};
+use super::{META_FILE, Meta, REPORT_FILE, Saved};
 use crate::error::{Error, Result};
+use crate::export::csv::Pages;
 
 /// How hard the pages are compressed: 230 KB of CSV become 20 KB in 50 ms.
 const ZSTD_LEVEL: i32 = 12;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use adoprof::error::{Error, ExitCode};
+use adoprof::export::csv::Pages;
 use adoprof::ncu::{
     self, CollectRequest, Collected, Level, Limits, Ncu, NcuCommand, Progress, Scope, Selection,
 };
@@ -233,7 +234,7 @@ fn a_child_that_outlives_ncu_does_not_hold_the_run_up() {
 }
 
 /// A report and an ncu whose pages hold these texts.
-fn pages(texts: [&str; 3], import: &str) -> Result<ncu::Pages, Error> {
+fn pages(texts: [&str; 3], import: &str) -> Result<(Pages, Vec<String>), Error> {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("a.ncu-rep");
     std::fs::write(&report, "report").unwrap();
@@ -260,11 +261,11 @@ fn pages(texts: [&str; 3], import: &str) -> Result<ncu::Pages, Error> {
 fn the_three_pages_come_back_each_in_its_place() {
     let raw = "==WARNING== something about a home\n\"ID\",\"Kernel Name\"\n\"0\",\"k\"\n";
     let source = "\"File Path\",\"a.cu\"\n\"1\",\"// ==ERROR== in a comment\"\n";
-    let pages = pages([raw, "\"ID\"\n", source], "").unwrap();
+    let (pages, notices) = pages([raw, "\"ID\"\n", source], "").unwrap();
     assert_eq!(pages.raw, raw);
     assert_eq!(pages.details, "\"ID\"\n");
     assert_eq!(pages.source, source);
-    assert!(pages.notices.is_empty());
+    assert!(notices.is_empty());
 }
 
 #[test]
@@ -282,7 +283,8 @@ fn reports_that_ncu_can_not_read_are_input_errors() {
 
 #[test]
 fn a_failing_source_page_is_a_notice() {
-    let pages = pages(["\"ID\"\n", "\"ID\"\n", "==ERROR== No source view.\n"], "").unwrap();
+    let (pages, notices) =
+        pages(["\"ID\"\n", "\"ID\"\n", "==ERROR== No source view.\n"], "").unwrap();
     assert_eq!(pages.source, "");
-    assert!(pages.notices[0].contains("No source view"), "{:?}", pages.notices);
+    assert!(notices[0].contains("No source view"), "{notices:?}");
 }

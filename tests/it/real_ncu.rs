@@ -5,12 +5,11 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use adoprof::diagnose::diagnose;
-use adoprof::export::csv::pages;
 use adoprof::export::{Export, MetricRow, SourceCounters, SourceRow, report};
 use adoprof::frame::Launch;
 use adoprof::ncu::{self, Limits};
@@ -34,13 +33,9 @@ fn both() -> (Export, Export) {
 
     let ncu = ncu::locate(Some(Path::new(&program))).unwrap();
     let limits = Limits { timeout: Some(Duration::from_secs(300)), interrupted: &NEVER };
-    let exported = ncu::import_pages(&ncu, &path, limits).unwrap();
-    assert_eq!(exported.notices, [""; 0]);
-    let files: Vec<(PathBuf, Vec<u8>)> =
-        [("raw", exported.raw), ("details", exported.details), ("source", exported.source)]
-            .map(|(page, text)| (PathBuf::from(format!("{page}.csv")), text.into_bytes()))
-            .into();
-    let csv = pages::read(&files).unwrap();
+    let (exported, notices) = ncu::import_pages(&ncu, &path, limits).unwrap();
+    assert_eq!(notices, [""; 0]);
+    let csv = exported.export(folder.path()).unwrap();
     // And the compressed form gives what the plain one gives.
     let native = report::read(&packed, Path::new("v4.ncu-repz")).unwrap();
     assert_eq!(native, report::read(&plain, &path).unwrap());

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::live::Request;
-use crate::cmd::open;
+use crate::cmd::shared::chosen_step::ChosenStep;
+use crate::cmd::shared::open;
 use crate::error::{Error, Result};
 use crate::finding::Bound;
 use crate::frame::Launch;
@@ -71,15 +71,15 @@ pub struct Counted {
 
 /// The newest local profile of the step at this size, or the recording, where it comes from a device
 /// like this one.
-pub fn profile(request: &Request, device: &Device, notices: &mut Vec<String>) -> Option<Counted> {
-    let step = request.step.name();
+pub fn profile(chosen: &ChosenStep, device: &Device, notices: &mut Vec<String>) -> Option<Counted> {
+    let step = chosen.step.name();
     let missing = |why: &str| {
         format!(
             "without a profile of {step} at this size on this GPU{why} there are no instructions a \
              byte and no rate of the hardware: `adoprof step --kernel {step}` makes one"
         )
     };
-    let Ok(profile) = open::saved_step(request.ladder_argument, step, Some(request.size)) else {
+    let Ok(profile) = open::saved_step(chosen.ladder_argument, step, Some(chosen.size)) else {
         notices.push(missing(""));
         return None;
     };

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::cli::SweepArgs;
-use crate::cmd::collect;
-use crate::cmd::output::Printer;
+use crate::cmd::shared::printer::Printer;
 use crate::error::{Error, ExitCode, Result};
 use crate::interrupt;
 use crate::ncu::process::{Ended, Stderr, stream};
@@ -107,7 +106,7 @@ impl Sweep<'_> {
 
     /// How much is collected at each point; `None` without profiles.
     fn level(&self) -> Option<&'static str> {
-        self.args.profile.then(|| collect::level(self.args.collect).name())
+        self.args.profile.then(|| self.args.collect.name())
     }
 
     fn command(&self, size: &BTreeMap<String, u64>, point: &Point) -> Result<NcuCommand> {
@@ -134,7 +133,7 @@ impl Sweep<'_> {
         if self.args.profile {
             let folder = free_folder(&self.profiles, &format!("{}{tuning}", sizes.join(",")));
             args.extend(["--profile".into(), folder.into()]);
-            args.extend(["--collect".into(), collect::level(self.args.collect).name().into()]);
+            args.extend(["--collect".into(), self.args.collect.name().into()]);
             if let Some(ncu) = &self.args.ncu {
                 args.extend(["--ncu".into(), ncu.into()]);
             }

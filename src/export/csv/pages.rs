@@ -19,6 +19,47 @@ const DETAILS_ALONE: &str = "this is ncu's details page alone, without the stall
     `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and \
     `--page source --csv` for the lines";
 
+/// ncu's three pages as text; an absent page is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// `--page raw`.
+    pub raw: String,
+    /// `--page details`.
+    pub details: String,
+    /// `--page source`, the view with CUDA and SASS.
+    pub source: String,
+}
+
+impl Pages {
+    /// File stem and text of each page.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, &str); 3] {
+        [("raw", &self.raw), ("details", &self.details), ("source", &self.source)]
+    }
+
+    /// The pages with another name in the place of a source file's.
+    #[must_use]
+    pub fn with_source_named(self, from: &Path, to: &str) -> Self {
+        let named = |page: String| page.replace(&*from.to_string_lossy(), to);
+        Self { raw: named(self.raw), details: named(self.details), source: named(self.source) }
+    }
+
+    /// The pages as one export.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where a page can't be read; `name` stands for the profile in the message.
+    pub fn export(&self, name: &Path) -> Result<Export> {
+        let files: Vec<(PathBuf, &[u8])> = self
+            .named()
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(page, text)| (name.join(format!("{page}.csv")), text.as_bytes()))
+            .collect();
+        // A run whose counters were forbidden has its timing and no pages.
+        if files.is_empty() { Ok(Export::default()) } else { read(&files) }
+    }
+}
+
 /// Reads the CSV exports of one profile, in any order and under any names: each file's page is told
 /// by its header. Of the source page both views may be there.
 ///

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+
+use crate::ncu::Level;
 
 /// How long a run may take unless `--timeout` says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How profiling is done.
 #[derive(Debug, Clone, Args)]
-pub struct Collection {
+pub struct ProfilingArgs {
     /// Which device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
@@ -21,8 +23,8 @@ pub struct Collection {
     #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
     /// How much to collect.
-    #[arg(long, value_enum, default_value_t = Collect::Auto)]
-    pub collect: Collect,
+    #[arg(long, value_enum, default_value_t = Level::Auto)]
+    pub collect: Level,
     /// Collect just these sections, instead of --collect.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub section: Vec<String>,
@@ -38,20 +40,6 @@ pub struct Collection {
     /// Where to save the profile.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-}
-
-/// How much ncu collects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Collect {
-    /// What decides the first finding, by source line, in about 15 passes; a second run for more
-    /// where something remains open.
-    Auto,
-    /// The counters that the model and most rules need, not by source line, in about 12 passes.
-    Quick,
-    /// Everything that the rules need, with ncu's own sections for it: about 34 passes.
-    Standard,
-    /// All that ncu can collect: 38 passes or more.
-    Full,
 }
 
 /// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.

@@ -1,37 +1,32 @@
 //! A step on the device: verified, timed, profiled, saved.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::collect;
-use super::output::Printer;
-use crate::cli::Collection;
+use super::chosen_step::{ChosenStep, size_argument};
+use super::printer::Printer;
+use super::profiling;
+use crate::cli::ProfilingArgs;
+use crate::collect::{self, Profiled};
 use crate::error::{Error, Result};
-use crate::ladder::{Ladder, Overrides, Step};
+use crate::export::csv::Pages;
+use crate::ladder::{Ladder, Overrides};
 use crate::launch::{Device, Prepared, nvrtc, place_source};
-use crate::ncu::{self, CollectRequest, Ncu, Scope};
+use crate::ncu::{self, CollectRequest, Ncu, Scope, Selection};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::progress::Progress;
-use crate::store::{Environment, META_SCHEMA, Meta, Pages, Saved, Target};
+use crate::store::{self, Environment, META_SCHEMA, Meta, Saved, Target};
 use crate::text;
 use crate::timed_run;
 use crate::timing::StepInfo;
 
 /// A step to run live.
-pub struct Request<'a> {
-    /// The ladder.
-    pub ladder: &'a Ladder,
-    /// The ladder as `--ladder` names it.
-    pub ladder_argument: &'a str,
+pub struct LiveStep<'a> {
     /// The step.
-    pub step: &'a Step,
-    /// `--size`.
-    pub size: &'a Overrides,
+    pub chosen: ChosenStep<'a>,
     /// How to profile.
-    pub collection: &'a Collection,
+    pub profiling: &'a ProfilingArgs,
     /// Time the CPU references too.
     pub cpu: bool,
     /// Verify and time only.
@@ -53,22 +48,22 @@ pub struct Outcome {
 /// # Errors
 /// No device, a kernel that fails or is wrong, a run that would take too long, a folder that can't
 /// be written. A missing ncu or forbidden counters do not fail here: what works without is done.
-pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Outcome> {
+pub fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result<Outcome> {
     let progress = printer.progress();
-    check_capability(request.ladder, device.compute_capability)?;
-    let plan = request.ladder.plan(request.step.name(), request.size, device.sm_count)?;
+    check_capability(live.chosen.ladder, device.compute_capability)?;
+    let plan =
+        live.chosen.ladder.plan(live.chosen.step.name(), live.chosen.size, device.sm_count)?;
     for notice in &plan.notices {
         progress.note(&format!("adoprof: {notice}"));
     }
-    let target = target(request)?;
-    let ncu =
-        if request.time_only { None } else { Some(ncu::locate(request.collection.ncu.as_deref())) };
-    let (info, unmeasured) = measured(device, &plan, request, &progress)?;
+    let target = target(live)?;
+    let ncu = if live.time_only { None } else { Some(ncu::locate(live.profiling.ncu.as_deref())) };
+    let (info, unmeasured) = measured(device, &plan, live, &progress)?;
     let mut saved = Saved {
         meta: Meta {
             schema: META_SCHEMA.to_owned(),
             step: Some(info),
-            environment: environment(device, request),
+            environment: environment(device, &live.chosen, &profiling::selection(live.profiling)),
             notices: plan.notices.iter().cloned().chain(unmeasured).collect(),
         },
         pages: Pages::default(),
@@ -77,7 +72,7 @@ pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Out
     let profiled = match ncu {
         None => Ok(()),
         Some(Err(error)) => Err(error),
-        Some(Ok(ncu)) => profile(&ncu, &plan, request, &target, &mut saved, &progress)
+        Some(Ok(ncu)) => profile(&ncu, &plan, live, &target, &mut saved, &progress)
             .map(|path| report = Some(path)),
     };
     let unprofiled = match profiled {
@@ -93,10 +88,10 @@ pub fn step(device: &Device, request: &Request, printer: &Printer) -> Result<Out
     Ok(Outcome { profile: Profile::from_saved(name, saved, Some(folder))?, unprofiled })
 }
 
-fn target(request: &Request) -> Result<Target> {
-    match &request.output {
+fn target(live: &LiveStep) -> Result<Target> {
+    match &live.output {
         Some(folder) => Target::new(folder),
-        None => Target::default_for(request.ladder.name(), request.step.name()),
+        None => Target::default_for(live.chosen.ladder.name(), live.chosen.step.name()),
     }
 }
 
@@ -104,24 +99,24 @@ fn target(request: &Request) -> Result<Target> {
 fn measured(
     device: &Device,
     plan: &Plan,
-    request: &Request,
+    live: &LiveStep,
     progress: &Progress,
 ) -> Result<(StepInfo, Option<String>)> {
     progress.stage(format!("{}: compiling", plan.step));
-    let mut prepared = Prepared::new(device, plan.clone(), request.collection.timeout)?;
+    let mut prepared = Prepared::new(device, plan.clone(), live.profiling.timeout)?;
     progress.stage(format!("{}: filling the inputs", plan.step));
     let inputs = timed_run::inputs(plan)?;
     progress.stage(format!("{}: copying inputs to the device", plan.step));
     let uploading = timed_run::upload(&mut prepared, &inputs)?;
-    let passes = if request.time_only {
+    let passes = if live.time_only {
         0
     } else {
-        collect::passes_expected(&collect::selection(request.collection)).unwrap_or(40)
+        profiling::selection(live.profiling).expected_passes().unwrap_or(40)
     };
-    let (runs, limit) = (passes + RUNS_BESIDE_PASSES, request.collection.timeout);
-    refuse_long(device, &mut prepared, request.ladder, runs, limit)?;
+    let (runs, limit) = (passes + RUNS_BESIDE_PASSES, live.profiling.timeout);
+    refuse_long(device, &mut prepared, live.chosen.ladder, runs, limit)?;
     let options =
-        timed_run::Options { limit: request.collection.timeout, cpu: request.cpu, copy_rate: true };
+        timed_run::Options { limit: live.profiling.timeout, cpu: live.cpu, copy_rate: true };
     let mut info =
         timed_run::verify_and_time(device, &mut prepared, &inputs, uploading, &options, progress)?;
     // The step stands without its yardstick.
@@ -202,9 +197,8 @@ fn check_capability(ladder: &Ladder, (major, minor): (u32, u32)) -> Result<()> {
 }
 
 /// Where and how a step runs.
-pub fn environment(device: &Device, request: &Request) -> Environment {
+pub fn environment(device: &Device, chosen: &ChosenStep, selection: &Selection) -> Environment {
     let (major, minor) = device.compute_capability;
-    let selection = collect::selection(request.collection);
     Environment {
         device: device.name.clone(),
         compute_capability: format!("{major}.{minor}"),
@@ -212,14 +206,14 @@ pub fn environment(device: &Device, request: &Request) -> Environment {
         nvrtc: nvrtc::version()
             .map(|(major, minor)| format!("{major}.{minor}"))
             .unwrap_or_default(),
-        collected: collect::selection_name(&selection).to_owned(),
+        collected: selection.name().to_owned(),
         clock_control: "none".to_owned(),
         cache_control: "all".to_owned(),
         command: format!(
             "adoprof step --ladder {} --kernel {}{}",
-            request.ladder.name(),
-            request.step.name(),
-            size_argument(request.size).map(|size| format!(" --size {size}")).unwrap_or_default()
+            chosen.ladder.name(),
+            chosen.step.name(),
+            size_argument(chosen.size).map(|size| format!(" --size {size}")).unwrap_or_default()
         ),
         date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
         adoprof: env!("CARGO_PKG_VERSION").to_owned(),
@@ -227,61 +221,83 @@ pub fn environment(device: &Device, request: &Request) -> Environment {
     }
 }
 
-/// `--size` as it would be typed; `None` for no override.
-pub fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
-    let parts: Vec<String> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    (!parts.is_empty()).then(|| parts.join(","))
-}
-
-/// The collection command for a step; also what `--dry-run` shows.
+/// What ncu is to do for a step; also what `--dry-run` shows.
 ///
 /// # Errors
-/// Where this program's own path is unknown, or a temporary folder can't be written.
-pub fn request_for(request: &Request, report: PathBuf) -> Result<CollectRequest> {
-    let own = std::env::current_exe()
-        .map_err(|e| Error::Environment(format!("adoprof does not know its own path: {e}")))?;
-    let mut collect = CollectRequest::new(collect::selection(request.collection), report, own);
-    let mut args: Vec<OsString> = vec![
-        "__launch".into(),
-        "--ladder".into(),
-        request.ladder_argument.into(),
-        "--kernel".into(),
-        request.step.name().into(),
-        "--device".into(),
-        request.collection.device.to_string().into(),
-        "--limit-s".into(),
-        request.collection.timeout.as_secs().max(1).to_string().into(),
-    ];
-    if let Some(size) = size_argument(request.size) {
-        args.extend(["--size".into(), size.into()]);
-    }
-    collect.program_args = args;
-    collect.scope = Scope::ProfilerRange;
-    Ok(collect)
+/// Where this program's own path is unknown.
+pub fn request_for(
+    chosen: &ChosenStep,
+    profiling: &ProfilingArgs,
+    report: PathBuf,
+) -> Result<CollectRequest> {
+    let own = own_path()?;
+    let mut request = CollectRequest::new(profiling::selection(profiling), report, own);
+    request.program_args = chosen.launcher_arguments(profiling.device, profiling.timeout);
+    request.scope = Scope::ProfilerRange;
+    Ok(request)
+}
+
+/// This program's own path.
+///
+/// # Errors
+/// [`Error::Environment`] where the system does not tell it.
+pub fn own_path() -> Result<PathBuf> {
+    std::env::current_exe()
+        .map_err(|e| Error::Environment(format!("adoprof does not know its own path: {e}")))
 }
 
 fn profile(
     ncu: &Ncu,
     plan: &Plan,
-    request: &Request,
+    live: &LiveStep,
     target: &Target,
     saved: &mut Saved,
     progress: &Progress,
 ) -> Result<PathBuf> {
-    let mut collection = request_for(request, target.staging().join("report"))?;
-    let _sections = collect::complete(&mut collection, request.collection)?;
-    let what = format!("{}/{}", plan.ladder, plan.step);
-    let collect::Gathered { report, passes, pages, notices } =
-        collect::collect(ncu, &collection, request.collection, &what, progress)?;
-    // The compiler saw the file where it lies here; everyone else knows it by its ladder's name.
-    let here = place_source(&plan.source)?;
-    let named = |page: String| page.replace(&*here.to_string_lossy(), &plan.source.name);
-    saved.pages =
-        Pages { raw: named(pages.raw), details: named(pages.details), source: named(pages.source) };
+    let report = target.staging().join("report");
+    let mut request = request_for(&live.chosen, live.profiling, report)?;
+    let _sections = profiling::complete(&mut request, live.profiling)?;
+    let Profiled { report, passes, pages, notices } =
+        collect_step(ncu, plan, &request, live.profiling.timeout, progress)?;
+    saved.pages = pages;
     saved.meta.environment.ncu = ncu.version.to_string();
     saved.meta.environment.passes = passes;
     saved.meta.notices.extend(notices);
     Ok(report)
+}
+
+/// Collects a step's profile. The compiler saw the source where it lies here; in the pages it has the
+/// name that everyone else knows it by, its ladder's.
+///
+/// # Errors
+/// As [`collect::collect`].
+pub fn collect_step(
+    ncu: &Ncu,
+    plan: &Plan,
+    request: &CollectRequest,
+    timeout: Duration,
+    progress: &Progress,
+) -> Result<Profiled> {
+    let what = format!("{}/{}", plan.ladder, plan.step);
+    let profiled = collect::collect(ncu, request, timeout, &what, progress)?;
+    let here = place_source(&plan.source)?;
+    let pages = profiled.pages.with_source_named(&here, &plan.source.name);
+    Ok(Profiled { pages, ..profiled })
+}
+
+/// Prints the command lines of a step's profiling.
+///
+/// # Errors
+/// Where stdout can't be written.
+pub fn dry_run(ncu: &Ncu, live: &LiveStep, printer: &Printer) -> Result<()> {
+    let ChosenStep { ladder, step, .. } = live.chosen;
+    let folder = live.output.clone().unwrap_or_else(|| {
+        Path::new(".adoprof").join(ladder.name()).join(step.name()).join("<time>")
+    });
+    let report = folder.join(store::REPORT_FILE);
+    let mut request = request_for(&live.chosen, live.profiling, report.with_extension(""))?;
+    let _sections = profiling::complete(&mut request, live.profiling)?;
+    profiling::dry_run(ncu, &request, &report, printer)
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! A step and its variants on the device.
 
+use std::time::Duration;
+
 use super::{counts, yardstick};
 use crate::cli::LimiterArgs;
-use crate::cmd::live::refuse_long;
-use crate::cmd::output::Printer;
+use crate::cmd::shared::chosen_step::ChosenStep;
+use crate::cmd::shared::live_step::refuse_long;
+use crate::cmd::shared::printer::Printer;
 use crate::document::SCHEMA;
 use crate::error::{Error, Result};
-use crate::ladder::{Ladder, Overrides, Step};
 use crate::launch::{Companion, Device, Prepared, Repetitions, Residency};
 use crate::limiter::{
     DeviceFigures, Entrant, Growth, LimiterDocument, VariantTime, balance, in_flight, throughput,
@@ -15,20 +17,6 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::timed_run;
 use crate::timing::{StepInfo, Timing};
-
-/// What to run.
-pub struct Request<'a> {
-    /// The ladder.
-    pub ladder: &'a Ladder,
-    /// The ladder as `--ladder` names it.
-    pub ladder_argument: &'a str,
-    /// The step.
-    pub step: &'a Step,
-    /// `--size`.
-    pub size: &'a Overrides,
-    /// The command line.
-    pub args: &'a LimiterArgs,
-}
 
 /// Runs of the step beside those that are timed in turn: one that checks the answer, and ten.
 const RUNS_ALONE: u32 = 11;
@@ -39,25 +27,30 @@ const RUNS_IN_TURN: u32 = 4;
 ///
 /// # Errors
 /// A step that fails, is wrong or takes too long; a variant that does not compile or launch.
-pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<LimiterDocument> {
+pub fn run(
+    device: &Device,
+    chosen: &ChosenStep,
+    args: &LimiterArgs,
+    printer: &Printer,
+) -> Result<LimiterDocument> {
     let progress = printer.progress();
-    let plan = request.ladder.plan(request.step.name(), request.size, device.sm_count)?;
+    let plan = chosen.ladder.plan(chosen.step.name(), chosen.size, device.sm_count)?;
     let mut notices = plan.notices.clone();
-    let mut prepared = Prepared::new(device, plan.clone(), request.args.timeout)?;
-    let info = verified(device, &mut prepared, request, &progress)?;
+    let mut prepared = Prepared::new(device, plan.clone(), args.timeout)?;
+    let info = verified(device, &mut prepared, chosen, args.timeout, &progress)?;
     let figures = figures(device);
 
     let own = prepared.residencies()?;
     let main = main_launch(&plan);
     let mut entrants = Vec::new();
     let mut residencies = Vec::new();
-    for variant in request.step.variants() {
+    for variant in chosen.step.variants() {
         progress.stage(format!("{}: compiling {}", plan.step, variant.name()));
-        let (companion, fill) = variant_of(device, &prepared, request, variant.name(), &own)?;
+        let (companion, fill) = variant_of(device, &prepared, chosen, variant.name(), &own)?;
         entrants.push(companion);
         residencies.push(fill);
     }
-    let half = half(device, &prepared, request)?;
+    let half = half(device, &prepared, chosen)?;
     let all: Vec<&Companion> =
         entrants.iter().chain(half.iter().map(|(_, companion)| companion)).collect();
     let times = prepared.time_in_turn(device, &all, &Repetitions::default(), |round| {
@@ -69,12 +62,11 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
     let full = entrant(*full_time, &own, main);
 
     progress.stage(format!("{}: timing a copy at its occupancy", plan.step));
-    let copies =
-        yardstick::copies(device, &plan, full, request.args.timeout).unwrap_or_else(|error| {
-            notices.push(format!("no copy was timed at the kernel's occupancy: {error}"));
-            Vec::new()
-        });
-    let profile = yardstick::profile(request, device, &mut notices);
+    let copies = yardstick::copies(device, &plan, full, args.timeout).unwrap_or_else(|error| {
+        notices.push(format!("no copy was timed at the kernel's occupancy: {error}"));
+        Vec::new()
+    });
+    let profile = yardstick::profile(chosen, device, &mut notices);
     let rates = throughput(
         full_time.median,
         plan.bytes as f64,
@@ -82,7 +74,7 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
         &figures,
         info.copy_bytes_per_s,
     );
-    let mut variants: Vec<VariantTime> = request
+    let mut variants: Vec<VariantTime> = chosen
         .step
         .variants()
         .iter()
@@ -97,8 +89,8 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
             accesses: None,
         })
         .collect();
-    if request.args.check_counts
-        && let Err(error) = counts::count(device, request, &mut variants, &progress)
+    if args.check_counts
+        && let Err(error) = counts::count(device, chosen, args, &mut variants, &progress)
     {
         notices.push(format!("global accesses were not counted: {error}"));
     }
@@ -132,15 +124,15 @@ pub fn run(device: &Device, request: &Request, printer: &Printer) -> Result<Limi
 fn verified(
     device: &Device,
     prepared: &mut Prepared,
-    request: &Request,
+    chosen: &ChosenStep,
+    limit: Duration,
     progress: &Progress,
 ) -> Result<StepInfo> {
-    progress.stage(format!("{}: filling the inputs", request.step.name()));
+    progress.stage(format!("{}: filling the inputs", chosen.step.name()));
     let inputs = timed_run::inputs(prepared.plan())?;
     let uploading = timed_run::upload(prepared, &inputs)?;
-    let limit = request.args.timeout;
-    let in_turn = RUNS_IN_TURN * (request.step.variants().len() as u32 + 2);
-    refuse_long(device, prepared, request.ladder, RUNS_ALONE + in_turn, limit)?;
+    let in_turn = RUNS_IN_TURN * (chosen.step.variants().len() as u32 + 2);
+    refuse_long(device, prepared, chosen.ladder, RUNS_ALONE + in_turn, limit)?;
     let options = timed_run::Options { limit, cpu: false, copy_rate: true };
     let info =
         timed_run::verify_and_time(device, prepared, &inputs, uploading, &options, progress)?;
@@ -152,7 +144,7 @@ fn verified(
 fn variant_of(
     device: &Device,
     prepared: &Prepared,
-    request: &Request,
+    chosen: &ChosenStep,
     name: &str,
     own: &[Residency],
 ) -> Result<(Companion, Vec<Residency>)> {
@@ -161,7 +153,7 @@ fn variant_of(
         other => other,
     };
     let plan =
-        request.ladder.variant_plan(request.step.name(), name, request.size, device.sm_count)?;
+        chosen.ladder.variant_plan(chosen.step.name(), name, chosen.size, device.sm_count)?;
     let mut companion = prepared.companion(device, plan).map_err(of)?;
     let fill = companion.match_occupancy(device, own).map_err(of)?;
     prepared.run_companion(&companion).map_err(of)?;
@@ -173,14 +165,14 @@ fn variant_of(
 fn half(
     device: &Device,
     prepared: &Prepared,
-    request: &Request,
+    chosen: &ChosenStep,
 ) -> Result<Option<(String, Companion)>> {
-    let Some((name, _)) = request.ladder.parameters().first() else { return Ok(None) };
+    let Some((name, _)) = chosen.ladder.parameters().first() else { return Ok(None) };
     let mut size = prepared.plan().size.clone();
     let Some(value) = size.get_mut(name).filter(|value| **value >= 2) else { return Ok(None) };
     *value /= 2;
     // A size that the step can't run at, or that lays memory out larger, tells nothing.
-    let Ok(plan) = request.ladder.plan(request.step.name(), &size, device.sm_count) else {
+    let Ok(plan) = chosen.ladder.plan(chosen.step.name(), &size, device.sm_count) else {
         return Ok(None);
     };
     let Ok(companion) = prepared.companion(device, plan) else { return Ok(None) };

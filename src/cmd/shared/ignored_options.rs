@@ -1,18 +1,18 @@
 //! Options that mean nothing for what the command line asks: they are told of, never passed over in
 //! silence.
 
-use super::output::Printer;
-use crate::cli::{Collect, Collection, DEFAULT_TIMEOUT, LimiterArgs, Origin, Output};
+use super::printer::Printer;
+use crate::cli::{DEFAULT_TIMEOUT, LimiterArgs, Origin, Output, ProfilingArgs};
 use crate::error::Result;
 use crate::ncu;
 
 /// The options of a command that only a live run reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct GivenOptions<'a> {
     /// Live or recorded.
     pub origin: &'a Origin,
     /// How to profile.
-    pub collection: &'a Collection,
+    pub profiling: &'a ProfilingArgs,
     /// `--time-only`.
     pub time_only: bool,
     /// `--cpu`.
@@ -29,14 +29,14 @@ pub fn check_ncu_args(args: Option<&str>) -> Result<()> {
 }
 
 /// Says which of the options mean nothing where a recording is shown.
-pub fn on_recording(asked: Asked, printer: &Printer) {
-    let mut names = of_profiling(asked.collection);
-    names.extend(named("--time-only", asked.time_only));
-    names.extend(named("--cpu", asked.cpu));
-    names.extend(named("--device", asked.collection.device != 0));
-    names.extend(named("--timeout", asked.collection.timeout != DEFAULT_TIMEOUT));
-    names.extend(named("-o", asked.collection.output.is_some()));
-    let why = if asked.origin.recorded {
+pub fn on_recording(given: GivenOptions, printer: &Printer) {
+    let mut names = of_profiling(given.profiling);
+    names.extend(named("--time-only", given.time_only));
+    names.extend(named("--cpu", given.cpu));
+    names.extend(named("--device", given.profiling.device != 0));
+    names.extend(named("--timeout", given.profiling.timeout != DEFAULT_TIMEOUT));
+    names.extend(named("-o", given.profiling.output.is_some()));
+    let why = if given.origin.recorded {
         "a recording is shown, nothing is run"
     } else {
         "there is no device, so a recording is shown and nothing is run"
@@ -45,15 +45,15 @@ pub fn on_recording(asked: Asked, printer: &Printer) {
 }
 
 /// Says which of the options mean nothing where a step is timed and not profiled.
-pub fn on_time_only(collection: &Collection, printer: &Printer) {
-    say("--time-only starts no ncu", &of_profiling(collection), printer);
+pub fn on_time_only(profiling: &ProfilingArgs, printer: &Printer) {
+    say("--time-only starts no ncu", &of_profiling(profiling), printer);
 }
 
 /// Says which of the options mean nothing where ncu's command lines are printed.
-pub fn on_dry_run(asked: Asked, printer: &Printer) {
-    let mut names = named("--time-only", asked.time_only);
-    names.extend(named("--cpu", asked.cpu));
-    names.extend(named("--recorded", asked.origin.recorded));
+pub fn on_dry_run(given: GivenOptions, printer: &Printer) {
+    let mut names = named("--time-only", given.time_only);
+    names.extend(named("--cpu", given.cpu));
+    names.extend(named("--recorded", given.origin.recorded));
     say("--dry-run prints ncu's command lines and runs nothing", &names, printer);
 }
 
@@ -75,15 +75,15 @@ pub fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
 }
 
 /// The options given that only ncu's run reads.
-fn of_profiling(collection: &Collection) -> Vec<&'static str> {
+fn of_profiling(profiling: &ProfilingArgs) -> Vec<&'static str> {
     // In the environment it stands for every command: only an option can be a misunderstanding.
     let from_environment = std::env::var_os("ADOPROF_NCU").map(std::path::PathBuf::from);
     [
-        ("--collect", collection.collect != Collect::Auto),
-        ("--section", !collection.section.is_empty()),
-        ("--metrics", !collection.metrics.is_empty()),
-        ("--ncu-args", collection.ncu_args.is_some()),
-        ("--ncu", collection.ncu.is_some() && collection.ncu != from_environment),
+        ("--collect", profiling.collect != ncu::Level::Auto),
+        ("--section", !profiling.section.is_empty()),
+        ("--metrics", !profiling.metrics.is_empty()),
+        ("--ncu-args", profiling.ncu_args.is_some()),
+        ("--ncu", profiling.ncu.is_some() && profiling.ncu != from_environment),
     ]
     .into_iter()
     .flat_map(|(name, given)| named(name, given))

@@ -1,0 +1,89 @@
+//! Profiles diagnosed, compared and shown.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::printer::Printer;
+use crate::diff::{self, Side};
+use crate::document::{Diff, Document};
+use crate::error::{Error, Result};
+use crate::frame::Frames;
+use crate::ladder::Ladder;
+use crate::profile::Profile;
+use crate::report::{Format, render};
+
+/// Diagnoses a profile with the ladder that it belongs to, if it is a step of one that is here.
+pub fn diagnose(profile: &Profile) -> Document {
+    profile.diagnose(ladder_of(profile).as_ref())
+}
+
+/// The ladder that a profile's step belongs to, if it is a built-in one.
+pub fn ladder_of(profile: &Profile) -> Option<Ladder> {
+    profile.step().and_then(|step| Ladder::builtin(&step.ladder).ok())
+}
+
+/// Compares two profiles.
+///
+/// # Errors
+/// [`Error::Input`] where their frames can't be joined, which only a damaged profile makes so.
+pub fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
+    diff::compare(&side(base), &side(new))
+        .map_err(|e| Error::input(&base.name, format!("cannot be compared with {}: {e}", new.name)))
+}
+
+fn side(profile: &Profile) -> Side {
+    let mut environment = BTreeMap::new();
+    if let Some(meta) = &profile.meta {
+        let known = &meta.environment;
+        for (name, value) in [
+            ("ncu", &known.ncu),
+            ("cuda", &known.cuda),
+            ("nvrtc", &known.nvrtc),
+            ("clock control", &known.clock_control),
+            ("cache control", &known.cache_control),
+        ] {
+            if !value.is_empty() {
+                environment.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+    Side {
+        name: profile.name.clone(),
+        document: diagnose(profile),
+        frames: Frames::new(&profile.export),
+        environment,
+    }
+}
+
+/// Prints a document, and its notices to stderr.
+///
+/// # Errors
+/// Where stdout can't be written.
+pub fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
+    notices(document, format, printer);
+    printer.result(|style, out| render(document, format, style, out))
+}
+
+/// Prints notices to stderr, unless the form holds them itself.
+pub fn notices(document: &Document, format: Format, printer: &Printer) {
+    if !format.holds_notices() {
+        for notice in &document.notices {
+            printer.notice(notice);
+        }
+    }
+}
+
+/// A `-k` pattern.
+///
+/// # Errors
+/// [`Error::Usage`] where it is no regular expression.
+pub fn kernel_filter(pattern: &str) -> Result<Regex> {
+    Regex::new(pattern).map_err(|e| {
+        // The message draws the place over several lines; its last one says what is wrong.
+        let text = e.to_string();
+        let last = text.lines().last().unwrap_or_default();
+        let problem = last.strip_prefix("error: ").unwrap_or(last);
+        Error::Usage(format!("-k: `{pattern}` is no regular expression: {problem}"))
+    })
+}

@@ -1,0 +1,32 @@
+//! Which step of a ladder takes the faults of a profile away.
+
+use crate::document::Document;
+use crate::ladder::Ladder;
+
+/// Findings past this rank are no reason to take a step.
+const RANKS_ANSWERED: usize = 3;
+/// A gain below this is within what the estimates are off by.
+const LEAST_GAIN: f64 = 1.05;
+
+/// Says which step of the ladder takes each fault away, and which one comes next. A ladder is climbed
+/// in order: the next step is the nearest that answers one of the leading findings, even where a
+/// later one answers the first of them.
+pub fn find_next_step(document: &mut Document, ladder: &Ladder) {
+    let Some(step) = document.step.as_ref().map(|step| step.name.clone()) else { return };
+    let place = |name: &str| ladder.main_steps().position(|step| step.name() == name);
+    let mut next: Option<(usize, String)> = None;
+    for finding in document.launches.iter_mut().flat_map(|launch| &mut launch.findings) {
+        finding.answered_by =
+            ladder.next_for(&finding.rule, &step).map(|step| step.name().to_owned());
+        let Some(answer) = &finding.answered_by else { continue };
+        let gain = finding.estimated_speedup.map_or(1.0, |estimate| estimate.factor);
+        let leads = finding.rank == 1 || finding.rank <= RANKS_ANSWERED && gain >= LEAST_GAIN;
+        if let Some(at) = place(answer)
+            && leads
+            && next.as_ref().is_none_or(|(nearest, _)| at < *nearest)
+        {
+            next = Some((at, answer.clone()));
+        }
+    }
+    document.next_step = next.map(|(_, name)| name);
+}

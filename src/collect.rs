@@ -46,7 +46,7 @@ pub fn collect(
     let expected = request
         .selection
         .expected_passes()
-        .map_or_else(String::new, |passes| format!(", about {} a launch", passes_of(passes)));
+        .map_or_else(String::new, |passes| format!(", about {} per launch", passes_of(passes)));
     progress.note(&format!("adoprof: profiling {what} with ncu {}{expected}", ncu.version));
     let mut profiled = run(ncu, request, timeout, what, progress)?;
     let mut passes =
@@ -67,10 +67,9 @@ pub fn collect(
                 }
             }
             Err(error @ Error::Interrupted(_)) => return Err(error),
-            Err(error) => profiled.notices.push(format!(
-                "a second run for {} gave nothing: {error}",
-                further.rules.join(", ")
-            )),
+            Err(error) => profiled
+                .notices
+                .push(format!("the second run, for {}, failed: {error}", further.rules.join(", "))),
         }
     }
     progress

@@ -120,8 +120,8 @@ fn driver(probe: &dyn DeviceProbe) -> CheckResult {
             "driver",
             Status::Missing,
             problem,
-            "install NVIDIA's driver; in a container start it with --gpus all. `analyze`, `diff`, \
-             and recorded steps work without",
+            "install NVIDIA's driver, or start the container with --gpus all; `analyze`, `diff` \
+             and recorded steps work without a driver",
         ),
     }
 }
@@ -138,7 +138,7 @@ fn devices(probe: &dyn DeviceProbe) -> CheckResult {
                 "device",
                 Status::Missing,
                 problem,
-                "run where a GPU is, and look whether CUDA_VISIBLE_DEVICES hides it",
+                "run on a machine with a GPU, and check whether CUDA_VISIBLE_DEVICES hides it",
             );
         }
     };
@@ -170,8 +170,8 @@ fn nvrtc(probe: &dyn DeviceProbe) -> CheckResult {
             Status::Missing,
             problem,
             "steps are compiled with NVRTC: install the CUDA toolkit, or `pip install \
-             nvidia-cuda-nvrtc`, and put libnvrtc.so's folder into LD_LIBRARY_PATH; `profile` works \
-             without",
+             nvidia-cuda-nvrtc`, and put libnvrtc.so's folder into LD_LIBRARY_PATH; `profile` \
+             works without it",
         ),
     }
 }
@@ -186,7 +186,7 @@ fn profiler(explicit: Option<&Path>) -> CheckResult {
                 CheckResult::not_ok(
                     "ncu",
                     Status::Warn,
-                    format!("{found}, its section files not found"),
+                    format!("{found}, but its section files were not found"),
                     "reports lack adoprof's own page in Nsight Compute's window; install the whole \
                      package to have it",
                 )

@@ -31,5 +31,5 @@ pub fn flag() -> Arc<AtomicBool> {
 /// What to fail with after Ctrl-C.
 #[must_use]
 pub fn error() -> Error {
-    Error::Interrupted("interrupted; nothing half-written was left".to_owned())
+    Error::Interrupted("interrupted; no half-written files were left".to_owned())
 }

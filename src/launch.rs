@@ -340,8 +340,8 @@ impl Prepared {
             if waited > self.limit {
                 STUCK.store(true, Ordering::Relaxed);
                 return Err(Error::Interrupted(format!(
-                    "{}: a run was still not done after {:.0} s and was given up; make the problem \
-                     smaller with --size or allow more with --timeout",
+                    "{}: a run had not finished after {:.0} s and was abandoned; make the problem \
+                     smaller with --size or allow more time with --timeout",
                     self.plan.step,
                     waited.as_secs_f64()
                 )));
@@ -358,7 +358,7 @@ impl Prepared {
         match code {
             sys::cudaError_enum::CUDA_ERROR_ILLEGAL_ADDRESS
             | sys::cudaError_enum::CUDA_ERROR_MISALIGNED_ADDRESS => Error::Kernel(format!(
-                "{step}: the kernel touched memory that is not its own ({}); find the access with \
+                "{step}: the kernel accessed memory outside its buffers ({}); find the access with \
                  `compute-sanitizer adoprof step --ladder {} --kernel {} --time-only`",
                 device::describe(error),
                 self.plan.ladder,

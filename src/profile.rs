@@ -135,9 +135,8 @@ fn other_run(document: &Document) -> Option<String> {
     let ratio = (profiled / alone).max(alone / profiled);
     (ratio.is_finite() && ratio >= OTHER_RUN && alone.max(profiled) >= SHORT_NS).then(|| {
         format!(
-            "the kernel took {} under the profiler and {} without: the findings are of the profiled run \
-             (links and clocks that slept before it, other work on the device), and their estimates \
-             hold for that",
+            "the kernel took {} under the profiler and {} without it (idle links and clocks, other \
+             work on the device); the findings and their estimates describe the profiled run",
             duration(profiled),
             duration(alone)
         )

@@ -59,7 +59,7 @@ pub fn read(folder: &Path) -> Result<Saved> {
         Error::input(
             folder,
             format!(
-                "this folder is no saved profile ({why}); adoprof saves profiles under \
+                "this folder is not a saved profile ({why}); adoprof saves profiles under \
                  .adoprof/<ladder>/<step>/<time>"
             ),
         )
@@ -87,5 +87,5 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
         return Ok(String::new());
     };
     String::from_utf8(bytes)
-        .map_err(|_| Error::input(path, "is not text; collect the profile again"))
+        .map_err(|_| Error::input(path, "is not a text file; collect the profile again"))
 }

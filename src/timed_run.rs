@@ -138,7 +138,9 @@ pub fn library(
             (0..ours.len()).fold(0.0_f64, |most, at| most.max(ours.get(at).map_or(0.0, f64::abs)));
         let tolerance = Tolerance { absolute: LIBRARY_TOLERANCE * largest, relative: 0.0 };
         if !problem::compare(ours, theirs, tolerance)?.passed() {
-            return Err(Error::Kernel(format!("{name} computes another answer and was not timed")));
+            return Err(Error::Kernel(format!(
+                "{name} computes a different answer and was not timed"
+            )));
         }
     }
     Ok(time)

@@ -94,7 +94,7 @@ fn an_endless_kernel_is_given_up() {
     let start = Instant::now();
     let (code, complaint) = fail("endless", &["--timeout", "3s"]);
     assert_eq!(code, Some(3), "{complaint}");
-    assert!(complaint.contains("given up"), "{complaint}");
+    assert!(complaint.contains("abandoned"), "{complaint}");
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
@@ -275,7 +275,7 @@ fn illegal_addresses_and_endless_kernels_fail_their_points_alone() {
     let (code, document) = sweep(folder.path(), "illegal", &["--over", "N=1024,4096"]);
     assert_eq!(code, Some(4), "{document:#}");
     for point in document["points"].as_array().unwrap() {
-        assert!(point["error"].as_str().unwrap().contains("memory that is not its own"), "{point}");
+        assert!(point["error"].as_str().unwrap().contains("memory outside its"), "{point}");
     }
     let start = Instant::now();
     let (code, document) =

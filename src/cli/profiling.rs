@@ -56,7 +56,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .map(|value| value * unit_s)
         .filter(|seconds| *seconds > 0.0 && *seconds < 1e7)
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "a time such as 90s, 10m or 1h is expected".to_owned())
+        .ok_or_else(|| "expected a time such as 90s, 10m or 1h".to_owned())
 }
 
 #[cfg(test)]

@@ -12,22 +12,22 @@ use crate::ncu::Level;
 /// `adoprof sweep`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What --over takes, several of them giving every combination:
+What --over takes (give it several times to run every combination):
   a parameter     N=256,512,1024      the ladder's own; `adoprof ladder show NAME` lists them
   a tunable       BLOCK=64,128        what the step declares in its manifest, with its default:
-                                      `tune = { BLOCK = 128 }`. It has its value in the step's grid,
-                                      block and shared, and the compiler gets -DBLOCK=128
-  block           64,128,256          threads of every block in x; the grid stays as it is, so the
-                                      kernel must be right with any block
+                                      `tune = { BLOCK = 128 }`. The step's grid, block and shared can
+                                      use it, and the compiler gets -DBLOCK=128
+  block           64,128,256          threads per block in x; the grid stays as it is, so the kernel
+                                      must be correct with any block
   flags           '-ftz=true|-DA=1 -DB=2|'
-                                      alternatives for the compiler between bars; an empty one is
-                                      no flag
-  maxrregcount    default,32,64       most registers a thread
+                                      alternative compiler flags, separated by bars; an empty one
+                                      stands for no flags
+  maxrregcount    default,32,64       registers per thread at most
   dlcm            default,ca,cg       cache hint for loads from global memory, by ptxas
   ftz, prec-div, prec-sqrt, fast-math
                   true,false          arithmetic
   carveout        0,50,100            shared memory's share of L1 to ask for, percent
-`default` leaves a value as the manifest and the compiler have it.
+`default` leaves the choice to the manifest and the compiler.
 
 Examples:
   adoprof sweep --kernel increment/i5 --over BLOCK=64,128,256,512
@@ -35,7 +35,7 @@ Examples:
   adoprof sweep --kernel v4 --over N=256,512,1024 --profile --collect standard
   adoprof sweep --kernel v5 --over 'flags=|--use_fast_math' --format markdown
 
-Finished points are kept in a file: the same command goes on where it was interrupted.")]
+Finished points are kept in a file: after an interruption, the same command continues.")]
 pub struct SweepArgs {
     /// The step, as in v4 or increment/i5.
     #[arg(long, value_name = "STEP")]

@@ -44,7 +44,7 @@ fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
     profile.retain_kernels(|kernel| regex.is_match(kernel));
     if profile.export.launches.is_empty() {
         return Err(Error::Usage(format!(
-            "no kernel of {} matches `{pattern}`; there are: {}",
+            "no kernel in {} matches `{pattern}`; it has: {}",
             profile.name,
             names.join(", ")
         )));

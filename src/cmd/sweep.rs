@@ -68,7 +68,7 @@ pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     }
     if stopped {
         return Err(Error::Interrupted(format!(
-            "interrupted after {} of {} points; the same command goes on from there",
+            "interrupted after {} of {} points; the same command continues from there",
             document.points.len(),
             points.len()
         )));
@@ -81,8 +81,8 @@ fn identity(args: &SweepArgs, ladder: &Ladder, step: &Step) -> Result<Identity> 
     // Opened to look, and closed: the points want the device's memory for themselves.
     if !Device::is_present() {
         return Err(Error::Environment(
-            "a sweep needs a CUDA device, and there is none here that can be used; `adoprof doctor` \
-             says what is missing"
+            "a sweep needs a CUDA device, and none can be used here; `adoprof doctor` says what is \
+             missing"
                 .to_owned(),
         ));
     }

@@ -68,7 +68,7 @@ impl Pairing {
         }
         if let Some((base, new)) = &self.strangers {
             warnings.push(format!(
-                "the kernels differ, and which stands for which is unknown: {} against {}",
+                "the kernels differ, and which ones correspond is unknown: {} against {}",
                 listed(base),
                 listed(new)
             ));

@@ -72,7 +72,7 @@ pub fn clocks(joined: &DataFrame) -> PolarsResult<Option<String>> {
     let apart = (new - base).abs() > CLOCK_SHARE * base.abs().max(new.abs());
     Ok(apart.then(|| {
         format!(
-            "the SM clocks differ ({}Hz against {}Hz): times differ by that alone",
+            "the SM clocks differ ({}Hz against {}Hz), which alone makes times differ",
             prefixed(base),
             prefixed(new)
         )

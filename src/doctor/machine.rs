@@ -59,7 +59,7 @@ pub fn counters(facts: Facts) -> CheckResult {
         (None, _) => CheckResult::not_ok(
             NAME,
             Status::Warn,
-            "the nvidia module does not say who may read them",
+            "the nvidia module does not say who may read the counters",
             "if ncu reports ERR_NVGPUCTRPERM, run as root; under WSL, allow counters in the Windows \
              NVIDIA control panel",
         ),
@@ -114,7 +114,7 @@ pub fn writable(name: &'static str, folder: &Path) -> CheckResult {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let existing = absolute.ancestors().find(|folder| folder.is_dir());
     let problem = match existing {
-        None => "no folder above it exists".to_owned(),
+        None => "none of its parent folders exists".to_owned(),
         // Trying is the only answer that knows read-only mounts, quotas and ACLs.
         Some(existing) => match tempfile::tempfile_in(existing) {
             Ok(_) => return CheckResult::ok(name, absolute.display().to_string()),

@@ -91,8 +91,8 @@ fn open(bytes: &[u8], name: &Path) -> Result<Container> {
         let problem = if bytes.is_empty() {
             "the file is empty; collect the report again"
         } else {
-            "this is no ncu report (it does not begin as one); give an .ncu-rep or .ncu-repz file \
-             that ncu wrote with -o"
+            "this is not an ncu report (it does not begin like one); give an .ncu-rep or .ncu-repz \
+             file that ncu wrote with -o"
         };
         Error::input(name, problem)
     })

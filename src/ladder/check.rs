@@ -84,14 +84,16 @@ impl Checker<'_> {
                 return self.fail(
                     name,
                     format!(
-                        "`{}` can't be a parameter: use letters, digits and `_`, a letter first",
+                        "`{}` can't be a parameter: use letters, digits and `_`, beginning with a \
+                         letter",
                         printable(word)
                     ),
                 );
             }
             if RESERVED.contains(&word) {
                 return self.fail(name, format!(
-                    "`{word}` has a meaning of its own in expressions: call the parameter otherwise"
+                    "`{word}` has a meaning of its own in expressions: give the parameter another \
+                     name"
                 ));
             }
         }
@@ -149,11 +151,11 @@ impl Checker<'_> {
         for (name, value) in tune {
             let word = name.get_ref().as_str();
             let problem = if !is_word(word) {
-                "can't be a tunable: use letters, digits and `_`, a letter first"
+                "can't be a tunable: use letters, digits and `_`, beginning with a letter"
             } else if RESERVED.contains(&word) {
-                "has a meaning of its own in expressions: call the tunable otherwise"
+                "has a meaning of its own in expressions: give the tunable another name"
             } else if self.parameters().any(|parameter| parameter == word) {
-                "is a parameter of the ladder: call the tunable otherwise"
+                "is a parameter of the ladder: give the tunable another name"
             } else {
                 self.size(name, value)?;
                 continue;
@@ -214,12 +216,12 @@ impl Checker<'_> {
         match expression.names().iter().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
             Some(name) if name == "i" => {
-                self.fail(at, "`i` has a value only in a launch with `repeat`: add one")
+                self.fail(at, "`i` has a value only in a launch with `repeat`: add `repeat`")
             }
             Some(name) => self.fail(
                 at,
                 format!(
-                    "`{}` uses `{name}`, which is no parameter{}",
+                    "`{}` uses `{name}`, which is not a parameter{}",
                     expression.text(),
                     hint(name, &known)
                 ),

@@ -97,7 +97,7 @@ impl Expression {
         } else {
             return Ok(value as u64);
         };
-        Err(format!("`{}` comes to {value}{}, {complaint}", self.text, self.given(values)))
+        Err(format!("`{}` evaluates to {value}{}, {complaint}", self.text, self.given(values)))
     }
 
     /// The values that it was computed from: ` for L = 3, N = 5`.
@@ -240,11 +240,12 @@ mod tests {
     fn says_what_a_senseless_result_was() {
         assert_eq!(
             whole("N / 2").unwrap_err(),
-            "`N / 2` comes to 2.5 for N = 5, which is not whole (round it with `ceil` or `floor`)"
+            "`N / 2` evaluates to 2.5 for N = 5, which is not whole (round it with `ceil` or \
+             `floor`)"
         );
         assert_eq!(
             whole("N - M").unwrap_err(),
-            "`N - M` comes to -7 for M = 12, N = 5, which is negative"
+            "`N - M` evaluates to -7 for M = 12, N = 5, which is negative"
         );
         assert!(whole("N / 0").unwrap_err().contains("comes to inf"));
         assert!(whole("N % 0").unwrap_err().contains("not a number"));

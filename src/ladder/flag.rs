@@ -26,7 +26,7 @@ impl Flag {
     pub fn parse(flag: &str) -> Result<Self, String> {
         let unmatched = || {
             format!(
-                "a brace of the flag `{}` has no partner: write `{{{{` or `}}}}` for a brace itself",
+                "a brace in the flag `{}` has no partner: write `{{{{` or `}}}}` for a literal brace",
                 printable(flag)
             )
         };
@@ -105,7 +105,7 @@ mod tests {
         assert!(at("-DN={N").unwrap_err().contains("has no partner"));
         assert!(at("-DN=N}").unwrap_err().contains("has no partner"));
         assert!(at("-DN={N +}").unwrap_err().contains("is not an expression"));
-        assert!(at("-DN={N / 4}").unwrap_err().contains("comes to 1.5"));
+        assert!(at("-DN={N / 4}").unwrap_err().contains("evaluates to 1.5"));
         assert!(at("-DM={M}").unwrap_err().contains("`M` has no value"));
     }
 }

@@ -230,7 +230,7 @@ fn remedy(message: &str) -> String {
     } else if let (true, [key, ..]) = (message.starts_with("missing field"), quoted.as_slice()) {
         return format!("the key `{key}` is missing: add it");
     } else if let (true, [key, ..]) = (message.starts_with("duplicate key"), quoted.as_slice()) {
-        return format!("the key `{key}` stands here twice: remove one");
+        return format!("the key `{key}` appears twice: remove one");
     } else {
         return message.to_owned();
     };

@@ -17,7 +17,7 @@ fn buffers_lie_where_the_step_wants_them() {
     assert_eq!(places("peer = [\"sums\"]"), [Place::Device, Place::Peer]);
     for (keys, words) in [
         ("peer = [\"valeus\"]", "did you mean `values`?"),
-        ("peer = [\"sums\"]\nhost = [\"sums\"]", "lies in the host's memory already"),
+        ("peer = [\"sums\"]\nhost = [\"sums\"]", "is in host memory already"),
     ] {
         let error = broken(step, &format!("{step}\n{keys}")).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

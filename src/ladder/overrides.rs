@@ -25,7 +25,7 @@ pub fn parse_overrides(text: &str) -> Result<Overrides> {
         let shown = printable(part.trim());
         let Some((name, value)) = part.split_once('=') else {
             return Err(Error::Usage(format!(
-                "--size: `{shown}` is no NAME=VALUE; write for example N=512,M=512"
+                "--size: `{shown}` is not of the form NAME=VALUE; write for example N=512,M=512"
             )));
         };
         let name = name.trim();
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn says_what_is_wrong() {
         for (text, words) in [
-            ("512", "`512` is no NAME=VALUE"),
-            ("N=512,", "`` is no NAME=VALUE"),
+            ("512", "`512` is not of the form NAME=VALUE"),
+            ("N=512,", "`` is not of the form NAME=VALUE"),
             ("=3", "no parameter name"),
             ("N=", "whole number from 1"),
             ("N=0", "0 leaves nothing to compute"),

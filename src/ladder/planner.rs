@@ -252,7 +252,7 @@ impl Planner<'_> {
                     0 => Err(self.senseless(
                         &what,
                         extent,
-                        &format!("`{}` comes to 0 at {}", extent.get_ref().text(), self.at()),
+                        &format!("`{}` evaluates to 0 at {}", extent.get_ref().text(), self.at()),
                     )),
                     extent => Ok(extent),
                 })
@@ -300,7 +300,7 @@ impl Planner<'_> {
         };
         if step.name() == self.step.name() {
             notices.push(format!(
-                "Step `{name}` is the reference of the ladder: its answer is taken as right, not checked."
+                "Step `{name}` is the reference of the ladder: its answer is taken as correct and not checked."
             ));
             return Ok(Check::Reference);
         }

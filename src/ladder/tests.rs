@@ -119,7 +119,7 @@ fn mistakes_of_copies_and_flags_are_named() {
     for (dtype, range, words) in [
         ("u8", "", "a code of type u8 needs a range"),
         ("u8", ", low = 0, high = 0.5", "go from 0 to 1: widen the range"),
-        ("f16", ", low = 0, high = 1", "mean nothing"),
+        ("f16", ", low = 0, high = 1", "have no meaning"),
     ] {
         let error = copy(dtype, range).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
@@ -306,7 +306,7 @@ fn manifest_mistakes_name_their_line_and_the_remedy() {
         ("N = 4096", "N = 0", 8, "a size is a whole number from 1"),
         ("N = 4096", "N = \"x\"", 8, "invalid type"),
         ("N = 4096", "SMS = 4096", 8, "`SMS` has a meaning of its own"),
-        ("N = 4096", "Q = 4096", 4, "`4 * 2 * N` uses `N`, which is no parameter"),
+        ("N = 4096", "Q = 4096", 4, "`4 * 2 * N` uses `N`, which is not a parameter"),
         ("4 * 2 * N", "4 * 2 * ", 4, "`4 * 2 * ` is not an expression"),
         ("4 * 2 * N", "4 * 2 * (N", 4, "a closing parenthesis is missing"),
         ("flops = \"N\"\n", "", 1, "the key `flops` is missing"),
@@ -321,7 +321,7 @@ fn manifest_mistakes_name_their_line_and_the_remedy() {
         ("role = \"output\"", "role = \"scratch\"", 1, "no buffer has the role \"output\""),
         ("reference = \"plain\"", "reference = \"plan\"", 3, "did you mean `plain`?"),
         ("tolerance = { relative = 1e-5 }\n", "", 3, "add tolerance"),
-        ("relative = 1e-5", "relative = -1", 6, "makes no sense"),
+        ("relative = 1e-5", "relative = -1", 6, "has no meaning"),
         ("name = \"log\"", "name = \"plain\"", 39, "there is a step `plain` above"),
         (
             "answers = [\"low-",
@@ -387,10 +387,10 @@ fn formulas_that_fail_at_a_size_name_their_line() {
     let ladder = broken("grid = [1]", "grid = [\"N / 2\"]").unwrap();
     let error = ladder.plan("plain", &size("N=3"), 1).unwrap_err();
     let Error::Manifest { line: 33, problem, .. } = &error else { panic!("{error:?}") };
-    assert!(problem.contains("`N / 2` comes to 1.5 for N = 3"), "{problem}");
+    assert!(problem.contains("`N / 2` evaluates to 1.5 for N = 3"), "{problem}");
     let ladder = broken("grid = [1]", "grid = [\"floor(N / 64)\"]").unwrap();
     let error = ladder.plan("plain", &size("N=3"), 1).unwrap_err().to_string();
-    assert!(error.contains("comes to 0 at N = 3"), "{error}");
+    assert!(error.contains("evaluates to 0 at N = 3"), "{error}");
     let ladder = broken("ceil(log2(N))\"", "N * N\"").unwrap();
     let error = ladder.plan("log", &size("N=4096"), 1).unwrap_err().to_string();
     assert!(error.contains("16,777,216 launches are too many"), "{error}");

@@ -57,7 +57,7 @@ impl Step {
             }
             if *value == 0 {
                 return Err(Error::Usage(format!(
-                    "{name} = 0 is no value of a tunable: give 1 or more"
+                    "{name} = 0 is not a value for a tunable: give 1 or more"
                 )));
             }
             tunables.insert(name.clone(), *value);
@@ -172,8 +172,8 @@ args = ["out"]
             ("BLOCK = 128", "N = 128", "is a parameter of the ladder"),
             ("BLOCK = 128", "min = 128", "has a meaning of its own"),
             ("BLOCK = 128", "BLOCK = 0", "a whole number from 1"),
-            ("BLOCK = 128, ", "", "uses `BLOCK`, which is no parameter"),
-            ("bytes = \"4 * N\"", "bytes = \"BLOCK\"", "uses `BLOCK`, which is no parameter"),
+            ("BLOCK = 128, ", "", "uses `BLOCK`, which is not a parameter"),
+            ("bytes = \"4 * N\"", "bytes = \"BLOCK\"", "uses `BLOCK`, which is not a parameter"),
             ("{ BLOCK = 128", "{ \"a b\" = 128", "can't be a tunable"),
         ] {
             let error = load(&MANIFEST.replacen(old, new, 1)).unwrap_err().to_string();

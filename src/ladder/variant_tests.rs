@@ -41,7 +41,7 @@ fn mistakes_in_variants_name_their_line_and_the_remedy() {
         ("\"what-if\"", "\"memory\"", 58, "the words here are memory-only, store-only"),
         ("name = \"bare\"", "name = \"a b\"", 57, "can't be the name of a variant"),
         ("flags = [\"-DN={N / 2}\"]\n", "", 57, "give it `flags`, a `file` or `launches`"),
-        ("{N / 2}", "{M}", 60, "`M`, which is no parameter"),
+        ("{N / 2}", "{M}", 60, "`M`, which is not a parameter"),
         ("barrier-stalls", "barrier-stall", 61, "did you mean `barrier-stalls`?"),
         ("what-if", "memory-only", 61, "remove `removes`, or make its kind \"what-if\""),
         ("removes", "launches = []\nremoves", 61, "the variant launches nothing"),

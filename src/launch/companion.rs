@@ -81,7 +81,7 @@ impl Prepared {
             let Some(place) = places.get(*index).copied().flatten() else {
                 let name = plan.buffers.get(*index).map_or("?", |buffer| buffer.name.as_str());
                 return Err(Error::Usage(format!(
-                    "{}/{}: the step has no buffer `{name}` of this size, so nothing else can work on it",
+                    "{}/{}: the step has no buffer `{name}` of this size, so a comparison can't run on it",
                     plan.ladder, plan.step
                 )));
             };

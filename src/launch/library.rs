@@ -47,7 +47,7 @@ impl Gemm {
         let n = prepared.plan.size.get(routine.parameter).copied().unwrap_or(0);
         let n = i32::try_from(n).map_err(|_| {
             Error::Usage(format!(
-                "{} takes no matrices of {n} rows; choose a smaller --size",
+                "{} does not take matrices of {n} rows; choose a smaller --size",
                 routine.name
             ))
         })?;

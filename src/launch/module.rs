@@ -54,7 +54,7 @@ fn allow_shared_memory(function: &CudaFunction, launch: &Launch) -> Result<()> {
         )
         .map_err(|e| {
             Error::Kernel(format!(
-                "`{}` asks for {} bytes of dynamic shared memory a block, which this device does \
+                "`{}` asks for {} bytes of dynamic shared memory per block, which this device does \
                  not allow: {}",
                 launch.kernel,
                 launch.shared_bytes,

@@ -120,7 +120,7 @@ fn compile_now(unit: &Unit) -> Result<Vec<u8>> {
     let options = options(unit);
     if let Some(bad) = options.iter().find(|option| option.contains('\0')) {
         return Err(Error::Kernel(format!(
-            "{}: the flag {bad:?} holds a zero byte",
+            "{}: the flag {bad:?} contains a zero byte",
             unit.shown_as
         )));
     }
@@ -144,8 +144,9 @@ fn compile_now(unit: &Unit) -> Result<Vec<u8>> {
 }
 
 fn c_string(text: &str, shown_as: &str) -> Result<CString> {
-    CString::new(text)
-        .map_err(|_| Error::Kernel(format!("{shown_as}: the source holds a zero byte; remove it")))
+    CString::new(text).map_err(|_| {
+        Error::Kernel(format!("{shown_as}: the source contains a zero byte; remove it"))
+    })
 }
 
 fn log_text(log: &[std::ffi::c_char]) -> String {

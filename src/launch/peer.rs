@@ -30,9 +30,9 @@ impl Peer {
             }
         }
         Err(Error::Environment(format!(
-            "`{buffer}` is to lie in another device's memory, and {} can reach no other device \
-             (`nvidia-smi topo -p2p r` shows which can); run it on a machine with two, or use \
-             --recorded",
+            "`{buffer}` has to be in another device's memory, and {} can reach no other device \
+             (`nvidia-smi topo -p2p r` shows which can); run it on a machine with two devices, or \
+             use --recorded",
             device.name
         )))
     }

@@ -160,7 +160,9 @@ impl Flush {
         // SAFETY: the memory is only ever written.
         unsafe { prepared.on_device.stream.alloc::<u8>(bytes as usize) }
             .map(|memory| Self { memory })
-            .map_err(|e| Error::Environment(format!("no memory to flush L2 with: {e}")))
+            .map_err(|e| {
+                Error::Environment(format!("the device has no memory left to flush L2 with: {e}"))
+            })
     }
 
     fn overwrite(&mut self, prepared: &Prepared) -> Result<()> {

@@ -47,7 +47,8 @@ pub fn apply(document: &mut Document, calibration: &Calibration) {
     }
     if !kept.is_empty() {
         document.notices.push(format!(
-            "estimates as they are, for want of {LEAST_HINTS} measured hints of the rule: {}",
+            "estimates left as they are, because fewer than {LEAST_HINTS} hints of the rule were \
+             measured: {}",
             kept.join(", ")
         ));
     }

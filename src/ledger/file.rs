@@ -84,13 +84,14 @@ pub fn read(path: &Path) -> Result<Contents> {
 
 fn plausible(path: &Path, meta: &std::fs::Metadata) -> Result<()> {
     if !meta.is_file() {
-        return Err(Error::input(path, "is no file, so the ledger is not kept; remove it"));
+        return Err(Error::input(path, "is not a file, so no ledger is kept; remove it"));
     }
     if meta.len() > FOREIGN_BYTES {
         return Err(Error::input(
             path,
             format!(
-                "has {} MiB, more than any ledger of adoprof's, and is left alone; move it away",
+                "has {} MiB, which is more than adoprof lets its ledger grow, and was not read; \
+                 move it away",
                 meta.len() >> 20
             ),
         ));
@@ -152,7 +153,7 @@ fn lock(path: &Path) -> Result<File> {
         if Instant::now() > until {
             return Err(Error::input(
                 path,
-                "another adoprof run holds the ledger; this run's hints are not kept in it",
+                "another adoprof run is writing the ledger; this run's hints were not added to it",
             ));
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -49,13 +49,13 @@ pub fn conclusions(document: &LimiterDocument) -> Vec<String> {
 fn sentence(document: &LimiterDocument, verdict: &Verdict) -> String {
     let full = document.full.time_ns.median;
     let beyond = format!(
-        "the whole takes {}, {} more than its longer part and {} of the sum of both",
+        "the whole kernel takes {}, {} more than its longer part and {} of the sum of both",
         duration(full),
         duration(verdict.exposed_ns),
         percent(full / verdict.sum_ns),
     );
     let exposed = format!(
-        "{} of the arithmetic does not hide behind memory accesses",
+        "{} of the arithmetic does not overlap with memory accesses",
         percent(verdict.arithmetic_exposed)
     );
     match verdict.limiter {
@@ -74,14 +74,14 @@ fn sentence(document: &LimiterDocument, verdict: &Verdict) -> String {
              one of the two gains no more than their difference."
         ),
         Limiter::Latency if full > verdict.sum_ns * NOT_A_PART => format!(
-            "Latency: {beyond}. Neither part holds {} of it: what the two share is waiting, such as \
-             barriers between them.",
+            "Latency: {beyond}. Neither part contains {} of that time: it is spent waiting, for \
+             example at barriers between the two.",
             duration(full - verdict.sum_ns)
         ),
         Limiter::Latency => format!(
             "Latency: {beyond}. Memory accesses and arithmetic follow each other instead of \
-             overlapping: more warps or blocks on an SM, loads ahead of their use, or fewer barriers \
-             between the two would let them."
+             overlapping: more warps or blocks per SM, earlier loads, or fewer barriers between \
+             the two would let them overlap."
         ),
     }
 }
@@ -117,15 +117,15 @@ fn doubt(document: &LimiterDocument, variant: &VariantTime) -> Option<String> {
     if variant.kind != VariantKind::WhatIf && own.time_ns.median > full.time_ns.median * NOT_A_PART
     {
         return Some(format!(
-            "`{name}` alone takes longer ({}) than the whole kernel: what was left out had kept its \
-             accesses apart, or the compiler made other code of the rest.",
+            "`{name}` alone takes longer ({}) than the whole kernel: what it leaves out had spaced \
+             its accesses, or the compiler generated different code for the rest.",
             duration(own.time_ns.median)
         ));
     }
     (own.threads_per_sm() != full.threads_per_sm()).then(|| {
         format!(
-            "`{name}` holds {} threads on an SM and the whole kernel {}: their times differ by that \
-             too.",
+            "`{name}` has {} threads resident per SM and the whole kernel {}: their times differ \
+             for that reason too.",
             count(f64::from(own.threads_per_sm())),
             count(f64::from(full.threads_per_sm())),
         )
@@ -175,8 +175,8 @@ fn alone(document: &LimiterDocument, reachable: f64) -> Option<String> {
     let bound = document.verdict.is_some_and(|verdict| verdict.limiter == Limiter::Memory);
     (bound && rate < NEAR_ROOF * reachable).then(|| {
         format!(
-            " Its accesses alone reach {}: their pattern, or too few bytes in flight, and not the \
-             rate of device memory sets their time.",
+            " Its accesses alone reach {}: their pattern, or too few bytes in flight, limits them, \
+             and not the rate of device memory.",
             byte_rate(rate)
         )
     })
@@ -187,12 +187,16 @@ fn copies(document: &LimiterDocument) -> Option<String> {
         .copies
         .iter()
         .map(|copy| {
-            format!("{} with {} bytes a thread", byte_rate(copy.bytes_per_s), copy.bytes_per_thread)
+            format!(
+                "{} with {} bytes per thread",
+                byte_rate(copy.bytes_per_s),
+                copy.bytes_per_thread
+            )
         })
         .collect();
     let threads = document.copies.first()?.threads_per_sm;
     Some(format!(
-        "A plain copy at this occupancy, {} threads on an SM, moves {}.",
+        "A plain copy at this occupancy, {} threads per SM, moves {}.",
         count(f64::from(threads)),
         parts.join(" and ")
     ))
@@ -201,8 +205,8 @@ fn copies(document: &LimiterDocument) -> Option<String> {
 fn flight(document: &LimiterDocument) -> Option<String> {
     let flight = document.in_flight.as_ref()?;
     Some(format!(
-        "Little's law: the full rate takes {} in flight on an SM ({} cycles from DRAM), {} for each of \
-         its {} threads; at the kernel's rate {} are, {} for each.",
+        "Little's law: the full rate takes {} in flight per SM ({} cycles of DRAM latency), {} for \
+         each of its {} threads; at the kernel's rate {} are in flight, {} for each.",
         bytes(flight.needed_bytes_per_sm),
         count(flight.latency_cycles),
         bytes(flight.needed_per_thread()),
@@ -217,8 +221,8 @@ fn balance(document: &LimiterDocument) -> Option<String> {
     let (own, device) = (balance.instructions_per_byte, balance.device_instructions_per_byte);
     let side = if own > device { "instructions weigh more" } else { "bytes weigh more" };
     Some(format!(
-        "The profile counts {} instructions a byte of device memory; {} would keep this device's issue \
-         slots and memory busy alike: {side}.",
+        "The profile counts {} instructions per byte of device memory; {} would keep this device's \
+         issue slots and memory equally busy: {side}.",
         significant(own, 3),
         significant(device, 3),
     ))
@@ -251,7 +255,7 @@ fn what_if(variant: &VariantTime) -> Option<String> {
         let time = duration(variant.entrant.time_ns.median);
         if variant.factor < 1.0 {
             return format!(
-                "What if, {title}{faults}: {time} instead, so nothing is to be gained there."
+                "What if, {title}{faults}: {time} instead, so there is nothing to gain."
             );
         }
         let factor = significant(variant.factor, 3);

@@ -43,15 +43,15 @@ pub(super) fn sentence(unit: &BusyUnit, limiter: Limiter) -> String {
     match unit.speaks_for {
         Some(side) if side == limiter => format!("The profile agrees: {busiest}."),
         None if limiter != Limiter::Latency => format!(
-            "The profile does not contradict: {busiest}, and serves global accesses and shared memory \
-             alike; shared memory stays in the arithmetic-only variant."
+            "The profile does not contradict this: {busiest}, and serves both global and shared \
+             memory; shared memory stays in the arithmetic-only variant."
         ),
         Some(side) if limiter == Limiter::Balanced && side != Limiter::Latency => {
-            format!("The profile names one of the two: {busiest}.")
+            format!("The profile agrees with one of the two: {busiest}.")
         }
         _ => format!(
-            "The profile does not show it: {busiest}. Where they differ, the times are measured and the \
-             profile's terms are averages over the launch."
+            "The profile does not show this: {busiest}. Where the two differ, trust the times: \
+             they are measured, while the profile's figures are averages over the launch."
         ),
     }
 }
@@ -94,10 +94,10 @@ mod tests {
         let fma = busy_unit(&model(&[(FMA, 76.0)])).unwrap();
         let said = sentence(&fma, Limiter::Arithmetic);
         assert!(said.contains("agrees") && said.contains("the FMA pipe, is busy 76%"), "{said}");
-        assert!(sentence(&fma, Limiter::Memory).contains("does not show it"));
+        assert!(sentence(&fma, Limiter::Memory).contains("does not show this"));
         assert!(sentence(&fma, Limiter::Balanced).contains("one of the two"));
         let shared = busy_unit(&model(&[(L1, 76.0)])).unwrap();
         assert!(sentence(&shared, Limiter::Arithmetic).contains("does not contradict"));
-        assert!(sentence(&shared, Limiter::Latency).contains("does not show it"));
+        assert!(sentence(&shared, Limiter::Latency).contains("does not show this"));
     }
 }

@@ -184,7 +184,7 @@ fn conclusions_say_what_the_deck_concludes() {
     for words in [
         "Memory-bound",
         "2.12 ms more than its longer part",
-        "13% of the arithmetic does not hide",
+        "13% of the arithmetic does not overlap",
         "application moves 62.0 GB/s (2% of the device's 4.00 TB/s)",
         "accesses alone reach",
         "3.00 TB/s with 4 bytes a thread",
@@ -220,7 +220,7 @@ fn doubts_are_named() {
         let all = document.concluded().conclusions.join("\n");
         assert_eq!(all.contains("`x` is not"), doubted, "{kind:?} {accesses:?}\n{all}");
     }
-    assert!(all.contains("holds 512 threads on an SM and the whole kernel 1,024"), "{all}");
+    assert!(all.contains("has 512 threads resident per SM and the whole kernel 1,024"), "{all}");
     assert!(all.contains("too few threads are launched"), "{all}");
     document.variants[2] = variant("slower", VariantKind::WhatIf, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");

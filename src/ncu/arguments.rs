@@ -34,7 +34,7 @@ pub fn split(text: &str) -> Result<Vec<String>> {
         if let Some((long, _)) = taken {
             return Err(Error::Usage(format!(
                 "--ncu-args must not contain {long}: adoprof decides where the report goes and how \
-                 it is read; use adoprof's own -o for the place"
+                 it is read; use adoprof's own -o to choose the folder"
             )));
         }
     }

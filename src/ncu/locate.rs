@@ -8,9 +8,9 @@ use super::version::Version;
 use crate::error::{Error, Result};
 
 /// What to do where there is no usable ncu.
-pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit, and as a package of \
-    its own from developer.nvidia.com/nsight-compute), or name it with --ncu PATH or ADOPROF_NCU. \
-    `adoprof analyze` reads existing reports without it";
+pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit, and separately \
+    from developer.nvidia.com/nsight-compute), or name it with --ncu PATH or ADOPROF_NCU. `adoprof \
+    analyze` reads existing reports without it";
 
 /// ncu answers in a tenth of a second; a network file system may take longer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -62,7 +62,7 @@ impl Search {
         if let Some((source, name)) = named {
             let program = self.resolve(&name).ok_or_else(|| {
                 Error::Environment(format!(
-                    "{source} names {}, which is no program that can be run; {REMEDY}",
+                    "{source} names {}, which is not an executable program; {REMEDY}",
                     name.display()
                 ))
             })?;
@@ -120,7 +120,7 @@ impl Search {
         let version = Version::from_banner(&banner).ok_or_else(|| {
             let said = banner.lines().next().unwrap_or("nothing");
             Error::Environment(format!(
-                "{} is not Nsight Compute's ncu: asked for its version it says \"{}\"; {REMEDY}",
+                "{} is not Nsight Compute's ncu: its answer to --version is \"{}\"; {REMEDY}",
                 program.display(),
                 crate::text::printable(said)
             ))

@@ -67,10 +67,10 @@ pub fn import_failure(output: &str, report: &Path) -> Option<Error> {
     let first = messages.iter().find(|message| message.is_error)?;
     let problem = match first.kind {
         Kind::ReportMissing => "there is no such report".to_owned(),
-        Kind::ReportForeign => "this is no ncu report; a report comes from `ncu -o`".to_owned(),
+        Kind::ReportForeign => "this is not an ncu report; `ncu -o` writes one".to_owned(),
         Kind::ReportDamaged => {
-            "ncu can't read it: it is cut short, or a newer ncu wrote it; collect \
-                                it again, or name a newer ncu with --ncu"
+            "ncu can't read it: the report is cut short, or a newer ncu wrote it; collect it \
+             again, or name a newer ncu with --ncu"
                 .to_owned()
         }
         _ => format!("ncu can't read the report: {}", said(&messages)),
@@ -82,7 +82,7 @@ pub fn import_failure(output: &str, report: &Path) -> Option<Error> {
 fn notice(message: &NcuMessage) -> Option<String> {
     match message.kind {
         Kind::ProgramFailed => {
-            Some(format!("{}; the profile holds what ran before that", message.meaning))
+            Some(format!("{}; the profile contains what ran before that", message.meaning))
         }
         Kind::SlowReplay => Some(message.sentence()),
         _ if message.is_error => Some(format!("ncu said: {}", message.said)),

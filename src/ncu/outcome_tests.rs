@@ -125,7 +125,7 @@ fn imports_tell_missing_foreign_and_damaged_reports_apart() {
         (
             "==ERROR== Failed to load report file 'a'.\n==ERROR== The file is not an Nsight Compute \
           profiler report.\n",
-            "is no ncu report",
+            "is not an ncu report",
         ),
         (
             "==ERROR== Failed to load report file 'a'.\n==ERROR== An unexpected incompatibility with \

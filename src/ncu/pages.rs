@@ -30,7 +30,7 @@ pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<(Pages, 
     match source {
         Ok(text) => pages.source = text,
         Err(error @ Error::Interrupted(_)) => return Err(error),
-        Err(error) => notices.push(format!("the report's source page is left out: {error}")),
+        Err(error) => notices.push(format!("continuing without the report's source page: {error}")),
     }
     Ok((pages, notices))
 }
@@ -64,8 +64,8 @@ pub fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Resu
             }
             // By a signal, or without a word: older releases crash on reports that they don't know.
             _ => format!(
-                "ncu broke down over it ({}); it may be damaged, or a newer ncu may have written \
-                 it: name that one with --ncu",
+                "ncu crashed while reading it ({}); the report may be damaged, or a newer ncu may \
+                 have written it: name that ncu with --ncu",
                 ended.status
             ),
         };

@@ -68,8 +68,11 @@ impl Comparison {
         let places: Vec<String> =
             coordinates(index as u64, &buffer.shape).iter().map(u64::to_string).collect();
         let element = format!("{}[{}]", buffer.name, places.join("]["));
-        let unwritten =
-            if got.is_nan() { " (never written, or computed from what never was)" } else { "" };
+        let unwritten = if got.is_nan() {
+            " (never written, or computed from a value that was never written)"
+        } else {
+            ""
+        };
         Some(format!(
             "{} of {} elements of `{}` are wrong; the first is {element}: expected {expected}, \
              got {got}{unwritten}",
@@ -111,7 +114,7 @@ pub fn compare(
 ) -> Result<Comparison> {
     if expected.len() != got.len() {
         return Err(Error::Kernel(format!(
-            "the answer has {} elements where {} were expected",
+            "the answer has {} elements, and {} were expected",
             got.len(),
             expected.len()
         )));

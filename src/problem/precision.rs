@@ -116,8 +116,7 @@ pub fn gamma(roundings: f64, roundoff: f64, sums: &str) -> Result<f64> {
     let error = roundings * roundoff;
     if error >= 0.5 {
         return Err(Error::Usage(format!(
-            "{sums} are too long for this precision: any answer could be called right; choose a \
-             smaller --size"
+            "{sums} are too long for this precision: any answer would pass; choose a smaller --size"
         )));
     }
     Ok(error / (1.0 - error))

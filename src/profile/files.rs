@@ -105,7 +105,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
         if is_named_report(path) {
             return Err(Error::input(
                 path,
-                "is no Nsight Compute report, whatever its name says; copy it again, or collect it anew",
+                "is not an Nsight Compute report, despite its name; copy it again, or collect it again",
             ));
         }
         pages.push((path.clone(), bytes));
@@ -118,13 +118,13 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     let bytes = std::fs::read(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error::input(
             path,
-            "there is no such file; give a step, an .ncu-rep, ncu's CSV exports or a saved profile",
+            "there is no such file; name a step, an .ncu-rep, ncu's CSV exports or a saved profile",
         ),
         _ => Error::io(path, "read", &e),
     })?;
     if bytes.is_empty() {
         let again = if is_named_report(path) {
-            "is empty; copy the report again, or collect it anew"
+            "is empty; copy the report again, or collect it again"
         } else {
             "is empty; export it again (ncu --import … --csv)"
         };

@@ -40,9 +40,9 @@ impl Reference {
         }
         match Ladder::open(ladder)?.step(text) {
             Ok(_) => Ok(Self::Step { ladder: ladder.to_owned(), step: text.to_owned() }),
-            Err(error) if Path::new(text).exists() => {
-                Err(Error::Usage(format!("{error}; for the file or folder here write ./{text}")))
-            }
+            Err(error) if Path::new(text).exists() => Err(Error::Usage(format!(
+                "{error}; if you mean the file or folder of that name, write ./{text}"
+            ))),
             Err(error) => Err(error),
         }
     }

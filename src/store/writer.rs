@@ -137,7 +137,7 @@ fn refuse_occupied(folder: &Path) -> Result<()> {
     if occupied {
         return Err(Error::input(
             folder,
-            "already holds something and is not overwritten; remove it or name another with -o",
+            "is not empty and is not overwritten; remove it or name another folder with -o",
         ));
     }
     Ok(())
@@ -251,6 +251,6 @@ mod tests {
         assert!(second.to_string().contains("another adoprof run"), "{second}");
         first.finish(&saved(), None).unwrap();
         let third = Target::new(&folder).unwrap_err();
-        assert!(third.to_string().contains("already holds something"), "{third}");
+        assert!(third.to_string().contains("is not empty"), "{third}");
     }
 }

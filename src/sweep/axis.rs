@@ -89,7 +89,10 @@ impl Axis {
     /// [`Error::Usage`] that names what is wrong.
     pub fn parse(text: &str, ladder: &Ladder, step: &Step) -> Result<Self> {
         let Some((name, values)) = text.split_once('=') else {
-            return fail(text, "is no NAME=V1,V2,…; write for example BLOCK=64,128,256");
+            return fail(
+                text,
+                "is not of the form NAME=V1,V2,…; write for example BLOCK=64,128,256",
+            );
         };
         let name = name.trim();
         let kind = kind(name, ladder, step)?;
@@ -175,7 +178,7 @@ fn kind(name: &str, ladder: &Ladder, step: &Step) -> Result<Kind> {
     fail(
         name,
         &format!(
-            "is nothing that {}/{} can be swept over{}",
+            "is not something that {}/{} can be swept over{}",
             ladder.name(),
             step.name(),
             hint(name, &known)
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn says_what_is_wrong() {
         for (text, words) in [
-            ("BLOCK", "is no NAME=V1,V2"),
+            ("BLOCK", "is not of the form NAME=V1,V2"),
             ("BLOK=1", "did you mean `BLOCK`?"),
             ("=1", "is nothing that increment/i5 can be swept over"),
             ("N=", "a value is missing"),

@@ -23,7 +23,7 @@ pub fn points(axes: &[Axis], size: &Overrides) -> Result<Vec<Point>> {
         }
         if axis.is_parameter() && size.contains_key(&axis.name) {
             return Err(Error::Usage(format!(
-                "`{}` stands in --size and in --over; keep one of them",
+                "`{}` appears in --size and in --over; keep one of them",
                 axis.name
             )));
         }
@@ -32,8 +32,8 @@ pub fn points(axes: &[Axis], size: &Overrides) -> Result<Vec<Point>> {
     if total > MOST_POINTS as f64 {
         let factors: Vec<String> = axes.iter().map(|axis| axis.len().to_string()).collect();
         return Err(Error::Usage(format!(
-            "the grid has {} = {} points, and a sweep takes at most {}; sweep over fewer values, or \
-             over one axis after the other",
+            "the grid has {} = {} points, and a sweep takes at most {}; sweep over fewer values, \
+             or one axis at a time",
             factors.join(" × "),
             count(total),
             count(MOST_POINTS as f64)

@@ -271,7 +271,7 @@ fn the_three_pages_come_back_each_in_its_place() {
 #[test]
 fn reports_that_ncu_can_not_read_are_input_errors() {
     for (import, part) in
-        [("junk", "is no ncu report"), ("truncated", "cut short"), ("crash", "broke down")]
+        [("junk", "is not an ncu report"), ("truncated", "cut short"), ("crash", "crashed")]
     {
         let error = pages(["", "", ""], import).unwrap_err();
         assert_eq!(error.exit_code(), ExitCode::Usage);

@@ -75,8 +75,8 @@ pub fn profile(chosen: &ChosenStep, device: &Device, notices: &mut Vec<String>) 
     let step = chosen.step.name();
     let missing = |why: &str| {
         format!(
-            "without a profile of {step} at this size on this GPU{why} there are no instructions a \
-             byte and no rate of the hardware: `adoprof step --kernel {step}` makes one"
+            "instructions per byte and the hardware's rate need a profile of {step} at this size \
+             on this GPU{why}: `adoprof step --kernel {step}` makes one"
         )
     };
     let Ok(profile) = open::saved_step(chosen.ladder_argument, step, Some(chosen.size)) else {

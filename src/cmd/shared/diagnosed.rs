@@ -84,6 +84,6 @@ pub fn kernel_filter(pattern: &str) -> Result<Regex> {
         let text = e.to_string();
         let last = text.lines().last().unwrap_or_default();
         let problem = last.strip_prefix("error: ").unwrap_or(last);
-        Error::Usage(format!("-k: `{pattern}` is no regular expression: {problem}"))
+        Error::Usage(format!("-k: `{pattern}` is not a valid regular expression: {problem}"))
     })
 }

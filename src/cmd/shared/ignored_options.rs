@@ -39,7 +39,7 @@ pub fn on_recording(given: GivenOptions, printer: &Printer) {
     let why = if given.origin.recorded {
         "a recording is shown, nothing is run"
     } else {
-        "there is no device, so a recording is shown and nothing is run"
+        "there is no CUDA device, so a recording is shown and nothing is run"
     };
     say(why, &names, printer);
 }
@@ -69,8 +69,11 @@ pub fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Print
 pub fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
     // JSON has the ranking in any case.
     let shown = has_findings && output.format.holds_ranking();
-    let why =
-        if has_findings { "this form has no place for it" } else { "this result ranks nothing" };
+    let why = if has_findings {
+        "this output format has no place for it"
+    } else {
+        "this result has no ranking"
+    };
     say(why, &named("--explain-ranking", output.explain_ranking && !shown), printer);
 }
 
@@ -119,7 +122,7 @@ mod tests {
         assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o means nothing here"));
         assert_eq!(
             sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
-            Some("why: --section, --metrics and -o mean nothing here")
+            Some("why: --section, --metrics and -o have no meaning here")
         );
     }
 }

@@ -26,7 +26,7 @@ pub fn local() -> (Vec<Record>, Vec<String>) {
             let notices = foreign(&contents).into_iter().collect();
             (records(contents.lines, false), notices)
         }
-        Err(error) => (Vec::new(), vec![format!("the ledger is left out: {error}")]),
+        Err(error) => (Vec::new(), vec![format!("continuing without the ledger: {error}")]),
     }
 }
 
@@ -46,7 +46,7 @@ fn foreign(contents: &file::Contents) -> Option<String> {
     let n = contents.foreign.len();
     let (lines, are) = if n == 1 { ("line", "is") } else { ("lines", "are") };
     Some(format!(
-        "{}: {n} {lines} {are} none of this adoprof's and left alone, the first of them line {first}",
+        "{}: {n} {lines} {are} not in this adoprof's format and left alone, the first of them line {first}",
         file::FILE
     ))
 }
@@ -106,7 +106,9 @@ pub fn keep(given: &Given, printer: &Printer) {
                 printer.notice(&notice);
             }
         }
-        Err(error) => printer.notice(&format!("the ledger is not kept: {error}")),
+        Err(error) => {
+            printer.notice(&format!("the hints of this run were not added to the ledger: {error}"));
+        }
     }
 }
 
@@ -153,8 +155,8 @@ fn try_keep(given: &Given, path: &Path) -> Result<Vec<String>> {
     let gone = file::append(path, &lines)?;
     if gone > 0 {
         notices.push(format!(
-            "{} had grown beyond {} MiB: its {gone} oldest hints were taken out, those that nothing \
-             was measured of first",
+            "{} had grown beyond {} MiB: its {gone} oldest hints were removed, unmeasured ones \
+             first",
             file::FILE,
             file::MOST_BYTES >> 20
         ));

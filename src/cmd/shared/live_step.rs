@@ -188,7 +188,7 @@ fn check_capability(ladder: &Ladder, (major, minor): (u32, u32)) -> Result<()> {
         Some((least, point)) if (major, minor) < (least, point) => {
             Err(Error::Environment(format!(
                 "the kernels of {} need compute capability {least}.{point}, and this device has \
-             {major}.{minor}; their recordings are there everywhere: --recorded",
+             {major}.{minor}; --recorded shows their recordings on any machine",
                 ladder.name(),
             )))
         }

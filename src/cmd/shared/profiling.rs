@@ -50,8 +50,8 @@ pub fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu
         let text = error.to_string();
         let problem = text.strip_suffix(ncu::locate::REMEDY).unwrap_or(&text);
         printer.notice(&format!(
-            "`ncu` stands for a program that is not here: {}; where it is, adoprof's own section is \
-             collected too",
+            "`ncu` stands for Nsight Compute's ncu, which was not found on this machine: {}; where \
+             it is installed, adoprof's own section is collected too",
             problem.trim_end_matches([';', ' '])
         ));
         let (program, version) = (PathBuf::from("ncu"), Version::NEWEST_MEASURED);
@@ -73,8 +73,8 @@ pub fn dry_run(
     printer.text(&ncu::profile(ncu, request).to_string())?;
     if let (Some(folder), Some(_)) = (&request.section_folder, &ncu.stock_sections) {
         printer.text(&format!(
-            "# {} holds adoprof's own section, and only while a run lasts: leave out --section {} \
-             and its --section-folder to run the line as it is",
+            "# {} holds adoprof's own section and exists only during a run: leave out --section {} \
+             and its --section-folder to run this line yourself",
             folder.display(),
             ncu::section::IDENTIFIER
         ))?;
@@ -85,8 +85,8 @@ pub fn dry_run(
     if request.selection == Selection::Level(Level::Auto) {
         let possible = second_run::possible(|name| Level::Auto.collects(name));
         printer.text(&format!(
-            "# A second run of the same launches follows where the first leaves a trace of {} that \
-             could be worth more than its first finding: --metrics {}",
+            "# A second run of the same launches follows if the first shows signs of {} that could \
+             be worth more than its first finding: --metrics {}",
             possible.rules.join(", "),
             possible.metrics.join(",")
         ))?;

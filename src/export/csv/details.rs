@@ -109,7 +109,7 @@ fn read_table(
         };
         if row.cut || row.get(columns.value).is_none() {
             export.notices.push(format!(
-                "{}: line {} is cut short and was left out",
+                "{}: line {} is cut short and was skipped",
                 name.display(),
                 row.line
             ));

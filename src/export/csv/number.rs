@@ -18,7 +18,7 @@ pub enum Style {
 /// Two numbers of one page that no single style explains.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the numbers `{first}` and `{second}` leave open whether a point or a comma separates \
+    "the numbers `{first}` and `{second}` do not show whether a point or a comma separates \
      thousands; export the page again with LC_ALL=C in ncu's environment"
 )]
 pub struct Ambiguous {

@@ -14,10 +14,10 @@ use crate::export::{Export, LaunchRow, SourceRow};
 use crate::metric;
 
 /// What a user should know of a profile without a raw page.
-const DETAILS_ALONE: &str = "this is ncu's details page alone, without the stalls, the sector counts \
-    and most units' counters, so that most rules can't be checked; export the raw page beside it: \
-    `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and \
-    `--page source --csv` for the lines";
+const DETAILS_ALONE: &str = "this is ncu's details page alone: it has no stalls, no sector counts \
+    and few of the units' counters, so most rules can't be checked; export the raw page beside it \
+    with `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and the lines \
+    with `--page source --csv`";
 
 /// ncu's three pages as text; an absent page is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

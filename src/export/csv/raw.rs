@@ -80,7 +80,8 @@ fn read_table(
             // Where a row ends early, nobody knows whether its last cell is whole.
             last = last.saturating_sub(1);
             export.notices.push(format!(
-                "{}: line {} ends after {last} of {} columns; the metrics behind are missing",
+                "{}: line {} ends after {last} of {} columns; the metrics of the other columns are \
+                 missing",
                 name.display(),
                 row.line,
                 table.header.len()

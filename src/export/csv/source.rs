@@ -48,8 +48,8 @@ pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePag
     if launches.is_empty() {
         return Err(Error::input(
             name,
-            "a source page alone does not tell which launches it is of; put the raw page beside it \
-             (`ncu --import REPORT --page raw --csv`)",
+            "a source page alone does not say which launches it belongs to; put the raw page \
+             beside it (`ncu --import REPORT --page raw --csv`)",
         ));
     }
     let text = text.trim_start_matches('\u{feff}');
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
             let (whole, next) = cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
             if !whole {
                 self.page.notices.push(format!(
-                    "{}: line {} of the source page can't be taken apart and was left out",
+                    "{}: line {} of the source page can't be parsed and was skipped",
                     self.name.display(),
                     at + 1
                 ));
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         if self.launch.is_none() {
             self.page.notices.push(format!(
                 "{}: the source page's kernel {} is not among the profile's launches, so its \
-                 counters were left out",
+                 counters were ignored",
                 self.name.display(),
                 crate::text::printable(&function)
             ));

@@ -84,7 +84,7 @@ fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     let damage = match read {
         Err(error) => Some(format!("the zstd stream is damaged ({error})")),
         Ok(_) if out.len() as u64 == limit => {
-            Some(format!("it decompresses to more than {} MiB, the rest is not read", limit >> 20))
+            Some(format!("it decompresses to more than {} MiB; the rest was not read", limit >> 20))
         }
         Ok(_) => None,
     };

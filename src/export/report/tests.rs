@@ -156,7 +156,7 @@ fn a_real_report_agrees_with_its_csv_export() {
 #[test]
 fn what_is_no_report_is_refused_in_a_sentence() {
     assert!(problem(b"").contains("empty"));
-    assert!(problem(b"PK\x03\x04").contains("no ncu report"));
+    assert!(problem(b"PK\x03\x04").contains("not an ncu report"));
     assert!(problem(b"NVR\0").contains("damaged"));
     assert!(problem(&sample::file(vec![])).contains("no kernel launch"));
     let ranges = BlockHeader { range_results: 1, ..BlockHeader::default() };

@@ -37,7 +37,7 @@ impl Checker<'_> {
         }
         let known: Vec<&str> = self.buffer_names().collect();
         self.fail(argument, format!(
-            "`{kernel}` takes `{}`, which is no buffer{}; a number is written {{ type = \"i32\", value = \"N\" }}",
+            "`{kernel}` takes `{}`, which is not a buffer{}; a number is written {{ type = \"i32\", value = \"N\" }}",
             printable(name),
             hint(name, &known)
         ))
@@ -48,7 +48,8 @@ impl Checker<'_> {
         let buffer = self.passed(kernel, &texture.buffer, argument)?;
         if buffer.dtype.size() > 4 {
             return self.fail(argument, format!(
-                "a texture's numbers have at most 32 bits, and `{}` is of {}: pass it as a buffer",
+                "the elements of a texture have at most 32 bits, and those of `{}` are {}: pass it \
+                 as a buffer",
                 texture.buffer,
                 buffer.dtype.word()
             ));

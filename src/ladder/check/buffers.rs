@@ -32,7 +32,7 @@ impl Checker<'_> {
                 }
                 Some(fill) if !needs_fill => {
                     return self.fail(fill, format!(
-                        "`{name}` is {} and poisoned before a checked run: remove `fill`, or make its role \"state\"",
+                        "`{name}` is {}, which is overwritten with a poison pattern before a checked run: remove `fill`, or make its role \"state\"",
                         if buffer.role == Role::Output { "an output" } else { "scratch" }
                     ));
                 }
@@ -78,7 +78,7 @@ impl Checker<'_> {
             Some(value) => self.fail(
                 fill,
                 format!(
-                    "{value} is no value of type {}: change the fill or the `dtype`",
+                    "{value} is not a value of type {}: change the fill or the `dtype`",
                     dtype.word()
                 ),
             ),
@@ -116,7 +116,8 @@ impl Checker<'_> {
         match (buffer.dtype.is_float(), range) {
             (true, None) => Ok(()),
             (true, Some(_)) => self.fail(fill, format!(
-                "type {} keeps values as they are, so `low` and `high` mean nothing: remove them",
+                "type {} keeps values as they are, so `low` and `high` have no meaning: remove \
+                 them",
                 buffer.dtype.word()
             )),
             (false, None) => self.fail(fill, format!(
@@ -150,7 +151,7 @@ impl Checker<'_> {
             let relative = tolerance.get_ref().relative;
             if !(0.0..1.0).contains(&relative) {
                 return self.fail(tolerance, format!(
-                    "a relative tolerance of {relative} makes no sense: write a number from 0 to below 1"
+                    "a relative tolerance of {relative} has no meaning: write a number from 0 to below 1"
                 ));
             }
             return Ok(());

@@ -46,7 +46,7 @@ impl Checker<'_> {
             let known: Vec<&str> = self.buffer_names().collect();
             if !known.contains(&name.get_ref().as_str()) {
                 let word = printable(name.get_ref());
-                return self.fail(name, format!("`{word}` is no buffer{}", hint(&word, &known)));
+                return self.fail(name, format!("`{word}` is not a buffer{}", hint(&word, &known)));
             }
         }
         match step.peer.iter().find(|name| step.host.contains(name)) {
@@ -54,7 +54,7 @@ impl Checker<'_> {
             Some(name) => self.fail(
                 name,
                 format!(
-                    "`{}` lies in the host's memory already: take it out of `host` or of `peer`",
+                    "`{}` is in host memory already: remove it from `host` or from `peer`",
                     name.get_ref()
                 ),
             ),
@@ -127,7 +127,8 @@ impl Checker<'_> {
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {
             return self.fail(&launch.kernel, format!(
-                "`{}` is no kernel name: declare the kernel extern \"C\" and write its plain name",
+                "`{}` is not a kernel name: declare the kernel extern \"C\" and write its plain \
+                 name",
                 printable(kernel)
             ));
         }
@@ -140,7 +141,7 @@ impl Checker<'_> {
                 return self.fail(
                     extents,
                     format!(
-                        "a {what} has 1 to 3 extents (x, y, z); here are {}",
+                        "a {what} has 1 to 3 extents (x, y, z), not {}",
                         extents.get_ref().len()
                     ),
                 );
@@ -184,7 +185,7 @@ impl Checker<'_> {
         let name = file.get_ref();
         if !is_own(name) && !is_of_neighbour(name) {
             return self.fail(file, format!(
-                "`{}` is not inside the ladder's directory: write a path relative to it, or `../LADDER/FILE` for a file of the ladder beside it",
+                "`{}` is not inside the ladder's directory: write a path relative to it, or `../LADDER/FILE` for a file of a neighbouring ladder",
                 printable(name)
             ));
         }

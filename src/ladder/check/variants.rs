@@ -56,13 +56,13 @@ impl Checker<'_> {
         }
         if let (Some(fault), false) = (variant.removes.first(), kind == VariantKind::WhatIf) {
             return self.fail(fault, format!(
-                "`{name}` is {} and takes no fault away: remove `removes`, or make its kind \"what-if\"",
+                "`{name}` is {}, and such a variant removes no fault: remove `removes`, or make its kind \"what-if\"",
                 kind.word()
             ));
         }
         if variant.flags.is_empty() && variant.file.is_none() && variant.launches.is_none() {
             return self.fail(&variant.name, format!(
-                "`{name}` does what its step does: give it `flags`, a `file` or `launches` of its own"
+                "`{name}` is the same as its step: give it `flags`, a `file` or `launches` of its own"
             ));
         }
         match &variant.launches {
@@ -79,11 +79,14 @@ impl Checker<'_> {
             let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);
             let mut steps = steps.map(Spanned::get_ref);
             if !steps.any(|own| own.buffer() == Some(name)) {
-                return self.fail(argument, format!(
-                    "`{}` is passed to no launch of the step, and a variant works on its step's \
-                     memory: pass one of the step's buffers",
-                    printable(name)
-                ));
+                return self.fail(
+                    argument,
+                    format!(
+                        "`{}` is not passed to any launch of the step, and a variant works on its \
+                     step's memory: pass one of the step's buffers",
+                        printable(name)
+                    ),
+                );
             }
         }
         Ok(())

@@ -64,7 +64,7 @@ pub(super) fn infix_calls(text: &str) -> Result<String, String> {
             ' ' | '+' | '-' | '*' | '/' | '%' | '^' | '<' | '>' | '=' | '!' | '&' | '|' => {
                 out.push(c);
             }
-            _ => return Err(format!("`{}` has no meaning in it", c.escape_default())),
+            _ => return Err(format!("`{}` has no meaning there", c.escape_default())),
         }
     }
     if open.is_empty() { Ok(out) } else { Err("a closing parenthesis is missing".into()) }

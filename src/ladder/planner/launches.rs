@@ -64,7 +64,7 @@ impl Planner<'_> {
             self.extents(kernel, "block", launch.block.get_ref(), BLOCK_LIMITS, values)?;
         if let Some(x) = self.block {
             if x == 0 {
-                return Err(self.too_much("a block of 0 threads runs nothing"));
+                return Err(self.too_much("a block of 0 threads does nothing"));
             }
             block[0] = x;
         }
@@ -80,7 +80,7 @@ impl Planner<'_> {
         };
         let shared_bytes = u32::try_from(shared).map_err(|_| {
             self.too_much(&format!(
-                "`{kernel}` would need {} of shared memory a block",
+                "`{kernel}` would need {} of shared memory per block",
                 text::bytes(shared as f64)
             ))
         })?;
@@ -117,12 +117,12 @@ impl Planner<'_> {
             let extent = self.whole(what, formula, values)?;
             if extent == 0 {
                 let text = formula.get_ref().text();
-                let problem = format!("`{text}` comes to 0 at {}", self.at());
+                let problem = format!("`{text}` evaluates to 0 at {}", self.at());
                 return Err(self.senseless(what, formula, &problem));
             }
             if extent > limits[axis] {
                 return Err(self.too_much(&format!(
-                    "`{kernel}` would have a {what} of {extent} in {}, and the most is {}",
+                    "`{kernel}` would have a {what} of {extent} in {}, and at most {} are possible",
                     ['x', 'y', 'z'][axis],
                     limits[axis]
                 )));

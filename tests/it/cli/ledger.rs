@@ -79,7 +79,7 @@ fn a_folder_in_the_ledgers_place_stops_nothing() {
     std::fs::create_dir_all(bench.path(FILE)).unwrap();
     let ran = bench.profile("success", &[]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("the ledger is not kept"), "{}", ran.err);
+    assert!(ran.err.contains("were not added to the ledger"), "{}", ran.err);
     let ran = bench.run(&["ledger", "--source", "local"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.err.contains("is left out"), "{}", ran.err);

@@ -33,7 +33,7 @@ fn options_without_a_meaning_on_a_recording_are_told() {
     }
     assert!(!bench.path("saved").exists());
     let run = bench.run(&["run", "--ladder", "padding", "--recorded", "-o", "saved", "--cpu"]);
-    assert!(notice(&run).contains("--cpu and -o mean nothing"), "{run:?}");
+    assert!(notice(&run).contains("--cpu and -o have no meaning"), "{run:?}");
     // Its recording has the CPU's times.
     assert_eq!(bench.run(&[&step[..], &["--cpu"]].concat()).err, "");
     // For every command, and so for none in particular.
@@ -77,7 +77,7 @@ fn a_dry_run_needs_no_ncu() {
         let program = if dry.err.is_empty() { "/ncu" } else { " ncu" };
         if !dry.err.is_empty() {
             assert!(
-                notice(&dry).contains("`ncu` stands for a program that is not here"),
+                notice(&dry).contains("`ncu` stands for Nsight Compute's ncu, which was not found"),
                 "{dry:?}"
             );
         }
@@ -87,7 +87,7 @@ fn a_dry_run_needs_no_ncu() {
     assert!(!bench.path("saved").exists());
     let live_only = ["step", "--kernel", "v2", "--dry-run", "--time-only", "--recorded"];
     let dry = bench.run(&live_only);
-    assert!(dry.err.contains("--time-only and --recorded mean nothing"), "{dry:?}");
+    assert!(dry.err.contains("--time-only and --recorded have no meaning"), "{dry:?}");
 }
 
 #[test]

@@ -129,7 +129,10 @@ fn a_second_run_of_other_launches_is_left_out() {
     let ran = twice(&bench, "another");
     let document = ran.json();
     let notices = document["notices"].to_string();
-    assert!(notices.contains("gave nothing") && notices.contains("shared-atomic"), "{notices}");
+    assert!(
+        notices.contains("the second run, for") && notices.contains("shared-atomic"),
+        "{notices}"
+    );
     assert_eq!(document["launches"].as_array().unwrap().len(), 1);
     assert!(!document["launches"][0]["findings"].to_string().contains("atomic"));
     assert!(ran.err.contains(": 34 passes, "), "{ran:?}");
@@ -228,8 +231,8 @@ fn places_that_can_not_be_written_are_refused_first() {
     for (place, part) in [
         ("/proc/adoprof/x", "/proc"),
         ("file/x", "file"),
-        ("occupied", "already holds something"),
-        ("file", "already holds something"),
+        ("occupied", "is not empty"),
+        ("file", "is not empty"),
     ] {
         bench.profile("success", &["-o", place]).fails(2, &[part, "-o"]);
         assert!(!bench.path("argv").exists(), "{place}: ncu was not run");
@@ -237,7 +240,7 @@ fn places_that_can_not_be_written_are_refused_first() {
     assert_eq!(std::fs::read(bench.path("occupied/file")).unwrap(), b"mine");
     std::fs::create_dir(bench.path("fresh")).unwrap();
     assert_eq!(bench.profile("success", &["-o", "fresh"]).code, Some(0), "an empty one will do");
-    bench.profile("success", &["-o", "fresh"]).fails(2, &["already holds something"]);
+    bench.profile("success", &["-o", "fresh"]).fails(2, &["is not empty"]);
 }
 
 /// Waits for the stand-in to hang with its children.

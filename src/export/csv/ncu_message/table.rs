@@ -41,8 +41,7 @@ const ALLOW_COUNTERS: &str = "run as root, load the nvidia module with \
     works without counters";
 const FREE_COUNTERS: &str = "pause DCGM (`dcgmi profile --pause`, afterwards `--resume`) or end the \
     other profiler, then try again";
-const SANITIZE: &str =
-    "run the program alone under compute-sanitizer, which names the faulty access";
+const SANITIZE: &str = "run the program under compute-sanitizer, which names the faulty access";
 const SECTIONS: &str = "see `ncu --list-sections` for the names; where that has none, NVIDIA's \
     section files are not installed";
 const OPTIONS: &str = "see `ncu --help`; options changed between versions";
@@ -62,7 +61,7 @@ pub(super) const TABLE: &[Entry] = &[
     entry(&["profiling is not supported on"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
     entry(&["unsupported gpu"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
     entry(&["cannot lock gpu clock"], Kind::ClocksNotLockable, Environment, "the GPU's clocks can't be locked here", "pass --ncu-args '--clock-control none', or lock the clocks with `nvidia-smi --lock-gpu-clocks`"),
-    entry(&["driver is not compatible"], Kind::DriverTooOld, Environment, "the CUDA driver and this ncu do not fit together", "update the driver, or use an older ncu with --ncu PATH"),
+    entry(&["driver is not compatible"], Kind::DriverTooOld, Environment, "the CUDA driver and this ncu are not compatible", "update the driver, or use an older ncu with --ncu PATH"),
     bare(entry(&["no cuda-capable device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
     bare(entry(&["cuda_error_no_device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
     bare(entry(&["cudaerrornodevice"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
@@ -85,15 +84,15 @@ pub(super) const TABLE: &[Entry] = &[
     entry(&["the argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
     entry(&["failed to parse options"], Kind::BadOption, Usage, "ncu can't read its options", "see `ncu --help`, and check that the current folder exists"),
     entry(&["already exists. use '-f'"], Kind::ReportExists, Usage, "the report exists already", "choose another file, or let ncu overwrite it with -f"),
-    entry(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "look whether the disk is full, or choose another folder with -o"),
+    entry(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "check whether the disk is full, or choose another folder with -o"),
     entry(&["use --list-sections"], Kind::UnknownSection, Usage, "ncu does not have a section of that name", SECTIONS),
-    entry(&["not an nsight compute profiler report"], Kind::ReportForeign, Usage, "the file that ncu was to read is no ncu report", "a report comes from `ncu -o`"),
+    entry(&["not an nsight compute profiler report"], Kind::ReportForeign, Usage, "the file that ncu was asked to read is not an ncu report", "a report comes from `ncu -o`"),
     entry(&["could not open report file"], Kind::ReportMissing, Usage, "the report {} can't be opened", "check that it exists and is a file"),
     entry(&["failed to load report file"], Kind::ReportDamaged, Usage, "the report {} can't be read: it is cut short, damaged, or of a newer ncu", EXPORT_AGAIN),
     entry(&["launchfailed"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE),
     entry(&["does not exist or is not a regular file"], Kind::ReportMissing, Usage, "the report can't be opened", "check that it exists and is a file"),
     entry(&["unexpected incompatibility"], Kind::ReportDamaged, Usage, "the report is damaged or of another ncu version", EXPORT_AGAIN),
-    bare(entry(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory that is not its own", SANITIZE)),
+    bare(entry(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory outside its allocations", SANITIZE)),
     bare(entry(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE)),
     entry(&["unknown error on device"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; a restart of the driver or another ncu version often helps"),
     entry(&["unknownerror"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; profiling saves device memory between passes, so try a smaller problem"),

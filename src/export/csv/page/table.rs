@@ -89,8 +89,8 @@ pub(in crate::export) fn tables(
     let printed = table.lines().filter(|line| begins_with_id(line)).count();
     if printed > rows {
         notices.push(format!(
-            "{}: {} of {} could not be read because the program's own output runs \
-             into them; collect with `ncu -o` and export with `ncu --import`",
+            "{}: {} of {} could not be read because the program's own output is mixed into them; \
+             collect with `ncu -o` and export with `ncu --import`",
             name.display(),
             printed - rows,
             count_of(printed as f64, "row")

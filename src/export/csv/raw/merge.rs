@@ -31,7 +31,7 @@ pub fn merge(first: &str, second: &str) -> Result<String> {
         return Err(Error::input(
             Path::new("the second run's raw page"),
             format!(
-                "it has {}, and not the {} of the first run: the program does not launch the same \
+                "it has {} instead of the first run's {}: the program does not launch the same \
                  kernels each time",
                 count_of(two_rows.len() as f64, "launch"),
                 one_rows.len()
@@ -78,7 +78,7 @@ fn table(text: &str, whose: &str) -> Result<Table> {
     let (mut tables, _) = page::tables(text, name, PageKind::Raw)?;
     match (tables.pop(), tables.is_empty()) {
         (Some(table), true) => Ok(table),
-        _ => Err(Error::input(name, "it has several tables, which no ncu writes for one report")),
+        _ => Err(Error::input(name, "it has several tables, but ncu writes one per report")),
     }
 }
 

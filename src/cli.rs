@@ -301,6 +301,15 @@ pub struct DoctorArgs {
     /// The ncu program to use.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
+    /// Measure the device's rates and latencies (less than a minute) and write them to your configuration.
+    #[arg(long)]
+    pub measure: bool,
+    /// With --measure: print what was measured and write nothing.
+    #[arg(long, requires = "measure")]
+    pub dry_run: bool,
+    /// With --measure: write to this file instead.
+    #[arg(short, long, requires = "measure", conflicts_with = "dry_run", value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// The hidden launcher.

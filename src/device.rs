@@ -8,6 +8,7 @@ mod file;
 mod library;
 mod quantity;
 mod remark;
+mod written;
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -17,6 +18,7 @@ use library::Library;
 
 pub use library::user_folder;
 pub use quantity::{Definition, Quantity};
+pub use written::{four_digits, text};
 
 /// A known value.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +49,17 @@ impl DeviceFacts {
         }
         let facts = LIBRARY
             .facts(name, compute_capability)
-            .or_else(|_| Library { user: None }.facts(name, compute_capability))
+            .or_else(|_| SHIPPED.facts(name, compute_capability))
             .unwrap_or_default();
         let facts = Arc::new(facts);
         known.push(((name.map(str::to_owned), compute_capability), facts.clone()));
         facts
+    }
+
+    /// What the shipped files say of a device, whatever the user's do.
+    #[must_use]
+    pub fn shipped(name: Option<&str>, compute_capability: Option<(u32, u32)>) -> Self {
+        SHIPPED.facts(name, compute_capability).unwrap_or_default()
     }
 
     /// What is known of the device that a launch ran on.
@@ -83,6 +91,23 @@ static KNOWN: Mutex<Vec<(Key, Arc<DeviceFacts>)>> = Mutex::new(Vec::new());
 /// on who runs them.
 static LIBRARY: LazyLock<Library> =
     LazyLock::new(|| Library { user: if cfg!(test) { None } else { user_folder() } });
+
+/// The shipped files alone.
+const SHIPPED: Library = Library { user: None };
+
+/// The name of an architecture's file, without its ending, where there is one.
+#[must_use]
+pub fn architecture((major, minor): (u32, u32)) -> Option<String> {
+    let stem = format!("sm_{major}{minor}");
+    LIBRARY.has(&stem).then_some(stem)
+}
+
+/// The values of a device's file, each with its source, where it is there and right.
+#[must_use]
+pub fn written(path: &std::path::Path) -> Vec<(Quantity, f64, String)> {
+    let file = library::read(path).map(|file| file.facts).unwrap_or_default();
+    file.into_iter().map(|(quantity, fact)| (quantity, fact.value, fact.from)).collect()
+}
 
 /// Reads every file in the user's folder of devices' files.
 ///

@@ -5,6 +5,8 @@
 
 mod machine;
 
+pub use machine::driver_version as driver_release;
+
 use std::path::{Path, PathBuf};
 
 use crate::error::ExitCode;

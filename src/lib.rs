@@ -29,6 +29,7 @@ pub mod metric;
 pub mod model;
 pub mod ncu;
 pub mod plan;
+pub mod probe;
 pub mod problem;
 pub mod profile;
 pub mod progress;

@@ -1,4 +1,6 @@
-//! `adoprof doctor`: what is missing on this machine.
+//! `adoprof doctor`: what is missing on this machine, and what its device can do.
+
+mod measure;
 
 use std::path::PathBuf;
 
@@ -9,6 +11,9 @@ use crate::error::{ExitCode, Result};
 use crate::launch::{Device, cache, nvrtc};
 
 pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
+    if args.measure {
+        return measure::run(args, printer);
+    }
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
     let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
     printer.text(&doctor::render(&checks, printer.style.width))?;

@@ -79,7 +79,7 @@ impl Library {
     }
 
     /// True where there is a file of this name.
-    fn has(&self, stem: &str) -> bool {
+    pub fn has(&self, stem: &str) -> bool {
         SHIPPED.contains(format!("{stem}.toml"))
             || self.user_file(stem).is_some_and(|path| path.exists())
     }
@@ -120,7 +120,11 @@ impl Library {
     }
 }
 
-fn read(path: &Path) -> Result<DeviceFile> {
+/// Reads a file.
+///
+/// # Errors
+/// As [`Library::facts`].
+pub(super) fn read(path: &Path) -> Result<DeviceFile> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read", &e))?;
     DeviceFile::parse(&text, path)
 }

@@ -96,6 +96,7 @@ pub fn process_names() -> Vec<String> {
 }
 
 /// The kernel module's release, such as `580.159`.
+#[must_use]
 pub fn driver_version() -> Option<String> {
     module_release(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::DoctorArgs;
-use crate::cmd::output::Printer;
+use crate::cmd::shared::printer::Printer;
 use crate::device::{self, DeviceFacts, Quantity, four_digits, slug, user_folder};
 use crate::doctor::driver_release;
 use crate::error::{Error, ExitCode, Result};

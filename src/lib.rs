@@ -1,8 +1,50 @@
 //! adoprof: analysis-driven optimization of CUDA kernels from the command line.
 //!
-//! One way through the house: a profile comes in as an [`export`], becomes [`frame`]s, the [`model`]
-//! and the [`rules`] turn each launch into findings, and a report prints them. Everything from the
-//! export on is pure: no GPU, no ncu, no clock.
+//! A profile comes in as an [`export`], becomes [`frame`]s, the [`model`] and the [`rules`] turn each
+//! launch into findings, and a report prints them. Everything from the export on is pure: no GPU, no
+//! ncu, no clock.
+//!
+//! These are the parts from top to bottom. Each imports only from those below it, which a test checks:
+//!
+//! - `cmd`: the subcommands: they wire the parts together, and they alone print to standard
+//!   output
+//! - `cli`: the command line, as types
+//! - `explain`: the rules in words, from what each says of itself
+//! - `doctor`: what is missing on this machine
+//! - `report`: the forms in which documents are written
+//! - `bench`: how right the findings are on kernels with planted faults
+//! - `ledger`: predicted against measured gains
+//! - `sweep`: a step over a grid of settings
+//! - `profile`: whatever a user names as a profile, read and diagnosed
+//! - `limiter`: what limits a step, from the times of its variants
+//! - `diff`: two profiles side by side
+//! - `document`: all that a command says, as data: the JSON
+//! - `collect`: a run of ncu, and a second one where the first leaves open what could matter most
+//! - `agreement`: what ncu's rules say beside our findings
+//! - `diagnose`: the findings of all rules, ranked
+//! - `rules`: one fault, one file
+//! - `evidence`: questions that several rules ask of a launch
+//! - `model`: how long each unit is busy, and what would be left without a fault
+//! - `device`: what a device can reach
+//! - `frame`: launches, metrics and source lines as frames
+//! - `sass`: machine code: read, followed, and asked questions
+//! - `timed_run`: a step on the device: its answer checked, its time measured without the
+//!   profiler
+//! - `launch`: the CUDA driver, the compiler, and memory on the device
+//! - `ladder`: ladders: kernels as data
+//! - `problem`: inputs, right answers, and how far from them an answer may be
+//! - `plan`: a step at one size, ready to be built and launched
+//! - `store`: saved profiles and the recordings inside the binary
+//! - `ncu`: NVIDIA's profiler: found, asked, run, read back
+//! - `export`: ncu's reports and CSV pages as rows
+//! - `timing`: what a step's run came to, as data
+//! - `term`: the resources that the model counts
+//! - `finding`: what a rule found, as data
+//! - `metric`: the catalogue of ncu's metrics
+//! - `progress`: what is going on, on standard error
+//! - `interrupt`: Ctrl-C
+//! - `error`: what can go wrong, and the exit codes
+//! - `text`: numbers and names in words
 
 pub mod agreement;
 pub mod bench;

@@ -58,7 +58,7 @@ pub struct Format(pub(super) &'static dyn Renderer);
 
 impl Format {
     /// For people at a terminal: the form where none is asked for.
-    pub const TEXT: Self = Self(&super::text::Text);
+    pub const TEXT: Self = FORMATS[0];
 
     /// The word after `--format`.
     #[must_use]

@@ -13,3 +13,4 @@ mod rule_cases;
 mod rules_on_ado;
 mod second_run;
 mod shipped;
+mod structure;

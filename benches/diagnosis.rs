@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use adoprof::diagnose::diagnose;
-use adoprof::frame::Launch;
+use adoprof::frame::{Frames, Launch};
 use adoprof::store;
 
 /// The system's allocator, with the bytes in use and their peak.
@@ -61,7 +61,8 @@ fn main() {
         let start = Instant::now();
         let before = USED.load(Ordering::Relaxed);
         let export = saved.pages.export(Path::new(&folder)).expect("the recordings can be read");
-        let launches = Launch::all(&export);
+        let frames = Frames::new(export).expect("exports make frames");
+        let launches = Launch::all(&frames).expect("the frames are whole");
         let each = launches.len().max(1) as f64;
         parse_ms.push(start.elapsed().as_secs_f64() * 1e3 / each);
         parsed_kb.push((USED.load(Ordering::Relaxed) - before) as f64 / 1024.0 / each);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::export::csv::raw::merge;
-use crate::frame::Launch;
+use crate::frame::{Frames, Launch};
 use crate::ncu::arguments::take_values;
 use crate::ncu::{self, CollectRequest, Level, Limits, Ncu, Selection};
 use crate::progress::Progress;
@@ -83,8 +83,8 @@ fn passes_of(passes: u32) -> String {
 
 /// What the first run leaves undecided. Pages that can't be read are the caller's to report.
 fn further(pages: &Pages) -> Option<Further> {
-    let export = pages.export(Path::new("")).ok()?;
-    second_run::further(&Launch::all(&export), |name| Level::Auto.collects(name))
+    let frames = Frames::new(pages.export(Path::new("")).ok()?).ok()?;
+    second_run::further(&Launch::all(&frames).ok()?, |name| Level::Auto.collects(name))
 }
 
 /// Profiles the same launches again for some metrics, and adds those to the first run's page.

@@ -11,10 +11,9 @@ mod unlike;
 
 use std::collections::BTreeMap;
 
-use polars::prelude::PolarsResult;
-
 use crate::document::{Diff, Document, SCHEMA};
-use crate::frame::Frames;
+use crate::error::Result;
+use crate::frame::{Frames, by_catalogue};
 
 /// One of the two profiles.
 #[derive(Debug, Clone)]
@@ -33,9 +32,9 @@ pub struct Side {
 /// Compares two profiles.
 ///
 /// # Errors
-/// Frames without the columns that [`Frames`] documents.
-pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
-    let pairing = pair::launches(&base.frames.launches, &new.frames.launches)?;
+/// [`Error::Frames`](crate::error::Error::Frames) where a frame lacks its columns.
+pub fn compare(base: &Side, new: &Side) -> Result<Diff> {
+    let pairing = pair::launches(&base.frames, &new.frames)?;
     let unlike = unlike::compare(base, new);
     let comparable = unlike.comparable;
     let mut warnings = unlike.warnings;
@@ -43,11 +42,9 @@ pub fn compare(base: &Side, new: &Side) -> PolarsResult<Diff> {
     let mut metrics = Vec::new();
     let mut metrics_compared = 0;
     let mut clocks = None;
+    let (before, after) = (by_catalogue(&base.frames.metrics)?, by_catalogue(&new.frames.metrics)?);
     for pair in &pairing.pairs {
-        let joined = join::metrics(
-            &join::of_launch(&base.frames.metrics, pair.base)?,
-            &join::of_launch(&new.frames.metrics, pair.new)?,
-        )?;
+        let joined = join::metrics((&before, pair.base), (&after, pair.new))?;
         clocks = clocks.or(unlike::clocks(&joined)?);
         metrics_compared += joined.height();
         let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };

@@ -246,7 +246,7 @@ impl LaunchReport {
                 .map(|rule| NcuRule {
                     section: rule.section.clone(),
                     rule: rule.rule.clone(),
-                    kind: format!("{:?}", rule.kind).to_lowercase(),
+                    kind: rule.kind.word().to_owned(),
                     message: rule.message.clone(),
                     estimate_percent: rule.estimate_percent,
                     global: rule.global,

@@ -40,6 +40,9 @@ pub enum Error {
         /// What is wrong with it and what to do.
         problem: String,
     },
+    /// A profile's frames lack a column, or their columns do not fit each other.
+    #[error("the profile's tables do not fit together ({0}); export it again")]
+    Frames(String),
     /// A ladder's manifest says something that can't be.
     #[error("{}:{line}: {problem}", path.display())]
     Manifest {
@@ -61,6 +64,12 @@ pub enum Error {
     Interrupted(String),
 }
 
+impl From<polars::error::PolarsError> for Error {
+    fn from(error: polars::error::PolarsError) -> Self {
+        Self::Frames(error.to_string())
+    }
+}
+
 impl Error {
     /// An unreadable or senseless file.
     pub fn input(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
@@ -76,7 +85,9 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Input { .. } | Self::Manifest { .. } => ExitCode::Usage,
+            Self::Usage(_) | Self::Input { .. } | Self::Frames(_) | Self::Manifest { .. } => {
+                ExitCode::Usage
+            }
             Self::Environment(_) | Self::Interrupted(_) => ExitCode::Environment,
             Self::Kernel(_) => ExitCode::Kernel,
         }

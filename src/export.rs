@@ -108,6 +108,27 @@ pub struct SourceRow {
     pub counters: SourceCounters,
 }
 
+impl NcuRuleKind {
+    const ALL: [Self; 4] = [Self::Info, Self::Optimization, Self::Warning, Self::Error];
+
+    /// The word for it in frames and documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Optimization => "optimization",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// The kind behind a word; `None` for other words.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
 impl SourceRow {
     /// True for a SASS instruction, false for a source line.
     #[must_use]
@@ -141,4 +162,74 @@ pub struct SourceCounters {
     pub l2_sectors_local: f64,
     /// Samples by stall reason, indexed by [`StallReason`].
     pub stall_samples: [f64; StallReason::COUNT],
+}
+
+/// The place of one counter.
+type Field = fn(&mut SourceCounters) -> &mut f64;
+
+/// The counters but the samples by stall reason, by name.
+const FIELDS: [(&str, Field); 10] = [
+    ("samples", |counters| &mut counters.samples),
+    ("inst_executed", |counters| &mut counters.inst_executed),
+    ("thread_inst_executed", |counters| &mut counters.thread_inst_executed),
+    ("thread_inst_executed_pred_on", |counters| &mut counters.thread_inst_executed_pred_on),
+    ("l1_tag_requests_global", |counters| &mut counters.l1_tag_requests_global),
+    ("wavefronts_shared", |counters| &mut counters.wavefronts_shared),
+    ("wavefronts_shared_ideal", |counters| &mut counters.wavefronts_shared_ideal),
+    ("l2_sectors_global", |counters| &mut counters.l2_sectors_global),
+    ("l2_sectors_global_ideal", |counters| &mut counters.l2_sectors_global_ideal),
+    ("l2_sectors_local", |counters| &mut counters.l2_sectors_local),
+];
+
+impl SourceCounters {
+    /// How many counters there are.
+    pub const COUNT: usize = FIELDS.len() + StallReason::COUNT;
+
+    /// The counters' names by number: the fields, then ncu's columns of the stall reasons.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FIELDS.iter().map(|(name, _)| *name).chain(StallReason::all().map(StallReason::column))
+    }
+
+    /// The counter with a number below [`Self::COUNT`].
+    pub fn counter(&mut self, number: usize) -> &mut f64 {
+        match FIELDS.get(number) {
+            Some((_, field)) => field(self),
+            None => &mut self.stall_samples[number - FIELDS.len()],
+        }
+    }
+}
+
+impl std::ops::AddAssign for SourceCounters {
+    fn add_assign(&mut self, mut other: Self) {
+        for number in 0..Self::COUNT {
+            *self.counter(number) += *other.counter(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_has_a_number_and_a_name_of_its_own() {
+        let mut counters = SourceCounters::default();
+        for number in 0..SourceCounters::COUNT {
+            *counters.counter(number) += 1.0 + number as f64;
+        }
+        let values: Vec<f64> =
+            (0..SourceCounters::COUNT).map(|number| *counters.counter(number)).collect();
+        let expected: Vec<f64> = (1..=SourceCounters::COUNT).map(|number| number as f64).collect();
+        assert_eq!(values, expected, "no two numbers share a place");
+        let names: std::collections::BTreeSet<&str> = SourceCounters::names().collect();
+        assert_eq!(names.len(), SourceCounters::COUNT);
+    }
+
+    #[test]
+    fn kinds_of_ncus_rules_are_read_back_from_their_words() {
+        for kind in NcuRuleKind::ALL {
+            assert_eq!(NcuRuleKind::of_word(kind.word()), Some(kind));
+        }
+        assert_eq!(NcuRuleKind::of_word("Optimization"), None);
+    }
 }

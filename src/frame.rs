@@ -1,110 +1,144 @@
-//! The profile as polars frames, and one launch of it as rules see it.
+//! The trunk: a profile as polars frames, whatever file it came from.
 //!
-//! Frames hold everything that the export held; a [`Launch`] is a small view for the rules: the
-//! catalogue's metrics under their canonical names, the source rows, and ncu's own findings.
+//! An export is turned into frames once, and everything after that reads them: filters and joins are
+//! polars operations on them, and a [`Launch`] is the typed view of one launch that the rules get:
+//! the catalogue's metrics under their canonical names, the source rows, and ncu's own findings.
 
+mod build;
+mod catalogue;
+pub mod columns;
 mod launch;
+mod read;
+
+use std::collections::HashSet;
 
 use polars::prelude::*;
 
-use crate::export::{Export, MetricRow};
+use crate::error::Result;
+use crate::export::{Export, LaunchRow};
 
+pub use catalogue::by_catalogue;
 pub use launch::Launch;
 
-/// A profile as frames. Every frame has the launch's id in `launch` (u32).
+use columns::{ALIKE, KERNEL, LAUNCH, TEXT};
+
+/// A profile as frames. Every frame has the launch's number in `launch`; [`columns`] says what each
+/// column holds.
 #[derive(Debug, Clone)]
 pub struct Frames {
-    /// One row a launch: `launch`, `kernel`, `grid`, `block`, `device`, `cc`.
+    /// One row per launch, in launch order: `launch`, `kernel`, `grid_x` to `grid_z`, `block_x` to
+    /// `block_z`, `device`, `cc_major`, `cc_minor`.
     pub launches: DataFrame,
-    /// Long form: `launch`, `section`, `metric`, `unit`, `value` (f64, null for text), `text`.
+    /// One row per launch and metric: `launch`, `section`, `metric`, `unit`, `value`, `text`.
     pub metrics: DataFrame,
-    /// ncu's rule results: `launch`, `section`, `rule`, `kind`, `message`, `estimate`, `global`.
+    /// What ncu's rules said: `launch`, `section`, `rule`, `kind`, `message`, `estimate_percent`,
+    /// `global`.
     pub ncu_rules: DataFrame,
-    /// Counters: `launch`, `file`, `line`, `address`, `text`, then one column a counter.
-    pub source: DataFrame,
-}
-
-fn dims(xyz: [u32; 3]) -> String {
-    format!("{}x{}x{}", xyz[0], xyz[1], xyz[2])
+    /// Counters per source line: `launch`, `file`, `line`, `text`, then one column per counter, named
+    /// as [`SourceCounters`](crate::export::SourceCounters) names it.
+    pub lines: DataFrame,
+    /// Counters per SASS instruction: `launch`, `file`, `line`, `address`, `text`, then one column per
+    /// counter.
+    pub instructions: DataFrame,
 }
 
 impl Frames {
-    /// Builds the frames of an export.
+    /// Turns an export into frames.
     ///
-    /// # Panics
-    /// Never: every column of a frame is built from the same rows, so lengths agree.
-    #[must_use]
-    pub fn new(export: &Export) -> Self {
-        Self {
-            launches: launches(export),
-            metrics: metrics(&export.metrics),
-            ncu_rules: ncu_rules(export),
-            source: source(export),
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames) where the columns of a frame differ in length,
+    /// which no export makes so.
+    pub fn new(export: Export) -> Result<Self> {
+        build::frames(export)
+    }
+
+    /// The kernels of the launches, in launch order.
+    ///
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames) where the frame of launches has no kernels.
+    pub fn kernels(&self) -> Result<Vec<String>> {
+        let kernels = self.launches.column(KERNEL)?.str()?;
+        Ok(kernels.iter().map(|kernel| kernel.unwrap_or_default().to_owned()).collect())
+    }
+
+    /// The frames of the launches whose kernel matches.
+    ///
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames) where a frame lacks its columns.
+    pub fn of_kernels(&self, matches: impl Fn(&str) -> bool) -> Result<Self> {
+        let kernels = self.launches.column(KERNEL)?.str()?;
+        let wanted: BooleanChunked =
+            kernels.iter().map(|kernel| Some(kernel.is_some_and(&matches))).collect();
+        let launches = self.launches.filter_seq(&wanted)?;
+        let kept: HashSet<u32> = launches.column(LAUNCH)?.u32()?.iter().flatten().collect();
+        let theirs = |frame: &DataFrame| {
+            let launches = frame.column(LAUNCH)?.u32()?;
+            let of_kept: BooleanChunked =
+                launches.iter().map(|id| Some(id.is_some_and(|id| kept.contains(&id)))).collect();
+            frame.filter_seq(&of_kept)
+        };
+        Ok(Self {
+            metrics: theirs(&self.metrics)?,
+            ncu_rules: theirs(&self.ncu_rules)?,
+            lines: theirs(&self.lines)?,
+            instructions: theirs(&self.instructions)?,
+            launches,
+        })
+    }
+
+    /// Drops the text of the instructions and keeps their counts, as pages without SASS have them.
+    ///
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames), never in practice: the new column has a text for
+    /// every row.
+    pub fn forget_sass(&mut self) -> Result<()> {
+        let texts = StringChunked::full(TEXT.into(), "", self.instructions.height());
+        self.instructions.with_column(texts.into_column())?;
+        Ok(())
+    }
+
+    /// The rows of [`launches`](Self::launches), typed.
+    ///
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames) where the frame lacks its columns.
+    pub fn launch_rows(&self) -> Result<Vec<LaunchRow>> {
+        read::launches(&self.launches)
+    }
+
+    /// How many launches are like each: the same kernel, grid and block, itself included.
+    fn alike(&self) -> Result<Vec<usize>> {
+        let mut alike = vec![1; self.launches.height()];
+        // Most profiles have one launch, and polars starts its threads for any group.
+        if alike.len() == 1 {
+            return Ok(alike);
         }
+        for launches in groups(&self.launches, ALIKE)? {
+            for &at in &launches {
+                alike[at as usize] = launches.len();
+            }
+        }
+        Ok(alike)
     }
 }
 
-fn launches(export: &Export) -> DataFrame {
-    let rows = &export.launches;
-    df!(
-        "launch" => rows.iter().map(|row| row.id).collect::<Vec<_>>(),
-        "kernel" => rows.iter().map(|row| row.kernel.as_str()).collect::<Vec<_>>(),
-        "grid" => rows.iter().map(|row| dims(row.grid)).collect::<Vec<_>>(),
-        "block" => rows.iter().map(|row| dims(row.block)).collect::<Vec<_>>(),
-        "device" => rows.iter().map(|row| row.device.as_deref()).collect::<Vec<_>>(),
-        "cc" => rows
-            .iter()
-            .map(|row| row.compute_capability.map(|(major, minor)| format!("{major}.{minor}")))
-            .collect::<Vec<_>>(),
-    )
-    .expect("columns of one length")
-}
+/// Frames are worked on by the thread that asks: recordings are diagnosed on all cores at once, and a
+/// thread that waited for polars' own threads would take up one recording within another until its
+/// stack is full.
+const IN_PARALLEL: bool = false;
 
-/// The long frame of metric rows.
+/// The rows that agree in some columns: the numbers of the rows of each group, in the order of the
+/// groups' first rows.
 ///
-/// # Panics
-/// Never: the columns have one length.
-#[must_use]
-pub fn metrics(rows: &[MetricRow]) -> DataFrame {
-    df!(
-        "launch" => rows.iter().map(|row| row.launch).collect::<Vec<_>>(),
-        "section" => rows.iter().map(|row| row.section.as_str()).collect::<Vec<_>>(),
-        "metric" => rows.iter().map(|row| row.metric.as_str()).collect::<Vec<_>>(),
-        "unit" => rows.iter().map(|row| row.unit.as_str()).collect::<Vec<_>>(),
-        "value" => rows.iter().map(|row| row.value).collect::<Vec<_>>(),
-        "text" => rows.iter().map(|row| row.text.as_deref()).collect::<Vec<_>>(),
-    )
-    .expect("columns of one length")
-}
-
-fn ncu_rules(export: &Export) -> DataFrame {
-    let rows = &export.rules;
-    df!(
-        "launch" => rows.iter().map(|row| row.launch).collect::<Vec<_>>(),
-        "section" => rows.iter().map(|row| row.section.as_str()).collect::<Vec<_>>(),
-        "rule" => rows.iter().map(|row| row.rule.as_str()).collect::<Vec<_>>(),
-        "kind" => rows.iter().map(|row| format!("{:?}", row.kind)).collect::<Vec<_>>(),
-        "message" => rows.iter().map(|row| row.message.as_str()).collect::<Vec<_>>(),
-        "estimate" => rows.iter().map(|row| row.estimate_percent).collect::<Vec<_>>(),
-        "global" => rows.iter().map(|row| row.global).collect::<Vec<_>>(),
-    )
-    .expect("columns of one length")
-}
-
-fn source(export: &Export) -> DataFrame {
-    let rows = &export.source;
-    df!(
-        "launch" => rows.iter().map(|row| row.launch).collect::<Vec<_>>(),
-        "file" => rows.iter().map(|row| row.file.as_deref()).collect::<Vec<_>>(),
-        "line" => rows.iter().map(|row| row.line).collect::<Vec<_>>(),
-        "address" => rows.iter().map(|row| row.address).collect::<Vec<_>>(),
-        "text" => rows.iter().map(|row| row.text.as_str()).collect::<Vec<_>>(),
-        "samples" => rows.iter().map(|row| row.counters.samples).collect::<Vec<_>>(),
-        "inst_executed" => rows.iter().map(|row| row.counters.inst_executed).collect::<Vec<_>>(),
-        "l2_sectors_global" => rows.iter().map(|row| row.counters.l2_sectors_global).collect::<Vec<_>>(),
-        "l2_sectors_global_ideal" => rows.iter().map(|row| row.counters.l2_sectors_global_ideal).collect::<Vec<_>>(),
-        "wavefronts_shared" => rows.iter().map(|row| row.counters.wavefronts_shared).collect::<Vec<_>>(),
-        "wavefronts_shared_ideal" => rows.iter().map(|row| row.counters.wavefronts_shared_ideal).collect::<Vec<_>>(),
-    )
-    .expect("columns of one length")
+/// # Errors
+/// [`Error::Frames`](crate::error::Error::Frames) where the frame has no such column.
+pub fn groups<const N: usize>(frame: &DataFrame, by: [&str; N]) -> Result<Vec<Vec<IdxSize>>> {
+    let groups =
+        frame.group_by_with_series(frame.select_to_vec(by)?, IN_PARALLEL, true)?.into_groups();
+    Ok(groups
+        .iter()
+        .map(|group| match group {
+            GroupsIndicator::Idx((_, rows)) => rows.to_vec(),
+            GroupsIndicator::Slice([first, length]) => (first..first + length).collect(),
+        })
+        .collect())
 }

@@ -12,7 +12,7 @@ use crate::diagnose;
 use crate::document::Document;
 use crate::error::Result;
 use crate::export::Export;
-use crate::frame::Launch;
+use crate::frame::{Frames, Launch};
 use crate::ladder::Ladder;
 use crate::store::{Meta, Saved};
 use crate::text::duration;
@@ -28,8 +28,10 @@ pub use reference::Reference;
 pub struct Profile {
     /// As the user would name it.
     pub name: String,
-    /// Launches, metrics, source counters.
-    pub export: Export,
+    /// Launches, metrics, ncu's rules, source lines and instructions.
+    pub frames: Frames,
+    /// What the reader noticed that a user should know, each one sentence.
+    pub notices: Vec<String>,
     /// What a saved profile says of itself; `None` for reports and exports from elsewhere.
     pub meta: Option<Meta>,
     /// The directory it lies in, for saved profiles.
@@ -53,7 +55,22 @@ impl Profile {
         for launch in export.launches.iter_mut().filter(|_| !device.is_empty()) {
             launch.device.get_or_insert_with(|| device.clone());
         }
-        Ok(Self { name, export, meta: Some(saved.meta), folder })
+        Ok(Self { meta: Some(saved.meta), folder, ..Self::from_export(name, export)? })
+    }
+
+    /// What a reader made of files from elsewhere, as a profile.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Frames`] where the export makes no frames.
+    pub fn from_export(name: impl Into<String>, mut export: Export) -> Result<Self> {
+        let notices = std::mem::take(&mut export.notices);
+        Ok(Self {
+            name: name.into(),
+            frames: Frames::new(export)?,
+            notices,
+            meta: None,
+            folder: None,
+        })
     }
 
     /// The ladder's step that was profiled, if it was one.
@@ -63,28 +80,21 @@ impl Profile {
     }
 
     /// Keeps only the launches whose kernel matches.
-    pub fn retain_kernels(&mut self, matches: impl Fn(&str) -> bool) {
-        let export = &mut self.export;
-        export.launches.retain(|launch| matches(&launch.kernel));
-        let kept: std::collections::HashSet<u32> =
-            export.launches.iter().map(|launch| launch.id).collect();
-        export.metrics.retain(|row| kept.contains(&row.launch));
-        export.rules.retain(|row| kept.contains(&row.launch));
-        export.source.retain(|row| kept.contains(&row.launch));
-    }
-
-    /// Drops the text of the instructions and keeps their counts, as pages without SASS have them.
-    pub fn forget_sass(&mut self) {
-        for row in self.export.source.iter_mut().filter(|row| row.is_instruction()) {
-            row.text.clear();
-        }
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Frames`] where a frame lacks its columns.
+    pub fn retain_kernels(&mut self, matches: impl Fn(&str) -> bool) -> Result<()> {
+        self.frames = self.frames.of_kernels(matches)?;
+        Ok(())
     }
 
     /// Diagnoses every launch, the longest first unless it is a ladder's step, whose launches stay
     /// in order. `ladder` is where the next step is looked for.
-    #[must_use]
-    pub fn diagnose(&self, ladder: Option<&Ladder>) -> Document {
-        let mut launches: Vec<_> = Launch::all(&self.export)
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Frames`] where a frame lacks its columns.
+    pub fn diagnose(&self, ladder: Option<&Ladder>) -> Result<Document> {
+        let mut launches: Vec<_> = Launch::all(&self.frames)?
             .into_iter()
             .map(|launch| {
                 let diagnosis = diagnose::diagnose(&launch);
@@ -98,7 +108,7 @@ impl Profile {
         let remarks = device_remarks(launches.iter().map(|(launch, _)| launch));
         let mut document = Document::new(launches);
         document.step = self.step().cloned();
-        document.notices.clone_from(&self.export.notices);
+        document.notices.clone_from(&self.notices);
         if let Some(meta) = &self.meta {
             document.notices.splice(0..0, meta.notices.iter().cloned());
         }
@@ -108,7 +118,7 @@ impl Profile {
             find_next_step(&mut document, ladder);
         }
         document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
-        document
+        Ok(document)
     }
 }
 
@@ -155,7 +165,12 @@ mod tests {
             let size = ladder.size(step, &crate::ladder::Overrides::new()).unwrap();
             let saved = crate::store::recording(ladder.name(), name, &size).unwrap().unwrap();
             let profile = Profile::from_saved(name.to_owned(), saved, None).unwrap();
-            profile.diagnose(None).notices.into_iter().find(|text| text.contains("profiled run"))
+            profile
+                .diagnose(None)
+                .unwrap()
+                .notices
+                .into_iter()
+                .find(|text| text.contains("profiled run"))
         };
         // 349 µs and 188 µs; 60 µs and 68 µs.
         assert!(notice("fault").is_some_and(|text| text.contains("349 µs under the profiler")));

@@ -26,7 +26,7 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let mut documents = Vec::new();
     for profile in &profiles {
         let ladder = ladder_of(profile);
-        let document = profile.diagnose(ladder.as_ref());
+        let document = profile.diagnose(ladder.as_ref())?;
         let mut document = ledger::corrected(document, calibration.as_ref(), ladder.as_ref());
         if let Some(base) = &baseline {
             document.diff = Some(compare(base, profile)?);
@@ -39,10 +39,9 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
 }
 
 fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
-    let names: Vec<String> =
-        profile.export.launches.iter().map(|launch| launch.kernel.clone()).collect();
-    profile.retain_kernels(|kernel| regex.is_match(kernel));
-    if profile.export.launches.is_empty() {
+    let names = profile.frames.kernels()?;
+    profile.retain_kernels(|kernel| regex.is_match(kernel))?;
+    if profile.frames.launches.height() == 0 {
         return Err(Error::Usage(format!(
             "no kernel in {} matches `{pattern}`; it has: {}",
             profile.name,

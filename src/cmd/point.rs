@@ -12,7 +12,7 @@ use super::shared::profiling;
 use crate::cli::{PointArgs, ProfilingArgs};
 use crate::collect::Profiled;
 use crate::error::{Error, ExitCode, Result};
-use crate::frame::Launch;
+use crate::frame::{Frames, Launch};
 use crate::ladder::{Ladder, parse_overrides};
 use crate::launch::{Device, Prepared};
 use crate::metric::CATALOGUE;
@@ -115,7 +115,7 @@ fn profiled(
     let _sections = profiling::complete(&mut request, &profiling)?;
     let Profiled { report, passes, pages, notices } =
         collect_step(&ncu, plan, &request, profiling.timeout, progress)?;
-    let metrics = totals(&Launch::all(&pages.export(folder)?));
+    let metrics = totals(&Launch::all(&Frames::new(pages.export(folder)?)?)?);
     let mut environment = environment(device, chosen, &request.selection);
     environment.command = format!("{}, a point of a sweep with {tuning}", environment.command);
     environment.ncu = ncu.version.to_string();

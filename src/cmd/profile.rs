@@ -68,7 +68,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     };
     let folder = target.finish(&saved, Some(&report))?;
     let profile = Profile::from_saved(name.clone(), saved, Some(folder))?;
-    let mut document = profile.diagnose(None);
+    let mut document = profile.diagnose(None)?;
     if let Some(base) = &baseline {
         document.diff = Some(compare(base, &profile)?);
     }

@@ -92,11 +92,11 @@ fn one(
 ) -> Result<(Document, Option<Error>)> {
     let Some(device) = device else {
         let profile = open::recording(ladder, step.name(), size)?;
-        return Ok((profile.diagnose(Some(ladder)), None));
+        return Ok((profile.diagnose(Some(ladder))?, None));
     };
     let live = live_step_of(args, ladder, step, size);
     let outcome = live_step::run(device, &live, printer)?;
-    let document = outcome.profile.diagnose(Some(ladder));
+    let document = outcome.profile.diagnose(Some(ladder))?;
     let given =
         ledger::Given { document: &document, ladder: Some(ladder), program: "", baseline: None };
     ledger::keep(&given, printer);

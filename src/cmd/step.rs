@@ -80,7 +80,7 @@ fn show(
     args: &StepArgs,
     printer: &Printer,
 ) -> Result<()> {
-    let mut document: Document = profile.diagnose(Some(ladder));
+    let mut document: Document = profile.diagnose(Some(ladder))?;
     if let Some(base) = baseline {
         document.diff = Some(compare(base, profile)?);
     }

@@ -2,7 +2,10 @@
 
 use polars::prelude::*;
 
+use super::join::{BASE, NEW};
 use crate::document::MetricChange;
+use crate::error::Result;
+use crate::frame::columns::{METRIC, UNIT};
 use crate::metric::stall::StallReason;
 use crate::metric::{self, Better};
 
@@ -64,13 +67,9 @@ fn direction(better: Better, base: f64, new: f64, comparable: bool) -> &'static 
 
 /// The key metrics in their order, then all others that moved: those of the catalogue by their
 /// place there, the rest by name.
-pub fn changes(
-    joined: &DataFrame,
-    kernel: &str,
-    comparable: bool,
-) -> PolarsResult<Vec<MetricChange>> {
-    let (names, units) = (joined.column("metric")?.str()?, joined.column("unit")?.str()?);
-    let (bases, news) = (joined.column("base")?.f64()?, joined.column("new")?.f64()?);
+pub fn changes(joined: &DataFrame, kernel: &str, comparable: bool) -> Result<Vec<MetricChange>> {
+    let (names, units) = (joined.column(METRIC)?.str()?, joined.column(UNIT)?.str()?);
+    let (bases, news) = (joined.column(BASE)?.f64()?, joined.column(NEW)?.f64()?);
     let mut all: Vec<MetricChange> = Vec::new();
     for (((name, unit), base), new) in
         names.iter().zip(units.iter()).zip(bases.iter()).zip(news.iter())

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use polars::prelude::{DataFrame, PolarsResult};
-
+use crate::error::Result;
+use crate::export::LaunchRow;
+use crate::frame::columns::KERNEL;
+use crate::frame::{Frames, groups};
 use crate::text::count_of;
 
 /// Two launches that are compared.
@@ -133,60 +135,66 @@ fn listed(names: &[String]) -> String {
     if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
-/// One launch of one side.
-struct Row {
-    id: u32,
-    kernel: String,
-    shape: Shape,
-    occurrence: usize,
-}
-
 /// Pairs the k-th launch of a kernel with the k-th of the same name. What is left over is taken for
 /// renamed, and paired in order, if it is equally many on both sides.
-pub fn launches(base: &DataFrame, new: &DataFrame) -> PolarsResult<Pairing> {
-    let (base, new) = (rows(base)?, rows(new)?);
-    let counts = (base.len(), new.len());
-    let names = (kernels(&base), kernels(&new));
-    let mut by_name: BTreeMap<(String, usize), Row> =
-        new.into_iter().map(|row| ((row.kernel.clone(), row.occurrence), row)).collect();
-    let mut pairs: Vec<(usize, Row, Row)> = Vec::new();
-    let mut left: Vec<(usize, Row)> = Vec::new();
-    for (at, row) in base.into_iter().enumerate() {
-        match by_name.remove(&(row.kernel.clone(), row.occurrence)) {
-            Some(same) => pairs.push((at, row, same)),
-            None => left.push((at, row)),
+pub fn launches(base: &Frames, new: &Frames) -> Result<Pairing> {
+    let (base_rows, new_rows) = (base.launch_rows()?, new.launch_rows()?);
+    let (occurrences, new_occurrences) = (occurrences(base)?, occurrences(new)?);
+    let mut by_name: BTreeMap<(&str, usize), usize> = (0..new_rows.len())
+        .map(|at| ((new_rows[at].kernel.as_str(), new_occurrences[at]), at))
+        .collect();
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut left: Vec<usize> = Vec::new();
+    for (at, row) in base_rows.iter().enumerate() {
+        match by_name.remove(&(row.kernel.as_str(), occurrences[at])) {
+            Some(same) => pairs.push((at, same)),
+            None => left.push(at),
         }
     }
-    let mut renamed: Vec<Row> = by_name.into_values().collect();
-    renamed.sort_by_key(|row| row.id);
+    let mut renamed: Vec<usize> = by_name.into_values().collect();
+    renamed.sort_unstable();
     if left.len() == renamed.len() {
-        pairs.extend(left.into_iter().zip(renamed).map(|((at, row), other)| (at, row, other)));
+        pairs.extend(left.into_iter().zip(renamed));
     }
-    pairs.sort_by_key(|&(at, ..)| at);
-    let repeats: Vec<bool> = pairs
-        .iter()
-        .map(|(_, row, _)| {
-            pairs.iter().filter(|(_, other, _)| other.kernel == row.kernel).count() > 1
-        })
-        .collect();
-    let strangers = (pairs.is_empty() && counts != (0, 0)).then_some(names);
-    let pairs = pairs
-        .into_iter()
-        .zip(repeats)
-        .map(|((_, base, new), repeats)| Pair {
-            base: base.id,
-            new: new.id,
-            occurrence: base.occurrence,
-            repeats,
-            shapes: (base.shape, new.shape),
-            kernels: (base.kernel, new.kernel),
-        })
-        .collect();
-    Ok(Pairing { pairs, counts, strangers })
+    pairs.sort_unstable();
+    let kernel = |at: usize| &base_rows[at].kernel;
+    let repeats = |at| pairs.iter().filter(|(other, _)| kernel(*other) == kernel(at)).count() > 1;
+    let strangers = (pairs.is_empty() && !(base_rows.is_empty() && new_rows.is_empty()))
+        .then(|| (kernels(&base_rows), kernels(&new_rows)));
+    let shape = |row: &LaunchRow| (extent(row.grid), extent(row.block));
+    Ok(Pairing {
+        counts: (base_rows.len(), new_rows.len()),
+        strangers,
+        pairs: pairs
+            .iter()
+            .map(|&(at, other)| {
+                let (base, new) = (&base_rows[at], &new_rows[other]);
+                Pair {
+                    base: base.id,
+                    new: new.id,
+                    occurrence: occurrences[at],
+                    repeats: repeats(at),
+                    shapes: (shape(base), shape(new)),
+                    kernels: (base.kernel.clone(), new.kernel.clone()),
+                }
+            })
+            .collect(),
+    })
+}
+
+/// Which launch of its kernel each is, from 0.
+fn occurrences(frames: &Frames) -> Result<Vec<usize>> {
+    let mut occurrences = vec![0; frames.launches.height()];
+    for launches in groups(&frames.launches, [KERNEL])? {
+        for (occurrence, at) in launches.into_iter().enumerate() {
+            occurrences[at as usize] = occurrence;
+        }
+    }
+    Ok(occurrences)
 }
 
 /// The kernels of some launches, each once.
-fn kernels(rows: &[Row]) -> Vec<String> {
+fn kernels(rows: &[LaunchRow]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
         if !names.contains(&row.kernel) {
@@ -196,27 +204,11 @@ fn kernels(rows: &[Row]) -> Vec<String> {
     names
 }
 
-/// `64` of `64x1x1`.
-fn extent(dims: Option<&str>) -> String {
-    let dims = dims.unwrap_or_default();
-    let without_z = dims.strip_suffix("x1").unwrap_or(dims);
-    without_z.strip_suffix("x1").unwrap_or(without_z).to_owned()
-}
-
-fn rows(launches: &DataFrame) -> PolarsResult<Vec<Row>> {
-    let ids = launches.column("launch")?.u32()?;
-    let kernels = launches.column("kernel")?.str()?;
-    let (grids, blocks) = (launches.column("grid")?.str()?, launches.column("block")?.str()?);
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut rows = Vec::with_capacity(launches.height());
-    for (((id, kernel), grid), block) in
-        ids.iter().zip(kernels.iter()).zip(grids.iter()).zip(blocks.iter())
-    {
-        let (Some(id), Some(kernel)) = (id, kernel) else { continue };
-        let occurrence = seen.entry(kernel).or_default();
-        let shape = (extent(grid), extent(block));
-        rows.push(Row { id, kernel: kernel.to_owned(), shape, occurrence: *occurrence });
-        *occurrence += 1;
+/// `64` of 64 × 1 × 1.
+fn extent([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (1, 1) => format!("{x}"),
+        (_, 1) => format!("{x}x{y}"),
+        _ => format!("{x}x{y}x{z}"),
     }
-    Ok(rows)
 }

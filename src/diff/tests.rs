@@ -33,7 +33,7 @@ fn side(name: &str, launches: &[Made<'_>]) -> Side {
     Side {
         name: name.to_owned(),
         document,
-        frames: Frames::new(&export),
+        frames: Frames::new(export).unwrap(),
         environment: BTreeMap::new(),
     }
 }
@@ -211,7 +211,7 @@ fn another_grid_is_named() {
     let shaped = |side: &mut Side, grid, block| {
         let launch = LaunchRow { kernel: "k".to_owned(), grid, block, ..LaunchRow::default() };
         let export = Export { launches: vec![launch], ..Export::default() };
-        side.frames.launches = Frames::new(&export).launches;
+        side.frames.launches = Frames::new(export).unwrap().launches;
     };
     shaped(&mut base, [64, 2, 1], [256, 1, 1]);
     shaped(&mut new, [8, 1, 1], [32, 1, 2]);

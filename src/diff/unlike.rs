@@ -3,6 +3,9 @@
 use polars::prelude::{DataFrame, PolarsResult};
 
 use super::Side;
+use super::join::{BASE, NEW};
+use crate::error::Result;
+use crate::frame::columns::METRIC;
 use crate::text::prefixed;
 use crate::timing::StepInfo;
 
@@ -64,11 +67,11 @@ pub fn compare(base: &Side, new: &Side) -> Unlike {
 }
 
 /// A warning where the SM clocks of two launches differ.
-pub fn clocks(joined: &DataFrame) -> PolarsResult<Option<String>> {
-    let names = joined.column("metric")?.str()?;
+pub fn clocks(joined: &DataFrame) -> Result<Option<String>> {
+    let names = joined.column(METRIC)?.str()?;
     let Some(at) = names.iter().position(|name| name == Some(CLOCK)) else { return Ok(None) };
     let value = |side: &str| PolarsResult::Ok(joined.column(side)?.f64()?.get(at));
-    let (Some(base), Some(new)) = (value("base")?, value("new")?) else { return Ok(None) };
+    let (Some(base), Some(new)) = (value(BASE)?, value(NEW)?) else { return Ok(None) };
     let apart = (new - base).abs() > CLOCK_SHARE * base.abs().max(new.abs());
     Ok(apart.then(|| {
         format!(

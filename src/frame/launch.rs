@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::columns::{LAUNCH, METRIC, VALUE};
+use super::{Frames, by_catalogue, read};
+use crate::error::Result;
 use crate::export::csv::source::is_toolkit;
-use crate::export::{Export, LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
+use crate::export::{LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
 use crate::metric::stall::StallReason;
@@ -46,46 +49,43 @@ impl Clone for Parsed {
 }
 
 impl Launch {
-    /// All launches of an export, in its order.
-    #[must_use]
-    pub fn all(export: &Export) -> Vec<Self> {
-        let mut launches: Vec<Self> = export
-            .launches
-            .iter()
-            .map(|row| Self { row: row.clone(), ..Self::default() })
+    /// All launches of a profile, in its order.
+    ///
+    /// # Errors
+    /// [`Error::Frames`](crate::error::Error::Frames) where a frame lacks its columns.
+    pub fn all(frames: &Frames) -> Result<Vec<Self>> {
+        let mut launches: Vec<Self> = read::launches(&frames.launches)?
+            .into_iter()
+            .zip(frames.alike()?)
+            .map(|(row, alike)| Self { row, alike, ..Self::default() })
             .collect();
         let index: HashMap<u32, usize> =
             launches.iter().enumerate().map(|(at, launch)| (launch.row.id, at)).collect();
-        for row in &export.metrics {
-            let (Some(&at), Some(value)) = (index.get(&row.launch), row.value) else { continue };
-            let Some((metric, scale)) = metric::canonical(&row.metric) else { continue };
-            // The canonical name itself is exact; an alias only fills a gap.
-            if metric.name == row.metric {
-                launches[at].values.insert(metric.name, value);
-            } else {
-                launches[at].values.entry(metric.name).or_insert(value * scale);
-            }
+        let metrics = by_catalogue(&frames.metrics)?;
+        let (ids, names) = (metrics.column(LAUNCH)?.u32()?, metrics.column(METRIC)?.str()?);
+        let values = metrics.column(VALUE)?.f64()?;
+        for ((id, name), value) in ids.iter().zip(names.iter()).zip(values.iter()) {
+            let (Some(id), Some(name), Some(value)) = (id, name, value) else { continue };
+            let (Some(&at), Some((metric, _))) = (index.get(&id), metric::canonical(name)) else {
+                continue;
+            };
+            launches[at].values.insert(metric.name, value);
         }
-        let mut alike: HashMap<(&str, [u32; 3], [u32; 3]), usize> = HashMap::new();
-        for row in &export.launches {
-            *alike.entry((&row.kernel, row.grid, row.block)).or_default() += 1;
-        }
-        for launch in &mut launches {
-            let row = &launch.row;
-            launch.alike = alike[&(row.kernel.as_str(), row.grid, row.block)];
-        }
-        for rule in &export.rules {
+        for rule in read::ncu_rules(&frames.ncu_rules)? {
             if let Some(&at) = index.get(&rule.launch) {
-                launches[at].ncu_rules.push(rule.clone());
+                launches[at].ncu_rules.push(rule);
             }
         }
-        for row in &export.source {
+        read::source(&frames.lines, |row| {
             if let Some(&at) = index.get(&row.launch) {
-                let launch = &mut launches[at];
-                if row.is_instruction() { &mut launch.instructions } else { &mut launch.lines }
-                    .push(row.clone());
+                launches[at].lines.push(row);
             }
-        }
+        })?;
+        read::source(&frames.instructions, |row| {
+            if let Some(&at) = index.get(&row.launch) {
+                launches[at].instructions.push(row);
+            }
+        })?;
         // Part of reading, like the numbers: what is text in the export is not taken apart later.
         for launch in &mut launches {
             launch.lines.shrink_to_fit();
@@ -94,7 +94,7 @@ impl Launch {
             launch.instructions.sort_by_key(|row| row.address);
             let _ = launch.listing();
         }
-        launches
+        Ok(launches)
     }
 
     /// The value of a catalogue metric by its canonical name, in the catalogue's unit.

@@ -84,6 +84,12 @@ impl StallReason {
         NAMES[self as usize].1
     }
 
+    /// Its column of ncu's source page: `stall_long_sb`.
+    #[must_use]
+    pub fn column(self) -> &'static str {
+        NAMES[self as usize].2
+    }
+
     /// The metric with the average cycles a warp spends so per issued instruction.
     #[must_use]
     pub fn ratio_metric(self) -> String {

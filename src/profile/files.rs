@@ -100,7 +100,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
         if report::is_report(&bytes) {
             let export = report::read(&bytes, path)?;
             let name = path.display().to_string();
-            return Ok(Profile { name, export, meta: None, folder: None });
+            return Profile::from_export(name, export);
         }
         if is_named_report(path) {
             return Err(Error::input(
@@ -111,7 +111,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
         pages.push((path.clone(), bytes));
     }
     let export = pages::read(&pages)?;
-    Ok(Profile { name: files.stem.display().to_string(), export, meta: None, folder: None })
+    Profile::from_export(files.stem.display().to_string(), export)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -113,9 +113,9 @@ fn one(
             let name = format!("{}/{}", ladder.name(), step.name());
             let mut profile = Profile::from_saved(name, saved, None)?;
             if listing == Listing::WithoutSass {
-                profile.forget_sass();
+                profile.frames.forget_sass()?;
             }
-            Some(profile.diagnose(Some(ladder)))
+            Some(profile.diagnose(Some(ladder))?)
         }
     };
     let limiter = store::recorded_file(ladder.name(), step.name(), limiter::FILE)

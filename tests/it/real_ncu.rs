@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use adoprof::diagnose::diagnose;
 use adoprof::export::{Export, MetricRow, SourceCounters, SourceRow, report};
-use adoprof::frame::Launch;
+use adoprof::frame::{Frames, Launch};
 use adoprof::ncu::{self, Limits};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -96,7 +96,8 @@ fn both_ways_give_the_same_counters_of_each_instruction() {
 fn both_ways_give_the_same_findings() {
     let (csv, native) = both();
     let rules = |export: &Export| -> Vec<Vec<String>> {
-        Launch::all(export)
+        Launch::all(&Frames::new(export.clone()).unwrap())
+            .unwrap()
             .iter()
             .map(|launch| diagnose(launch).findings.into_iter().map(|f| f.rule).collect())
             .collect()

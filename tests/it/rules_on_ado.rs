@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use adoprof::diagnose::{Diagnosis, bottleneck_sentence, diagnose};
 use adoprof::export::csv::pages;
 use adoprof::finding::{Bound, Finding};
-use adoprof::frame::Launch;
+use adoprof::frame::{Frames, Launch};
 use adoprof::model::Model;
 
 /// Steps and their profiled durations, ms.
@@ -28,8 +28,8 @@ fn step(name: &str) -> (Launch, Diagnosis) {
             (path, bytes)
         })
         .collect();
-    let export = pages::read(&files).unwrap();
-    let launch = Launch::all(&export).remove(0);
+    let frames = Frames::new(pages::read(&files).unwrap()).unwrap();
+    let launch = Launch::all(&frames).unwrap().remove(0);
     let diagnosis = diagnose(&launch);
     (launch, diagnosis)
 }

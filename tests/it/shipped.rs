@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use adoprof::frame::Launch;
+use adoprof::frame::{Frames, Launch};
 use adoprof::store;
 use rayon::prelude::*;
 
@@ -23,8 +23,9 @@ pub static LAUNCHES: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
         .flat_map_iter(|(folder, meta)| {
             let step = meta.step.unwrap();
             let saved = store::recording(&step.ladder, &step.name, &step.size).unwrap().unwrap();
-            let export = saved.pages.export(Path::new(&folder)).unwrap();
-            Launch::all(&export)
+            let frames = Frames::new(saved.pages.export(Path::new(&folder)).unwrap()).unwrap();
+            Launch::all(&frames)
+                .unwrap()
                 .into_iter()
                 .map(move |launch| Shipped { name: format!("{folder} {}", launch.row.id), launch })
         })

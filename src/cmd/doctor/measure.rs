@@ -145,8 +145,9 @@ impl Bench<'_> {
 
     /// Nanoseconds per unit of work that the long probe has more than the short one.
     fn per_extra(&self, short: &Probe, long: &Probe) -> Result<f64> {
-        let time =
-            |probe: &Probe| Ok(Longer { work: probe.work, ns: self.median_ns(probe, RUNS)? });
+        let time = |probe: &Probe| {
+            Result::Ok(Longer { work: probe.work, ns: self.median_ns(probe, RUNS)? })
+        };
         per_extra(time(short)?, time(long)?).ok_or_else(|| odd(&long.plan.step))
     }
 

@@ -4,7 +4,7 @@ use crate::cli::LimiterArgs;
 use crate::cmd::shared::chosen_step::ChosenStep;
 use crate::cmd::shared::live_step::own_path;
 use crate::error::{Error, Result};
-use crate::frame::Launch;
+use crate::frame::{Frames, Launch};
 use crate::interrupt;
 use crate::launch::Device;
 use crate::limiter::{Accesses, VariantTime};
@@ -69,7 +69,7 @@ fn counted(
     let limits = Limits { timeout: Some(args.timeout), interrupted: &interrupted };
     let collected = ncu::collect(&ncu::profile(ncu, &request), limits, &mut |_| {})?;
     let (pages, _) = ncu::import_pages(ncu, &collected.report, limits)?;
-    let launches = Launch::all(&pages.export(&collected.report)?);
+    let launches = Launch::all(&Frames::new(pages.export(&collected.report)?)?)?;
     let sum =
         |metric: &str| -> Result<f64> {
             launches.iter().map(|launch| launch.get(metric)).sum::<Option<f64>>().ok_or_else(|| {

@@ -88,7 +88,7 @@ pub fn profile(chosen: &ChosenStep, device: &Device, notices: &mut Vec<String>) 
         notices.push(missing(" (there is one of another)"));
         return None;
     }
-    let launches = Launch::all(&profile.export);
+    let launches = Launch::all(&profile.frames).ok()?;
     let sum = |of: &dyn Fn(&Launch) -> Option<f64>| {
         let values: Option<Vec<f64>> = launches.iter().map(of).collect();
         values.filter(|values| !values.is_empty()).map(|values| values.iter().sum())

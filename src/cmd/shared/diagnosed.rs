@@ -8,13 +8,15 @@ use super::printer::Printer;
 use crate::diff::{self, Side};
 use crate::document::{Diff, Document};
 use crate::error::{Error, Result};
-use crate::frame::Frames;
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::{Format, render};
 
 /// Diagnoses a profile with the ladder that it belongs to, if it is a step of one that is here.
-pub fn diagnose(profile: &Profile) -> Document {
+///
+/// # Errors
+/// [`Error::Frames`] where a frame of the profile lacks its columns.
+pub fn diagnose(profile: &Profile) -> Result<Document> {
     profile.diagnose(ladder_of(profile).as_ref())
 }
 
@@ -26,13 +28,12 @@ pub fn ladder_of(profile: &Profile) -> Option<Ladder> {
 /// Compares two profiles.
 ///
 /// # Errors
-/// [`Error::Input`] where their frames can't be joined, which only a damaged profile makes so.
+/// [`Error::Frames`] where a frame of either lacks its columns.
 pub fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
-    diff::compare(&side(base), &side(new))
-        .map_err(|e| Error::input(&base.name, format!("cannot be compared with {}: {e}", new.name)))
+    diff::compare(&side(base)?, &side(new)?)
 }
 
-fn side(profile: &Profile) -> Side {
+fn side(profile: &Profile) -> Result<Side> {
     let mut environment = BTreeMap::new();
     if let Some(meta) = &profile.meta {
         let known = &meta.environment;
@@ -48,12 +49,12 @@ fn side(profile: &Profile) -> Side {
             }
         }
     }
-    Side {
+    Ok(Side {
         name: profile.name.clone(),
-        document: diagnose(profile),
-        frames: Frames::new(&profile.export),
+        document: diagnose(profile)?,
+        frames: profile.frames.clone(),
         environment,
-    }
+    })
 }
 
 /// Prints a document, and its notices to stderr.

@@ -141,7 +141,7 @@ fn try_keep(given: &Given, path: &Path) -> Result<Vec<String>> {
     if let Some((base, diff)) = given.baseline
         && !is_walked(base, document)
     {
-        let hints = base_hints(base, given);
+        let hints = base_hints(base, given)?;
         let measured = ledger::by_baseline(&hints, document, diff, &origin);
         if !measured.is_empty() {
             new.extend(hints);
@@ -173,7 +173,7 @@ fn is_walked(base: &Profile, new: &Document) -> bool {
 }
 
 /// The hints of a baseline, which may never have been in this ledger.
-fn base_hints(base: &Profile, given: &Given) -> Vec<Hint> {
+fn base_hints(base: &Profile, given: &Given) -> Result<Vec<Hint>> {
     let environment = base.meta.as_ref().map(|meta| &meta.environment);
     let origin = Origin {
         date: environment.map(|known| known.date.clone()).unwrap_or_default(),
@@ -184,5 +184,5 @@ fn base_hints(base: &Profile, given: &Given) -> Vec<Hint> {
         },
         device: environment.map(|known| known.device.clone()).unwrap_or_default(),
     };
-    ledger::hints(&diagnose(base), &origin)
+    Ok(ledger::hints(&diagnose(base)?, &origin))
 }

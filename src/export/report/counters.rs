@@ -58,16 +58,6 @@ impl Counter {
     }
 }
 
-fn add(total: &mut SourceCounters, part: &SourceCounters) {
-    let mut part = *part;
-    for (_, field) in FIELDS {
-        *field(total) += *field(&mut part);
-    }
-    for (sum, samples) in total.stall_samples.iter_mut().zip(part.stall_samples) {
-        *sum += samples;
-    }
-}
-
 /// A module: where its functions lay, its line table, and its imported sources.
 #[derive(Debug, Default)]
 struct Module {
@@ -138,7 +128,7 @@ impl Modules {
             for place in module.locate(address) {
                 // A line that calls itself counts once.
                 if !places.contains(&place) {
-                    add(lines.entry(place).or_default(), &counters);
+                    *lines.entry(place).or_default() += counters;
                     *of_file.entry(place.0).or_default() += 1;
                     places.push(place);
                 }

@@ -35,6 +35,9 @@ pub struct Symptom {
     pub message: String,
 }
 
+/// Gains below this factor are smaller than what most timings scatter: not worth acting on.
+pub const LEAST_GAIN: f64 = 1.05;
+
 /// A speed-up factor: time now over time then, measured without the profiler.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {

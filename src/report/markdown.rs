@@ -16,11 +16,12 @@ use crate::report::markdown::tables::{
     code, diff_table, escape, evidence_table, launch_table, run_table,
 };
 use crate::report::words::diff::{headline, shown};
-use crate::report::words::finding::{agreement, chain, next_step, promise, verdict};
+use crate::report::words::finding::{agreement, ncu_alone, promise};
 use crate::report::words::number::{estimate, place, timing};
 use crate::report::words::run::sentence;
 use crate::report::words::steps::rows;
-use crate::report::words::subject::{answer, device, recorded, subject};
+use crate::report::words::subject::{self, device, recorded, subject};
+use crate::report::words::verdict;
 use crate::text::percent;
 
 /// Columns of a quoted text: what a comment shows without scrolling.
@@ -121,30 +122,24 @@ fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn document_body(text: &mut String, document: &Document) {
-    let bound = match document.launches.as_slice() {
-        [launch] => format!(", bound by {}", launch.bound.word()),
-        _ => String::new(),
-    };
-    push(text, &format!("### adoprof: {}{bound}\n\n", code(&subject(document))));
+    let answer = verdict::answer(document);
+    push(text, &format!("### adoprof: {}\n\n", escape(&answer.headline)));
     if let Some(sentence) = recorded(document) {
         paragraph(text, &escape(&sentence));
     } else if let Some(device) = device(document) {
         paragraph(text, &escape(device));
     }
+    for (label, sentence) in &answer.rows {
+        push(text, &format!("- **{label}**: {}\n", escape(sentence)));
+    }
+    if !answer.rows.is_empty() {
+        push(text, "\n");
+    }
     if let Some(step) = &document.step {
-        let facts = [step.size_words(), timing(&step.time_ns), answer(step)];
+        let facts = [step.size_words(), timing(&step.time_ns), subject::answer(step)];
         paragraph(text, &escape(&facts.join("; ")));
     }
     launch_table(text, document);
-    if let Some((launch, finding)) = verdict(document) {
-        let worth = finding.estimated_speedup.map(|gain| format!(" ({})", estimate(&gain)));
-        let worth = worth.unwrap_or_default();
-        push(text, &format!("**Next optimization**{worth}: {}\n\n", escape(&finding.hint)));
-        paragraph(text, &escape(&chain(launch, finding)));
-        if let Some(sentence) = next_step(document) {
-            paragraph(text, &escape(&sentence));
-        }
-    }
     document_findings(text, document);
     if let Some(diff) = &document.diff {
         push(text, &format!("\n#### {}\n\n", escape(&headline(diff))));
@@ -213,22 +208,23 @@ fn details(text: &mut String, document: &Document) {
     for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
         let missing: Vec<String> = skipped.missing.iter().map(|name| code(name)).collect();
         let rule = escape(&skipped.rule);
-        push(text, &format!("- {rule} not checked for want of {}\n", missing.join(", ")));
+        push(text, &format!("- {rule} not checked: {} missing\n", missing.join(", ")));
     }
     push(text, "\n</details>\n");
 }
 
 /// What ncu promises and adoprof does not, folded away.
 fn ncu_only(text: &mut String, document: &Document) {
-    if document.launches.iter().all(|launch| launch.ncu_only.is_empty()) {
+    if document.launches.iter().all(|launch| ncu_alone(launch).is_empty()) {
         return;
     }
-    push(text, "<details><summary>what ncu promises and adoprof does not</summary>\n\n");
+    push(text, "<details><summary>what ncu alone promises</summary>\n\n");
     for launch in &document.launches {
-        if document.launches.len() > 1 && !launch.ncu_only.is_empty() {
+        let alone = ncu_alone(launch);
+        if document.launches.len() > 1 && !alone.is_empty() {
             push(text, &format!("\n{}\n\n", code(&launch.kernel)));
         }
-        for only in &launch.ncu_only {
+        for only in alone {
             let said = promise(&only.rule, only.estimate_percent, only.global);
             push(text, &format!("- {}: {}\n", escape(&said), escape(&only.reason)));
         }
@@ -289,9 +285,14 @@ mod tests {
     #[test]
     fn the_headline_names_step_and_bound() {
         let text = rendered(|out| document(&samples::recorded_step(), out));
-        assert!(text.starts_with("### adoprof: `ado/v2`, bound by memory\n"), "{text}");
+        assert!(
+            text.starts_with("### adoprof: ado/v2 takes 10.00 ms, bound by memory: "),
+            "{text}"
+        );
         assert!(text.contains("recorded 2026-11-20 on NVIDIA H200, not run here"));
-        assert!(text.contains("**Next optimization** (1.80× (1.50 to 2.10)): "));
+        assert!(text.contains(
+            "- **worth**: 1.80× (1.50 to 2.10) for removing uncoalesced-global-access\n"
+        ));
         assert!(text.contains("`kernels/ado/v2.cu:23`"));
     }
 

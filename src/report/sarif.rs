@@ -9,12 +9,9 @@ use super::format::Renderer;
 use super::{Content, Style};
 use crate::document::Diff;
 use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
-use crate::finding::Location;
+use crate::finding::{LEAST_GAIN, Location};
 use crate::report::json::write;
 use crate::report::words::number::estimate;
-
-/// Gains below this are notes: smaller than what most timings scatter.
-const WARNING_FACTOR: f64 = 1.05;
 
 /// The form.
 pub struct Sarif;
@@ -111,7 +108,7 @@ fn result(
     finding: &RankedFinding,
 ) -> Value {
     let gain = finding.estimated_speedup;
-    let warns = gain.is_some_and(|gain| gain.factor >= WARNING_FACTOR);
+    let warns = gain.is_some_and(|gain| gain.factor >= LEAST_GAIN);
     let worth = gain.map(|gain| format!(" Worth {}.", estimate(&gain))).unwrap_or_default();
     let mut result = json!({
         "ruleId": finding.rule,

@@ -80,10 +80,10 @@ fn a_step_shows_its_facts() {
         "400 GB/s, 10% of the device's copy rate 4.00 TB/s",
         "1. uncoalesced-global-access: 1.80× (1.50 to 2.10)",
         "kernels/ado/v2.cu:23, 89% of excess sectors",
-        "shows as lg-throttle: Warps wait 31 cycles",
+        "seen as lg-throttle",
         "memory → SourceCounters → uncoalesced-global-access → kernels/ado/v2.cu:23",
         "adoprof step --kernel v3",
-        "1 rule not checked, for want of metrics (-v): register-spilling",
+        "1 rule not checked: metrics are missing (-v shows which): register-spilling",
         "saved .adoprof/ado/v2/2026-11-20T10-00-00",
     ] {
         assert!(report.contains(fact), "{fact}\n{report}");
@@ -111,23 +111,26 @@ fn evidence_and_ncus_rules_need_verbose() {
 #[test]
 fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
     let (brief, verbose) = (&reports(100, false)[0], &reports(100, true)[0]);
-    assert!(brief.contains("adoprof does not (-v): ThreadDivergence 37%"), "{brief}");
+    assert!(
+        brief.contains("ncu alone promises (-v says why adoprof does not): ThreadDivergence 37%"),
+        "{brief}"
+    );
     let reason = "ThreadDivergence, 37% of the time: Made up: why that would not hold.";
     assert!(!brief.contains(reason) && verbose.contains(reason), "{verbose}");
     let markdown = text(|out| render(&samples::recorded_step(), MARKDOWN, style(80), out));
     assert!(markdown.contains("- ncu names it too: UncoalescedGlobalAccess, 41% of the time"));
-    assert!(markdown.contains("- ncu has no word on it"));
+    assert!(markdown.contains("- ncu has no rule that names this fault"));
     assert!(markdown.contains(reason));
     // Nothing is said of ncu where the profile has no word of its rules.
     assert!(!reports(100, true)[1].contains("ncu "), "{}", reports(100, true)[1]);
 }
 
 #[test]
-fn quiet_leaves_the_headline_and_the_next_optimization() {
+fn quiet_leaves_the_verdict() {
     let quiet = Style { quiet: true, ..style(80) };
     let report = text(|out| render(&samples::recorded_step(), TEXT, quiet, out));
-    assert!(report.contains("ado/v2: what v2 does, 10.0 ms"), "{report}");
-    assert!(report.contains("next optimization"));
+    assert!(report.contains("ado/v2 takes 10.00 ms, bound by memory"), "{report}");
+    assert!(report.contains("worth   1.80× (1.50 to 2.10)"), "{report}");
     assert!(!report.contains("shared-memory-pressure"));
 }
 
@@ -140,7 +143,7 @@ fn the_longest_launch_stands_first_and_small_ones_are_not_told_in_full() {
     assert!(report.contains("launch 2: gather"));
     assert!(!report.contains("launch 0: scale"), "5% of the time");
     assert!(reports(120, true)[1].contains("launch 0: scale"));
-    assert!(report.contains("of this launch, which takes 50% of the time"));
+    assert!(report.contains("1.33× (1.24 to 1.41) over all launches: uncoalesced-global-access"));
 }
 
 #[test]
@@ -226,7 +229,7 @@ fn csv_has_a_row_a_finding() {
     assert_eq!((&rows[0][4], &rows[0][7], &rows[0][8]), ("1.8", "kernels/ado/v2.cu", "23"));
     assert_eq!(&rows[1][7], "", "no place is known");
     assert_eq!((&rows[0][12], &rows[0][13]), ("UncoalescedGlobalAccess", "40.9"));
-    assert_eq!((&rows[1][12], &rows[1][13]), ("", ""), "ncu has no word on it");
+    assert_eq!((&rows[1][12], &rows[1][13]), ("", ""), "no rule of ncu names it");
 }
 
 #[test]

@@ -15,7 +15,8 @@ mod run;
 mod sweep;
 mod table;
 
-use crate::report::words::finding::promise;
+use crate::report::words::finding::{ncu_alone, promise};
+use crate::report::words::verdict::bound;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -23,8 +24,8 @@ use super::format::Renderer;
 use super::{Content, Style};
 use crate::document::{Document, LaunchReport};
 use crate::report::text::bars::bars;
-use crate::report::text::finding::{findings, next};
-use crate::report::text::header::header;
+use crate::report::text::finding::findings;
+use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{extent, shape};
@@ -82,15 +83,13 @@ impl Renderer for Text {
     }
 }
 
-/// Writes the whole report.
+/// Writes the whole report: the verdict, why, then what was measured.
 fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     header(&mut page, document);
     if !page.style.quiet {
         body(&mut page, document);
-    }
-    next(&mut page, document);
-    if !page.style.quiet {
+        facts(&mut page, document);
         skipped(&mut page, document);
         if let Some(diff) = &document.diff {
             page.blank();
@@ -154,7 +153,8 @@ fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
     page.table("", &lines);
     if order.len() > most {
         let share: f64 = order[most..].iter().map(|&at| document.launches[at].time_share).sum();
-        let text = format!("{} more (-v), {} of the time", order.len() - most, percent(share));
+        let text =
+            format!("{} more, {} of the time (-v shows them)", order.len() - most, percent(share));
         page.inked("", &text, Ink::Dim);
     }
     if page.style.verbose {
@@ -185,20 +185,13 @@ fn launch_row(at: usize, launch: &LaunchReport) -> Vec<String> {
     ]
 }
 
+/// The whole sentence of which the verdict has the main clause.
 fn bottleneck(page: &mut Page, launch: &LaunchReport) {
-    let mut text = format!("bound by {}", launch.bound.word());
-    if launch.bound == crate::finding::Bound::None {
-        "what bounds it is unknown: the metrics that tell were not collected".clone_into(&mut text);
+    if launch.bottleneck.is_empty() {
+        page.paragraph("", &bound(launch));
+    } else {
+        page.paragraph("", &launch.bottleneck);
     }
-    if !launch.bottleneck.is_empty() {
-        // The sentence begins with the class, which has been said.
-        let sentence = match launch.bottleneck.split_once(": ") {
-            Some((class, rest)) if class.eq_ignore_ascii_case(launch.bound.word()) => rest,
-            _ => &launch.bottleneck,
-        };
-        text = format!("{text}: {sentence}");
-    }
-    page.paragraph("", &text);
     page.blank();
 }
 
@@ -214,13 +207,16 @@ fn skipped(page: &mut Page, document: &Document) {
     page.blank();
     let names: Vec<&str> = rules.keys().copied().collect();
     if page.style.verbose {
-        page.inked("", "not checked, for want of metrics", Ink::Bold);
+        page.inked("", "rules not checked, and the metrics that they lack", Ink::Bold);
         for (rule, missing) in rules {
             page.paragraph("  ", &format!("{rule}: {}", missing.join(", ")));
         }
     } else {
         let rules = count_of(names.len() as f64, "rule");
-        let text = format!("{rules} not checked, for want of metrics (-v): {}", names.join(", "));
+        let text = format!(
+            "{rules} not checked: metrics are missing (-v shows which): {}",
+            names.join(", ")
+        );
         page.inked("", &text, Ink::Dim);
     }
     if 2 * names.len() > RULES.len() {
@@ -247,30 +243,32 @@ fn ncu_rules(page: &mut Page, launch: &LaunchReport) {
     }
 }
 
-/// What ncu promises and adoprof does not: verbose, each with the reason; otherwise in one line, and
+/// What ncu promises and no finding says: verbose, each with the reason; otherwise in one line, and
 /// only promises of the whole kernel's time.
 fn ncu_only(page: &mut Page, launch: &LaunchReport) {
-    if launch.ncu_only.is_empty() {
+    let alone = ncu_alone(launch);
+    if alone.is_empty() {
         return;
     }
     if !page.style.verbose {
-        let of_the_time: Vec<String> = launch
-            .ncu_only
+        let of_the_time: Vec<String> = alone
             .iter()
             .filter(|only| only.global)
             .map(|only| format!("{} {:.0}%", only.rule, only.estimate_percent))
             .collect();
         if !of_the_time.is_empty() {
             page.blank();
-            let text =
-                format!("ncu also promises, and adoprof does not (-v): {}", of_the_time.join(", "));
+            let text = format!(
+                "ncu alone promises (-v says why adoprof does not): {}",
+                of_the_time.join(", ")
+            );
             page.inked("", &text, Ink::Dim);
         }
         return;
     }
     page.blank();
-    page.inked("", "what ncu promises and adoprof does not", Ink::Bold);
-    for only in &launch.ncu_only {
+    page.inked("", "what ncu alone promises", Ink::Bold);
+    for only in alone {
         let said = promise(&only.rule, only.estimate_percent, only.global);
         page.paragraph("  ", &format!("{said}: {}", only.reason));
     }

@@ -7,3 +7,4 @@ pub mod run;
 pub mod steps;
 pub mod subject;
 pub mod sweep;
+pub mod verdict;

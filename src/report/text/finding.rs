@@ -1,38 +1,51 @@
 //! Findings as text, and the way from the bottleneck to the change.
 
-use crate::report::words::finding::{agreement, chain, next_step, verdict};
+use crate::report::words::finding::{agreement, chain};
 use std::collections::BTreeMap;
 
-use crate::document::is_roof;
-use crate::document::{Document, LaunchReport, RankedFinding};
+use crate::document::{LaunchReport, RankedFinding, is_roof};
+use crate::finding::LEAST_GAIN;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::report::words::number::{estimate, metric, place};
-use crate::rules::RULES;
-use crate::text::percent;
+use crate::report::words::number::{estimate, factor, metric, place};
+use crate::text::{count_of, percent};
 
-/// Findings of a launch that are shown in full unless all are asked for.
-const MOST: usize = 4;
+/// Places of a finding that are shown unless all are asked for.
+const MOST_PLACES: usize = 2;
 
-/// The findings of a launch, ranked.
+/// The findings of a launch, ranked: the first, and those that are worth the work or may be.
 pub fn findings(page: &mut Page, launch: &LaunchReport) {
-    let shown = if page.style.verbose { launch.findings.len() } else { MOST };
+    let tells = |finding: &&RankedFinding| {
+        let gain = finding.estimated_speedup.map_or(f64::INFINITY, |gain| gain.factor);
+        page.style.verbose || finding.rank == 1 || gain >= LEAST_GAIN
+    };
+    let (shown, rest): (Vec<_>, Vec<_>) = launch.findings.iter().partition(tells);
     let mut told = Told::new();
-    for finding in launch.findings.iter().take(shown) {
-        one(page, finding, !launch.ncu_rules.is_empty(), &mut told);
+    for finding in shown {
+        one(page, launch, finding, &mut told);
     }
-    let rest: Vec<&str> =
-        launch.findings.iter().skip(shown).map(|finding| finding.rule.as_str()).collect();
     if !rest.is_empty() {
+        let names: Vec<&str> = rest.iter().map(|finding| finding.rule.as_str()).collect();
+        let findings = count_of(rest.len() as f64, "finding");
+        let least = factor(LEAST_GAIN);
+        let text = format!(
+            "{findings} worth less than {least} left out (-v shows all): {}",
+            names.join(", ")
+        );
         page.blank();
-        page.inked("", &format!("{} more (-v): {}", rest.len(), rest.join(", ")), Ink::Dim);
+        page.inked("", &text, Ink::Dim);
     }
 }
 
 /// The symptoms that have been told of, each with the rank of the finding under which it stands.
 type Told<'a> = BTreeMap<&'a str, usize>;
 
-fn one<'a>(page: &mut Page, finding: &'a RankedFinding, has_ncu_rules: bool, told: &mut Told<'a>) {
+fn one<'a>(
+    page: &mut Page,
+    launch: &LaunchReport,
+    finding: &'a RankedFinding,
+    told: &mut Told<'a>,
+) {
     page.blank();
     let mut headline = format!("{}. {}", finding.rank, finding.rule);
     if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
@@ -40,7 +53,11 @@ fn one<'a>(page: &mut Page, finding: &'a RankedFinding, has_ncu_rules: bool, tol
     }
     page.inked("", &headline, Ink::Bold);
     page.paragraph("   ", &finding.message);
-    for location in &finding.locations {
+    if finding.rank == 1 && !is_roof(&finding.rule) {
+        page.labelled("   ", "path", &chain(launch, finding));
+    }
+    let places = if page.style.verbose { usize::MAX } else { MOST_PLACES };
+    for location in finding.locations.iter().take(places) {
         let of = if location.share_of.is_empty() { "all" } else { &location.share_of };
         let text = format!("{}, {} of {of}", place(location), percent(location.share));
         page.labelled("   ", "where", &text);
@@ -49,12 +66,16 @@ fn one<'a>(page: &mut Page, finding: &'a RankedFinding, has_ncu_rules: bool, tol
         }
     }
     page.labelled("   ", "change", &finding.hint);
+    if let Some(step) = &finding.answered_by {
+        page.labelled("   ", "step", &format!("{step} takes this fault away"));
+    }
     symptoms(page, finding, told);
     // Documents of other programs may name symptoms without saying what was seen of them.
     if finding.symptoms.is_empty() && !finding.explains.is_empty() {
-        page.labelled("   ", "shows as", &finding.explains.join(", "));
+        page.labelled("   ", "seen as", &finding.explains.join(", "));
     }
-    if has_ncu_rules && !is_roof(&finding.rule) {
+    let said = finding.ncu.is_some() || page.style.verbose;
+    if !launch.ncu_rules.is_empty() && said && !is_roof(&finding.rule) {
         page.labelled("   ", "ncu", &agreement(finding));
     }
     if page.style.verbose && !finding.evidence.is_empty() {
@@ -69,8 +90,16 @@ fn one<'a>(page: &mut Page, finding: &'a RankedFinding, has_ncu_rules: bool, tol
     }
 }
 
-/// What was seen of a finding's symptoms; of those that stand under an earlier one, only the names.
+/// A finding's symptoms: their names; verbose, what was seen of those that stand under no earlier
+/// finding.
 fn symptoms<'a>(page: &mut Page, finding: &'a RankedFinding, told: &mut Told<'a>) {
+    if !page.style.verbose {
+        let names: Vec<&str> = finding.symptoms.iter().map(|one| one.rule.as_str()).collect();
+        if !names.is_empty() {
+            page.labelled("   ", "seen as", &names.join(", "));
+        }
+        return;
+    }
     let mut again: Vec<String> = Vec::new();
     for symptom in &finding.symptoms {
         if let Some(rank) = told.get(symptom.rule.as_str()) {
@@ -78,58 +107,10 @@ fn symptoms<'a>(page: &mut Page, finding: &'a RankedFinding, told: &mut Told<'a>
             continue;
         }
         let text = format!("{}: {}", symptom.rule, symptom.message);
-        page.labelled("   ", "shows as", &text);
+        page.labelled("   ", "seen as", &text);
         told.insert(&symptom.rule, finding.rank);
     }
     if !again.is_empty() {
-        page.labelled("   ", "shows as", &again.join(", "));
-    }
-}
-
-/// The next optimization: its chain down to the change, what it is worth, and the ladder's step.
-pub fn next(page: &mut Page, document: &Document) {
-    page.blank();
-    let Some((launch, finding)) = verdict(document) else {
-        if document.launches.is_empty() {
-            page.paragraph("", "Not profiled: there is nothing to diagnose.");
-        } else if document.launches.iter().all(|launch| launch.findings.is_empty()) {
-            page.paragraph("", &nothing_found(&document.launches));
-        }
-        return;
-    };
-    let roof = is_roof(&finding.rule);
-    let title = if roof {
-        "no next optimization: the hardware limit is reached"
-    } else {
-        "next optimization"
-    };
-    page.inked("", title, Ink::Bold);
-    page.labelled("  ", "because", &chain(launch, finding));
-    page.labelled("  ", "change", &finding.hint);
-    let worth = match finding.estimated_speedup {
-        Some(gain) if document.launches.len() > 1 => format!(
-            "{} of this launch, which takes {} of the time",
-            estimate(&gain),
-            percent(launch.time_share)
-        ),
-        Some(gain) => estimate(&gain),
-        None => "unknown: the profile lacks the counters that would tell".to_owned(),
-    };
-    if !roof {
-        page.labelled("  ", "worth", &worth);
-    }
-    if let Some(sentence) = next_step(document) {
-        page.labelled("  ", "step", &sentence);
-    }
-}
-
-/// What it means that there is no finding: the fewer rules could be checked, the less.
-fn nothing_found(launches: &[LaunchReport]) -> String {
-    let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
-    match RULES.len().saturating_sub(skipped) {
-        _ if skipped == 0 => "No rule found a fault.".to_owned(),
-        0 => "No rule could be checked, so whether there is a fault is unknown.".to_owned(),
-        1 => "The one rule that could be checked found no fault.".to_owned(),
-        checked => format!("None of the {checked} rules that could be checked found a fault."),
+        page.labelled("   ", "seen as", &again.join(", "));
     }
 }

@@ -1,61 +1,58 @@
-//! The head of a text report: what was run, where, how well, how fast.
+//! The head of a text report, and its facts: what was run, where, how well, how fast.
 
 use crate::document::Document;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::report::words::number::{factor, shape, timing};
+use crate::report::words::number::{factor, median, shape, timing};
 use crate::report::words::subject::{answer, device, library, rate, recorded, subject};
-use crate::text::duration;
+use crate::report::words::verdict;
 use crate::text::layout::fit;
+use crate::text::{count_of, duration};
 use crate::timing::StepInfo;
 
-/// The first line of a recording, the title, and the facts of the run.
+/// The first line of a recording, then the verdict.
 pub fn header(page: &mut Page, document: &Document) {
-    recording(page, document);
-    title(page, document);
-    if page.style.quiet {
+    if let Some(sentence) = recorded(document) {
+        page.inked("", &sentence, Ink::Yellow);
+    }
+    let answer = verdict::answer(document);
+    page.inked("", &answer.headline, Ink::Bold);
+    for (label, sentence) in &answer.rows {
+        page.labelled("", label, sentence);
+    }
+}
+
+/// What was run and measured.
+pub fn facts(page: &mut Page, document: &Document) {
+    let one = match document.launches.as_slice() {
+        [launch] => Some(launch),
+        _ => None,
+    };
+    if document.step.is_none() && one.is_none() {
         return;
+    }
+    page.blank();
+    page.inked("", "what was measured", Ink::Bold);
+    if let Some(step) = document.step.as_ref().filter(|step| !step.title.is_empty()) {
+        page.labelled("  ", "step", &format!("{}: {}", subject(document), step.title));
     }
     if let Some(device) = device(document) {
         page.labelled("  ", "device", device);
     }
-    if let [launch] = document.launches.as_slice() {
-        // Without a step the kernel is the title.
-        if document.step.is_some() {
-            page.labelled("  ", "kernel", &fit(&launch.kernel, 2 * page.style.width));
-        }
+    if let Some(launch) = one {
+        page.labelled("  ", "kernel", &fit(&launch.kernel, 2 * page.style.width));
         page.labelled("  ", "grid", &shape(launch));
     }
-    if let Some(step) = &document.step {
-        run(page, step);
-    } else if let [launch] = document.launches.as_slice()
-        && let Some(ns) = launch.duration_ns
-    {
-        page.labelled("  ", "time", &format!("{} under the profiler", duration(ns)));
-    }
-    if let Some(step) = &document.step {
-        cpu(page, step);
-    }
-}
-
-fn recording(page: &mut Page, document: &Document) {
-    if let Some(sentence) = recorded(document) {
-        page.inked("", &sentence, Ink::Yellow);
-    }
-}
-
-fn title(page: &mut Page, document: &Document) {
-    let mut title = subject(document);
-    if let Some(step) = &document.step {
-        if !step.title.is_empty() {
-            title.push_str(": ");
-            title.push_str(&step.title);
+    match (&document.step, one.and_then(|launch| launch.duration_ns)) {
+        (Some(step), _) => {
+            run(page, step);
+            cpu(page, step);
         }
-        if page.style.quiet {
-            title = format!("{title}, {}", duration(step.time_ns.median));
+        (None, Some(ns)) => {
+            page.labelled("  ", "time", &format!("{} under the profiler", duration(ns)));
         }
+        (None, None) => {}
     }
-    page.inked("", &fit(&title, 2 * page.style.width), Ink::Bold);
 }
 
 fn run(page: &mut Page, step: &StepInfo) {
@@ -80,33 +77,27 @@ fn cpu(page: &mut Page, step: &StepInfo) {
     let kernel = step.time_ns.median;
     let head = [
         Column::text("solver").flexible(12),
-        Column::number("kernel"),
-        Column::number("speed-up"),
-        Column::number("with transfers"),
-        Column::number("speed-up"),
+        Column::number("time"),
+        Column::number("kernel gains"),
+        Column::number("with transfers").optional(),
     ];
     let against = |cpu: f64, gpu: f64| if gpu > 0.0 { factor(cpu / gpu) } else { String::new() };
     let mut rows: Vec<Vec<String>> = step
         .cpu
         .iter()
         .map(|cpu| {
-            let threads = if cpu.threads == 1 { "thread" } else { "threads" };
             vec![
-                format!("CPU {} ({} {threads})", cpu.name, cpu.threads),
+                format!("CPU {}, {}", cpu.name, count_of(cpu.threads as f64, "thread")),
                 duration(cpu.ns),
                 against(cpu.ns, kernel),
-                String::new(),
                 step.total_ns.map(|total| against(cpu.ns, total)).unwrap_or_default(),
             ]
         })
         .collect();
-    rows.push(vec![
-        format!("GPU {}", step.name),
-        duration(kernel),
-        String::new(),
-        step.total_ns.map(duration).unwrap_or_default(),
-        String::new(),
-    ]);
+    rows.push(vec![format!("GPU {}, kernel", step.name), median(&step.time_ns)]);
+    if let Some(total) = step.total_ns {
+        rows.push(vec![format!("GPU {}, with transfers", step.name), duration(total)]);
+    }
     page.blank();
     let lines = render(&head, &rows, page.style.width - 2);
     page.table("  ", &lines);

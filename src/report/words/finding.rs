@@ -1,17 +1,30 @@
 //! What is said of findings, whatever the form.
 
-use crate::document::{Document, LaunchReport, RankedFinding};
+use crate::document::{Document, LaunchReport, NcuOnly, RankedFinding};
+use crate::finding::Estimate;
 use crate::report::words::number::place;
 
 /// What ncu's own rules say of a finding's fault.
 pub fn agreement(finding: &RankedFinding) -> String {
     let Some(ncu) = &finding.ncu else {
-        return "has no word on it".to_owned();
+        return "has no rule that names this fault".to_owned();
     };
     match ncu.estimate_percent {
         Some(percent) => format!("names it too: {}", promise(&ncu.rule, percent, ncu.global)),
         None => format!("names it too, without an estimate: {}", ncu.rule),
     }
+}
+
+/// What ncu's rules promise and no finding of the launch says: a rule that is named beside a finding,
+/// and one whose fault was found, stand there and not here.
+pub fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
+    let found = |only: &NcuOnly| {
+        launch.findings.iter().any(|finding| {
+            finding.ncu.as_ref().is_some_and(|ncu| ncu.rule == only.rule)
+                || only.faults.contains(&finding.rule)
+        })
+    };
+    launch.ncu_only.iter().filter(|only| !found(only)).collect()
 }
 
 /// ncu's promise in words: `CPIStall, 30% of the time`.
@@ -50,11 +63,26 @@ pub fn next_step(document: &Document) -> Option<String> {
     let (launch, finding) = verdict(document)?;
     let answers = launch.findings.iter().find(|f| f.answered_by.as_deref() == Some(next));
     Some(match (finding.answered_by.as_deref(), answers) {
-        (Some(answer), Some(other)) if answer != next => format!(
-            "{answer} makes this change; on the way {next} takes away {}: {command}",
-            other.rule
-        ),
-        (None, Some(other)) => format!("{next} takes away {}: {command}", other.rule),
-        _ => format!("{next} makes this change: {command}"),
+        (Some(answer), Some(_)) if answer != next => {
+            format!("{command} ({answer} makes this change)")
+        }
+        (None, Some(_)) => format!("{command} (for another fault)"),
+        _ => format!("{command} makes this change"),
     })
+}
+
+/// The verdict's estimate over the whole step's time.
+pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
+    let (launch, finding) = verdict(document)?;
+    over_all_launches(document, launch, finding)
+}
+
+/// A finding's estimate over the whole step's time.
+pub fn over_all_launches(
+    document: &Document,
+    launch: &LaunchReport,
+    finding: &RankedFinding,
+) -> Option<Estimate> {
+    let gain = finding.estimated_speedup?;
+    Some(document.over_all_launches(launch, &gain))
 }

@@ -21,6 +21,12 @@ pub fn estimate(estimate: &Estimate) -> String {
     format!("{} ({} to {})", factor(estimate.factor), bare(estimate.low), bare(estimate.high))
 }
 
+/// A measured time alone, as precise as in [`timing`]: `10.99 ms`.
+pub fn median(time: &Timing) -> String {
+    let text = timing(time);
+    text.split(" (").next().unwrap_or(&text).to_owned()
+}
+
 /// A measured time, all of it in the median's unit: `10.99 ms (10.96 to 11.02, n = 20)`.
 pub fn timing(time: &Timing) -> String {
     let (scale, unit) = match time.median.abs() {

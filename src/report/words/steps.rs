@@ -1,10 +1,10 @@
 //! A ladder's run as rows: each step's time, gain and hint, and what the next step made of it.
 
-use crate::document::{Document, LaunchReport, RankedFinding, RunDocument, is_roof};
+use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::finding::{Bound, Estimate};
 use crate::timing::StepInfo;
 
-use crate::report::words::finding::verdict;
+use crate::report::words::finding::{over_all_launches, verdict, whole_step_estimate};
 
 /// A fault counts as reduced when what it costs fell to less than this share: the estimates of
 /// both steps are off by some tenths, so smaller changes say nothing.
@@ -134,22 +134,6 @@ fn gain(before: &StepInfo, now: &StepInfo) -> Option<Gain> {
         return None;
     }
     Some(Gain { factor: factor(now.value, before.value)?, by_rate: true })
-}
-
-/// The verdict's estimate over the whole step's time.
-pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
-    let (launch, finding) = verdict(document)?;
-    over_all_launches(document, launch, finding)
-}
-
-/// A finding's estimate over the whole step's time.
-fn over_all_launches(
-    document: &Document,
-    launch: &LaunchReport,
-    finding: &RankedFinding,
-) -> Option<Estimate> {
-    let gain = finding.estimated_speedup?;
-    Some(document.over_all_launches(launch, &gain))
 }
 
 /// The finding that a step answers, the largest gain where there are several.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ladder::Tuning;
 use crate::report::Format;
@@ -23,7 +23,7 @@ pub use sweep::{PointArgs, SweepArgs};
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
 /// and how much it should give.
 #[derive(Debug, Parser)]
-#[command(name = "adoprof", version, max_term_width = 100)]
+#[command(name = "adoprof", version)]
 #[command(after_help = "\
 Start with `adoprof step --kernel v2`: it profiles a kernel of the built-in ladder, or, without a \
 GPU, shows the profile that was recorded on one. `adoprof profile -- ./program` does the same for \
@@ -340,6 +340,22 @@ fn tuning(text: &str) -> Result<Tuning, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
+/// Columns of help at most: longer lines are hard to read.
+const WIDEST_HELP: usize = 100;
+
+/// Reads the command line; help is as wide as `COLUMNS` says, otherwise as the terminal.
+///
+/// # Errors
+/// What clap says of a mistake, and the texts of `--help` and `--version`.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
+    let command = match columns {
+        Some(columns) => Cli::command().term_width(columns.clamp(40, WIDEST_HELP)),
+        None => Cli::command().max_term_width(WIDEST_HELP),
+    };
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
 /// What was probably meant where a word has no place on the command line: `step v2`, `profile ./x`.
 #[must_use]
 pub fn tip(error: &clap::Error, mut words: impl Iterator<Item = String>) -> Option<String> {
@@ -381,7 +397,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 }

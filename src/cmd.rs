@@ -22,6 +22,8 @@ use crate::error::{ExitCode, Result};
 
 use shared::printer::Printer;
 
+pub use shared::printer::honour_force_color;
+
 /// Runs the command line.
 ///
 /// # Errors

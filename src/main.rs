@@ -2,14 +2,12 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use adoprof::cli::Cli;
 use adoprof::text::{printable, printable_lines};
 use adoprof::{cli, cmd, interrupt, launch};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    cmd::honour_force_color();
+    let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let text = error.render().to_string();

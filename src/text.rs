@@ -139,6 +139,25 @@ fn edits(from: &str, to: &str) -> usize {
     row[to.len()]
 }
 
+/// A path as a URI reference (RFC 3986): what is not unreserved or a slash is percent-encoded, and
+/// an absolute path becomes a `file:` URI.
+#[must_use]
+pub fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push('%');
+            for digit in [byte >> 4, byte & 15] {
+                uri.extend(char::from_digit(u32::from(digit), 16).map(|c| c.to_ascii_uppercase()));
+            }
+        }
+    }
+    uri
+}
+
 /// Characters that reorder the text around them.
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -191,5 +210,11 @@ mod tests {
     #[test]
     fn hostile_names_lose_their_controls() {
         assert_eq!(printable("k\u{1b}[31m\u{202e}x"), "k\u{fffd}[31m\u{fffd}x");
+    }
+
+    #[test]
+    fn uris_are_references() {
+        assert_eq!(uri("/src/k#1.cu"), "file:///src/k%231.cu");
+        assert_eq!(uri("C:\\k.cu"), "C%3A/k.cu");
     }
 }

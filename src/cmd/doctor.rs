@@ -16,7 +16,7 @@ pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
     let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
-    printer.text(&doctor::render(&checks, printer.style.width))?;
+    printer.text(&doctor::render(&checks, printer.style.prose()))?;
     Ok(doctor::exit_code(&checks))
 }
 

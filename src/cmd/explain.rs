@@ -7,7 +7,7 @@ use crate::{explain, rules};
 
 pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
     let Some(name) = &args.rule else {
-        printer.text(&explain::list(printer.style.width))?;
+        printer.text(&explain::list(printer.style.prose()))?;
         return Ok(ExitCode::Success);
     };
     let rule = rules::find(name).ok_or_else(|| {
@@ -16,6 +16,6 @@ pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
             .unwrap_or_default();
         Error::Usage(format!("there is no rule `{name}`;{meant} `adoprof explain` lists them all"))
     })?;
-    printer.text(&explain::one(rule, printer.style.width))?;
+    printer.text(&explain::one(rule, printer.style.prose()))?;
     Ok(ExitCode::Success)
 }

@@ -15,14 +15,14 @@ use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::report::markdown::tables::{
     code, diff_table, escape, evidence_table, launch_table, run_table,
 };
-use crate::report::words::diff::{headline, shown};
+use crate::report::words::diff::{findings, headline, lead, movers, shown};
 use crate::report::words::finding::{agreement, ncu_alone, promise};
 use crate::report::words::number::{estimate, place, timing};
 use crate::report::words::run::sentence;
 use crate::report::words::steps::rows;
 use crate::report::words::subject::{self, device, recorded, subject};
 use crate::report::words::verdict;
-use crate::text::percent;
+use crate::text::{count_of, percent};
 
 /// Columns of a quoted text: what a comment shows without scrolling.
 const FENCED: usize = 100;
@@ -234,25 +234,32 @@ fn ncu_only(text: &mut String, document: &Document) {
 
 fn diff_body(text: &mut String, diff: &Diff) {
     for warning in &diff.warnings {
-        push(text, &format!("> mind: {}\n\n", escape(warning)));
+        push(text, &format!("> note: {}\n\n", escape(warning)));
     }
-    for (label, rules) in [("gone", &diff.gone), ("come", &diff.come), ("kept", &diff.kept)] {
-        if !rules.is_empty() {
-            push(text, &format!("- {label}: {}\n", escape(&rules.join(", "))));
-        }
+    let lead = lead(diff);
+    if !lead.is_empty() {
+        diff_table(text, diff, &lead.iter().collect::<Vec<_>>());
+    }
+    for (word, rules) in findings(diff) {
+        push(text, &format!("- findings {word}: {}\n", escape(&rules)));
     }
     push(text, "\n");
-    diff_table(text, diff, |change| change.key);
+    let movers = movers(diff);
+    if !movers.is_empty() {
+        push(text, "Largest movers:\n\n");
+        diff_table(text, diff, &movers);
+    }
     // A full profile has a thousand metrics and a comment has a limit: those without a title stay
     // out.
-    if diff.metrics.iter().any(|change| !change.key && shown(change)) {
-        push(text, "<details><summary>what else moved</summary>\n\n");
-        diff_table(text, diff, |change| !change.key && shown(change));
+    let (shown, hidden): (Vec<_>, Vec<_>) = diff.metrics.iter().partition(|change| shown(change));
+    if !shown.is_empty() {
+        push(text, "<details><summary>all metrics that people read</summary>\n\n");
+        diff_table(text, diff, &shown);
         push(text, "</details>\n");
     }
-    let hidden = diff.metrics.iter().filter(|change| !shown(change)).count();
-    if hidden > 0 {
-        push(text, &format!("\n{hidden} more moved; the JSON and CSV forms have them.\n"));
+    if !hidden.is_empty() {
+        let metrics = count_of(hidden.len() as f64, "other metric");
+        push(text, &format!("\n{metrics} moved; the JSON and CSV forms have them.\n"));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
 use crate::finding::{LEAST_GAIN, Location};
 use crate::report::json::write;
 use crate::report::words::number::estimate;
+use crate::text::uri;
 
 /// The form.
 pub struct Sarif;
@@ -152,24 +153,6 @@ fn location(location: &Location) -> Option<Value> {
     Some(json!({ "physicalLocation": place }))
 }
 
-/// A path as a URI reference (RFC 3986): what is not unreserved or a slash is percent-encoded, and
-/// an absolute path becomes a `file:` URI.
-fn uri(path: &str) -> String {
-    let path = path.replace('\\', "/");
-    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push('%');
-            for digit in [byte >> 4, byte & 15] {
-                uri.extend(char::from_digit(u32::from(digit), 16).map(|c| c.to_ascii_uppercase()));
-            }
-        }
-    }
-    uri
-}
-
 fn log(mut results: Vec<Value>) -> Value {
     let mut ids: Vec<String> = Vec::new();
     for result in &mut results {
@@ -243,12 +226,6 @@ mod tests {
         let place = &value["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "a%20b.cu");
         assert!(place.get("region").is_none());
-    }
-
-    #[test]
-    fn uris_are_references() {
-        assert_eq!(uri("/src/k#1.cu"), "file:///src/k%231.cu");
-        assert_eq!(uri("C:\\k.cu"), "C%3A/k.cu");
     }
 
     #[test]

@@ -22,6 +22,17 @@ pub struct Style {
     pub quiet: bool,
 }
 
+/// Columns of prose at most: longer lines are hard to read.
+const LONGEST_PROSE: usize = 100;
+
+impl Style {
+    /// Columns that a line of prose may take; tables may take the whole width.
+    #[must_use]
+    pub fn prose(&self) -> usize {
+        self.width.min(LONGEST_PROSE)
+    }
+}
+
 impl Default for Style {
     fn default() -> Self {
         Self {

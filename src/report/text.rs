@@ -28,7 +28,7 @@ use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::report::words::number::{extent, shape};
+use crate::report::words::number::{extent, place, shape};
 use crate::rules::RULES;
 use crate::text::layout::fit;
 use crate::text::{count_of, duration, percent};
@@ -86,6 +86,10 @@ impl Renderer for Text {
 /// Writes the whole report: the verdict, why, then what was measured.
 fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
+    let found = document.launches.iter().flat_map(|launch| &launch.findings);
+    for location in found.flat_map(|finding| &finding.locations) {
+        page.link(&place(location), &location.file);
+    }
     header(&mut page, document);
     if !page.style.quiet {
         body(&mut page, document);

@@ -106,10 +106,10 @@ fn say(why: &str, names: &[&str], printer: &Printer) {
 fn sentence(why: &str, names: &[&str]) -> Option<String> {
     let (last, others) = names.split_last()?;
     let (names, verb) = match others {
-        [] => ((*last).to_owned(), "means"),
-        others => (format!("{} and {last}", others.join(", ")), "mean"),
+        [] => ((*last).to_owned(), "has"),
+        others => (format!("{} and {last}", others.join(", ")), "have"),
     };
-    Some(format!("{why}: {names} {verb} nothing here"))
+    Some(format!("{why}: {names} {verb} no meaning here"))
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn one_sentence_names_them_all() {
         assert_eq!(sentence("why", &[]), None);
-        assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o means nothing here"));
+        assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o has no meaning here"));
         assert_eq!(
             sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
             Some("why: --section, --metrics and -o have no meaning here")

@@ -1,15 +1,18 @@
 //! Where results and notices go: results to stdout, everything else to stderr.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::Style;
+use crate::text::uri;
 
-/// Output widths: a terminal's own within these bounds, the default elsewhere.
+/// Output widths: what `COLUMNS` or the terminal says within these bounds, the default elsewhere.
 const NARROWEST: usize = 40;
-const WIDEST: usize = 120;
+const WIDEST: usize = 240;
 const PIPED: usize = 100;
 
 /// The two streams of a command.
@@ -21,20 +24,19 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Looks at the terminal, at `NO_COLOR` and at `TERM`.
+    /// Looks at the terminal and at what the environment says of it: `COLUMNS`, and for colours
+    /// `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM`.
     #[must_use]
     pub fn new(quiet: bool, verbose: bool) -> Self {
-        let terminal = io::stdout().is_terminal();
-        let var_os = std::env::var_os::<&str>;
-        let width = if terminal {
-            terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
-        } else {
-            std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(PIPED)
+        let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let terminal = || {
+            let size = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+            size.map(|(width, _)| usize::from(width.0))
         };
         let style = Style {
-            width: width.clamp(NARROWEST, WIDEST),
-            colour: terminal && is_coloured(var_os("NO_COLOR"), var_os("TERM")),
-            link: None,
+            width: columns.or_else(terminal).unwrap_or(PIPED).clamp(NARROWEST, WIDEST),
+            colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            link: supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout).then_some(address),
             verbose,
             explain_ranking: false,
             quiet,
@@ -99,10 +101,29 @@ impl Printer {
     }
 }
 
-/// True where the user and the terminal let text be coloured: `NO_COLOR` is unset or empty, and `TERM`
-/// names no terminal without colours.
-fn is_coloured(no_color: Option<OsString>, term: Option<OsString>) -> bool {
-    no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|name| name != "dumb")
+/// The address of a source file that a report names, where it is here to be opened.
+fn address(file: &str) -> Option<String> {
+    let path = std::fs::canonicalize(file).ok()?;
+    path.to_str().map(uri)
+}
+
+/// Lets `FORCE_COLOR` decide on colours, in clap's texts too, unless `NO_COLOR` forbids them: the other
+/// variables are looked at where streams are written.
+pub fn honour_force_color() {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let choice = std::env::var_os("FORCE_COLOR").and_then(|value| forced(&value));
+    if let Some(choice) = choice.filter(|_| !forbidden) {
+        choice.write_global();
+    }
+}
+
+/// What a value of `FORCE_COLOR` asks for; an empty one asks for nothing.
+fn forced(value: &OsStr) -> Option<ColorChoice> {
+    match value.to_str() {
+        Some("") => None,
+        Some("0" | "false") => Some(ColorChoice::Never),
+        _ => Some(ColorChoice::Always),
+    }
 }
 
 #[cfg(test)]
@@ -110,10 +131,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dumb_terminal_and_no_color_are_honoured() {
-        let value = |text: &str| Some(OsString::from(text));
-        assert!(is_coloured(None, value("xterm-256color")) && is_coloured(value(""), None));
-        assert!(!is_coloured(value("1"), value("xterm")));
-        assert!(!is_coloured(None, value("dumb")));
+    fn force_color_says_yes_no_or_nothing() {
+        for (value, choice) in [
+            ("1", Some(ColorChoice::Always)),
+            ("true", Some(ColorChoice::Always)),
+            ("0", Some(ColorChoice::Never)),
+            ("", None),
+        ] {
+            assert_eq!(forced(OsStr::new(value)), choice, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn only_files_that_are_here_have_an_address() {
+        let here = address("Cargo.toml").expect("the crate's own manifest");
+        assert!(here.starts_with("file:///") && here.ends_with("/Cargo.toml"), "{here}");
+        assert_eq!(address("kernels/none/there.cu"), None);
     }
 }

@@ -50,7 +50,7 @@ pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Ve
     push(text, "\n");
 }
 
-/// One row a launch.
+/// One row per launch.
 pub fn launch_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().map(|launch| {
         let first = launch.findings.first();
@@ -69,7 +69,7 @@ pub fn launch_table(text: &mut String, document: &Document) {
     table(text, &["kernel", "grid × block", "time", "share", "bound", "first finding"], rows);
 }
 
-/// One row a number behind a finding.
+/// One row per number behind a finding.
 pub fn evidence_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().flat_map(|launch| {
         launch.findings.iter().flat_map(|finding| {
@@ -85,7 +85,7 @@ pub fn evidence_table(text: &mut String, document: &Document) {
     table(text, &["rule", "metric", "value"], rows);
 }
 
-/// One row a step.
+/// One row per step.
 pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
     let cells = rows.iter().map(|row| {
         let outcome = row.outcome.as_ref();
@@ -115,10 +115,10 @@ pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
     table(text, &head, cells);
 }
 
-/// One row a metric that passes.
-pub fn diff_table(text: &mut String, diff: &Diff, passes: impl Fn(&MetricChange) -> bool) {
-    let several = diff.metrics.iter().any(|change| !change.kernel.is_empty());
-    let rows = diff.metrics.iter().filter(|change| passes(change)).map(|item| {
+/// One row per metric.
+pub fn diff_table(text: &mut String, diff: &Diff, changes: &[&MetricChange]) {
+    let several = changes.iter().any(|change| !change.kernel.is_empty());
+    let rows = changes.iter().map(|item| {
         let kernel = several.then(|| code_cell(&item.kernel));
         let cells = [
             escape(title(item)),

@@ -1,6 +1,6 @@
 //! Two profiles side by side, as text.
 
-use crate::report::words::diff::{arrow, headline, kernels, shown, title};
+use crate::report::words::diff::{arrow, findings, headline, kernels, lead, moved, movers, title};
 use std::io::{self, Write};
 
 use crate::document::{Diff, MetricChange};
@@ -8,6 +8,7 @@ use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{bare, change};
+use crate::text::count_of;
 
 /// Writes the comparison.
 pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -16,47 +17,66 @@ pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
     page.write(out)
 }
 
-/// The comparison, alone or below a document.
+/// The comparison, alone or below a document: time and traffic, findings, the largest movers; verbose,
+/// every metric that moved.
 pub fn body(page: &mut Page, diff: &Diff) {
     page.inked("", &headline(diff), Ink::Bold);
     for warning in &diff.warnings {
-        page.inked("  ", &format!("mind: {warning}"), Ink::Yellow);
+        page.inked("", &format!("note: {warning}"), Ink::Yellow);
     }
-    findings(page, diff);
+    let lead = lead(diff);
+    if !lead.is_empty() {
+        table(page, diff, "", &lead.iter().collect::<Vec<_>>());
+    }
+    fates(page, diff);
     if page.style.quiet {
         return;
     }
     if diff.metrics.is_empty() {
         let moved = diff.metrics_compared > 0;
-        page.paragraph("  ", if moved { "No metric moved." } else { "No metric was compared." });
+        page.paragraph("", if moved { "No metric moved." } else { "No metric was compared." });
+        return;
     }
+    page.blank();
+    if page.style.verbose {
+        every(page, diff);
+        return;
+    }
+    let movers = movers(diff);
+    if movers.is_empty() {
+        page.paragraph("", "No other metric moved beyond the noise.");
+    } else {
+        table(page, diff, "largest movers", &movers);
+    }
+    let moved = moved(diff);
+    if moved > 0 {
+        let metrics = count_of(moved as f64, "metric");
+        page.inked("", &format!("{metrics} moved in all (-v shows them)"), Ink::Dim);
+    }
+}
+
+/// Every metric that moved, kernel by kernel.
+fn every(page: &mut Page, diff: &Diff) {
     for kernel in kernels(diff) {
         page.blank();
         if !kernel.is_empty() {
             page.inked("", kernel, Ink::Bold);
         }
-        let of_kernel = || diff.metrics.iter().filter(|change| change.kernel == kernel);
-        let shown: Vec<&MetricChange> =
-            of_kernel().filter(|change| page.style.verbose || shown(change)).collect();
-        table(page, diff, &shown);
-        let hidden = of_kernel().count() - shown.len();
-        if hidden > 0 {
-            let plural = if hidden == 1 { "metric" } else { "metrics" };
-            page.inked("", &format!("{hidden} more {plural} moved (-v)"), Ink::Dim);
-        }
+        let of_kernel = diff.metrics.iter().filter(|change| change.kernel == kernel);
+        table(page, diff, "metric", &of_kernel.collect::<Vec<_>>());
     }
 }
 
-fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
-    if changes.is_empty() {
-        page.paragraph("", "No metric moved beyond the noise.");
-        return;
-    }
+/// A table of changes, coloured by which way they go.
+fn table(page: &mut Page, diff: &Diff, what: &str, changes: &[&MetricChange]) {
+    // Below a kernel's name, and in sums, no row needs it.
+    let several = !page.style.verbose && changes.iter().any(|change| !change.kernel.is_empty());
     let rows: Vec<Vec<String>> = changes
         .iter()
         .map(|change| {
+            let kernel = if several { format!(" ({})", change.kernel) } else { String::new() };
             vec![
-                title(change).to_owned(),
+                format!("{}{kernel}", title(change)),
                 bare(change.base, &change.unit),
                 bare(change.new, &change.unit),
                 self::change(change.base, change.new),
@@ -67,7 +87,7 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
     // Of a path the end tells more than the beginning.
     let side = |name: &str| crate::text::layout::fit_end(name, page.style.width / 5);
     let head = [
-        Column::text("metric").flexible(12),
+        Column::text(what).flexible(12),
         Column::number(side(&diff.base)).flexible(13),
         Column::number(side(&diff.new)).flexible(13),
         Column::number("change"),
@@ -86,14 +106,14 @@ fn table(page: &mut Page, diff: &Diff, changes: &[&MetricChange]) {
     }
 }
 
-fn findings(page: &mut Page, diff: &Diff) {
-    for (label, rules, ink) in [
-        ("gone", &diff.gone, Some(Ink::Green)),
-        ("come", &diff.come, Some(Ink::Red)),
-        ("kept", &diff.kept, None),
-    ] {
-        if !rules.is_empty() {
-            page.inked("  ", &format!("{label}: {}", rules.join(", ")), ink);
-        }
+/// What became of the findings.
+fn fates(page: &mut Page, diff: &Diff) {
+    for (word, rules) in findings(diff) {
+        let ink = match word {
+            "gone" => Some(Ink::Green),
+            "new" => Some(Ink::Red),
+            _ => None,
+        };
+        page.inked("", &format!("findings {word}: {rules}"), ink);
     }
 }

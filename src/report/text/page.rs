@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
+use anstyle::AnsiColor;
+
 use crate::report::style::Style;
 use crate::text::layout::{columns, pad, wrap};
+use crate::text::printable;
 
 /// How a piece of text is emphasised; without colour it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,16 +24,23 @@ pub enum Ink {
 }
 
 impl Ink {
-    /// The SGR parameter of ECMA-48.
-    fn code(self) -> u8 {
+    fn style(self) -> anstyle::Style {
+        let colour = |colour: AnsiColor| colour.on_default();
         match self {
-            Self::Bold => 1,
-            Self::Dim => 2,
-            Self::Red => 31,
-            Self::Green => 32,
-            Self::Yellow => 33,
+            Self::Bold => anstyle::Style::new().bold(),
+            Self::Dim => anstyle::Style::new().dimmed(),
+            Self::Red => colour(AnsiColor::Red),
+            Self::Green => colour(AnsiColor::Green),
+            Self::Yellow => colour(AnsiColor::Yellow),
         }
     }
+}
+
+/// A text on the page that leads somewhere.
+#[derive(Debug)]
+struct Link {
+    text: String,
+    address: String,
 }
 
 /// Lines of text, each within the width.
@@ -39,26 +49,45 @@ pub struct Page {
     /// How the page looks.
     pub style: Style,
     text: String,
+    links: Vec<Link>,
 }
 
 impl Page {
     /// An empty page. Lines narrower than 20 columns can't hold a table: such widths count as 20.
     pub fn new(style: Style) -> Self {
-        Self { style: Style { width: style.width.max(20), ..style }, text: String::new() }
+        Self {
+            style: Style { width: style.width.max(20), ..style },
+            text: String::new(),
+            links: Vec::new(),
+        }
     }
 
     /// The text in that ink where the page has colour.
     pub fn ink(&self, ink: Ink, text: &str) -> String {
         if self.style.colour && !text.is_empty() {
-            format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code())
+            format!("{0}{text}{0:#}", ink.style())
         } else {
             text.to_owned()
         }
     }
 
+    /// Makes every later place in that file a link, where the terminal has links and the file an
+    /// address. `text` is the place as reports name it.
+    pub fn link(&mut self, text: &str, file: &str) {
+        let text = printable(text);
+        let known = self.links.iter().any(|link| link.text == text);
+        if let Some(address) = self.style.link.filter(|_| !known).and_then(|link| link(file)) {
+            self.links.push(Link { text, address });
+        }
+    }
+
     /// A line as it is: the caller has fitted it.
     pub fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        let mut line = line.trim_end().to_owned();
+        for link in &self.links {
+            line = linked(&line, link);
+        }
+        self.text.push_str(&line);
         self.text.push('\n');
     }
 
@@ -77,7 +106,7 @@ impl Page {
     /// A wrapped paragraph in an ink.
     pub fn inked(&mut self, indent: &str, text: &str, ink: impl Into<Option<Ink>>) {
         let ink = ink.into();
-        for line in wrap(text, self.style.width.saturating_sub(columns(indent))) {
+        for line in wrap(text, self.style.prose().saturating_sub(columns(indent))) {
             let line = ink.map_or(line.clone(), |ink| self.ink(ink, &line));
             self.line(&format!("{indent}{line}"));
         }
@@ -88,7 +117,7 @@ impl Page {
         let label_columns = columns(label).max(7) + 1;
         let left = columns(indent) + label_columns;
         let mut label = self.ink(Ink::Dim, &pad(label, label_columns));
-        for line in wrap(text, self.style.width.saturating_sub(left)) {
+        for line in wrap(text, self.style.prose().saturating_sub(left)) {
             self.line(&format!("{indent}{label}{line}"));
             label = " ".repeat(label_columns);
         }
@@ -105,6 +134,22 @@ impl Page {
     /// Writes the page.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.text.as_bytes())
+    }
+}
+
+/// The line with the first place that the link stands for made one, in the escapes that terminals
+/// share (OSC 8). Line 3 is not the beginning of line 37.
+fn linked(line: &str, link: &Link) -> String {
+    let is_place = |&(at, place): &(usize, &str)| {
+        !line[at + place.len()..].starts_with(|next: char| next.is_ascii_digit())
+    };
+    match line.match_indices(&link.text).find(is_place) {
+        Some((at, place)) => {
+            let (before, after) = (&line[..at], &line[at + place.len()..]);
+            let (open, close) = ("\u{1b}]8;;", "\u{1b}\\");
+            format!("{before}{open}{}{close}{place}{open}{close}{after}", link.address)
+        }
+        None => line.to_owned(),
     }
 }
 
@@ -125,5 +170,29 @@ mod tests {
         assert_eq!(plain.ink(Ink::Bold, "x"), "x");
         let coloured = Page::new(Style { colour: true, ..Style::default() });
         assert_eq!(coloured.ink(Ink::Red, "x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn places_are_links_where_their_file_has_an_address() {
+        let address = |file: &str| (file == "v2.cu").then(|| "file:///k/v2.cu".to_owned());
+        let mut page = Page::new(Style { link: Some(address), ..Style::default() });
+        page.link("v2.cu:3", "v2.cu");
+        page.link("gone.cu:3", "gone.cu");
+        page.paragraph("", "v2.cu:37, v2.cu:3 and gone.cu:3");
+        assert_eq!(
+            page.text,
+            "v2.cu:37, \u{1b}]8;;file:///k/v2.cu\u{1b}\\v2.cu:3\u{1b}]8;;\u{1b}\\ and gone.cu:3\n"
+        );
+        let mut plain = Page::new(Style::default());
+        plain.link("v2.cu:3", "v2.cu");
+        plain.paragraph("", "v2.cu:3");
+        assert_eq!(plain.text, "v2.cu:3\n");
+    }
+
+    #[test]
+    fn prose_keeps_a_width_that_can_be_read() {
+        let mut page = Page::new(Style { width: 200, ..Style::default() });
+        page.paragraph("", &"word ".repeat(60));
+        assert!(page.text.lines().all(|line| line.len() <= 100));
     }
 }

@@ -3,6 +3,18 @@
 use crate::document::{Diff, MetricChange};
 use crate::report::words::number::factor;
 
+/// Metrics that a comparison names before the rest: those that moved most.
+const MOST_MOVERS: usize = 5;
+/// Sums of metrics that answer first: what they are, their unit, their metrics, and what one counts
+/// for in the unit. A sector is 32 bytes on every architecture that ncu profiles.
+const LEAD: [(&str, &str, &[&str], f64); 3] = [
+    ("time under the profiler", "ns", &["gpu__time_duration.sum"], 1.0),
+    ("DRAM traffic", "byte", &["dram__bytes_read.sum", "dram__bytes_write.sum"], 1.0),
+    ("L2 traffic", "byte", &["lts__t_sectors.sum"], 32.0),
+];
+/// A sum that moves less is no change: replayed passes of one kernel differ by about as much.
+const LEAST_RELATIVE: f64 = 0.01;
+
 /// Base against new, and how much faster or slower.
 pub fn headline(diff: &Diff) -> String {
     let verdict = match diff.speedup {
@@ -14,6 +26,72 @@ pub fn headline(diff: &Diff) -> String {
     format!("{} → {}{verdict}", diff.base, diff.new)
 }
 
+/// Time and traffic over all kernels that were compared.
+pub fn lead(diff: &Diff) -> Vec<MetricChange> {
+    LEAD.iter()
+        .filter_map(|&(title, unit, names, scale)| {
+            let parts: Vec<&MetricChange> =
+                diff.metrics.iter().filter(|change| names.contains(&&*change.metric)).collect();
+            let sum = |of: fn(&MetricChange) -> f64| -> f64 {
+                scale * parts.iter().map(|change| of(change)).sum::<f64>()
+            };
+            let (base, new) = (sum(|change| change.base), sum(|change| change.new));
+            let judged = parts.iter().any(|change| is_judged(change));
+            let direction = match (judged, (new - base).abs() > LEAST_RELATIVE * base.max(new)) {
+                (_, false) => "same",
+                (false, true) => "neither",
+                (true, true) if new < base => "better",
+                (true, true) => "worse",
+            };
+            (!parts.is_empty()).then(|| MetricChange {
+                kernel: String::new(),
+                metric: names.join(" + "),
+                title: title.to_owned(),
+                unit: unit.to_owned(),
+                base,
+                new,
+                direction: direction.to_owned(),
+                key: true,
+            })
+        })
+        .collect()
+}
+
+/// The metrics that moved most, largest change first: those that have a better side where the profiles
+/// can be judged, otherwise those that people read.
+pub fn movers(diff: &Diff) -> Vec<&MetricChange> {
+    let can_judge = diff.metrics.iter().any(is_judged);
+    let leads = |change: &MetricChange| {
+        LEAD.iter().any(|(_, _, names, _)| names.contains(&change.metric.as_str()))
+    };
+    // A stall that takes next to no time moves by large factors.
+    let counts = |change: &MetricChange| change.key || !change.metric.contains("issue_stalled");
+    let mut movers: Vec<&MetricChange> = diff
+        .metrics
+        .iter()
+        .filter(|change| change.direction != "same" && shown(change) && !leads(change))
+        .filter(|change| counts(change) && (is_judged(change) || !can_judge))
+        .collect();
+    movers.sort_by(|a, b| extent(b).total_cmp(&extent(a)));
+    movers.truncate(MOST_MOVERS);
+    movers
+}
+
+/// How far a metric moved, as a share of the larger value: alike for halved and doubled.
+fn extent(change: &MetricChange) -> f64 {
+    let largest = change.base.abs().max(change.new.abs());
+    if largest > 0.0 { (change.new - change.base).abs() / largest } else { 0.0 }
+}
+
+/// Metrics that moved and are in no one's lead.
+pub fn moved(diff: &Diff) -> usize {
+    diff.metrics.iter().filter(|change| change.direction != "same").count()
+}
+
+fn is_judged(change: &MetricChange) -> bool {
+    matches!(change.direction.as_str(), "better" | "worse")
+}
+
 /// The kernels that changes are told of, in order; one nameless where there is only one.
 pub fn kernels(diff: &Diff) -> Vec<&str> {
     let mut kernels: Vec<&str> = Vec::new();
@@ -23,6 +101,14 @@ pub fn kernels(diff: &Diff) -> Vec<&str> {
         }
     }
     kernels
+}
+
+/// What became of the findings: a word and the rules.
+pub fn findings(diff: &Diff) -> impl Iterator<Item = (&'static str, String)> {
+    [("gone", &diff.gone), ("new", &diff.come), ("kept", &diff.kept)]
+        .into_iter()
+        .filter(|(_, rules)| !rules.is_empty())
+        .map(|(word, rules)| (word, rules.join(", ")))
 }
 
 /// Metrics with a title are in the catalogue: the ones that rules and people read.
@@ -42,5 +128,69 @@ pub fn arrow(change: &MetricChange) -> String {
         "same" => "≈".to_owned(),
         "better" | "worse" => format!("{arrow} {}", change.direction),
         _ => arrow.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn change(metric: &str, base: f64, new: f64, direction: &str) -> MetricChange {
+        MetricChange {
+            metric: metric.to_owned(),
+            base,
+            new,
+            direction: direction.to_owned(),
+            key: false,
+            ..samples::diff().metrics[0].clone()
+        }
+    }
+
+    #[test]
+    fn traffic_is_summed_over_reads_writes_and_kernels() {
+        let mut diff = samples::diff();
+        diff.metrics = vec![
+            change("dram__bytes_read.sum", 100.0, 60.0, "better"),
+            change("dram__bytes_write.sum", 20.0, 20.0, "same"),
+            change("dram__bytes_read.sum", 80.0, 20.0, "better"),
+            change("lts__t_sectors.sum", 10.0, 11.0, "worse"),
+        ];
+        let lead = lead(&diff);
+        let seen: Vec<_> =
+            lead.iter().map(|one| (&*one.title, one.base, one.new, &*one.direction)).collect();
+        // 100 + 20 + 80 bytes; 10 and 11 sectors of 32 bytes. No duration, so no time.
+        assert_eq!(
+            seen,
+            [("DRAM traffic", 200.0, 100.0, "better"), ("L2 traffic", 320.0, 352.0, "worse")]
+        );
+    }
+
+    #[test]
+    fn unlike_profiles_are_not_judged() {
+        let mut diff = samples::diff();
+        diff.metrics = vec![
+            change("lts__t_sectors.sum", 10.0, 20.0, "neither"),
+            change("smsp__inst_executed.sum", 10.0, 30.0, "neither"),
+        ];
+        assert_eq!(lead(&diff)[0].direction, "neither");
+        assert_eq!(movers(&diff).len(), 1, "time and traffic lead already");
+    }
+
+    #[test]
+    fn the_largest_movers_have_a_better_side() {
+        let mut diff = samples::diff();
+        diff.metrics = vec![
+            change("a", 100.0, 10.0, "better"),
+            change("b", 10.0, 200.0, "worse"),
+            change("c", 1.0, 900.0, "neither"),
+            change("d", 5.0, 5.0, "same"),
+            change("smsp__average_warps_issue_stalled_x", 0.02, 0.9, "worse"),
+        ];
+        let names: Vec<&str> = movers(&diff).iter().map(|one| &*one.metric).collect();
+        // 190 of 200 and 90 of 100: 0.95 and 0.9.
+        assert_eq!(names, ["b", "a"]);
+        diff.metrics = (0..9).map(|at| change(&format!("m{at}"), 1.0, 3.0, "worse")).collect();
+        assert_eq!(movers(&diff).len(), 5);
     }
 }

@@ -214,6 +214,8 @@ mod tests {
     fn small_promises_and_unknown_rules() {
         let small = launch(vec![row("ThreadDivergence", "", 4.9, true)]);
         assert!(only(&small, &[], &[]).is_empty());
+        let enough = launch(vec![row("ThreadDivergence", "", 5.0, true)]);
+        assert_eq!(only(&enough, &[], &[]).len(), 1);
         let unknown = launch(vec![row("ARuleOfTheFuture", "", 50.0, true)]);
         assert!(only(&unknown, &[], &[])[0].reason.contains("unknown"));
     }

@@ -11,6 +11,8 @@ pub mod said_by_ncu;
 pub mod symptoms;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod worked;
 
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Bound;

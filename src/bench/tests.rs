@@ -306,3 +306,24 @@ fn a_transition_that_gains_too_little_is_listed_apart() {
     let one = transitions::judge(&[&recorded]);
     assert!(one.lost.is_empty() && one.transitions.len() == 1);
 }
+
+#[test]
+fn the_first_few_findings_are_three() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorded = recorded(folder.path());
+    let others = ["low-memory-parallelism", "grid-too-small", "missing-data-reuse"];
+    let behind = |count: usize, rule: &str, factor: f64| -> Vec<_> {
+        let names = others[..count].iter().chain(std::iter::once(&rule));
+        names.enumerate().map(|(at, name)| samples::finding(at + 1, name, factor)).collect()
+    };
+    for (before, counts) in [(2, 1), (3, 0)] {
+        recorded.documents[0].launches[0].findings = behind(before, "shared-bank-conflicts", 5.0);
+        recorded.documents[3].launches[0].findings = behind(before, "partial-wave", 1.2);
+        let figures = judged(std::slice::from_ref(&recorded), &[set(2)]).sets[0].seen_since.clone();
+        // Of the three planted faults that of no-conflicts stands first, and one is not named.
+        assert_eq!(figures.adoprof.first_three, Tally { of: 1 + counts, all: 3 });
+        assert_eq!(figures.adoprof.accused, Tally { of: counts, all: 1 });
+        let climb = transitions::judge(&[&recorded]);
+        assert_eq!(climb.first_three.right, Tally { of: counts, all: 1 });
+    }
+}

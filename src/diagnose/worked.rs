@@ -171,3 +171,53 @@ fn a_fault_that_changes_less_than_a_hundredth_has_no_row_of_the_ranking() {
     assert_eq!(rows(0.012), 1);
     assert_eq!(rows(0.013), 2);
 }
+
+#[test]
+fn the_sentence_at_a_roof_names_the_unit_at_work() {
+    // Starting blocks takes 95% of the time, but DRAM is what has to be read.
+    let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+    let metrics = [(dram, 90.0), ("launch__grid_size", 1e6), (ELAPSED, 1_203_000.0 / 0.98)];
+    let mut launch = launch(&metrics);
+    launch.row.compute_capability = Some((9, 0));
+    assert_eq!(Model::new(&launch).busiest().map(|(term, _)| term), Some(Term::BlockScheduler));
+    assert_sentence(&launch, Bound::Memory, "At the roof", &["DRAM", "95%"]);
+}
+
+#[test]
+fn that_warps_wait_is_told_only_where_a_unit_of_the_sm_is_known() {
+    let dram = ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 30.0);
+    let unknown = diagnose(&launch(&[dram]));
+    assert_eq!((unknown.bound, unknown.ranking.len()), (Bound::None, 0));
+    let known = diagnose(&launch(&[dram, (ISSUE, 10.0)]));
+    assert_eq!((known.bound, known.ranking.len()), (Bound::Latency, 1));
+}
+
+#[test]
+fn barriers_are_a_fault_of_their_own_where_half_of_the_waits_are_for_few_warps() {
+    let findings = |for_few: f64| {
+        // Few warps work in front of the first barrier, all in front of the second.
+        let mut launch = crate::sass::code::listing::tests::launch(&[
+            ("ISETP.NE.AND P0, PT, R0, RZ, PT", 80.0),
+            ("@P0 BRA 0x130", 80.0),
+            ("FADD R0, R1, R2", 10.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("EXIT", 80.0),
+        ]);
+        for (at, samples) in [(3, for_few), (5, 100.0 - for_few)] {
+            launch.instructions[at].counters.stall_samples[StallReason::Barrier as usize] = samples;
+        }
+        let model = Model::new(&launch);
+        assert!((model.barriers_for_few() - for_few / 100.0).abs() < 1e-12);
+        let draft = |name: &str, effect| {
+            (crate::rules::find(name).unwrap(), Draft { effect, ..Draft::default() })
+        };
+        let drafts = vec![
+            draft("shared-memory-pressure", Effect::default()),
+            draft("barrier-stalls", Effect::stalls([StallReason::Barrier])),
+        ];
+        rank(drafts, &model).len()
+    };
+    assert_eq!(findings(50.0), 2);
+    assert_eq!(findings(49.0), 1, "what makes all warps slow explains them");
+}

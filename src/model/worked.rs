@@ -272,6 +272,43 @@ fn sms_without_blocks_limit_what_is_left() {
 }
 
 #[test]
+fn idle_sms_limit_where_they_are_the_longest_part() {
+    // Busy 0.3, SMs idle 0.5, latency 0.2.
+    let model = model(&[(L1, 30.0), (ACTIVE, 500.0), (ELAPSED, 1000.0)]);
+    let next = model.next_limit(&Effect::default()).unwrap();
+    assert_eq!(next.limit, Limit::IdleSms);
+    assert_near(next.share, 0.5);
+}
+
+#[test]
+fn four_launches_that_become_one_wait_for_as_many_rounds_as_their_blocks_take() {
+    // Per launch: busy 0.2, SMs idle 0.5, latency 0.3. In two rounds instead of four half of the idle time
+    // and half of the latency are left: 0.35 of work, for which SMs idle a quarter of the time.
+    let model = model(&[(L1, 20.0), (ACTIVE, 500.0), (ELAPSED, 1000.0)]);
+    let merged = Effect { merged: 4.0, rounds: 2.0, ..Effect::default() };
+    assert_near(model.next_limit(&merged).unwrap().time, 0.35 / 0.75);
+}
+
+#[test]
+fn atomics_on_few_addresses_fill_their_slice_before_its_peak() {
+    let busy = |average: f64| {
+        let mut launch = crate::sass::code::listing::tests::launch(&[
+            ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5", 10.0),
+            ("EXIT", 1.0),
+        ]);
+        launch.row.compute_capability = Some((9, 0));
+        launch.row.device = Some("NVIDIA H200".to_owned());
+        let cycles = "lts__d_atomic_input_cycles_active";
+        launch.set(&format!("{cycles}.max.pct_of_peak_sustained_elapsed"), Some(20.0));
+        launch.set(&format!("{cycles}.avg.pct_of_peak_sustained_elapsed"), Some(average));
+        Model::new(&launch).utilization(Term::Atomic).unwrap()
+    };
+    // Additions of floats to one address reach a third of the peak.
+    assert_near(busy(5.0), 0.6);
+    assert_near(busy(10.0), 0.2);
+}
+
+#[test]
 fn gains_end_where_counters_do() {
     // Nothing but L1 is known, and all of its work goes: a five-hundredth of the time can be told.
     assert_near(

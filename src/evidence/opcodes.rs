@@ -304,3 +304,28 @@ pub fn locations(
     found.truncate(3);
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::rules::testing::sass;
+
+    #[test]
+    fn four_instructions_per_access_make_its_address() {
+        let of_overhead = |additions: usize| {
+            let mut code = vec![("LDG.E R4, desc[UR4][R2.64]", 10.0)];
+            code.extend(vec![("IADD3 R2, R2, 0x4, RZ", 10.0); additions]);
+            code.extend([("FADD R0, R0, R4", 10.0), ("STG.E desc[UR4][R6.64], R0", 1.0)]);
+            let launch = sass(&[], &code);
+            let model = Model::new(&launch);
+            let removal = Removal::new(&ModeledLaunch { profile: &launch, model: &model }).unwrap();
+            let all = Marks::of(code.len(), |_| true);
+            removal.addressing(&all, |index| code[index].0.starts_with("LDG"))
+        };
+        // The additions are the overhead; the load's address takes four of them at most.
+        assert!((of_overhead(8) - 0.5).abs() < 1e-12, "{}", of_overhead(8));
+        assert!((of_overhead(5) - 0.8).abs() < 1e-12, "{}", of_overhead(5));
+        assert!((of_overhead(3) - 1.0).abs() < 1e-12, "{}", of_overhead(3));
+    }
+}

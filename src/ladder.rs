@@ -27,7 +27,7 @@ use std::path::PathBuf;
 
 pub use manifest::Published;
 pub use overrides::{Overrides, parse_overrides};
-pub use step::{Case, Step, Variant};
+pub use step::{NamedSize, Step, Variant};
 pub use tuning::Tuning;
 
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub struct Ladder {
     /// Parameters with their defaults, in the manifest's order.
     parameters: Vec<(String, u64)>,
     steps: Vec<Step>,
-    cases: Vec<Case>,
+    named_sizes: Vec<NamedSize>,
 }
 
 impl Ladder {
@@ -103,8 +103,8 @@ impl Ladder {
 
     /// Named problem sizes.
     #[must_use]
-    pub fn cases(&self) -> &[Case] {
-        &self.cases
+    pub fn named_sizes(&self) -> &[NamedSize] {
+        &self.named_sizes
     }
 
     /// Each buffer's name, type, shape as the manifest writes it, and role.
@@ -126,22 +126,6 @@ impl Ladder {
             let names: Vec<&str> = self.steps.iter().map(Step::name).collect();
             Error::Usage(format!(
                 "ladder `{}` has no step `{}`{}",
-                self.name(),
-                crate::text::printable(name),
-                nearest::hint(name, &names)
-            ))
-        })
-    }
-
-    /// The case of that name.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the names that there are.
-    pub fn case(&self, name: &str) -> Result<&Case> {
-        self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
-            let names: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
-            Error::Usage(format!(
-                "ladder `{}` has no case `{}`{}",
                 self.name(),
                 crate::text::printable(name),
                 nearest::hint(name, &names)

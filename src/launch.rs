@@ -25,7 +25,7 @@ use cudarc::driver::{
 
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::plan::{Argument, DType, Launch, Place, Plan};
+use crate::plan::{Argument, DType, Place, Plan, PlannedLaunch};
 use crate::problem::buffer::poison_byte;
 
 use memory::Memory;
@@ -272,7 +272,12 @@ impl Prepared {
         outcome.map(|_| ())
     }
 
-    fn launch(&self, launch: &Launch, function: &CudaFunction, textures: &Textures) -> Result<()> {
+    fn launch(
+        &self,
+        launch: &PlannedLaunch,
+        function: &CudaFunction,
+        textures: &Textures,
+    ) -> Result<()> {
         let scalar = |argument: &Argument| match argument {
             Argument::Buffer(_) => None,
             Argument::Texture(texture) => Some(Scalar::U64(textures.object(*texture))),

@@ -24,6 +24,7 @@
 //! - `diagnose`: the findings of all rules, ranked
 //! - `rules`: one fault, one file
 //! - `evidence`: questions that several rules ask of a launch
+//! - `probe`: kernels and arithmetic that measure what a device can reach
 //! - `model`: how long each unit is busy, and what would be left without a fault
 //! - `device`: what a device can reach
 //! - `frame`: launches, metrics and source lines as frames
@@ -43,6 +44,7 @@
 //! - `metric`: the catalogue of ncu's metrics
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
+//! - `files`: files written whole or not at all
 //! - `error`: what can go wrong, and the exit codes
 //! - `text`: numbers and names in words
 
@@ -60,6 +62,7 @@ pub mod error;
 mod evidence;
 pub mod explain;
 pub mod export;
+mod files;
 pub mod finding;
 pub mod frame;
 pub mod interrupt;

@@ -19,7 +19,7 @@ pub struct Plan {
     /// The memory that the kernels work on.
     pub buffers: Vec<Buffer>,
     /// Kernel launches, in order.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<PlannedLaunch>,
     /// The CUDA source.
     pub source: Source,
     /// Compiler flags beyond the ones that every step gets.
@@ -249,7 +249,7 @@ impl Buffer {
 
 /// One kernel launch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Launch {
+pub struct PlannedLaunch {
     /// The kernel's name in the source (`extern "C"`).
     pub kernel: String,
     /// Blocks in x, y, z.

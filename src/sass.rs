@@ -12,8 +12,8 @@ pub mod questions;
 
 pub use code::charge::{Charge, Link};
 pub use code::counts::Counts;
-pub use code::entry::{Entry, Operation};
 pub use code::facts::Facts;
+pub use code::listed_instruction::{ListedInstruction, Operation};
 pub use code::listing::Listing;
 pub use code::marks::Marks;
 pub use code::mix::Mix;

@@ -2,6 +2,8 @@
 
 pub(crate) mod layout;
 
+use std::collections::BTreeMap;
+
 /// A count with thousands separators: `1,073,741,824`; fractions are rounded away.
 #[must_use]
 pub fn count(value: f64) -> String {
@@ -29,6 +31,20 @@ pub fn count_of(value: f64, noun: &str) -> String {
         (_, false) => "s",
     };
     format!("{digits} {noun}{ending}")
+}
+
+/// Names with their values: `N=512,M=512` with a comma between.
+pub(crate) fn assignments<V: std::fmt::Display>(
+    values: &BTreeMap<String, V>,
+    between: &str,
+) -> String {
+    let parts: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    parts.join(between)
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`.

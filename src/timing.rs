@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::assignments;
+
 /// A step of a ladder: what was run, how well, how fast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepInfo {
@@ -97,7 +99,6 @@ impl StepInfo {
     /// The problem's parameters in words: `L=1024 M=1024 N=1024`.
     #[must_use]
     pub fn size_words(&self) -> String {
-        let parts: Vec<String> = self.size.iter().map(|(name, n)| format!("{name}={n}")).collect();
-        parts.join(" ")
+        assignments(&self.size, " ")
     }
 }

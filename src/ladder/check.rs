@@ -13,7 +13,7 @@ use toml::Spanned;
 use super::expression::{Expression, RESERVED};
 use super::manifest::{Formula, Manifest, Origin, Sizes};
 use super::nearest::hint;
-use super::{Case, Ladder};
+use super::{Ladder, NamedSize};
 use crate::error::Result;
 use crate::plan::Source;
 use crate::text::printable;
@@ -43,9 +43,9 @@ pub(super) fn ladder(origin: Origin, read: ReadSource) -> Result<Ladder> {
     checker.reference()?;
     checker.library()?;
     checker.set()?;
-    let cases = checker.cases()?;
+    let named_sizes = checker.named_sizes()?;
     let (path, text) = (origin.path.to_owned(), origin.text.to_owned());
-    Ok(Ladder { manifest, path, text, parameters, steps, cases })
+    Ok(Ladder { manifest, path, text, parameters, steps, named_sizes })
 }
 
 struct Checker<'a> {
@@ -240,7 +240,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn cases(&self) -> Result<Vec<Case>> {
+    fn named_sizes(&self) -> Result<Vec<NamedSize>> {
         let steps: Vec<&str> =
             self.manifest.steps.iter().map(|step| step.name.get_ref().as_str()).collect();
         self.manifest
@@ -254,7 +254,7 @@ impl Checker<'_> {
                         format!("no step is called `{}`{}", printable(step), hint(step, &steps)),
                     );
                 }
-                Ok(Case {
+                Ok(NamedSize {
                     name: case.name.get_ref().clone(),
                     step: step.clone(),
                     size: self.sizes(&case.size)?,

@@ -50,7 +50,7 @@ pub(super) struct Manifest {
     pub buffers: Vec<Buffer>,
     pub steps: Vec<Step>,
     #[serde(default)]
-    pub cases: Vec<Case>,
+    pub cases: Vec<DeclaredSize>,
 }
 
 /// How far an answer may be from the reference step's.
@@ -124,7 +124,7 @@ pub(super) struct Step {
     pub peer: Vec<Spanned<String>>,
     #[serde(default)]
     pub published: Vec<Published>,
-    pub launches: Spanned<Vec<Launch>>,
+    pub launches: Spanned<Vec<DeclaredLaunch>>,
     #[serde(default)]
     pub variants: Vec<Variant>,
 }
@@ -143,7 +143,7 @@ pub(super) struct Variant {
     /// The step's own where none is given.
     pub file: Option<Spanned<String>>,
     /// The step's own where none are given.
-    pub launches: Option<Spanned<Vec<Launch>>>,
+    pub launches: Option<Spanned<Vec<DeclaredLaunch>>>,
     /// The faults that a what-if takes away, as rule names.
     #[serde(default)]
     pub removes: Vec<Spanned<String>>,
@@ -176,7 +176,7 @@ pub struct Published {
 /// A kernel launch.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Launch {
+pub(super) struct DeclaredLaunch {
     pub kernel: Spanned<String>,
     pub grid: Spanned<Vec<Formula>>,
     pub block: Spanned<Vec<Formula>>,
@@ -190,7 +190,7 @@ pub(super) struct Launch {
 /// A named problem size.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Case {
+pub(super) struct DeclaredSize {
     pub name: Spanned<String>,
     pub step: Spanned<String>,
     pub size: Sizes,

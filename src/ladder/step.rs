@@ -56,7 +56,7 @@ impl Variant {
 
 /// A named problem size, usually one from the literature.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct NamedSize {
     /// Its name.
     pub name: String,
     /// The step that it runs.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::nearest::hint;
 use super::{Ladder, Overrides, Step};
 use crate::error::{Error, Result};
-use crate::text::printable;
+use crate::text::{hex, printable};
 
 /// Settings of a step beside its size. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl Ladder {
             hash.update([0]);
             hash.update(&step.source.text);
         }
-        hash.finalize().iter().take(8).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+        hex(&hash.finalize()[..8])
     }
 }
 

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, sys};
 use super::texture::Textures;
 use super::{Device, Prepared, device, is_stuck, load};
 use crate::error::{Error, Result};
-use crate::plan::{Launch, Plan};
+use crate::plan::{Plan, PlannedLaunch};
 
 /// A plan that is loaded and runs on the buffers of a [`Prepared`] one.
 pub struct Companion {
@@ -166,7 +166,7 @@ fn matched(
 /// Grows a launch's shared memory until an SM holds no more than so many threads of it.
 fn grow(
     device: &Device,
-    launch: &mut Launch,
+    launch: &mut PlannedLaunch,
     function: &CudaFunction,
     most_threads: u32,
 ) -> Result<Residency> {
@@ -200,7 +200,11 @@ fn grow(
     Ok(now)
 }
 
-fn residency(launch: &Launch, function: &CudaFunction, own_shared: u32) -> Result<Residency> {
+fn residency(
+    launch: &PlannedLaunch,
+    function: &CudaFunction,
+    own_shared: u32,
+) -> Result<Residency> {
     let threads_per_block = launch.block.iter().product();
     let shared = launch.shared_bytes as usize;
     let blocks_per_sm = function
@@ -214,7 +218,7 @@ fn residency(launch: &Launch, function: &CudaFunction, own_shared: u32) -> Resul
     })
 }
 
-fn refused(launch: &Launch, error: cudarc::driver::DriverError) -> Error {
+fn refused(launch: &PlannedLaunch, error: cudarc::driver::DriverError) -> Error {
     Error::Kernel(format!(
         "the driver does not say how many blocks of `{}` an SM holds: {}",
         launch.kernel,

@@ -9,7 +9,8 @@ use super::cache;
 use super::device::{self, Device};
 use super::nvrtc;
 use crate::error::{Error, Result};
-use crate::plan::{Launch, Plan, Source};
+use crate::files::write_atomically;
+use crate::plan::{Plan, PlannedLaunch, Source};
 
 /// Compiles a plan's source and loads it: the function of each launch.
 pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
@@ -43,7 +44,7 @@ pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
 }
 
 /// Lets a kernel have more dynamic shared memory than the 48 KB that every kernel may have.
-fn allow_shared_memory(function: &CudaFunction, launch: &Launch) -> Result<()> {
+fn allow_shared_memory(function: &CudaFunction, launch: &PlannedLaunch) -> Result<()> {
     if launch.shared_bytes <= 48 * 1024 {
         return Ok(());
     }
@@ -93,6 +94,6 @@ pub fn place_source(source: &Source) -> Result<PathBuf> {
     if std::fs::read_to_string(&path).is_ok_and(|text| text == source.text) {
         return Ok(path);
     }
-    cache::write_atomically(&path, source.text.as_bytes())?;
+    write_atomically(&path, source.text.as_bytes())?;
     Ok(path)
 }

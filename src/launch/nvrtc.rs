@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::cache;
 use crate::error::{Error, Result};
+use crate::files::write_atomically;
+use crate::text::hex;
 
 /// What to compile.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +64,7 @@ pub fn compile(unit: &Unit) -> Result<Vec<u8>> {
     }
     let cubin = compile_now(unit)?;
     // A cache that can't be written costs the next run a second, no more.
-    let _ = cache::write_atomically(&cached, &cubin);
+    let _ = write_atomically(&cached, &cubin);
     Ok(cubin)
 }
 
@@ -98,7 +100,7 @@ fn key(unit: &Unit, version: (i32, i32)) -> String {
         hash.update([0]);
     }
     hash.update(unit.text);
-    hash.finalize().iter().take(16).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    hex(&hash.finalize()[..16])
 }
 
 /// An NVRTC program that is destroyed when it goes out of scope.

@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 
 use super::device::describe;
 use crate::error::{Error, Result};
-use crate::plan::{Argument, Buffer, DType, Launch, Texture};
+use crate::plan::{Argument, Buffer, DType, PlannedLaunch, Texture};
 
 /// The texture objects that some launches take. The buffers must outlive them.
 pub(super) struct Textures {
@@ -23,7 +23,7 @@ impl Textures {
     /// [`Error::Usage`] where the driver refuses, as it does beyond the most elements of a texture.
     pub fn new(
         buffers: &[Buffer],
-        launches: &[Launch],
+        launches: &[PlannedLaunch],
         address: impl Fn(usize) -> u64,
     ) -> Result<Self> {
         // Those made so far are given back with `textures` where one is refused.

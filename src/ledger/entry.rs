@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::finding::Estimate;
 use crate::rules::{Kind, Rule};
+use crate::text::assignments;
 
 /// The version of the lines' shape; a line with another is foreign.
 pub const LEDGER_SCHEMA: &str = "adoprof-ledger/1";
@@ -95,12 +96,10 @@ impl Hint {
     /// same profile is never taken for two.
     #[must_use]
     pub fn new_id(&self) -> String {
-        let size: Vec<String> =
-            self.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
         hash(&[
             &self.date,
             &self.subject.name(),
-            &size.join(","),
+            &assignments(&self.subject.size, ","),
             &self.device,
             &self.kernel,
             &self.rule,

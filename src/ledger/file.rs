@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::entry::{LEDGER_SCHEMA, Line};
 use crate::error::{Error, Result};
+use crate::files::write_atomically;
 use crate::store::is_same_file;
 
 /// The ledger under the current folder.
@@ -164,14 +165,7 @@ fn lock(path: &Path) -> Result<File> {
 fn shrink(path: &Path) -> Result<usize> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the ledger", &e))?;
     let (kept, gone) = shrunk(&bytes, MOST_BYTES / 2);
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut fresh = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
-        .map_err(|e| Error::io(path, "make the ledger smaller", &e))?;
-    fresh
-        .write_all(&kept)
-        .and_then(|()| fresh.flush())
-        .map_err(|e| Error::io(path, "make the ledger smaller", &e))?;
-    fresh.persist(path).map_err(|e| Error::io(path, "make the ledger smaller", &e.error))?;
+    write_atomically(path, &kept)?;
     Ok(gone)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::plan::{
-    Argument, Buffer, Check, DType, Fill, Launch, Metric, Place, Plan, Role, Source,
+    Argument, Buffer, Check, DType, Fill, Metric, Place, Plan, PlannedLaunch, Role, Source,
 };
 
 /// A copy of nearly so many bytes, 4 or 16 of them a thread, in blocks of `threads` threads.
@@ -29,7 +29,7 @@ pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
         title: "a plain copy".to_owned(),
         size: BTreeMap::from([("N".to_owned(), elements)]),
         buffers: vec![buffer("from", Role::Scratch), buffer("to", Role::Output)],
-        launches: vec![Launch {
+        launches: vec![PlannedLaunch {
             kernel: kernel.to_owned(),
             grid: [elements.div_ceil(u64::from(threads)) as u32, 1, 1],
             block: [threads, 1, 1],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::plan::{
-    Argument, Buffer, Check, DType, Fill, Launch, Metric, Place, Plan, Role, Source,
+    Argument, Buffer, Check, DType, Fill, Metric, Place, Plan, PlannedLaunch, Role, Source,
 };
 
 /// Runs before the first that counts: clocks rise within the first tenth of a second of work.
@@ -220,7 +220,7 @@ impl Probe {
         Self::new(kernel, &buffers, launches, f64::from(steps))
     }
 
-    fn new(name: &str, buffers: &[(&str, u64)], launches: Vec<Launch>, work: f64) -> Self {
+    fn new(name: &str, buffers: &[(&str, u64)], launches: Vec<PlannedLaunch>, work: f64) -> Self {
         let buffers: Vec<Buffer> = buffers
             .iter()
             .map(|&(name, bytes)| Buffer {
@@ -258,8 +258,8 @@ impl Probe {
     }
 }
 
-fn launch(kernel: &str, blocks: u32, threads: u32, arguments: Vec<Argument>) -> Launch {
-    Launch {
+fn launch(kernel: &str, blocks: u32, threads: u32, arguments: Vec<Argument>) -> PlannedLaunch {
+    PlannedLaunch {
         kernel: kernel.to_owned(),
         grid: [blocks, 1, 1],
         block: [threads, 1, 1],

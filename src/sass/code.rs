@@ -3,7 +3,7 @@
 pub mod blocks;
 pub mod charge;
 pub mod counts;
-pub mod entry;
+pub mod listed_instruction;
 pub mod facts;
 pub mod listing;
 pub mod marks;

@@ -12,6 +12,7 @@ use super::{Axis, PointResult};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Overrides, Tuning};
 use crate::ncu::Level;
+use crate::text::hex;
 
 /// Levels of collection, each holding what the one before it does.
 static LEVELS: [&str; 3] = [Level::Quick.name(), Level::Standard.name(), Level::Full.name()];
@@ -65,11 +66,7 @@ pub fn default_path(ladder: &str, step: &str, axes: &[Axis], size: &Overrides) -
         hash.update(format!("{:?}{:?}\0", axis.name, axis.texts()));
     }
     hash.update(format!("{size:?}"));
-    let digits = hash
-        .finalize()
-        .iter()
-        .take(4)
-        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let digits = hex(&hash.finalize()[..4]);
     Path::new(".adoprof").join(ladder).join(step).join(format!("sweep-{digits}.jsonl"))
 }
 

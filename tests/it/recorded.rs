@@ -51,7 +51,7 @@ fn every_step_of_every_ladder_is_recorded() {
         }
     }
     let ado = adoprof::ladder::Ladder::builtin("ado").unwrap();
-    for case in ado.cases() {
+    for case in ado.named_sizes() {
         let sizes = store::recorded_sizes("ado", &case.step).unwrap();
         assert!(sizes.contains(&case.size), "case {} is not recorded", case.name);
     }

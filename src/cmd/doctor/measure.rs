@@ -8,7 +8,7 @@ use crate::cmd::shared::printer::Printer;
 use crate::device::{self, DeviceFacts, Quantity, four_digits, slug, user_folder};
 use crate::doctor::driver_release;
 use crate::error::{Error, ExitCode, Result};
-use crate::launch::cache::write_atomically;
+use crate::files::write_atomically;
 use crate::launch::{Device, Prepared, median_and_range};
 use crate::probe::{
     Longer, Measured, Probe, Sizes, WARM_UP_RUNS, comparison, fma_share, latency_cycles, per_extra,

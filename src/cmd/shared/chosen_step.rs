@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::cli::Origin;
 use crate::ladder::{Ladder, Overrides, Step};
 use crate::launch::Device;
+use crate::text::assignments;
 
 /// A step of a ladder, at a size.
 #[derive(Clone, Copy)]
@@ -44,8 +45,7 @@ impl ChosenStep<'_> {
 
 /// `--size` as it would be typed; `None` for no override.
 pub fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
-    let parts: Vec<String> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    (!parts.is_empty()).then(|| parts.join(","))
+    (!size.is_empty()).then(|| assignments(size, ","))
 }
 
 /// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.

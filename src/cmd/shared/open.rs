@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides};
 use crate::profile::{Profile, Reference, group, read_files};
 use crate::store;
+use crate::text::assignments;
 
 /// Opens everything that the paths name: each step and directory is a profile, files are grouped by
 /// their stem.
@@ -84,9 +85,7 @@ pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profil
     }
     // A size that no device could hold is refused for that; any number of SMs will do.
     ladder.plan(step, size, 1)?;
-    let show = |size: &std::collections::BTreeMap<String, u64>| {
-        size.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
-    };
+    let show = |size: &Overrides| assignments(size, ",");
     let recorded: Vec<String> =
         store::recorded_sizes(ladder.name(), step)?.iter().map(show).collect();
     let there = if recorded.is_empty() {

@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::ncu::process::{Ended, Stderr, stream};
 use crate::ncu::{Limits, NcuCommand};
 use crate::sweep::{Journal, Point, PointReport, PointResult};
-use crate::text::count_of;
+use crate::text::{assignments, count_of, hex};
 
 /// A sweep under way.
 pub(super) struct Sweep<'a> {
@@ -43,9 +43,7 @@ impl Sweep<'_> {
                 taken += 1;
                 continue;
             }
-            let settings: Vec<String> =
-                point.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let settings = settings.join(", ");
+            let settings = assignments(&point.settings, ", ");
             progress.stage(format!("{}/{}: {settings}", place + 1, points.len()));
             if interrupt::requested() {
                 return Ok((results, true));
@@ -112,8 +110,7 @@ impl Sweep<'_> {
     fn command(&self, size: &BTreeMap<String, u64>, point: &Point) -> Result<NcuCommand> {
         let tuning = serde_json::to_string(&point.tuning)
             .map_err(|e| Error::Environment(format!("the settings cannot be passed on: {e}")))?;
-        let sizes: Vec<String> =
-            size.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let size = assignments(size, ",");
         let mut args: Vec<OsString> = vec![
             "--quiet".into(),
             "__point".into(),
@@ -122,7 +119,7 @@ impl Sweep<'_> {
             "--kernel".into(),
             self.step.into(),
             "--size".into(),
-            sizes.join(",").into(),
+            size.clone().into(),
             "--tuning".into(),
             tuning.clone().into(),
             "--device".into(),
@@ -131,7 +128,7 @@ impl Sweep<'_> {
             self.args.timeout.as_secs().max(1).to_string().into(),
         ];
         if self.args.profile {
-            let folder = free_folder(&self.profiles, &format!("{}{tuning}", sizes.join(",")));
+            let folder = free_folder(&self.profiles, &format!("{size}{tuning}"));
             args.extend(["--profile".into(), folder.into()]);
             args.extend(["--collect".into(), self.args.collect.name().into()]);
             if let Some(ncu) = &self.args.ncu {
@@ -148,10 +145,7 @@ impl Sweep<'_> {
 /// A folder for a point's profile: named after its settings, with a number behind it where an
 /// earlier run left one.
 pub(super) fn free_folder(parent: &Path, settings: &str) -> PathBuf {
-    let digits = Sha256::digest(settings)
-        .iter()
-        .take(4)
-        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let digits = hex(&Sha256::digest(settings)[..4]);
     let first = parent.join(&digits);
     let numbered = (2..).map(|number| parent.join(format!("{digits}_{number}")));
     std::iter::once(first).chain(numbered).find(|folder| !folder.exists()).unwrap_or_default()

@@ -8,7 +8,7 @@ use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Step;
 use crate::ladder::flag::Flag;
-use crate::ladder::manifest::{self, Argument, Launch, Sizes};
+use crate::ladder::manifest::{self, Argument, DeclaredLaunch, Sizes};
 use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
 use crate::plan::{Role, Source};
@@ -122,7 +122,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn launch(&self, launch: &Launch, tune: &Sizes) -> Result<()> {
+    pub(super) fn launch(&self, launch: &DeclaredLaunch, tune: &Sizes) -> Result<()> {
         let kernel = launch.kernel.get_ref();
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {

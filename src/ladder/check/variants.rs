@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::{Checker, ReadSource};
 use crate::error::Result;
 use crate::ladder::Variant;
-use crate::ladder::manifest::{self, Launch};
+use crate::ladder::manifest::{self, DeclaredLaunch};
 use crate::plan::{Source, VariantKind};
 use crate::text::printable;
 
@@ -73,7 +73,7 @@ impl Checker<'_> {
     }
 
     /// A variant works on the memory of its step, so it takes no other buffers.
-    fn own_buffers(&self, step: &manifest::Step, launch: &Launch) -> Result<()> {
+    fn own_buffers(&self, step: &manifest::Step, launch: &DeclaredLaunch) -> Result<()> {
         for argument in &launch.args {
             let Some(name) = argument.get_ref().buffer() else { continue };
             let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);

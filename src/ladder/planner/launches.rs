@@ -24,7 +24,7 @@ impl Planner<'_> {
         &self,
         values: &Values,
         places: &BTreeMap<String, usize>,
-    ) -> Result<Vec<plan::Launch>> {
+    ) -> Result<Vec<plan::PlannedLaunch>> {
         let mut launches = Vec::new();
         let own = self.variant.and_then(|variant| variant.manifest.launches.as_ref());
         for launch in own.unwrap_or(&self.step.manifest.launches).get_ref() {
@@ -54,10 +54,10 @@ impl Planner<'_> {
 
     fn launch(
         &self,
-        launch: &manifest::Launch,
+        launch: &manifest::DeclaredLaunch,
         values: &Values,
         places: &BTreeMap<String, usize>,
-    ) -> Result<plan::Launch> {
+    ) -> Result<plan::PlannedLaunch> {
         let kernel = launch.kernel.get_ref();
         let grid = self.extents(kernel, "grid", launch.grid.get_ref(), GRID_LIMITS, values)?;
         let mut block =
@@ -100,7 +100,7 @@ impl Planner<'_> {
                 Argument::Scalar(scalar) => Some(self.scalar(kernel, scalar, values)),
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(plan::Launch { kernel: kernel.clone(), grid, block, shared_bytes, arguments })
+        Ok(plan::PlannedLaunch { kernel: kernel.clone(), grid, block, shared_bytes, arguments })
     }
 
     /// A grid or a block; extents that aren't given are 1.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::ledger::LedgerDocument;
 use crate::report::csv::Table;
-use crate::text::printable;
+use crate::text::{assignments, printable};
 
 /// One row a hint.
 pub fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
@@ -16,12 +16,10 @@ pub fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &head)?;
     for record in &document.records {
         let (hint, outcome) = (&record.hint, record.outcome.as_ref());
-        let size: Vec<String> =
-            hint.subject.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
         table.row(
             &[
                 hint.subject.name(),
-                size.join(" "),
+                assignments(&hint.subject.size, " "),
                 hint.device.clone(),
                 hint.kernel.clone(),
                 hint.time_share.to_string(),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::ladder::{Ladder, Step};
 use crate::report::text::grid::grid;
-use crate::text::layout::wrap;
+use crate::text::{assignments, layout::wrap};
 
 /// The built-in ladders: those of the literature, then the fault bench by its names.
 ///
@@ -130,10 +130,9 @@ fn published(ladder: &Ladder, width: usize) -> Option<String> {
 
 fn cases(ladder: &Ladder, width: usize) -> Option<String> {
     let mut rows = vec![row(["case", "step", "size", "note"])];
-    for case in ladder.cases() {
-        let size: Vec<String> =
-            case.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        rows.push(row([&case.name, &case.step, &size.join(","), &flowing(&case.note)]));
+    for case in ladder.named_sizes() {
+        let size = assignments(&case.size, ",");
+        rows.push(row([&case.name, &case.step, &size, &flowing(&case.note)]));
     }
     (rows.len() > 1).then(|| format!("Cases\n{}", grid(&rows, width)))
 }

@@ -9,7 +9,7 @@ use crate::rules::{Kind, Rule, SourcePage};
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
-use crate::sass::{Entry, Listing, Marks, Operation};
+use crate::sass::{ListedInstruction, Listing, Marks, Operation};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -81,7 +81,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn products(listing: Listing) -> Vec<usize> {
     let sass = listing.sass;
     let operation = |index: usize| sass.entries[index].operation;
-    let is_addition = |entry: &Entry, each: &Use| {
+    let is_addition = |entry: &ListedInstruction, each: &Use| {
         entry.operation == Some(Operation::Add) && each.role == Role::Data
     };
     let mut reaching = Reaching::new(sass);

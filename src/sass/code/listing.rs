@@ -1,7 +1,7 @@
 //! A launch's machine code beside the counts of its instructions.
 
-use super::entry::Entry;
 use super::facts::Facts;
+use super::listed_instruction::ListedInstruction;
 use super::mix::Mix;
 use super::sass::{Sass, line_of};
 use crate::export::SourceRow;
@@ -78,7 +78,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The instructions with their places.
-    pub fn entries(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
+    pub fn entries(&self) -> impl Iterator<Item = (usize, &'a ListedInstruction)> + use<'a> {
         self.sass.entries.iter().enumerate()
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::blocks::Flow;
 use super::counts::Counts;
-use super::entry::{Entry, NOWHERE, place};
+use super::listed_instruction::{ListedInstruction, NOWHERE, place};
 use crate::export::SourceRow;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::operands::{Role, collect};
@@ -33,7 +33,7 @@ const FAR: u8 = u8::MAX;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {
     /// The instructions in address order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListedInstruction>,
     /// Blocks and loops.
     pub flow: Flow,
     /// The counters that are asked of all.
@@ -82,7 +82,7 @@ impl Sass {
         for row in order {
             let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
             let starts = (sass.defs.len(), sass.uses.len());
-            let entry = Entry::new(&instruction, (row, line_of_row[row]), starts);
+            let entry = ListedInstruction::new(&instruction, (row, line_of_row[row]), starts);
             if entry.goes() {
                 targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
             }

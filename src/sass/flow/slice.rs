@@ -1,6 +1,6 @@
 //! Work and overhead: which instructions make the values that a kernel is about.
 
-use crate::sass::code::entry::Entry;
+use crate::sass::code::listed_instruction::ListedInstruction;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::{Sass, Use};
@@ -62,7 +62,7 @@ fn find(listing: &Listing, with_conditions: bool) -> Marks {
 }
 
 /// True for what is work in itself.
-fn is_root(entry: &Entry) -> bool {
+fn is_root(entry: &ListedInstruction) -> bool {
     entry.family.is_memory()
         || entry.family.is_float()
         || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier)

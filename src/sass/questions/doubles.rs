@@ -1,6 +1,6 @@
 //! Double-precision arithmetic that no double-precision data asks for.
 
-use crate::sass::code::entry::place;
+use crate::sass::code::listed_instruction::place;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;

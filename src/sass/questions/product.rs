@@ -1,6 +1,6 @@
 //! Multiply-adds of matrix products.
 
-use crate::sass::code::entry::{Operation, place};
+use crate::sass::code::listed_instruction::{Operation, place};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::{Sass, Use};

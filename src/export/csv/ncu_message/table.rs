@@ -4,7 +4,7 @@ use crate::export::csv::ncu_message::{Class, Level, NcuMessage, NcuMessageKind a
 use crate::text::printable;
 
 /// One known message.
-pub(super) struct Entry {
+pub(super) struct KnownMessage {
     /// Parts that the line holds, all of them, in lower case.
     parts: &'static [&'static str],
     /// True where the line counts without `==ERROR==` before it.
@@ -17,18 +17,18 @@ pub(super) struct Entry {
     remedy: &'static str,
 }
 
-const fn entry(
+const fn known(
     parts: &'static [&'static str],
     kind: Kind,
     class: Class,
     meaning: &'static str,
     remedy: &'static str,
-) -> Entry {
-    Entry { parts, bare: false, kind, class, meaning, remedy }
+) -> KnownMessage {
+    KnownMessage { parts, bare: false, kind, class, meaning, remedy }
 }
 
 /// A message that also comes from the program or the driver, without ncu's mark.
-const fn bare(mut entry: Entry) -> Entry {
+const fn bare(mut entry: KnownMessage) -> KnownMessage {
     entry.bare = true;
     entry
 }
@@ -51,65 +51,65 @@ const EXPORT_AGAIN: &str = "collect it again, or open it with the ncu version th
 
 /// All messages, causes before consequences: the order decides which one is reported.
 #[rustfmt::skip]
-pub(super) const TABLE: &[Entry] = &[
-    bare(entry(&["err_nvgpuctrperm"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS)),
-    entry(&["permission to access nvidia gpu performance counters"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS),
-    entry(&["driver resource unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
-    entry(&["driver resource was unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
-    entry(&["already under profiling"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
-    entry(&["not supported on device", "windows subsystem for linux"], Kind::UnsupportedDevice, Environment, "this Windows or driver version does not let ncu profile under WSL", "profile on Windows 11 with a current driver, or on Linux"),
-    entry(&["profiling is not supported on"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
-    entry(&["unsupported gpu"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
-    entry(&["cannot lock gpu clock"], Kind::ClocksNotLockable, Environment, "the GPU's clocks can't be locked here", "pass --ncu-args '--clock-control none', or lock the clocks with `nvidia-smi --lock-gpu-clocks`"),
-    entry(&["driver is not compatible"], Kind::DriverTooOld, Environment, "the CUDA driver and this ncu are not compatible", "update the driver, or use an older ncu with --ncu PATH"),
-    bare(entry(&["no cuda-capable device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
-    bare(entry(&["cuda_error_no_device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
-    bare(entry(&["cudaerrornodevice"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
-    bare(entry(&["cuda driver version is insufficient"], Kind::NoDevice, Environment, "the CUDA driver is missing or older than the program's CUDA version", RECORDED)),
-    entry(&["failed to connect to the cuda driver"], Kind::NoDevice, Environment, "ncu finds no CUDA driver", RECORDED),
-    entry(&["cuda driver", "not found"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
-    entry(&["libcuda.so"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
-    entry(&["does not exist or is not an executable"], Kind::MissingProgram, Usage, "the program {} does not exist or can't be run", "give its path, ./ included, and check its permissions"),
-    entry(&["option '--section", "did not match any section"], Kind::UnknownSection, Usage, "ncu has no section for {}", SECTIONS),
-    entry(&["no section files found"], Kind::NothingToCollect, Usage, "ncu found no section files", "pass the stock folder too, which `ncu --list-sections` shows: --section-folder replaces it"),
-    entry(&["no metrics to collect"], Kind::NothingToCollect, Usage, "the chosen sections have no metrics for this device", "choose other sections, see `ncu --list-sections`"),
-    entry(&["failed to find metric"], Kind::UnknownMetric, Usage, "this device has no such metric: {}", "see `ncu --query-metrics` for the names"),
-    entry(&["unrecognised option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
-    entry(&["unrecognized option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
-    entry(&["the argument", "is invalid"], Kind::BadOption, Usage, "ncu does not take the option's value {}", "see `ncu --help` for the values"),
-    entry(&["invalid regex"], Kind::BadOption, Usage, "ncu can't read the kernel filter: {said}", "give -k a regular expression"),
-    entry(&["cannot be specified more than once"], Kind::BadOption, Usage, "ncu was given the option {} twice", OPTIONS),
-    entry(&["the required argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
-    entry(&["is ambiguous"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
-    entry(&["the argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
-    entry(&["failed to parse options"], Kind::BadOption, Usage, "ncu can't read its options", "see `ncu --help`, and check that the current folder exists"),
-    entry(&["already exists. use '-f'"], Kind::ReportExists, Usage, "the report exists already", "choose another file, or let ncu overwrite it with -f"),
-    entry(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "check whether the disk is full, or choose another folder with -o"),
-    entry(&["use --list-sections"], Kind::UnknownSection, Usage, "ncu does not have a section of that name", SECTIONS),
-    entry(&["not an nsight compute profiler report"], Kind::ReportForeign, Usage, "the file that ncu was asked to read is not an ncu report", "a report comes from `ncu -o`"),
-    entry(&["could not open report file"], Kind::ReportMissing, Usage, "the report {} can't be opened", "check that it exists and is a file"),
-    entry(&["failed to load report file"], Kind::ReportDamaged, Usage, "the report {} can't be read: it is cut short, damaged, or of a newer ncu", EXPORT_AGAIN),
-    entry(&["launchfailed"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE),
-    entry(&["does not exist or is not a regular file"], Kind::ReportMissing, Usage, "the report can't be opened", "check that it exists and is a file"),
-    entry(&["unexpected incompatibility"], Kind::ReportDamaged, Usage, "the report is damaged or of another ncu version", EXPORT_AGAIN),
-    bare(entry(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory outside its allocations", SANITIZE)),
-    bare(entry(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE)),
-    entry(&["unknown error on device"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; a restart of the driver or another ncu version often helps"),
-    entry(&["unknownerror"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; profiling saves device memory between passes, so try a smaller problem"),
-    entry(&["failed to prepare kernel for profiling"], Kind::ProfilingFailed, Environment, "ncu could not prepare a kernel for profiling", "run `adoprof doctor`, or collect fewer sections"),
-    entry(&["failed to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile the kernel {}", "run `adoprof doctor`, or collect fewer sections"),
-    entry(&["an error was reported by the"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`"),
-    entry(&["an error occurred while trying to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile a kernel", "run `adoprof doctor`, or collect fewer sections"),
-    entry(&["returned an error code"], Kind::ProgramFailed, Kernel, "the program ended with code {}", "run it alone to see why"),
-    entry(&["no kernels were profiled"], Kind::NoKernels, Usage, "the program launched no kernel that ncu could profile", "check its arguments, -k, and the launches to skip"),
-    entry(&["failed to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
-    entry(&["unable to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
-    entry(&["taking more time than expected"], Kind::SlowLaunch, Notice, "a launch took long under the profiler", ""),
-    entry(&["unmodified gpu clocks"], Kind::ClocksNotControlled, Notice, "the GPU's clocks were not locked, so times may vary", ""),
-    entry(&["backing up device memory"], Kind::SlowReplay, Notice, "device memory was saved to the host between passes, which is slow", ""),
+pub(super) const TABLE: &[KnownMessage] = &[
+    bare(known(&["err_nvgpuctrperm"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS)),
+    known(&["permission to access nvidia gpu performance counters"], Kind::CountersForbidden, Environment, FORBIDDEN, ALLOW_COUNTERS),
+    known(&["driver resource unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
+    known(&["driver resource was unavailable"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
+    known(&["already under profiling"], Kind::CountersBusy, Environment, "another tool holds the GPU's performance counters", FREE_COUNTERS),
+    known(&["not supported on device", "windows subsystem for linux"], Kind::UnsupportedDevice, Environment, "this Windows or driver version does not let ncu profile under WSL", "profile on Windows 11 with a current driver, or on Linux"),
+    known(&["profiling is not supported on"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
+    known(&["unsupported gpu"], Kind::UnsupportedDevice, Environment, "this ncu can't profile this device", NEWER_NCU),
+    known(&["cannot lock gpu clock"], Kind::ClocksNotLockable, Environment, "the GPU's clocks can't be locked here", "pass --ncu-args '--clock-control none', or lock the clocks with `nvidia-smi --lock-gpu-clocks`"),
+    known(&["driver is not compatible"], Kind::DriverTooOld, Environment, "the CUDA driver and this ncu are not compatible", "update the driver, or use an older ncu with --ncu PATH"),
+    bare(known(&["no cuda-capable device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
+    bare(known(&["cuda_error_no_device"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
+    bare(known(&["cudaerrornodevice"], Kind::NoDevice, Environment, "no CUDA device was found", RECORDED)),
+    bare(known(&["cuda driver version is insufficient"], Kind::NoDevice, Environment, "the CUDA driver is missing or older than the program's CUDA version", RECORDED)),
+    known(&["failed to connect to the cuda driver"], Kind::NoDevice, Environment, "ncu finds no CUDA driver", RECORDED),
+    known(&["cuda driver", "not found"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
+    known(&["libcuda.so"], Kind::NoDevice, Environment, "no CUDA driver was found", RECORDED),
+    known(&["does not exist or is not an executable"], Kind::MissingProgram, Usage, "the program {} does not exist or can't be run", "give its path, ./ included, and check its permissions"),
+    known(&["option '--section", "did not match any section"], Kind::UnknownSection, Usage, "ncu has no section for {}", SECTIONS),
+    known(&["no section files found"], Kind::NothingToCollect, Usage, "ncu found no section files", "pass the stock folder too, which `ncu --list-sections` shows: --section-folder replaces it"),
+    known(&["no metrics to collect"], Kind::NothingToCollect, Usage, "the chosen sections have no metrics for this device", "choose other sections, see `ncu --list-sections`"),
+    known(&["failed to find metric"], Kind::UnknownMetric, Usage, "this device has no such metric: {}", "see `ncu --query-metrics` for the names"),
+    known(&["unrecognised option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
+    known(&["unrecognized option"], Kind::BadOption, Usage, "this ncu does not know the option {}", OPTIONS),
+    known(&["the argument", "is invalid"], Kind::BadOption, Usage, "ncu does not take the option's value {}", "see `ncu --help` for the values"),
+    known(&["invalid regex"], Kind::BadOption, Usage, "ncu can't read the kernel filter: {said}", "give -k a regular expression"),
+    known(&["cannot be specified more than once"], Kind::BadOption, Usage, "ncu was given the option {} twice", OPTIONS),
+    known(&["the required argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
+    known(&["is ambiguous"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
+    known(&["the argument"], Kind::BadOption, Usage, "ncu refuses its options: {said}", OPTIONS),
+    known(&["failed to parse options"], Kind::BadOption, Usage, "ncu can't read its options", "see `ncu --help`, and check that the current folder exists"),
+    known(&["already exists. use '-f'"], Kind::ReportExists, Usage, "the report exists already", "choose another file, or let ncu overwrite it with -f"),
+    known(&["unable to write to file"], Kind::ReportNotWritable, Usage, "the report can't be written", "check whether the disk is full, or choose another folder with -o"),
+    known(&["use --list-sections"], Kind::UnknownSection, Usage, "ncu does not have a section of that name", SECTIONS),
+    known(&["not an nsight compute profiler report"], Kind::ReportForeign, Usage, "the file that ncu was asked to read is not an ncu report", "a report comes from `ncu -o`"),
+    known(&["could not open report file"], Kind::ReportMissing, Usage, "the report {} can't be opened", "check that it exists and is a file"),
+    known(&["failed to load report file"], Kind::ReportDamaged, Usage, "the report {} can't be read: it is cut short, damaged, or of a newer ncu", EXPORT_AGAIN),
+    known(&["launchfailed"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE),
+    known(&["does not exist or is not a regular file"], Kind::ReportMissing, Usage, "the report can't be opened", "check that it exists and is a file"),
+    known(&["unexpected incompatibility"], Kind::ReportDamaged, Usage, "the report is damaged or of another ncu version", EXPORT_AGAIN),
+    bare(known(&["an illegal memory access was encountered"], Kind::KernelFault, Kernel, "the kernel accessed memory outside its allocations", SANITIZE)),
+    bare(known(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE)),
+    known(&["unknown error on device"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; a restart of the driver or another ncu version often helps"),
+    known(&["unknownerror"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; profiling saves device memory between passes, so try a smaller problem"),
+    known(&["failed to prepare kernel for profiling"], Kind::ProfilingFailed, Environment, "ncu could not prepare a kernel for profiling", "run `adoprof doctor`, or collect fewer sections"),
+    known(&["failed to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile the kernel {}", "run `adoprof doctor`, or collect fewer sections"),
+    known(&["an error was reported by the"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`"),
+    known(&["an error occurred while trying to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile a kernel", "run `adoprof doctor`, or collect fewer sections"),
+    known(&["returned an error code"], Kind::ProgramFailed, Kernel, "the program ended with code {}", "run it alone to see why"),
+    known(&["no kernels were profiled"], Kind::NoKernels, Usage, "the program launched no kernel that ncu could profile", "check its arguments, -k, and the launches to skip"),
+    known(&["failed to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
+    known(&["unable to access the following"], Kind::MetricsMissing, Notice, "some metrics do not exist on this device", ""),
+    known(&["taking more time than expected"], Kind::SlowLaunch, Notice, "a launch took long under the profiler", ""),
+    known(&["unmodified gpu clocks"], Kind::ClocksNotControlled, Notice, "the GPU's clocks were not locked, so times may vary", ""),
+    known(&["backing up device memory"], Kind::SlowReplay, Notice, "device memory was saved to the host between passes, which is slow", ""),
 ];
 
-impl Entry {
+impl KnownMessage {
     /// True where a line of this origin can be this message.
     pub fn may_come_from(&self, level: Level) -> bool {
         match level {

@@ -22,7 +22,7 @@ pub enum Operation {
 
 /// One instruction, without its text: 32 bytes, whatever the listing's length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entry {
+pub struct ListedInstruction {
     /// Its place in the launch's `instructions`.
     pub(in crate::sass) row: u32,
     /// Its source line, as a place in [`crate::sass::Sass::lines`].
@@ -52,7 +52,7 @@ pub struct Entry {
     passes: Passes,
 }
 
-/// [`Entry::to`] of instructions that pass control on to the next or to nowhere that is known.
+/// [`ListedInstruction::to`] of instructions that pass control on to the next or to nowhere that is known.
 pub(in crate::sass) const NOWHERE: u32 = u32::MAX;
 
 /// What an instruction does with control.
@@ -72,7 +72,7 @@ enum Passes {
     MayEnd,
 }
 
-impl Entry {
+impl ListedInstruction {
     /// The entry of an instruction in a row of the launch's and of a line, whose definitions and uses begin
     /// at these places. Where it goes is not known yet.
     pub(in crate::sass) fn new(

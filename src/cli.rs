@@ -252,7 +252,11 @@ pub struct LadderArgs {
 #[derive(Debug, Subcommand)]
 pub enum LadderCommand {
     /// The built-in ladders.
-    List,
+    List {
+        /// Those with planted faults, which `adoprof bench` judges.
+        #[arg(long)]
+        faults: bool,
+    },
     /// One ladder: its problem, its steps, what each changes, published figures.
     Show {
         /// A built-in ladder, or a directory with a ladder.toml.

@@ -72,6 +72,16 @@ impl Ladder {
         self.manifest.first_judged.as_ref().map(|commit| commit.get_ref().as_str())
     }
 
+    /// What the fault bench has it for, which is the folder that it lies in: its first planted fault,
+    /// `limits` or `lookalikes`. `None` for a ladder that is not of the bench.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.set()?;
+        let planted = self.steps.iter().find_map(|step| step.plants().first());
+        let at_limit = self.steps.iter().any(Step::is_at_limit);
+        Some(planted.map_or(if at_limit { "limits" } else { "lookalikes" }, String::as_str))
+    }
+
     /// The least compute capability that its kernels compile for; `None` where any will do.
     #[must_use]
     pub fn least_compute_capability(&self) -> Option<(u32, u32)> {

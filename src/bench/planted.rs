@@ -24,9 +24,10 @@ pub fn answer<'a>(ladder: &'a Ladder, step: &Step, fault: &str) -> Option<&'a St
 }
 
 /// The time of one step over that of another; `None` where either was not recorded, is wrong, or
-/// their sizes differ.
+/// their sizes or devices differ.
 fn gain(recorded: &RecordedLadder, step: &str, answer: &str) -> Option<f64> {
     let (before, after) = (recorded.step(step)?, recorded.step(answer)?);
+    recorded.of_one_device(step, answer).then_some(())?;
     let times = (before.time_ns.median, after.time_ns.median);
     let comparable = before.size == after.size && before.verified && after.verified;
     (comparable && times.0 > 0.0 && times.1 > 0.0).then(|| times.0 / times.1)

@@ -213,6 +213,19 @@ fn other_sets_stay_out_and_a_missing_recording_is_said() {
 }
 
 #[test]
+fn times_of_two_devices_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorded = recorded(folder.path());
+    recorded.documents[3].launches[0].device = Some("NVIDIA A100".to_owned());
+    let judged = judged(std::slice::from_ref(&recorded), &[set(2)]);
+    // `no-conflicts` to `clean` was the third.
+    assert_eq!(judged.cases.len(), 2);
+    let said = judged.notices.join("\n");
+    assert!(said.contains("no-conflicts: no step was measured"), "{said}");
+    assert!(transitions::judge(&[&recorded]).transitions.is_empty());
+}
+
+#[test]
 fn ratios_are_capped_and_symmetric() {
     assert_eq!(ratio(Some(40.0), 25.0).to_bits(), 1.0_f64.to_bits());
     assert_eq!(ratio(Some(10.0), 25.0).to_bits(), 2.0_f64.to_bits());

@@ -127,6 +127,7 @@ pub fn judge(ladders: &[&RecordedLadder]) -> Transitions {
 
 fn transition(recorded: &RecordedLadder, from: &Step, to: &Step) -> Option<Transition> {
     let (before, after) = (recorded.step(from.name())?, recorded.step(to.name())?);
+    recorded.of_one_device(from.name(), to.name()).then_some(())?;
     let (gain, by_rate) = gain(before, after)?;
     let fault = to.answers().first()?;
     let ranking = recorded.document(from.name())?.ranked();
@@ -169,6 +170,7 @@ fn better(
         .steps()
         .iter()
         .filter(|side| side.is_side() && side.from() == Some(from.name()) && other(side.answers()))
+        .filter(|side| recorded.of_one_device(from.name(), side.name()))
         .filter_map(|side| {
             let (gain, _) = gain(before, recorded.step(side.name())?)?;
             Some((side.name().to_owned(), gain))

@@ -13,7 +13,7 @@ use crate::plan::Source;
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
-/// The folder of the fault bench's ladders among them.
+/// The folder of the fault bench's ladders among them, which has a folder for each fault.
 const FAULTS: &str = "faults";
 
 /// The ladders that the program carries, by name, with their folders. A ladder is called like its
@@ -25,7 +25,7 @@ fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
             Some((format!("{prefix}{}", dir.path().file_name()?.to_str()?), dir))
         };
         let mut plain: Vec<_> = BUILTIN.dirs().filter_map(|dir| named(dir, "")).collect();
-        let faults = BUILTIN.get_dir(FAULTS).into_iter().flat_map(Dir::dirs);
+        let faults = BUILTIN.get_dir(FAULTS).into_iter().flat_map(Dir::dirs).flat_map(Dir::dirs);
         let mut faults: Vec<_> = faults.filter_map(|dir| named(dir, "fault-")).collect();
         plain.sort_by(|a, b| a.0.cmp(&b.0));
         faults.sort_by(|a, b| a.0.cmp(&b.0));

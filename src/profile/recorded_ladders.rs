@@ -38,6 +38,13 @@ impl RecordedLadder {
         self.document(step)?.step.as_ref()
     }
 
+    /// True where two steps were recorded on devices of one name, so that their times compare.
+    #[must_use]
+    pub fn of_one_device(&self, one: &str, other: &str) -> bool {
+        let device = |step: &str| self.document(step)?.launches.first()?.device.as_deref();
+        device(one) == device(other)
+    }
+
     /// The limiter run of a step.
     #[must_use]
     pub fn limiter(&self, step: &str) -> Option<&LimiterDocument> {

@@ -4,10 +4,14 @@
 //! issue) and are not what the bench prints today.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use adoprof::bench::{self, BenchDocument, Chance, Figures, Recordings, Tally, Three};
 use adoprof::profile::{Listing, recorded_ladders};
+use adoprof::report::{Format, Style, render};
+
+use crate::pages::assert_generated;
 
 /// All sets of the bench and the ordinary ladders, judged once for all tests.
 static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
@@ -122,3 +126,58 @@ fn the_first_judgements_are_of_the_same_kernels() {
         }
     }
 }
+
+/// A report of the bench as a block of a page.
+fn block(document: &BenchDocument, quiet: bool) -> String {
+    let style = Style { width: 110, quiet, ..Style::default() };
+    let mut out = Vec::new();
+    render(document, Format::TEXT, style, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    format!("```text\n{}\n```\n", lines.join("\n").trim())
+}
+
+#[test]
+fn the_bench_page_has_the_figures() {
+    let faults = BenchDocument { ladders: None, ..BENCH.clone() };
+    assert_generated("docs/bench.md", "figures", &block(&faults, true));
+    let ladders = BenchDocument { ladders: BENCH.ladders.clone(), ..bench::empty() };
+    assert_generated("docs/bench.md", "ladders", &block(&ladders, false));
+    assert_generated("docs/bench.md", "misses", &misses());
+}
+
+/// What the bench judges wrong, by name, the sets that no rule was tuned on left to `bench --set`: a
+/// page that names their misses is read by those who change rules.
+fn misses() -> String {
+    let tuning: Vec<u32> =
+        BENCH.sets.iter().filter(|one| one.set.tuning).map(|one| one.set.number).collect();
+    let name = |ladder: &str| ladder.trim_start_matches("fault-").to_owned();
+    let mut rows = String::new();
+    let mut row = |kernel: &str, fault: &str, miss: String| {
+        writeln!(rows, "| {} | {fault} | {miss} |", name(kernel)).unwrap();
+    };
+    for case in BENCH.cases.iter().filter(|case| tuning.contains(&case.set)) {
+        let said = &case.adoprof;
+        let first = said.first.as_ref().map_or("nothing", |promise| promise.rule.as_str());
+        let gain = case.gain;
+        if case.largest && said.rank != Some(1) {
+            row(&case.ladder, &case.fault, format!("gained {gain:.2}×; first is {first}"));
+        } else if said.ratio > FAR_OFF {
+            let promised =
+                said.estimate.map_or("nothing".to_owned(), |one| format!("{:.2}×", one.factor));
+            row(&case.ladder, &case.fault, format!("gained {gain:.2}×, promised {promised}"));
+        }
+        if let Some(still) = said.estimate_when_repaired.filter(|_| said.insists()) {
+            let miss = format!("promises {:.2}× after the repair", still.factor);
+            row(&case.ladder, &case.fault, miss);
+        }
+    }
+    for quiet in BENCH.quiet.iter().filter(|one| tuning.contains(&one.set) && one.adoprof_alarm) {
+        let fault = quiet.innocent_of.as_deref().unwrap_or("at a limit");
+        row(&quiet.ladder, fault, "is accused of it and has it not".to_owned());
+    }
+    format!("| kernel | fault | what is wrong |\n|---|---|---|\n{rows}")
+}
+
+/// The factor by which an estimate is off that the page lists.
+const FAR_OFF: f64 = 1.75;

@@ -12,8 +12,8 @@ const LEAST_BUSY: f64 = 0.15;
 /// Where they differ by more, and why: a fence goes through the load/store unit several times.
 const APART: &[(&str, &str)] = &[
     ("fault-flood-routing/", "fences"),
-    ("fault-h-fence-journal/", "fences"),
-    ("fault-h-innocent-fences/", "fences"),
+    ("fault-fence-journal/", "fences"),
+    ("fault-innocent-fences/", "fences"),
     ("fault-toll-booths/", "fences"),
 ];
 
@@ -21,7 +21,9 @@ const APART: &[(&str, &str)] = &[
 fn counters_and_counts_agree_within_a_tenth() {
     let mut apart = Vec::new();
     let mut compared = 0;
-    for Shipped { name, launch } in LAUNCHES.iter() {
+    // Other devices' rates are published, not held against their counters.
+    let known = LAUNCHES.iter().filter(|one| one.launch.row.compute_capability == Some((9, 0)));
+    for Shipped { name, launch } in known {
         let measured = |term: Term| {
             let percent = term.counters().iter().filter_map(|name| launch.get(name));
             percent.reduce(f64::max).map(|percent| percent / 100.0)

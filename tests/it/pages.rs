@@ -37,7 +37,7 @@ fn adoprof(arguments: &[&str]) -> String {
 }
 
 /// The text between `<!-- NAME -->` and `<!-- end -->`, in place of which `generated` must stand.
-fn assert_generated(page: &str, name: &str, generated: &str) {
+pub fn assert_generated(page: &str, name: &str, generated: &str) {
     let text = read(page);
     let (start, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
     let (head, rest) = text.split_once(&start).unwrap_or_else(|| panic!("{page}: no {start}"));
@@ -194,17 +194,31 @@ const VERDICT_LINES: usize = 12;
 
 #[test]
 fn the_schema_is_that_of_the_types() {
-    let page = root().join("docs/adoprof-1.schema.json");
     let schema = schemars::schema_for!(adoprof::document::Document);
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    if fs::read_to_string(&page).is_ok_and(|old| old == text) {
+    assert_page("docs/adoprof-1.schema.json", &text);
+}
+
+/// The whole page is generated.
+fn assert_page(page: &str, generated: &str) {
+    if fs::read_to_string(root().join(page)).is_ok_and(|old| old == generated) {
         return;
     }
     assert!(
         std::env::var_os("ADOPROF_BLESS").is_some(),
-        "the schema is stale; run `ADOPROF_BLESS=1 cargo test pages`"
+        "{page} is stale; run `ADOPROF_BLESS=1 cargo test pages`"
     );
-    fs::write(page, text).unwrap();
+    fs::write(root().join(page), generated).unwrap();
+}
+
+#[test]
+fn the_index_of_planted_faults_lists_every_pair_in_its_folder() {
+    let index = adoprof::report::ladder::index_of_faults().unwrap();
+    assert_page("kernels/faults/INDEX.md", &index);
+    let folder = root().join("kernels/faults");
+    for link in index.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(folder.join(link).exists(), "{link}: the pair lies in the folder of another fault");
+    }
 }
 
 #[test]

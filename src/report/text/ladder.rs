@@ -1,34 +1,78 @@
 //! `adoprof ladder list` and `adoprof ladder show NAME`, as text.
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 use crate::ladder::{Ladder, Step};
 use crate::report::text::grid::grid;
 use crate::text::{assignments, layout::wrap};
 
-/// The built-in ladders: those of the literature, then the fault bench by its names.
+/// The built-in ladders but those of the fault bench.
 ///
 /// # Errors
 /// Whatever is wrong with one of them.
 pub fn list(width: usize) -> Result<String> {
     let mut rows = vec![row(["ladder", "steps", "what it computes"])];
-    let mut bench = Vec::new();
     for name in Ladder::builtin_names() {
         let ladder = Ladder::builtin(name)?;
-        if ladder.set().is_some() {
-            bench.push(name);
-            continue;
+        if ladder.set().is_none() {
+            let steps: Vec<&str> = ladder.main_steps().map(Step::name).collect();
+            rows.push(row([name.to_owned(), steps.join(" "), flowing(ladder.title())]));
         }
-        let steps: Vec<&str> = ladder.main_steps().map(Step::name).collect();
-        rows.push(row([name.to_owned(), steps.join(" "), flowing(ladder.title())]));
     }
-    let mut text = grid(&rows, width);
-    if !bench.is_empty() {
-        let title =
-            "The fault bench, pairs of kernels with a planted fault and without (`adoprof bench`):";
-        text = [text, String::new(), wrapped(title, width), wrapped(&bench.join(" "), width)]
-            .join("\n");
+    let more = "`adoprof ladder list --faults` lists the kernels with planted faults.";
+    Ok([grid(&rows, width), String::new(), wrapped(more, width)].join("\n"))
+}
+
+/// The ladders of the fault bench, by their faults.
+///
+/// # Errors
+/// Whatever is wrong with one of them.
+pub fn list_faults(width: usize) -> Result<String> {
+    let mut rows = vec![row(["fault", "ladder", "set", "what it computes"])];
+    for (kind, ladders) in faults()? {
+        for (at, ladder) in ladders.iter().enumerate() {
+            let set = ladder.set().map(|set| set.to_string()).unwrap_or_default();
+            let kind = if at == 0 { kind.clone() } else { String::new() };
+            rows.push(row([kind, ladder.name().to_owned(), set, flowing(ladder.title())]));
+        }
     }
-    Ok(text)
+    Ok(grid(&rows, width))
+}
+
+/// The ladders of the fault bench by what the bench has them for.
+fn faults() -> Result<BTreeMap<String, Vec<Ladder>>> {
+    let mut faults: BTreeMap<String, Vec<Ladder>> = BTreeMap::new();
+    for name in Ladder::builtin_names() {
+        let ladder = Ladder::builtin(name)?;
+        if let Some(kind) = ladder.kind() {
+            faults.entry(kind.to_owned()).or_default().push(ladder);
+        }
+    }
+    Ok(faults)
+}
+
+/// The fault bench's ladders as `kernels/faults/INDEX.md` lists them.
+///
+/// # Errors
+/// Whatever is wrong with one of them.
+pub fn index_of_faults() -> Result<String> {
+    let mut page = String::from(
+        "# Kernels with planted faults\n\n\
+         A folder for each fault, in it a folder for each pair of kernels. `limits` are kernels at a limit of the\n\
+         hardware, `lookalikes` only look as if they had a fault. [docs/bench.md](../../docs/bench.md) says what they\n\
+         are for; `ADOPROF_BLESS=1 cargo test pages` writes this page.\n",
+    );
+    for (kind, ladders) in faults()? {
+        page += &format!("\n## {kind}\n\n");
+        for ladder in ladders {
+            let folder = ladder.name().trim_start_matches("fault-");
+            let set = ladder.set().unwrap_or_default();
+            let title = flowing(ladder.title());
+            page += &format!("- [{folder}]({kind}/{folder}/ladder.toml): {title} (set {set})\n");
+        }
+    }
+    Ok(page)
 }
 
 /// One ladder: its problem, its steps, and what others measured.

@@ -65,7 +65,7 @@ fn the_ladders_faults_are_found_beyond_chance() {
 }
 
 /// Each figure as a number that is larger the better it is.
-fn merits(figures: &Figures) -> [(&'static str, f64); 8] {
+fn merits(figures: &Figures) -> [(&'static str, f64); 7] {
     let share = |tally: Tally| tally.share().unwrap();
     [
         ("right first", share(figures.first)),
@@ -73,7 +73,6 @@ fn merits(figures: &Figures) -> [(&'static str, f64); 8] {
         ("median ratio", -figures.median_ratio.unwrap()),
         ("worst ratio", -figures.worst_ratio.unwrap()),
         ("estimates", share(figures.estimated)),
-        ("repaired kernels", -share(figures.insists)),
         ("false alarms at a limit", -share(figures.false_alarms)),
         ("faults named that are not there", -share(figures.accused)),
     ]
@@ -129,7 +128,7 @@ fn the_first_judgements_are_of_the_same_kernels() {
 
 /// A report of the bench as a block of a page.
 fn block(document: &BenchDocument, quiet: bool) -> String {
-    let style = Style { width: 110, quiet, ..Style::default() };
+    let style = Style { width: 132, quiet, ..Style::default() };
     let mut out = Vec::new();
     render(document, Format::TEXT, style, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();

@@ -201,7 +201,7 @@ fn figures(page: &mut Page, judged: Option<&FirstJudged>, now: &Three) {
     };
     let rows = [
         row("right first", judged.map(|j| kept(j.first)), &|f| tally(f.first)),
-        row("right first, faults that ncu has a rule for", None, &|f| tally(f.first_of_ncus_kinds)),
+        row("right first where ncu has a rule", None, &|f| tally(f.first_of_ncus_kinds)),
         row("right among the first three", judged.map(|j| kept(j.first_three)), &|f| {
             tally(f.first_three)
         }),
@@ -212,8 +212,8 @@ fn figures(page: &mut Page, judged: Option<&FirstJudged>, now: &Three) {
         }),
         row("all off by, worst", judged.map(|j| number(j.worst_ratio)), &|f| number(f.worst_ratio)),
         row("range holds the gain", judged.map(|j| kept(j.held)), &|f| tally(f.held)),
-        row("promise 1.2× when repaired", None, &|f| tally(f.insists)),
-        row("and that first", None, &|f| tally(f.insists_first)),
+        row("promises 1.2× when repaired", None, &|f| tally(f.insists)),
+        row("and names it first then", None, &|f| tally(f.insists_first)),
         row("false alarms at a limit", judged.map(|j| kept(j.false_alarms)), &|f| {
             tally(f.false_alarms)
         }),

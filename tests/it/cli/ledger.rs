@@ -148,18 +148,47 @@ fn the_bench_judges_the_ladders_in_every_form() {
     let steps = document["ladders"]["transitions"].as_array().unwrap();
     let second = steps.iter().find(|step| step["ladder"] == "ado" && step["from"] == "v2").unwrap();
     assert_eq!(
-        (&second["to"], &second["answered"]),
+        (&second["to"], &second["fault"]),
         (&"v3".into(), &"uncoalesced-global-access".into())
     );
     assert!(steps.iter().all(|step| step["gain"].as_f64().unwrap() >= 1.05));
+    let lost = document["ladders"]["lost"].as_array().unwrap();
+    for pair in [("r-pairs", "r0"), ("point", "plane")] {
+        let loses = |step: &&serde_json::Value| {
+            (&step["from"], &step["to"]) == (&pair.0.into(), &pair.1.into())
+        };
+        assert!(lost.iter().find(loses).unwrap()["gain"].as_f64().unwrap() < 1.0, "{pair:?}");
+    }
+    assert_eq!(document["cases"], serde_json::json!([]), "only the ladders were asked for");
+}
+
+#[test]
+fn the_bench_judges_one_set_of_planted_faults_in_every_form() {
+    let bench = Bench::new();
+    let document = bench.run(&["bench", "--set", "5", "--format", "json"]).json();
     let cases = document["cases"].as_array().unwrap();
-    let tuning = cases.iter().filter(|case| case["half"] == "tuning").count();
-    let csv = bench.run(&["bench", "--half", "tuning", "--format", "csv"]);
+    // 16 kernels with planted faults, one of them with two.
+    assert_eq!(cases.len(), 17);
+    assert!(cases.iter().all(|case| case["set"] == 5));
+    let judged = &document["sets"][0]["set"]["judged"];
+    assert_eq!((&judged["rules"], &judged["first"]["of"]), (&"0711e8e".into(), &16.into()));
+    assert_eq!(document["ladders"], serde_json::Value::Null);
+    let csv = bench.run(&["bench", "--faults", "--set", "5", "--format", "csv"]);
     let rows = csv::Reader::from_reader(csv.out.as_bytes())
         .records()
         .filter(|row| &row.as_ref().unwrap()[0] == "planted")
         .count();
-    assert_eq!(rows, tuning);
-    let text = bench.run(&["bench", "--half", "tuning"]);
-    assert_eq!(text.out.contains("right first"), tuning > 0, "{text:?}");
+    assert_eq!(rows, cases.len());
+    let text = bench.run(&["bench", "--set", "5"]).out;
+    assert!(text.contains("set 5: 20 kernels") && text.contains("first judged"), "{text}");
+    bench.run(&["bench", "--set", "6"]).fails(2, &["has no set 6", "0, 1, 2, 3, 4, 5"]);
+}
+
+#[test]
+fn ladders_and_planted_faults_are_listed_apart() {
+    let bench = Bench::new();
+    let ladders = bench.run(&["ladder", "list"]).out;
+    assert!(ladders.contains("reduce-int") && !ladders.contains("fault-"), "{ladders}");
+    let faults = bench.run(&["ladder", "list", "--faults"]).out;
+    assert!(faults.contains("fault-air-columns") && !faults.contains("reduce-int"), "{faults}");
 }

@@ -67,6 +67,10 @@ pub fn one(rule: &Rule, width: usize) -> String {
             text.extend(items.iter().flat_map(|name| item(name, width)));
         }
     }
+    if let Some(why) = rule.unrecorded {
+        text.push(String::new());
+        text.extend(wrap(&format!("No recording has been made of this fault: {why}."), width));
+    }
     if !rule.section.is_empty() {
         text.push(String::new());
         text.extend(wrap(&format!("look in Nsight Compute's section {}", rule.section), width));

@@ -88,6 +88,9 @@ pub struct Rule {
     /// For a symptom: true where it comes from something else than what makes all warps slow, so that
     /// only a cause that takes the same stall away explains it.
     pub has_own_cause: fn(&Model) -> bool,
+    /// Why no recording shows the fault, as `needs two devices behind one switch`; `None` for a rule
+    /// that the tests hold against recordings with and without its fault.
+    pub unrecorded: Option<&'static str>,
     /// Looks at a launch whose needed metrics are all there.
     pub check: fn(&ModeledLaunch) -> Option<Draft>,
 }
@@ -108,6 +111,7 @@ impl Rule {
         said_by_ncu: &[],
         explains: &[],
         has_own_cause: |_| false,
+        unrecorded: None,
         check: |_| None,
     };
 

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use adoprof::bench::{self, BenchDocument, Chance, Figures, Recordings, Tally, Three};
 use adoprof::profile::{Listing, recorded_ladders};
 use adoprof::report::{Format, Style, render};
+use adoprof::rules::RULES;
 
 use crate::pages::assert_generated;
 
@@ -143,6 +144,20 @@ fn the_bench_page_has_the_figures() {
     let ladders = BenchDocument { ladders: BENCH.ladders.clone(), ..bench::empty() };
     assert_generated("docs/bench.md", "ladders", &block(&ladders, false));
     assert_generated("docs/bench.md", "misses", &misses());
+    assert_generated("docs/bench.md", "unrecorded rules", &unrecorded());
+}
+
+/// The rules that no recording shows, each with the reason.
+fn unrecorded() -> String {
+    let mut text = String::new();
+    let count = RULES.iter().filter(|rule| rule.unrecorded.is_some()).count();
+    writeln!(text, "{count} of {} rules have no recording.", RULES.len()).unwrap();
+    for rule in RULES {
+        if let Some(why) = rule.unrecorded {
+            writeln!(text, "- `{}`: {why}", rule.name).unwrap();
+        }
+    }
+    text
 }
 
 /// What the bench judges wrong, by name, the sets that no rule was tuned on left to `bench --set`: a

@@ -57,22 +57,24 @@ fn faults() -> Result<BTreeMap<String, Vec<Ladder>>> {
 /// # Errors
 /// Whatever is wrong with one of them.
 pub fn index_of_faults() -> Result<String> {
-    let mut page = String::from(
-        "# Kernels with planted faults\n\n\
-         A folder for each fault, in it a folder for each pair of kernels. `limits` are kernels at a limit of the\n\
-         hardware, `lookalikes` only look as if they had a fault. [docs/bench.md](../../docs/bench.md) says what they\n\
-         are for; `ADOPROF_BLESS=1 cargo test pages` writes this page.\n",
-    );
+    let mut lines = vec![
+        "# Kernels with planted faults\n".to_owned(),
+        "A folder for each fault, in it a folder for each pair of kernels. `limits` are kernels at a limit of the"
+            .to_owned(),
+        "hardware, `lookalikes` only look as if they had a fault. [docs/bench.md](../../docs/bench.md) says what they"
+            .to_owned(),
+        "are for; `ADOPROF_BLESS=1 cargo test pages` writes this page.".to_owned(),
+    ];
     for (kind, ladders) in faults()? {
-        page += &format!("\n## {kind}\n\n");
+        lines.push(format!("\n## {kind}\n"));
         for ladder in ladders {
             let folder = ladder.name().trim_start_matches("fault-");
             let set = ladder.set().unwrap_or_default();
             let title = flowing(ladder.title());
-            page += &format!("- [{folder}]({kind}/{folder}/ladder.toml): {title} (set {set})\n");
+            lines.push(format!("- [{folder}]({kind}/{folder}/ladder.toml): {title} (set {set})"));
         }
     }
-    Ok(page)
+    Ok(lines.join("\n") + "\n")
 }
 
 /// One ladder: its problem, its steps, and what others measured.

@@ -47,7 +47,7 @@ pub fn one(rule: &Rule, width: usize) -> String {
     text.extend(wrap(rule.explanation, width));
     let (given, limits): (Vec<&Threshold>, Vec<&Threshold>) =
         rule.thresholds.iter().partition(|threshold| threshold.what.starts_with(GIVEN));
-    for (title, thresholds) in [("thresholds", limits), ("what it takes as given", given)] {
+    for (title, thresholds) in [("thresholds", limits), ("what the estimate assumes", given)] {
         if !thresholds.is_empty() {
             text.extend([String::new(), title.to_owned()]);
             text.extend(thresholds.into_iter().flat_map(|one| number(one, width)));
@@ -56,7 +56,8 @@ pub fn one(rule: &Rule, width: usize) -> String {
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
     if matches!(rule.source_page, SourcePage::Needed | SourcePage::NeededWithout(_)) {
         needs.push(format!(
-            "{}, for it reads the instructions: a report has it, of exports the source page",
+            "{}: the rule reads the instructions (an .ncu-rep has them; of CSV exports, the source \
+             page with SASS)",
             rules::SASS_PAGE
         ));
     }
@@ -73,7 +74,10 @@ pub fn one(rule: &Rule, width: usize) -> String {
     }
     if !rule.section.is_empty() {
         text.push(String::new());
-        text.extend(wrap(&format!("look in Nsight Compute's section {}", rule.section), width));
+        text.extend(wrap(
+            &format!("where to look in Nsight Compute: section {}", rule.section),
+            width,
+        ));
     }
     lines(text)
 }
@@ -189,7 +193,7 @@ mod tests {
     fn constants_stand_apart_from_limits() {
         let rule = rules::find("low-memory-parallelism").expect("a rule");
         let text = one(rule, WIDEST);
-        let (limits, given) = text.split_once("what it takes as given").expect("both parts");
+        let (limits, given) = text.split_once("what the estimate assumes").expect("both parts");
         assert!(limits.contains("thresholds") && !limits.contains("8 loads"), "{text}");
         assert!(given.contains("8 loads") && !given.contains(GIVEN), "{text}");
     }

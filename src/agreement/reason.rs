@@ -25,7 +25,7 @@ fn words(
     skipped: &[Skipped],
 ) -> Option<String> {
     let (faults, acts) = match meaning {
-        None => return Some("this rule of ncu's is unknown to adoprof".to_owned()),
+        None => return Some("this ncu rule is unknown to adoprof".to_owned()),
         Some(Meaning::None(why)) => return Some((*why).to_owned()),
         Some(Meaning::Faults { names, acts }) => (names, *acts),
     };
@@ -41,7 +41,7 @@ fn words(
     if let Some(finding) = found.first() {
         let left = gain(finding).map_or(1.0, |factor| 1.0 / factor);
         return Some(format!(
-            "the finding {} says so too, but without it {} of the time would be left{}",
+            "the finding {} names the same fault, but without it {} of the time would remain{}",
             finding.rule,
             percent(left),
             stays(model, &[])
@@ -68,8 +68,8 @@ fn by_model(acts: Acts, model: &Model) -> Option<String> {
             let gain = model.without(&Effect { stalls: waits, ..Effect::default() })?.factor;
             (gain < LEAST_GAIN).then(|| {
                 format!(
-                    "this wait is {} of all waits, and only {} of the time is latency that no unit's \
-                     work covers{}",
+                    "this stall is {} of all stalls, and only {} of the time is latency that no \
+                     unit's work hides{}",
                     percent(share),
                     percent(model.latency()),
                     stays(model, &[])
@@ -80,7 +80,7 @@ fn by_model(acts: Acts, model: &Model) -> Option<String> {
             let gain = model.without(&Effect { hidden: 1.0, ..Effect::default() })?.factor;
             (gain < LEAST_GAIN).then(|| {
                 format!(
-                    "more warps could hide only latency, which is {} of the time{}",
+                    "more warps could only hide latency, which is {} of the time{}",
                     percent(model.latency()),
                     stays(model, &[])
                 )
@@ -90,8 +90,8 @@ fn by_model(acts: Acts, model: &Model) -> Option<String> {
             let gain = model.without(&Effect { idle: 1.0, ..Effect::default() })?.factor;
             (gain < LEAST_GAIN).then(|| {
                 format!(
-                    "an average SM is without work for {} of the time, which is all that there is to \
-                     gain",
+                    "an average SM is without work for {} of the time, and no more than that can \
+                     be gained",
                     percent(model.idle())
                 )
             })
@@ -110,7 +110,7 @@ fn by_units(units: &[Term], model: &Model) -> Option<String> {
     let gain = model.without(&Effect { removed, ..Effect::default() })?.factor;
     (gain < LEAST_GAIN).then(|| {
         format!(
-            "the {} {} busy {} of the time; without all of that work {} of the time would be left{}",
+            "the {} {} busy {} of the time; without any of that work {} of the time would remain{}",
             busiest.title(),
             if busiest.title().ends_with('s') { "are" } else { "is" },
             percent(busy),
@@ -130,7 +130,7 @@ fn stays(model: &Model, but: &[Term]) -> String {
         .filter(|(_, busy)| *busy > model.latency())
         .map_or_else(String::new, |(term, busy)| {
             let verb = if term.title().ends_with('s') { "stay" } else { "stays" };
-            format!(", for the {} {verb} busy {}", term.title(), percent(busy))
+            format!(", because the {} {verb} busy {}", term.title(), percent(busy))
         })
 }
 
@@ -139,14 +139,14 @@ fn unchecked(faults: &[&'static str], model: &Model, skipped: &[Skipped]) -> Str
     let skipped = skipped.iter().find(|skipped| faults.contains(&skipped.rule.as_str()));
     if let Some(skipped) = skipped {
         return format!(
-            "the rule {} was not checked for want of {}",
+            "the rule {} was not checked, because the profile lacks {}",
             skipped.rule,
             skipped.missing.join(", ")
         );
     }
     let held = longest(model).map_or_else(String::new, |held| format!("; {held}"));
     let rule = faults.first().copied().unwrap_or_default();
-    format!("the rule {rule} was checked and stays below its limits{held}")
+    format!("the rule {rule} was checked and did not reach its thresholds{held}")
 }
 
 /// What takes the largest part of the time: a unit, latency, or SMs without work.

@@ -68,12 +68,12 @@ const NO_FAULT: &[NoFault] = &[
     NoFault {
         rule: "CPIStall",
         words: &["micro scheduler to select"],
-        why: "a warp that waits for its turn costs no time: another one issues meanwhile",
+        why: "a warp that waits for its turn costs no time, since another one issues meanwhile",
     },
     NoFault {
         rule: "CPIStall",
         words: &[],
-        why: "it names a wait and not what the warps wait for",
+        why: "it names a stall but not what the warps wait for",
     },
     NoFault {
         rule: "HighPipeUtilization",
@@ -83,13 +83,13 @@ const NO_FAULT: &[NoFault] = &[
     NoFault {
         rule: "HighPipeUtilization",
         words: &[],
-        why: "it names the busiest math pipe and no fault",
+        why: "it names the busiest math pipe, which is no fault",
     },
-    NoFault { rule: "SOLFPRoofline", words: &[], why: "it compares rates and names no fault" },
+    NoFault { rule: "SOLFPRoofline", words: &[], why: "it compares rates but names no fault" },
     NoFault {
         rule: "MemoryL2Compression",
         words: &[],
-        why: "compression of L2 is asked for when memory is allocated and is no fault of the kernel",
+        why: "compression of L2 is requested when memory is allocated and is no fault of the kernel",
     },
     NoFault {
         rule: "WorkloadImbalance",
@@ -104,7 +104,7 @@ const NO_FAULT: &[NoFault] = &[
     NoFault {
         rule: "TileAnalysis",
         words: &[],
-        why: "it speaks of the mapping of tiles, which plain kernels lack",
+        why: "it is about the mapping of tiles, which plain kernels do not use",
     },
 ];
 

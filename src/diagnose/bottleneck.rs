@@ -29,8 +29,8 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
     let uncovered = percent(model.uncovered());
     if roof {
         return format!(
-            "At the roof: the busiest unit, {unit}, works at {busy} of what the device achieves on \
-             it, and its work is needed."
+            "At the roof: the busiest unit, {unit}, works at {busy} of what this device achieves, \
+             and its work is needed."
         );
     }
     let next = model.by_share().get(1).map_or_else(String::new, |&(next, share)| {
@@ -46,18 +46,18 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         Bound::Launch => small_launch(launch, model),
         Bound::Latency => {
             let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
-                format!(", most of all for {word} ({} of the stall cycles)", percent(share))
+                format!(", mostly for {word} ({} of the stall cycles)", percent(share))
             });
             format!(
-                "Latency: the busiest unit, {unit}, works only {busy} of the time{next}; for \
-                 {uncovered} of it warps wait{waits}."
+                "Latency: the busiest unit, {unit}, is busy only {busy} of the time{next}; for the \
+                 other {uncovered} warps wait{waits}."
             )
         }
         Bound::Memory | Bound::Compute | Bound::None => {
             let class = if term.bound() == Bound::Memory { "Memory" } else { "Compute" };
             format!(
-                "{class}: the busiest unit, {unit}, works {busy} of the time{next}; no unit covers \
-                 {uncovered}."
+                "{class}: the busiest unit, {unit}, is busy {busy} of the time{next}; for the other \
+                 {uncovered} warps wait or SMs idle."
             )
         }
     }
@@ -84,14 +84,14 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
     });
     if model.launch_share() > model.idle() {
         return format!(
-            "Too short{blocks}: starting a kernel at all is {} of the duration.",
+            "Too short{blocks}: starting even an empty kernel takes {} of the duration.",
             percent(model.launch_share())
         );
     }
     let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
     format!(
-        "Small grid{blocks}: an average SM has no warp for {} of the time; the busiest unit, {unit}, \
-         reaches {}.",
+        "Small grid{blocks}: an average SM has no warp {} of the time; the busiest unit, {unit}, \
+         is busy {} of it.",
         percent(model.idle()),
         percent(busy)
     )
@@ -122,11 +122,11 @@ fn without_units(launch: &Launch) -> String {
         }
         (_, _, Some(issue)) => {
             let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
-                format!("; warps wait most for {word} ({} of the stall cycles)", percent(share))
+                format!("; warps wait mostly for {word} ({} of the stall cycles)", percent(share))
             });
             let mut issue = issue;
             issue[..1].make_ascii_uppercase();
-            format!("{issue}{waits}; how busy the units are was not collected.")
+            format!("{issue}{waits}. The profile does not tell how busy the units are.")
         }
         _ => String::new(),
     }
@@ -169,17 +169,17 @@ fn longest_wait(launch: &Launch) -> Option<(&'static str, f64)> {
 fn wait_words(reason: StallReason) -> &'static str {
     match reason {
         StallReason::Barrier => "other warps at barriers",
-        StallReason::LongScoreboard => "data of global memory",
+        StallReason::LongScoreboard => "data from global memory",
         StallReason::ShortScoreboard => "shared memory or special functions",
-        StallReason::LgThrottle => "a place in the queue to global memory",
-        StallReason::MioThrottle => "a place in the queue to shared memory",
-        StallReason::TexThrottle => "a place in the queue to textures",
+        StallReason::LgThrottle => "a slot in the queue for global memory",
+        StallReason::MioThrottle => "a slot in the queue for shared memory",
+        StallReason::TexThrottle => "a slot in the texture queue",
         StallReason::MathPipeThrottle => "a busy math pipe",
-        StallReason::Wait => "their own last instruction",
+        StallReason::Wait => "their own previous instruction",
         StallReason::Membar => "memory fences",
         StallReason::NoInstruction => "instructions",
         StallReason::ImcMiss => "constants",
-        StallReason::Drain => "stores to leave",
+        StallReason::Drain => "their stores to leave",
         StallReason::BranchResolving => "branch targets",
         StallReason::WarpgroupArrive => "their warp group",
         StallReason::Sleeping => "the end of a sleep",

@@ -115,7 +115,7 @@ fn v100_third_step_is_sent_to_shared_memory() {
     assert!(first.message.contains("predicated off"), "{}", first.message);
     assert!(first.hint.contains("line 114") && first.hint.contains("__shfl_down_sync"));
     let sentence = bottleneck_sentence(&launch, &Model::new(&launch), &diagnosis);
-    assert!(sentence.contains("LSU, works 60%"), "{sentence}");
+    assert!(sentence.contains("LSU, is busy 60%"), "{sentence}");
 }
 
 /// Constructed: the same second step on a Turing laptop (512 in every dimension), where another

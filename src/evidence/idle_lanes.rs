@@ -20,12 +20,12 @@ pub const UNIFORM_ENOUGH: f64 = 95.0;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
 pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "branches that all lanes of a warp take alike, share that tells idle threads from \
-           divergence",
+    what: "uniform branches, on which all lanes of a warp agree: idle threads from this share on, \
+           divergence below",
     value: UNIFORM_ENOUGH,
     unit: "%",
     source: "measured: 99.5 to 99.8% in tree reductions whose warps idle as a whole, 94.6% in a \
-             kernel whose lanes part only at loop ends (H200)",
+             kernel whose lanes diverge only where loops end (H200)",
 };
 
 /// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
@@ -46,11 +46,11 @@ pub const RESTING: f64 = 0.5;
 
 /// [`RESTING`] as `explain` prints it.
 pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "missing lanes that left the kernel or skip a part without another side, share that tells \
-           idle threads from divergence",
+    what: "missing lanes that have returned or skip a branch without an else: idle threads from \
+           this share on, divergence below",
     value: RESTING,
     unit: "",
-    source: "definition: the larger part",
+    source: "definition: more than the rest",
 };
 
 /// True where too few lanes work.

@@ -20,13 +20,13 @@ const STALLS: [StallReason; 4] =
 /// The limits of both rules.
 pub const THRESHOLDS: &[Threshold] = &[
     Threshold {
-        what: "sectors fetched over the link, of the sectors that L1 asks for, at least",
+        what: "sectors fetched over the link, share of those that L1 asks for, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
     },
     Threshold {
-        what: "or the time for which the link is busy at its full rate, at least",
+        what: "or time that these bytes take at the link's full rate, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
@@ -65,14 +65,14 @@ pub fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
         return None;
     }
     let rate = launch.profile.duration_ns().map_or_else(String::new, |ns| {
-        format!(", {} over {}", byte_rate(moved / ns * 1e9), remote.link)
+        format!(", at {} over {}", byte_rate(moved / ns * 1e9), remote.link)
     });
     let locations = launch.stalled_lines(&STALLS, "waits for memory");
-    let at = crate::evidence::modeled_launch::place(&locations, "the access to it");
+    let at = crate::evidence::modeled_launch::place(&locations, "the kernel");
     Some(Draft {
         message: format!(
-            "{} of the data that L1 asks for ({}) come from {}{rate}; device memory gives more than \
-             ten times as much.",
+            "{} of the data that L1 asks for ({}) comes from {}{rate}; device memory is more than \
+             ten times as fast.",
             bytes(moved),
             percent((moved / asked).min(1.0)),
             remote.place,

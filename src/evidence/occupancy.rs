@@ -37,11 +37,11 @@ pub const WORTH: f64 = 1.05;
 
 /// [`WORTH`] as `explain` prints it.
 pub const WORTH_LIMIT: Threshold = Threshold {
-    what: "what the time model says more warps would give, as a speed-up, at least",
+    what: "speed-up that the time model expects from more warps, at least",
     value: WORTH,
     unit: "",
-    source: "the noise of counters of different passes, 5%: a unit that is busy all the time gains \
-             nothing from more warps, and one that is busy most of the time gains little",
+    source: "counters collected in different passes differ by about 5%. Where a unit is busy all \
+             the time, more warps gain nothing; where it is busy most of the time, little",
 };
 
 /// True where more warps would give something. Without counters of any unit, where schedulers issue
@@ -112,8 +112,8 @@ pub fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft> {
     }
     Some(Draft {
         message: format!(
-            "At most {occupancy:.0}% of the warp slots can be filled because of {}: an SM holds \
-             {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would be of use.",
+            "Because of {}, at most {occupancy:.0}% of the warp slots can be filled: an SM holds \
+             {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would help.",
             resource.name,
             count_of(mine, "block"),
             (resource.use_of)(launch),

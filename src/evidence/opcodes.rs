@@ -19,8 +19,8 @@ pub const MATTERS: f64 = NOISE / 100.0;
 
 /// [`MATTERS`] as `explain` prints it.
 pub const MATTERS_LIMIT: Threshold = Threshold {
-    what: "time that some unit spends on the fault's instructions, or the gain without them, of the \
-           whole time at least",
+    what: "time that some unit spends on the fault's instructions, or the gain without them, share \
+           of the whole time, at least",
     value: NOISE,
     unit: "%",
     source: NOISE_SOURCE,

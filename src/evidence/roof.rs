@@ -21,8 +21,8 @@ pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
         message: format!(
-            "The busiest unit, {}, works at {} of what this device achieves on it{rate}; the rest \
-             is worth {:.2}x at most.",
+            "The busiest unit, {}, works at {} of what this device achieves{rate}; the rest is \
+             worth {:.2}× at most.",
             term.title(),
             percent(share),
             1.0 / share,
@@ -42,14 +42,15 @@ pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
 fn hint(term: Term) -> String {
     match term {
         Term::Dram => {
-            "Stop tuning this kernel: it moves its bytes as fast as the device can. Only \
-                       fewer bytes would help: a narrower type, fusing it with the kernel that \
-                       makes or takes the data, or another algorithm."
+            "Stop tuning this kernel: it moves its bytes as fast as the device can. Only fewer \
+             bytes would help: a narrower type, fusion with the kernel that produces or consumes \
+             the data, or another algorithm."
                 .to_owned()
         }
         term => format!(
-            "Stop tuning this kernel as it is: its limit, {}, is reached. Only less work there would \
-             help: another algorithm, a cheaper instruction, or a unit that is still free.",
+            "Stop tuning this kernel as it is: its busiest unit, {}, is at its limit. Only less \
+             work for that unit would help: another algorithm, cheaper instructions, or another \
+             unit that is still free.",
             term.title()
         ),
     }

@@ -40,12 +40,14 @@ pub fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let at = locations.first().map_or_else(String::new, |location| {
         format!(" {} of these samples are on line {}.", percent(location.share), location.line)
     });
+    // Counters of different passes: a wait can come out longer than the whole.
+    let (shown, share) = (cycles.min(all), (cycles / all).min(1.0));
     let awaited = awaited(launch, stall.reason).unwrap_or_default();
     let place = crate::evidence::modeled_launch::place(&locations, stall.otherwise);
     Some(Draft {
         message: format!(
-            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) {}.{at}{awaited}",
-            percent(cycles / all),
+            "A warp spends {shown:.1} of {all:.1} cycles between two instructions ({}) {}.{at}{awaited}",
+            percent(share),
             stall.waiting,
         ),
         evidence: vec![
@@ -66,8 +68,11 @@ fn awaited(launch: &ModeledLaunch, reason: StallReason) -> Option<String> {
     // A store makes no value: what comes after it waits until it has read its registers.
     let first = blame.first().filter(|first| !first.opcode.starts_with("ST"))?;
     let (producer, waiting) = (first.producer.1?, first.waiting.1?);
-    let from = if producer == waiting { "itself".to_owned() } else { format!("line {producer}") };
-    Some(format!(" What line {waiting} waits for comes from {from} ({}).", first.opcode))
+    Some(if producer == waiting {
+        format!(" Line {waiting} waits for its own {}.", first.opcode)
+    } else {
+        format!(" Line {waiting} waits for the {} at line {producer}.", first.opcode)
+    })
 }
 
 /// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.

@@ -18,10 +18,10 @@ pub const ISSUE_LOW: f64 = 60.0;
 
 /// [`ISSUE_LOW`] as `explain` prints it.
 pub const ISSUE_LOW_LIMIT: Threshold = Threshold {
-    what: "issue slots used, at most",
+    what: "issue slots used, less than",
     value: ISSUE_LOW,
     unit: "%",
-    source: "ncu's IssueSlotUtilization rule: 0.6 instructions a cycle and scheduler",
+    source: "ncu's IssueSlotUtilization rule: 0.6 instructions per cycle and scheduler",
 };
 
 /// Busy share of a unit, percent, from which more warps can't help.
@@ -29,11 +29,12 @@ pub const UNIT_SATURATED: f64 = 70.0;
 
 /// [`UNIT_SATURATED`] as `explain` prints it.
 pub const UNIT_SATURATED_LIMIT: Threshold = Threshold {
-    what: "the busiest unit, at most",
+    what: "the busiest unit's share of the time, less than",
     value: UNIT_SATURATED,
     unit: "%",
-    source: "derivation: a unit 70% busy bounds the gain at 1/0.7 = 1.4 however well latency is \
-             hidden, and queues in front of it grow with every further warp",
+    source: "derivation: a unit that is busy 70% of the time bounds the gain at 1/0.7 = 1.4, \
+             however well latency is hidden, and every further warp lengthens the queue in front \
+             of it",
 };
 
 /// Lanes at work of 32, under which warps count as divergent or idle.
@@ -41,7 +42,7 @@ pub const LANES: f64 = 24.0;
 
 /// [`LANES`] as `explain` prints it.
 pub const LANES_LIMIT: Threshold = Threshold {
-    what: "lanes of a warp, fewer than",
+    what: "lanes at work per warp, fewer than",
     value: LANES,
     unit: "thread",
     source: "ncu's ThreadDivergence rule: 24 of 32 lanes",
@@ -51,8 +52,8 @@ pub const LANES_LIMIT: Threshold = Threshold {
 pub const NOISE: f64 = 5.0;
 
 /// Source of [`NOISE`].
-pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports from 5% of the time; counters \
-                                of different passes differ by about as much";
+pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports from 5% of the time on; \
+                                counters collected in different passes differ by about as much";
 
 /// A stall's share of the cycles between two instructions, percent.
 pub const STALL_SHARE: f64 = 30.0;
@@ -70,11 +71,11 @@ pub const STALL_GAIN: f64 = 1.05;
 
 /// [`STALL_GAIN`] as `explain` prints it.
 pub const STALL_GAIN_LIMIT: Threshold = Threshold {
-    what: "or what the kernel would gain without the stall, by the time model, at least",
+    what: "or the speed-up that the time model expects without the stall, at least",
     value: STALL_GAIN,
     unit: "",
-    source: "the noise of counters of different passes, 5%: a warp that waits while others have \
-             the issue slots loses nothing, and its share of the cycles says little",
+    source: "counters collected in different passes differ by about 5%. The share of the cycles \
+             alone says little: a warp that waits while others use the issue slots costs no time",
 };
 
 /// Issue slots used, percent, from which stalls are hidden.
@@ -85,8 +86,8 @@ pub const STALL_ISSUE_LIMIT: Threshold = Threshold {
     what: "issue slots used, less than",
     value: STALL_ISSUE,
     unit: "%",
-    source: "ncu's CPIStall rule: 0.8 instructions a cycle and scheduler; above, other warps hide \
-             the stalls",
+    source: "ncu's CPIStall rule: 0.8 instructions per cycle and scheduler; above that, other \
+             warps hide the stalls",
 };
 
 /// Busy share of the binding unit, percent of what the device achieves, that counts as the roof.
@@ -94,11 +95,12 @@ pub const ROOF: f64 = 85.0;
 
 /// [`ROOF`] as `explain` prints it.
 pub const ROOF_LIMIT: Threshold = Threshold {
-    what: "the binding unit's share of what the device achieves on it, at least",
+    what: "the busiest unit's rate, share of what the device achieves, at least",
     value: ROOF,
     unit: "%",
-    source: "derivation: what is left is worth at most 1/0.85 = 1.18; library copies and products \
-             vary by about a tenth with size (H200: 4.10 to 4.29 TB/s, 49.0 to 51.3 TFLOP/s)",
+    source: "derivation: the rest is worth at most 1/0.85 = 1.18, and the rates of library copies \
+             and matrix products themselves vary by 5% with size (H200: 4.10 to 4.29 TB/s, 49.0 to \
+             51.3 TFLOP/s)",
 };
 
 /// The scheduler's issue rate.

@@ -187,7 +187,7 @@ fn conclusions_say_what_the_deck_concludes() {
         "13% of the arithmetic does not overlap",
         "application moves 62.0 GB/s (2% of the device's 4.00 TB/s)",
         "accesses alone reach",
-        "3.00 TB/s with 4 bytes a thread",
+        "3.00 TB/s with 4 bytes per thread",
         "690 cycles",
         "the work grows 2.00×, the time 1.98×.",
         "no-barrier (barrier-stalls): 17.7 ms instead, at most 2.00× faster",

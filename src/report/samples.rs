@@ -213,7 +213,7 @@ pub fn diff() -> Diff {
             change(sectors.0, sectors.1, "sector", 1.2e9, 1.5e8, "better", true),
             change(
                 "launch__registers_per_thread",
-                "registers a thread",
+                "registers per thread",
                 "register/thread",
                 32.0,
                 32.0,

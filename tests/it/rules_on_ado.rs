@@ -96,7 +96,7 @@ fn the_fourth_step_waits_for_memory_and_is_not_at_the_roof() {
     assert!(diagnosis.findings.iter().all(|finding| !finding.rule.ends_with("-roof")));
     // 66.27% of the peak of 4.81 TB/s, of which 4.55 can be reached.
     let sentence = sentence(&launch, &diagnosis);
-    assert!(sentence.contains("DRAM, works 70%"), "{sentence}");
+    assert!(sentence.contains("DRAM, is busy 70%"), "{sentence}");
 }
 
 #[test]

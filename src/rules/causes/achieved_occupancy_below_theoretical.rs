@@ -19,24 +19,25 @@ const GAP: f64 = 10.0;
 pub const RULE: Rule = Rule {
     name: "achieved-occupancy-below-theoretical",
     kind: Kind::Cause,
-    summary: "warps that could be resident are not",
+    summary: "fewer warps are resident than could be",
     explanation: "\
-Registers, shared memory and block size allow a number of resident warps; on average there are \
-fewer. Blocks that end at different times, warps of a block that end early, and blocks so short that \
-starting them takes longer than they live leave the slots empty. The rule is quiet where a small grid or idle SMs \
-are the reason, which other rules name, and where more warps would gain less than 5%. Even out the work of \
-warps and blocks, or let each block do more.",
+Registers, shared memory and block size allow a certain number of resident warps; on average \
+fewer are there. Slots stay empty where blocks end at different times, where some warps of a \
+block end early, and where blocks are so short that starting them takes longer than running them. \
+The rule is quiet where a small grid or idle SMs are the reason, since other rules name those, \
+and where more warps would gain less than 5%. Even out the work of warps and blocks, or let each \
+block do more.",
     section: "Occupancy",
     thresholds: &[
         Threshold {
-            what: "theoretical less achieved occupancy, more than",
+            what: "theoretical minus achieved occupancy, more than",
             value: GAP,
             unit: "percentage points",
             source: "ncu's AchievedOccupancy rule: 10 points",
         },
         Threshold {
-            what: "SMs without work, share of the time, unless starting blocks is the longest term, \
-                   less than",
+            what: "time for which SMs are without work, unless starting blocks takes longest, less \
+                   than",
             value: NOISE,
             unit: "%",
             source: NOISE_SOURCE,
@@ -85,8 +86,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     });
     Some(Draft {
         message: format!(
-            "{theoretical:.0}% of the warp slots could be filled, {achieved:.0}% are on average, \
-             while schedulers issue in {:.0}% of the cycles.{why}",
+            "{theoretical:.0}% of the warp slots could be filled, but on average only \
+             {achieved:.0}% are. Schedulers issue in {:.0}% of the cycles.{why}",
             launch.need(ISSUE),
         ),
         evidence: vec![
@@ -96,14 +97,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations: Vec::new(),
         hint: match starts.and(blocks).zip(waves) {
             Some((blocks, waves)) => format!(
-                "Let each block handle several pieces of the work in a loop: {} fit on the device at \
-                 once, and {} are started.",
+                "Let each block handle several pieces of the work in a loop: {} blocks fit on the \
+                 device at once, but {} are started.",
                 count((blocks / waves).round()),
                 count(blocks)
             ),
             None => {
                 "Give the warps of a block, and the blocks of the grid, equal work; where blocks \
-                     are very short, let each handle several pieces in a loop."
+                 are very short, let each handle several pieces in a loop."
                     .to_owned()
             }
         },
@@ -152,7 +153,7 @@ mod tests {
         short.row.compute_capability = Some((9, 0));
         let draft = assert_sides(&RULE, &short, &[&[("launch__grid_size", 2e4)]]);
         assert!(draft.message.contains("starting 100,000 blocks takes 90%"), "{}", draft.message);
-        assert!(draft.hint.contains("2,000 fit"), "{}", draft.hint);
+        assert!(draft.hint.contains("2,000 blocks fit"), "{}", draft.hint);
         // A wave in 50 is left.
         assert!((draft.effect.share_of(Term::BlockScheduler) - 0.98).abs() < 1e-12);
     }

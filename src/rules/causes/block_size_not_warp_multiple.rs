@@ -18,12 +18,12 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "lanes of the last warp never work",
     explanation: "\
-Threads run in warps of 32. A block whose size is no multiple of 32 has a last warp with lanes that \
-take issue slots, registers and places in the pipes and do nothing. Round the block up to a \
-multiple of 32 and let the extra threads do useful work, or make the block smaller.",
+Threads run in warps of 32. If the size of a block is not a multiple of 32, its last warp has \
+lanes that never work but take issue slots, registers and pipe slots like the others. Round the \
+block up to a multiple of 32 and give the extra threads useful work, or make the block smaller.",
     section: "LaunchStats",
     thresholds: &[Threshold {
-        what: "threads a block, not a multiple of",
+        what: "threads per block, not a multiple of",
         value: WARP,
         unit: "thread",
         source: "the warp size of every CUDA device so far",
@@ -56,7 +56,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "A block of {} makes {}, the last with {} of 32 lanes: {} of all lanes \
+            "A block of {} takes {}, and the last has only {} of 32 lanes in use: {} of all lanes \
              never work.",
             count_of(threads, "thread"),
             count_of(warps, "warp"),
@@ -65,7 +65,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new(BLOCK, threads, "thread")],
         locations: Vec::new(),
-        hint: format!("Make the block {sizes} threads instead of {}.", count(threads)),
+        hint: format!("Use {sizes} threads per block instead of {}.", count(threads)),
         effect: Effect {
             removed: terms.map(|term| (term, wasted)).to_vec(),
             stalls: StallReason::all().map(|reason| (reason, wasted)).collect(),
@@ -93,6 +93,6 @@ mod tests {
     fn a_block_below_a_warp_can_only_grow() {
         let tiny = launch(&[(BLOCK, 8.0)]);
         let draft = assert_sides(&RULE, &tiny, &[]);
-        assert!(draft.hint.starts_with("Make the block 32 threads"), "{}", draft.hint);
+        assert!(draft.hint.starts_with("Use 32 threads"), "{}", draft.hint);
     }
 }

@@ -26,25 +26,27 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "lanes of a warp read different constants, one at a time",
     explanation: "\
-The constant cache gives one word a cycle to a whole warp: all lanes that ask for the same address \
-are served together, every further address is another turn. A table in __constant__ memory that each \
-lane indexes by its own data takes up to 32 turns. The rule looks at how long the cache is busy with \
-indexed constants and, from the executed LDC instructions with a register in their address, at how \
-many turns one takes. Read such a table through L1 (const __restrict__ in global memory, __ldg) or \
-keep a copy in shared memory, where different words of different banks come at once.",
+The constant cache delivers one word per cycle to a whole warp: all lanes that ask for the same \
+address are served together, and every further address takes another turn. A table in \
+__constant__ memory that each lane indexes by its own data takes up to 32 turns. The rule looks \
+at how long the cache is busy with indexed constants and, from the executed LDC instructions with \
+a register in their address, at how many turns each takes. Read such a table through L1 (const \
+__restrict__ in global memory, __ldg) or keep a copy in shared memory, which serves words from \
+different banks at once.",
     section: "SpeedOfLight",
     thresholds: &[
         Threshold {
-            what: "the indexed-constant cache, share of the time, at least",
+            what: "time for which the indexed-constant cache is busy, at least",
             value: LEAST_BUSY,
             unit: "%",
-            source: "derivation: what a unit takes of the time bounds the gain, here at 1/0.8 = 1.25",
+            source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         Threshold {
-            what: "turns an indexed constant takes, at least",
+            what: "turns per indexed constant, at least",
             value: DIVERGENT,
             unit: "",
-            source: "definition: uniform lanes take one; two are the least divergence there is",
+            source: "definition: uniform lanes take one turn; two are the least divergence that \
+                     there is",
         },
     ],
     needs: &[BUSY, ELAPSED, SMS],
@@ -83,8 +85,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let goes = 1.0 - 1.0 / turns;
     Some(Draft {
         message: format!(
-            "The constant cache is busy {busy:.0}% of the time with {} indexed constants: {turns:.1} \
-             turns each, because the lanes of a warp ask for different ones.",
+            "The constant cache is busy {busy:.0}% of the time with {} indexed constants. Each \
+             takes {turns:.1} turns, because the lanes of a warp ask for different addresses.",
             count(loads),
         ),
         evidence: vec![
@@ -92,10 +94,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("turns_per_indexed_constant", turns, "cycle"),
         ],
         hint: format!(
-            "Take the table that {} indexes out of constant memory: pass it as const __restrict__ so \
-             that L1 serves it, or copy it to shared memory at the start of the block ({} of its turns \
-             go).",
-            place(&locations, "the indexed constant"),
+            "Move the table that {} indexes out of constant memory: pass it as const __restrict__ \
+             so that L1 serves it, or copy it to shared memory at the start of the block. That \
+             saves {} of the turns.",
+            place(&locations, "the kernel"),
             percent(goes),
         ),
         locations,
@@ -155,7 +157,7 @@ mod tests {
         table.instructions =
             vec![row("LDC R4, c[0x3][R2]", 10_000.0), row("LDC R1, c[0x0][0x28]", 9e9)];
         let draft = assert_sides(&RULE, &table, &[&[(BUSY, 19.9)]]);
-        assert!(draft.message.contains("2.0 turns each"), "{}", draft.message);
+        assert!(draft.message.contains("takes 2.0 turns"), "{}", draft.message);
         assert!((draft.effect.share_of(Term::Constant) - 0.5).abs() < 1e-12);
         assert_eq!(draft.locations[0].line, 9);
         // As many loads take a tenth of the 100,000 cycles of all SMs; 64 bits two wavefronts.

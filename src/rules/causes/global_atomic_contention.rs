@@ -25,20 +25,21 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "atomics on global memory queue on few addresses",
     explanation: "\
-Atomics on global memory execute in L2, in the slice that holds the address, one after another for \
-one address. Many warps that add to few counters keep one slice busy while the others idle, and \
-their queue holds up the warps. The rule fires where the busiest slice's atomic unit is busy for a \
-good part of the time, or where warps mostly wait at the instructions that are atomics. Combine \
-before adding: within a warp by __reduce_add_sync or shuffles, within a block in shared memory, then \
-one atomic a block and address; or keep several copies of the counters and add them up at the end. \
-Sums of floats change in their last digits with the order of the additions, as they do with atomics.",
+Atomics on global memory execute in L2, in the slice that holds the address; those to the same \
+address execute one after another. When many warps add to a few counters, one slice is busy while \
+the others idle, and warps wait in its queue. The rule fires where the atomic unit of the busiest \
+slice is busy for a good part of the time, or where warps mostly wait at atomic instructions. \
+Combine values before adding: within a warp by __reduce_add_sync or shuffles, then within a block \
+in shared memory, so that one atomic per block and address remains; or keep several copies of the \
+counters and add them up at the end. The order of the additions changes, and with it the last \
+digits of sums of floats, which vary from run to run with any atomics.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "the atomic unit of the busiest L2 slice, share of the time, at least",
+            what: "time for which the atomic unit of the busiest L2 slice is busy, at least",
             value: LEAST_BUSY,
             unit: "%",
-            source: "derivation: what a unit takes of the time bounds the gain, here at 1/0.8 = 1.25",
+            source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         STALL_SHARE_LIMIT,
     ],
@@ -67,20 +68,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = atomics::locations(launch, atomics::is_global);
     let slices = match launch.get(MEAN).filter(|&mean| mean > 0.0) {
         Some(mean) if hot > 0.0 => format!(
-            " The atomic unit of the busiest L2 slice works {hot:.0}% of the time, that of an average \
-             slice {mean:.1}%: {}.",
+            " The atomic unit of the busiest L2 slice is busy {hot:.0}% of the time, that of an \
+             average slice {mean:.1}%: {}.",
             if hot >= FEW_ADDRESSES * mean {
-                "few addresses take most of them"
+                "a few addresses take most of the atomics"
             } else {
-                "they spread evenly"
+                "the atomics are spread evenly"
             }
         ),
         _ => String::new(),
     };
     Some(Draft {
         message: format!(
-            "{} warp instructions are atomics on global memory, and {} of the stall cycles are in \
-             front of them.{slices}",
+            "{} warp instructions are atomics on global memory, and {} of the stall cycles are \
+             spent at them.{slices}",
             count(requests),
             percent(waits),
         ),
@@ -90,9 +91,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(HOT, hot, "%"),
         ],
         hint: format!(
-            "Combine before the atomic at {}: reduce within the warp, then within the block in shared \
-             memory, and add once a block and address.",
-            place(&locations, "the atomic that runs most often"),
+            "Combine values before the atomic at {}: reduce within the warp, then within the block \
+             in shared memory, and add once per block and address.",
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect: effect(launch, requests),

@@ -20,21 +20,21 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "too few blocks or threads to fill the device",
     explanation: "\
-A block runs on one SM from beginning to end, so a grid with fewer blocks than SMs leaves SMs \
-without work, and a grid below one wave leaves places for warps empty that would hide latency. The \
-rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. Cut the \
-problem finer: give independent iterations of an outer loop to blocks, split long sums over several \
-blocks, or take a smaller block.",
+A block runs on one SM from beginning to end. A grid with fewer blocks than SMs therefore leaves \
+SMs without work, and a grid below one wave leaves slots empty for warps that could hide latency. \
+The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. \
+Divide the problem more finely: give the independent iterations of an outer loop to blocks, split \
+long sums among several blocks, or use smaller blocks.",
     section: "LaunchStats",
     thresholds: &[
         Threshold {
-            what: "blocks, fewer than the device's SMs",
+            what: "blocks in the grid, fewer than",
             value: 1.0,
             unit: "block/SM",
-            source: "derivation: a block can't be split over SMs",
+            source: "derivation: a block can't be split among SMs",
         },
         Threshold {
-            what: "waves of blocks, less than",
+            what: "waves of blocks, fewer than",
             value: ONE_WAVE,
             unit: "wave",
             source: "ncu's SOLBottleneck rule calls a launch below one wave a small grid",
@@ -93,7 +93,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (seen, effect) = if too_few_blocks {
         let active = launch.model.idle();
         let seen = if active > 0.0 {
-            format!(" SMs have work {} of the time on average.", percent(1.0 - active))
+            format!(" On average an SM has work {} of the time.", percent(1.0 - active))
         } else {
             String::new()
         };
@@ -109,14 +109,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     } else {
         let waves = waves.unwrap_or(ONE_WAVE);
         (
-            format!("They are {} of what the device holds at once.", percent(waves)),
+            format!("That is {} of what the device holds at once.", percent(waves)),
             Effect { hidden: 1.0 - waves, ..Effect::default() },
         )
     };
     let locations = outer_loop(launch).into_iter().collect::<Vec<_>>();
     let place = locations.first().map_or_else(
         || "the outermost loop whose iterations are independent".to_owned(),
-        |location| format!("the loop in line {}, if they are independent,", location.line),
+        |location| format!("the loop at line {}, if they are independent,", location.line),
     );
     Some(Draft {
         message: format!(

@@ -15,9 +15,10 @@ const HOST: Remote = Remote {
     place: "host memory",
     link: "the bus",
     hint: "\
-Copy the data that {at} waits for to device memory before the kernel (cudaMemcpyAsync, or \
-cudaMemPrefetchAsync for managed memory), once if it is used again; overlap the copy with other work \
-in a second stream. For managed memory look at cudaMemAdvise and at page faults.",
+Copy the data that {at} waits for to device memory before the launch (cudaMemcpyAsync, or \
+cudaMemPrefetchAsync for managed memory), only once if several launches use it, and overlap the \
+copy with other work in a second stream. For managed memory, look at cudaMemAdvise and at page \
+faults too.",
 };
 
 /// The rule.
@@ -26,11 +27,11 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "data is read over the bus from host memory",
     explanation: "\
-A pointer to mapped (zero-copy) host memory, or managed memory that lives on the host, works in a \
-kernel, but every miss in L2 crosses the bus: a few tens of gigabytes a second instead of hundreds or \
-thousands, and a latency of microseconds. The rule counts the sectors that L1 asked for and that L2 \
-fetched from host memory. The time without it takes the same bytes from device memory; the copy \
-itself, which overlaps with other work at best, is not counted.",
+A kernel can follow a pointer to mapped (zero-copy) host memory, or to managed memory that lies \
+on the host, but every miss in L2 then crosses the bus: tens of gigabytes per second instead of \
+hundreds or thousands, and a latency of microseconds. The rule counts the sectors that L1 asked \
+for and L2 fetched from host memory. The estimate takes the same bytes from device memory; it \
+does not count the copy itself, which at best overlaps with other work.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],

@@ -22,25 +22,25 @@ const MOST_OF_THE_TIME: f64 = 0.5;
 pub const RULE: Rule = Rule {
     name: "idle-threads",
     kind: Kind::Cause,
-    summary: "threads are launched that do no work for most of the time",
+    summary: "threads are launched that do no work most of the time",
     explanation: "\
-Where a condition such as `if (id < w)` holds for some warps and not for others, the rest step \
-through the same instructions with every lane predicated off and take issue slots, load/store slots \
-and shared-memory wavefronts for nothing. The sign is few lanes at work although warps do not split. Or \
-whole warps skip the work of a few and wait for them at the next barrier. \
-Launch fewer threads and let each do more, let warps without work leave the loop, or reduce by \
-shuffles within a warp.",
+Where a condition such as `if (id < w)` holds for some warps only, the others step through the \
+same instructions with every lane predicated off: they take issue slots, load/store slots and \
+shared-memory wavefronts for nothing. The sign is that few lanes work although warps do not \
+diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
+the next barrier. Launch fewer threads and let each do more, let warps without work leave the \
+loop, or reduce within a warp by shuffles.",
     section: "WarpStateStats",
     thresholds: &[
         LANES_LIMIT,
         UNIFORM_LIMIT,
         RESTING_LIMIT,
         Threshold {
-            what: "a warp's cycles at barriers for code that at most half of the block's warps run, share \
-                   of all its cycles at least",
+            what: "share of a warp's cycles that it waits at barriers for code that at most half \
+                   of the block's warps run, at least",
             value: MOST_OF_THE_TIME,
             unit: "",
-            source: "definition: most of the time; below it is barrier-stalls",
+            source: "definition: most of the time; below that, barrier-stalls names the wait",
         },
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
@@ -69,16 +69,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     });
     Some(Draft {
         message: format!(
-            "{:.1} of 32 lanes are active in an average instruction but only {:.1} do work, while \
-             {uniform:.1}% of the branches are uniform: whole warps run with all lanes predicated \
-             off.",
+            "On average, {:.1} of 32 lanes are active per instruction but only {:.1} do work, \
+             while {uniform:.1}% of the branches are uniform: whole warps run with all lanes \
+             predicated off.",
             launch.need(ACTIVE),
             launch.need(AT_WORK),
         ),
         evidence: evidence(launch),
         hint: format!(
             "Let warps without work skip {} (branch on the warp's index, not the thread's), or \
-             launch {:.0}% of the threads and let each handle several elements.",
+             launch only {:.0}% of the threads and let each handle several elements.",
             place(&locations, "the guarded code"),
             100.0 * at_work / WARP,
         ),
@@ -95,14 +95,14 @@ fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
     });
     Draft {
         message: format!(
-            "{:.1} of 32 lanes are active in an average instruction: the others have returned or \
-             skip the work, and nothing else is theirs to do.",
+            "On average, {:.1} of 32 lanes are active per instruction: the others have returned, \
+             or skip the work and have nothing else to do.",
             launch.need(ACTIVE),
         ),
         evidence: evidence(launch),
         hint: format!(
-            "Launch {:.0}% of the threads: let the threads with work at {} be neighbours that fill \
-             their warps, instead of the first few of each group.",
+            "Launch only {:.0}% of the threads: let neighbouring threads, which fill their warps, \
+             do the work at {} instead of the first few of each group.",
             100.0 * at_work / WARP,
             place(&locations, "the guarded code"),
         ),
@@ -122,8 +122,8 @@ fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = launch.stalled_lines(&[StallReason::Barrier], "waits at barriers");
     Some(Draft {
         message: format!(
-            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) at barriers, and \
-             {} of that is for code which at most half of the block's warps run.",
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) waiting at \
+             barriers, and {} of that for code that at most half of the block's warps run.",
             percent(cycles / all),
             percent(share),
         ),
@@ -132,9 +132,9 @@ fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(LATENCY, all, "cycle"),
         ],
         hint: format!(
-            "Give every warp of the block an equal share of the work in front of the barrier at {}, or \
-             launch blocks of as many warps as have work there.",
-            place(&locations, "the most frequent __syncthreads()"),
+            "Give every warp of the block an equal share of the work before the barrier at {}, or \
+             launch only as many warps per block as have work there.",
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect: Effect { stalls: vec![(StallReason::Barrier, share)], ..Effect::default() },

@@ -22,28 +22,29 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "loop control and addressing outweigh the work",
     explanation: "\
-Each turn of a loop counts, compares, branches and moves its addresses along. Where a turn does \
-little else, these instructions take most of the issue slots. The rule follows values through the \
-SASS: what ends up in memory, and all arithmetic on floats, is work; what only makes addresses, \
-counts and steers branches is overhead. It looks at loops whose overhead is more than a third of their \
-executed instructions and does not hang on loaded data. Unroll the loop (#pragma unroll 4, or a \
-trip count that the compiler knows): addresses then become constant offsets of one register and \
-control is paid once for several turns. Or give a thread several elements, and step pointers \
-instead of working indices out anew.",
+Each iteration of a loop counts, compares, branches and advances its addresses. Where an \
+iteration does little else, these instructions take most of the issue slots. The rule follows \
+values through the SASS: what ends up in memory and all floating-point arithmetic is work; \
+instructions that only compute addresses, count or steer branches are overhead. It looks at loops \
+in which more than a third of the executed instructions are overhead that does not depend on \
+loaded data. Unroll the loop (#pragma unroll 4, or a trip count known to the compiler): addresses \
+then become constant offsets from one register, and loop control is paid once for several \
+iterations. Or give each thread several elements, and advance pointers instead of recomputing \
+indices.",
     section: "InstructionStats",
     thresholds: &[
         Threshold {
-            what: "overhead of a loop's executed instructions, more than",
+            what: "overhead, share of a loop's executed instructions, more than",
             value: COUNTS,
             unit: "",
-            source: "derivation: unrolling by 4 then takes a quarter of the loop's instructions away, \
-                     three quarters of a third",
+            source: "derivation: unrolling by 4 then removes three quarters of a third, a quarter \
+                     of the loop's instructions",
         },
         Threshold {
-            what: "given: turns that unrolling makes one",
+            what: "given: iterations that unrolling merges into one",
             value: UNROLL,
-            unit: "turn",
-            source: "derivation: 4 take three quarters of the overhead away; more gain little and \
+            unit: "iteration",
+            source: "derivation: 4 remove three quarters of the overhead; more gain little and \
                      cost registers and instruction cache",
         },
         MATTERS_LIMIT,
@@ -84,8 +85,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let total = removal.mix.total;
     Some(Draft {
         message: format!(
-            "{} of {} executed warp instructions ({}) only count, compare, branch and work out \
-             addresses in loops that do less else.",
+            "{} of {} executed warp instructions ({}) only count, compare, branch and compute \
+             addresses, in loops that do little else.",
             count(spent),
             count(total),
             percent(spent / total),
@@ -96,8 +97,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Unroll the loop at {} by 4 or more (#pragma unroll, or a trip count known to the \
-             compiler), or let each turn take several elements. More values are live at once, so \
-             watch the registers of a thread.",
+             compiler), or let each iteration handle several elements. More values are live at \
+             once then, so watch the registers per thread.",
             place(&locations, "the hottest loop"),
         ),
         locations,

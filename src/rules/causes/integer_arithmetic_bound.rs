@@ -16,14 +16,14 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "index arithmetic, division and modulo are the limit",
     explanation: "\
-A GPU has no instruction for integer division. Where the divisor is a constant the compiler \
-multiplies instead (2 or 3 instructions); where it is only known at run time, i / n and i % n each \
-become about 17, three of them on the slow conversion unit, and for 64-bit integers a call of about \
-75. The rule knows the routines by the conversion that they begin with and counts how often they \
-ran. Use a power of two and shifts, make the divisor a template parameter or a macro, multiply by a \
-reciprocal that the host works out once, take quotient and remainder from one division, count along \
-instead of dividing, or give the block a second dimension so that no index has to be split. \
-64-bit operands cost the most: use 32 bits where the range allows.",
+A GPU has no instruction for integer division. For a constant divisor the compiler multiplies \
+instead (2 or 3 instructions); for a divisor known only at run time, i / n and i % n become about \
+17 instructions each, three of them on the slow conversion unit, and for 64-bit integers a call \
+of about 75. The rule recognises the routines by the conversion that they begin with and counts \
+how often they ran. Use a power of two and shifts, make the divisor a template parameter or a \
+macro, multiply by a reciprocal that the host computes once, take quotient and remainder from one \
+division, count along instead of dividing, or give the block a second dimension so that no index \
+has to be split. 64-bit operands cost most: use 32 bits where the range allows.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
@@ -57,8 +57,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (total, saved) = (removal.mix.total, removal.instructions());
     Some(Draft {
         message: format!(
-            "Warps run the routine for {} by a value known only at run time {} times; {} of {} \
-             executed instructions ({}) would go with a multiplication or a shift instead.",
+            "Warps run the routine for {} by a value known only at run time {} times; a \
+             multiplication or a shift instead would save {} of {} executed instructions ({}).",
             routine.name(),
             count(most),
             count(saved),
@@ -71,11 +71,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
         hint: format!(
-            "Avoid the division in {}: make the divisor a compile-time constant or a power of two, \
-             or multiply by a reciprocal worked out on the host; where an index is split into \
-             coordinates, take them from blockIdx and threadIdx or count them along. The rounding \
-             of a reciprocal has to be checked for the range of the operands.",
-            place(&locations, "the index arithmetic of the hottest loop"),
+            "Avoid the division at {}: make the divisor a compile-time constant or a power of two, \
+             or multiply by a reciprocal computed on the host; where an index is split into \
+             coordinates, take them from blockIdx and threadIdx or count them along. Check that \
+             the reciprocal rounds correctly over the range of the operands.",
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

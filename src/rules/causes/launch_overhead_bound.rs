@@ -18,18 +18,18 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the kernel is too short for its launch, or a step is many short launches",
     explanation: "\
-Starting a kernel and waiting for its last block takes a couple of microseconds that no change inside \
-the kernel can save. Where that is much of the duration, counters of different passes also disagree, \
-so the other figures of such a launch are rough. What an empty kernel takes under the profiler stands \
-in the device's file; where it does not, the rule is silent. Do more in one launch: merge it with its \
-neighbours, process several inputs at once, or record the sequence as a CUDA graph.",
+Starting a kernel and waiting for its last block takes a couple of microseconds that no change \
+inside the kernel can save. Where that is much of the duration, counters collected in different \
+passes also disagree, so treat the other figures of such a launch as rough. Do more per launch: \
+merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
+CUDA graph.",
     section: "SpeedOfLight",
     thresholds: &[Threshold {
-        what: "an empty kernel's duration, share of this one's, at least",
+        what: "duration of an empty kernel, share of this one's, at least",
         value: LEAST,
         unit: "%",
-        source: "derivation: merging two such launches saves a tenth of their time; above, it \
-                     is lost among other gains",
+        source: "derivation: merging two such launches saves a tenth of their time; a smaller \
+                     saving is lost among other gains",
     }],
     needs: &[DURATION],
     bound: Some(Bound::Launch),
@@ -49,7 +49,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let rounds = rounds(launch, alike);
     let many = if alike >= 2.0 {
         format!(
-            " The profile has {} launches like it, whose blocks fill the device {}.",
+            " The profile has {} such launches, whose blocks together fill the device {}.",
             count(alike),
             times(alike * waves(launch)),
         )
@@ -58,7 +58,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The kernel takes {}; a kernel that does nothing takes {}, which is {} of it.{many}",
+            "The kernel takes {}; an empty kernel takes {}, which is {} of that.{many}",
             duration(ns),
             duration(empty_ns),
             percent(share.min(1.0)),
@@ -73,13 +73,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn hint(alike: f64) -> String {
     if alike >= 2.0 {
         return format!(
-            "Do the work of all {} launches in one, if none needs another's result: give the loop \
-             around the launch to blockIdx.y. If they depend on each other, loop inside the kernel, \
-             or record the sequence as a CUDA graph.",
+            "Do the work of all {} launches in one if none needs another's result: turn the loop \
+             around the launch into blockIdx.y. If they depend on each other, loop inside the \
+             kernel, or record the sequence as a CUDA graph.",
             count(alike)
         );
     }
-    "Do more in one launch: merge this kernel with the one before or after it, handle several inputs \
+    "Do more per launch: merge this kernel with the one before or after it, handle several inputs \
      at once, or record the sequence as a CUDA graph."
         .to_owned()
 }

@@ -37,26 +37,27 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "an array indexed at run time lives in local memory",
     explanation: "\
-Registers have no index. An array inside a thread can live in registers only if every index is \
-known when the kernel is compiled; one index that is not sends the whole array to local memory, and \
-each access becomes a load or store through L1, with a look-up for each lane's own copy. Unlike \
-spilled registers, such accesses have an address that is computed. Unroll the loop that indexes the \
-array, choose among a few registers by comparisons, keep the array in shared memory with one column \
-a thread, or a small one in the bits of an integer.",
+Registers can't be indexed. An array inside a thread can live in registers only if every index is \
+known at compile time; a single index that is not sends the whole array to local memory, and each \
+access becomes a load or store through L1, with a look-up for each lane's own copy. Unlike \
+accesses to spilled registers, these compute their addresses. Unroll the loop that indexes the \
+array, select among a few registers by comparisons, keep the array in shared memory with one \
+column per thread, or pack a small one into the bits of an integer.",
     section: "SourceCounters",
     thresholds: &[
         Threshold {
-            what: "accesses to the array of all executed instructions, at least",
+            what: "accesses to the array, share of all executed instructions, at least",
             value: LEAST,
             unit: "%",
-            source: "derivation: the load/store unit takes one instruction where the schedulers issue \
-                 four, so 1.25% of the instructions are 5% of its time, the noise of the counters",
+            source: "derivation: the load/store unit accepts one instruction while the schedulers \
+                 issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
+                 of the counters",
         },
         Threshold {
-            what: "given: elements of an array up to which registers are chosen among instead",
+            what: "given: largest array for which the estimate selects among registers instead",
             value: CHOSEN_AMONG,
             unit: "element",
-            source: "derivation: an access to memory takes the load/store unit for as long as four \
+            source: "derivation: a memory access takes the load/store unit as long as four \
                      instructions take the schedulers",
         },
     ],
@@ -93,8 +94,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = found.locations;
     Some(Draft {
         message: format!(
-            "{} of {} executed instructions ({}) access an array in local memory, because its index \
-             is only known at run time.",
+            "{} of {} executed instructions ({}) access an array in local memory, because its \
+             index is known only at run time.",
             count(found.accesses),
             count(executed),
             percent(share),
@@ -104,10 +105,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Make the index in {} known to the compiler (unroll the loop around it fully, or select \
-             by comparisons), or move the array to shared memory with the thread as the fastest \
-             index, which takes 4 bytes a thread and element from what limits resident blocks.",
-            place(&locations, "the accesses to the thread's own array"),
+            "Make the index at {} known at compile time (unroll the loop around it fully, or \
+             select by comparisons), or move the array to shared memory with the thread as the \
+             fastest index; that takes 4 bytes per thread and element, which may limit the \
+             resident blocks.",
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect: found.removal,

@@ -28,19 +28,22 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "a dependent chain, with too few warps or independent instructions to hide it",
     explanation: "\
-The result of an addition or multiplication is there after a handful of cycles. A warp whose next \
-instruction needs it waits; other warps, or independent instructions of the same warp, fill the gap. \
-Where there are few warps and each follows one long chain (a sum in one accumulator, a recurrence), \
-the pipes idle most of the time. The rule fires where that fixed latency is what warps wait for most, \
-while schedulers have slots to spare and no unit is near its limit. Split the chain: several \
-accumulators, several elements a thread side by side, an unrolled loop whose steps don't need each \
-other; or keep more warps resident.",
+The result of an addition or multiplication is ready after a handful of cycles. A warp whose next \
+instruction needs it waits; other warps, or independent instructions of the same warp, fill the \
+gap. Where warps are few and each follows one long chain (a sum in one accumulator, a \
+recurrence), the pipes idle most of the time. The rule fires where warps mostly wait for this \
+fixed latency while schedulers have slots to spare and no unit is near its limit. Split the \
+chain: use several accumulators, let each thread work on several elements side by side, or unroll \
+a loop whose iterations are independent. Or keep more warps resident.",
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,
         ISSUE_LOW_LIMIT,
         UNIT_SATURATED_LIMIT,
-        Threshold { what: "active warps of those an SM can hold, less than", ..HIGH_ENOUGH_LIMIT },
+        Threshold {
+            what: "active warps, share of what an SM can hold, less than",
+            ..HIGH_ENOUGH_LIMIT
+        },
     ],
     needs: &[WAIT, LATENCY, ISSUE, WARPS, MOST_WARPS],
     said_by_ncu: &[
@@ -64,9 +67,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let chains = (ISSUE_LOW / issue.max(1.0)).ceil().clamp(2.0, 8.0);
     Some(Draft {
         message: format!(
-            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for the result of \
-             its own last arithmetic. A scheduler has {warps:.1} warps to choose from and issues in \
-             {issue:.0}% of the cycles.",
+            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for the \
+             result of its own previous instruction. A scheduler has {warps:.1} warps to choose \
+             from and issues in {issue:.0}% of the cycles.",
             percent(wait / all),
         ),
         evidence: vec![
@@ -75,8 +78,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(ISSUE, issue, "%"),
         ],
         hint: format!(
-            "Give {} at least {chains:.0} chains that don't need each other: separate accumulators \
-             added up at the end, or several elements a thread worked on side by side.",
+            "Split the work at {} into at least {chains:.0} independent chains: separate \
+             accumulators that are added up at the end, or several elements per thread side by \
+             side.",
             place(&locations, "the innermost loop"),
         ),
         locations,
@@ -105,6 +109,6 @@ mod tests {
             &[&[(WAIT, 2.9)], &[(ISSUE, 60.0)], &[(WARPS, 12.8)], &[(fma, 70.0)]],
         );
         // 60 / 25 = 2.4 chains.
-        assert!(draft.hint.contains("at least 3 chains"), "{}", draft.hint);
+        assert!(draft.hint.contains("at least 3 independent chains"), "{}", draft.hint);
     }
 }

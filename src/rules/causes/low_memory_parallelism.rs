@@ -24,28 +24,29 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "too few bytes in flight to cover the latency (Little's law)",
     explanation: "\
-A memory with latency t delivers at most the bytes in flight divided by t. Warps that each wait for \
-one load before they start the next leave it idle however many of them there are. The rule fires \
-where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the wait \
-itself is the limit. Start several independent loads before using the first (unroll, several \
-accumulators), load wider (float4), copy ahead asynchronously, or keep more warps resident.",
+A memory with latency t delivers at most the bytes in flight divided by t. Warps that each wait \
+for one load before starting the next can leave it idle even where there are many. The rule fires \
+where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the \
+waiting itself is the limit. Start several independent loads before using the first result \
+(unroll, several accumulators), load wider (float4), copy ahead asynchronously, or keep more \
+warps resident.",
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,
         STALL_GAIN_LIMIT,
         ROOF_LIMIT,
         Threshold {
-            what: "given: loads in flight a thread, once the fault is away",
+            what: "given: loads in flight per thread once the fault is repaired",
             value: IN_FLIGHT,
             unit: "load",
-            source: "derivation: eight words are eight registers, an eighth of the 64 at which two \
-                     blocks of 512 threads fit",
+            source: "derivation: eight words take eight registers, an eighth of the 64 with which \
+                     two blocks of 512 threads fit on an SM",
         },
         Threshold {
             what: "given: the same where the loads are in no loop that could be unrolled",
             value: IN_FLIGHT_WITHOUT_LOOP,
             unit: "load",
-            source: "definition: one float4, or four elements a thread",
+            source: "definition: one float4, or four elements per thread",
         },
     ],
     needs: &[LONG, LATENCY],
@@ -71,9 +72,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let dram = launch.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         let others = launch.model.busiest().filter(|(term, _)| *term != Term::Dram);
         let busier = others.map_or_else(String::new, |(term, share)| {
-            format!("; the busiest, {}, at {}", term.title(), percent(share))
+            format!("; the busiest unit, {}, works at {}", term.title(), percent(share))
         });
-        format!(" DRAM works at {} of the rate it can reach{busier}.", percent(share))
+        format!(" DRAM works at {} of its achievable rate{busier}.", percent(share))
     });
     Some(Draft {
         message: format!(
@@ -84,21 +85,22 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
         hint: if chained > CHAINED_STAYS {
             format!(
-                "The address in {at} is what the same load gave last, so no unrolling helps: let a \
-                 thread follow two or more chains side by side, keep more warps resident, or shorten \
-                 the way (a flatter structure, hot levels in shared memory)."
+                "Each load at {at} needs the address that the previous one returned, so unrolling \
+                 does not help: let a thread follow two or more chains side by side, keep more \
+                 warps resident, or shorten the chains (a flatter structure, hot levels in shared \
+                 memory)."
             )
         } else if loads_in_flight(launch).around == Around::NoLoop {
             format!(
-                "Put {more} loads in flight in {at}: let a thread take several elements and load all \
-                 of them before it uses the first, as one float4 where addresses allow; fewer blocks \
-                 then do the same work."
+                "Put {more} loads in flight at {at}: let a thread take several elements and load \
+                 all of them before it uses the first, as one float4 where addresses allow; fewer \
+                 blocks then do the same work."
             )
         } else {
             format!(
-                "Put {more} loads in flight in {at}: unroll it so that several independent loads are \
-             issued before the first result is used (separate accumulators), load float4 where \
-             addresses allow, or copy the next tile ahead (cp.async)."
+                "Put {more} loads in flight at {at}: unroll the loop so that several independent \
+             loads are issued before the first result is used (separate accumulators), load float4 \
+             where addresses allow, or copy the next tile ahead (cp.async)."
             )
         },
         locations,
@@ -233,8 +235,8 @@ fn in_flight(launch: &ModeledLaunch) -> Option<(String, String)> {
         return None;
     }
     let text = format!(
-        " {} of DRAM traffic and about {} cycles of latency mean {} bytes in flight a resident warp; \
-         {} would take {}.",
+        " {} of DRAM traffic at a latency of about {} cycles means {} bytes in flight per resident \
+         warp; {} would take {}.",
         byte_rate(rate),
         count(cycles),
         count(each(rate)),
@@ -305,7 +307,7 @@ mod tests {
         waiting.lines = vec![line(3, "v += a[i];", samples(&[(StallReason::LongScoreboard, 9.0)]))];
         let draft = check(&RULE, &waiting).unwrap();
         // 1e12 B/s x 466 ns = 466 kB over 4660 warps = 100 bytes each.
-        assert!(draft.message.contains("mean 100 bytes in flight"), "{}", draft.message);
+        assert!(draft.message.contains("means 100 bytes in flight"), "{}", draft.message);
         assert!(draft.hint.contains("line 3"), "{}", draft.hint);
     }
 }

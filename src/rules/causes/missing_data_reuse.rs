@@ -16,7 +16,7 @@ use crate::sass::flow::slice;
 use crate::sass::questions::sharing;
 use crate::sass::{Family, Marks, Space};
 use crate::term::Term;
-use crate::text::{bytes, percent};
+use crate::text::{bytes, count, percent};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
@@ -41,35 +41,36 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the same data is fetched again and again through L1 or L2",
     explanation: "\
-Threads that load what their neighbours or other blocks have loaded hit in L1 or L2, which spares \
-DRAM but not the load instructions, L1's pipe, L2's bandwidth or their latency. The rule compares \
-the bytes that loads ask for with the bytes that come from DRAM, which stand for the distinct data, \
-and fires where the loads' own units are on top or warps wait for data. Load a tile once and use it \
-for several results: in registers first, since shared memory uses the same pipe as L1 hits; let a \
-block work on several outputs, or turn repeated matrix-vector products into one matrix product.",
+Loads of data that neighbouring threads or other blocks have loaded before hit in L1 or L2. That \
+spares DRAM, but not the load instructions, L1's pipe, L2's bandwidth or the latency. The rule \
+compares the bytes that loads ask for with the bytes read from DRAM, which stand for the distinct \
+data, and fires where the units that serve loads are the busiest or warps wait for data. Load a \
+tile once and use it for several results: in registers first, since shared memory uses the same \
+pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-vector products \
+into one matrix product.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "bytes that loads ask for over bytes read from DRAM, at least",
+            what: "bytes that loads ask for, divided by bytes read from DRAM, at least",
             value: REUSE,
             unit: "",
-            source: "derivation: a tile with a halo of one element on each side asks for \
-                     ((n + 2)/n)² times its data, under 1.5 from n = 9 on, and is no fault",
+            source: "derivation: a tile with a halo of one element on each side asks for ((n + \
+                     2)/n)² times its data, which is below 1.5 from n = 9 on and no fault",
         },
         Threshold {
-            what: "global accesses' share of the busiest L1 unit, or that of the repeated loads and their \
-                   addresses of another busiest unit, at least",
+            what: "part of the busiest unit's work that is due to global accesses (an L1 unit) or \
+                   to the repeated loads and their addressing (another unit), at least",
             value: OWN_SHARE,
             unit: "",
-            source: "definition: the unit is busy with them more than with anything else",
+            source: "definition: more than the rest of the unit's work",
         },
         STALL_SHARE_LIMIT,
         Threshold {
-            what: "given: results that a loaded value serves from a register, at most",
+            what: "given: results that use a loaded value from a register, at most",
             value: REGISTER_TILE,
             unit: "result",
-            source: "derivation: a tile of 8 by 8 results takes 64 registers, as many as let two blocks \
-                     of 512 threads stay on an SM",
+            source: "derivation: a tile of 8 by 8 results takes 64 registers, with which two \
+                     blocks of 512 threads still fit on an SM",
         },
     ],
     needs: &[SECTORS, READ],
@@ -130,13 +131,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     let lsu_share = l1_share * kept_in_registers;
     let l2_hits = l2_hit_share(launch);
-    let at = place(&locations, "the load that all blocks share");
+    let at = place(&locations, "the kernel");
     Some(Draft {
         message: format!(
-            "Loads ask for {}, {:.1} times the {} that come from DRAM: {} of it was fetched before \
-             and is fetched again through L1 or L2.",
+            "Loads ask for {}, {} times the {} that come from DRAM: {} of it was fetched before and is \
+             fetched again through L1 or L2.",
             bytes(asked),
-            asked / read,
+            times(asked / read),
             bytes(read),
             percent(repeated),
         ),
@@ -145,9 +146,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(READ, read, "byte"),
         ],
         hint: format!(
-            "Use what {at} loads for several results before loading it again: let a thread or block \
-             compute several outputs (register tile), or turn repeated matrix-vector products into \
-             one matrix product (a library GEMM)."
+            "Use each value that {at} loads for several results before loading it again: let a \
+             thread or block compute several outputs (register tile), or turn repeated \
+             matrix-vector products into one matrix product (a library GEMM)."
         ),
         effect: Effect {
             removed: vec![
@@ -167,6 +168,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         },
         locations,
     })
+}
+
+/// A ratio with a decimal where that tells something: `3.2`, `16,657`.
+fn times(ratio: f64) -> String {
+    if ratio < 100.0 { format!("{ratio:.1}") } else { count(ratio) }
 }
 
 /// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of

@@ -40,31 +40,31 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "many small accesses where few wide ones would do",
     explanation: "\
-A load or store instruction costs a slot of the scheduler and of the load/store unit whether its \
-lanes move 1 byte or 16, and index arithmetic and loop control come on top for each. Where the \
-lanes of a warp read neighbouring elements, a thread can take several at once as uchar4, float4 or \
-int4: as few as a 16th of the instructions for the same bytes, and more bytes in flight for each. \
-The rule looks at instructions that move 1, 2 or 4 bytes a lane and touch just the sectors that \
-their bytes fill. L2 looks up a tag for each request: bytes and halves bring it one or two sectors \
-a look-up instead of four. DRAM moves the same bytes as before, so a kernel at its limit gains \
-nothing. The address must be a multiple of the width.",
+A load or store instruction takes one slot of the scheduler and of the load/store unit whether \
+its lanes move 1 byte or 16, and index arithmetic and loop control come on top. Where the lanes \
+of a warp access neighbouring elements, a thread can take several at once as uchar4, float4 or \
+int4: the same bytes with as few as a 16th of the instructions, and more bytes in flight for \
+each. The rule looks at instructions that move 1, 2 or 4 bytes per lane and touch only the \
+sectors that their bytes fill. L2 looks up one tag per request, so bytes and halves bring it one \
+or two sectors per look-up instead of four. DRAM moves the same bytes as before, so a kernel at \
+DRAM's limit gains nothing. The address must be a multiple of the width.",
     section: "SourceCounters",
     thresholds: &[
         Threshold {
-            what: "bytes a lane, at most",
+            what: "bytes per lane, at most",
             value: NARROW as f64,
             unit: "byte",
-            source: "derivation: 4 bytes a lane fill one wavefront; the widest instruction moves 16 \
-                     in four",
+            source: "derivation: 4 bytes per lane fill one wavefront; the widest instruction moves \
+                     16 in four",
         },
         Threshold {
-            what: "sectors touched, within this share of those that the bytes fill",
+            what: "sectors touched beyond those that the bytes fill, as a part of these, at most",
             value: DENSE,
             unit: "",
-            source: "derivation: 128 dense bytes that are not aligned touch 5 sectors instead of 4",
+            source: "derivation: 128 dense but unaligned bytes touch 5 sectors instead of 4",
         },
         Threshold {
-            what: "narrow accesses of all executed instructions, at least",
+            what: "narrow accesses, share of all executed instructions, at least",
             value: LEAST,
             unit: "",
             source: NOISE_SOURCE,
@@ -127,8 +127,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let elements = WIDEST / f64::from(widest);
     Some(Draft {
         message: format!(
-            "{} of {} global access instructions ({}) move {} or less a lane, densely: {} of them \
-             would fit into one of 16 bytes.",
+            "{} of {} global access instructions ({}) move at most {} per lane, from dense \
+             addresses: {} of them would fit into one of 16 bytes.",
             count(executed),
             count(all),
             percent(executed / all),
@@ -141,9 +141,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("bytes a lane, widest of them", f64::from(widest), "byte"),
         ],
         hint: format!(
-            "Let each thread take {} neighbouring elements in one access in {} (float4, uint4, \
-             uchar4 through reinterpret_cast or a vector type). Addresses must be multiples of the \
-             width, the end of the array needs code of its own, and a thread needs more registers.",
+            "Let each thread take {} neighbouring elements per access at {} (float4, uint4 or \
+             uchar4, by reinterpret_cast or as the array's type). Addresses must be multiples of \
+             the width, the end of the array needs separate code, and each thread needs more \
+             registers.",
             count(elements),
             place(&locations, "the loop that reads and writes the arrays"),
         ),
@@ -221,7 +222,7 @@ mod tests {
         let draft = assert_sides(&RULE, &loads("LDG.E", 4.0), &[&[(LSU, 26.6)]]);
         assert!((draft.effect.share_of(Term::Lsu) - 0.1875).abs() < 1e-12);
         assert!(draft.effect.share_of(Term::L1Data).abs() < 1e-12, "the same bytes");
-        assert!(draft.message.contains("4 bytes or less"), "{}", draft.message);
+        assert!(draft.message.contains("at most 4 bytes per lane"), "{}", draft.message);
         assert_eq!(draft.locations[0].line, 1);
     }
 

@@ -15,20 +15,21 @@ const RESOURCE: Resource = Resource {
     },
     at_most: |_| None,
     hint: "\
-Choose a block size of which whole blocks fill an SM's threads: larger blocks where the number of \
-blocks is the limit ({now} an SM), smaller ones where the last block does not fit.",
+Choose a block size that divides the threads of an SM: larger blocks where the number of blocks \
+is the limit ({now} per SM now), smaller ones where a further block does not fit.",
 };
 
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-block-size",
     kind: Kind::Cause,
-    summary: "the block size holds resident warps down, and latency shows for it",
+    summary: "the block size limits the resident warps, so that latency shows",
     explanation: "\
-An SM holds a limited number of blocks, and a limited number of warps that only whole blocks can \
-take. Small blocks run into the first limit, blocks that do not divide an SM's threads into the \
-second. Where that keeps warps few and schedulers idle for want of a ready warp, another block size \
-lets more warps in. The rule is quiet where more warps would gain less than 5% by the time model.",
+An SM holds a limited number of blocks, and a limited number of warps, which only whole blocks \
+can fill. Small blocks reach the first limit; blocks whose size does not divide an SM's threads \
+leave part of the second unused. Where warps are few for this reason and schedulers idle because \
+no warp is ready, another block size lets more warps in. The rule is quiet where the time model \
+expects less than 5% from more warps.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -13,30 +13,31 @@ const RESOURCE: Resource = Resource {
     name: "registers",
     limits: &[BY_REGISTERS],
     use_of: |launch| {
-        launch
-            .get("launch__registers_per_thread")
-            .map_or_else(String::new, |each| format!(", a thread takes {} registers", count(each)))
+        launch.get("launch__registers_per_thread").map_or_else(String::new, |each| {
+            format!(", and a thread takes {} registers", count(each))
+        })
     },
     at_most: blocks_that_fit,
     hint: "\
-Bring registers a thread down so that {then} blocks fit an SM instead of {now}: \
+Use fewer registers per thread, so that {then} blocks fit on an SM instead of {now}: \
 __launch_bounds__, less unrolling, shorter lifetimes of values. Watch for spills: they can cost \
-more than the warps give.",
+more than the extra warps gain.",
 };
 
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-registers",
     kind: Kind::Cause,
-    summary: "registers hold resident warps down, and latency shows for it",
+    summary: "registers limit the resident warps, so that latency shows",
     explanation: "\
 An SM has a fixed number of registers, and each resident thread takes its share of them. Where \
-registers are what keeps further blocks out, warps are few, and schedulers idle for want of a ready \
-warp, fewer registers a thread let more warps in. What a loop carries from turn to turn has to stay in \
-registers (the sums of a register tile, say), so the rule counts the blocks that fit with \
-that and the operands of one instruction, where the profile has the machine code. It is quiet where no \
-further block fits then, and where more warps would gain less than 5% by the time model: where a unit \
-is near its limit.",
+registers keep further blocks out, warps are few and schedulers idle because no warp is ready; \
+fewer registers per thread then let more warps in. Values that a loop carries from one iteration \
+to the next have to stay in registers (the sums of a register tile, for example). Where the \
+profile has the machine code, the rule therefore counts how many blocks would fit with those \
+values and the operands of one instruction. It is quiet where no further block would fit even \
+then, and where the time model expects less than 5% from more warps because a unit is near its \
+limit.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -11,12 +11,12 @@ const RESOURCE: Resource = Resource {
     use_of: |launch| {
         launch
             .get("launch__shared_mem_per_block")
-            .map_or_else(String::new, |each| format!(", a block takes {} bytes", count(each)))
+            .map_or_else(String::new, |each| format!(", and a block takes {} bytes", count(each)))
     },
     at_most: |_| None,
     hint: "\
-Take less shared memory a block so that {then} blocks fit an SM instead of {now}: a smaller tile, a \
-narrower type, or registers and shuffles; or raise the carve-out \
+Use less shared memory per block, so that {then} blocks fit on an SM instead of {now}: a smaller \
+tile, a narrower type, or registers and shuffles; or raise the carve-out \
 (cudaFuncAttributePreferredSharedMemoryCarveout).",
 };
 
@@ -24,12 +24,12 @@ narrower type, or registers and shuffles; or raise the carve-out \
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-shared-memory",
     kind: Kind::Cause,
-    summary: "shared memory holds resident warps down, and latency shows for it",
+    summary: "shared memory limits the resident warps, so that latency shows",
     explanation: "\
-Resident blocks share the SM's shared memory. Where it is what keeps further blocks out, warps are \
-few, and schedulers idle for want of a ready warp, smaller tiles or a larger carve-out let more \
-warps in. The rule is quiet where a unit is near its limit, so that by the time model more warps gain \
-nothing there.",
+Resident blocks share the SM's shared memory. Where it keeps further blocks out, warps are few \
+and schedulers idle because no warp is ready; smaller tiles or a larger carve-out then let more \
+warps in. The rule is quiet where a unit is near its limit, so that the time model expects \
+nothing from more warps.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -18,15 +18,15 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the last wave of blocks leaves much of the device idle",
     explanation: "\
-Blocks of equal work run in waves of as many as the device holds. Where the last wave is not full, \
-SMs idle while it runs: with 1.1 waves the device works for two. The rule fires where the number of \
-waves is not whole and SMs were in fact idle; blocks that differ, or SMs that start new blocks one \
-by one, fill the gap, and then there is no fault. Choose a grid that is a multiple of what the \
-device holds, smaller blocks, or a grid-stride loop over a fixed number of blocks.",
+Equal blocks run in waves of as many as the device holds. Where the last wave is not full, SMs \
+idle while it runs: 1.1 waves take as long as two. The rule fires where the number of waves is \
+not whole and SMs did idle. Where blocks differ in length, or SMs start new blocks one by one, \
+the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
+smaller blocks, or a grid-stride loop over a fixed number of blocks.",
     section: "LaunchStats",
     thresholds: &[
         Threshold {
-            what: "SMs without work, share of the time, at least",
+            what: "time for which SMs are without work, at least",
             value: NOISE,
             unit: "%",
             source: NOISE_SOURCE,
@@ -63,8 +63,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The grid makes {waves:.2} waves: the last is {} full, and SMs are without work {} of \
-             the time. Whole waves would save {} at best.",
+            "The grid makes {waves:.2} waves: the last one is {} full, and SMs are without work {} \
+             of the time. Whole waves would save {} at best.",
             percent(last),
             percent(idle),
             percent(saved),
@@ -75,8 +75,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         locations: Vec::new(),
         hint: format!(
-            "Launch {whole}, or smaller blocks so that the last wave is shorter, or loop over the \
-             work with a stride of the whole grid."
+            "Launch {whole}, use smaller blocks so that the last wave is shorter, or let a fixed \
+             number of blocks loop over the work (a grid-stride loop)."
         ),
         effect: Effect { idle: idle.min(saved), ..Effect::default() },
     })

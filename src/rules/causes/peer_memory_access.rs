@@ -15,9 +15,10 @@ const PEER: Remote = Remote {
     place: "another device's memory",
     link: "the link to it",
     hint: "\
-Copy the data that {at} waits for to this device's memory before the kernel (cudaMemcpyPeerAsync), once \
-if it is used again, and overlap the copy with other work; split the problem so that each device \
-works on its own memory and only borders are exchanged.",
+Copy the data that {at} waits for to this device's memory before the launch \
+(cudaMemcpyPeerAsync), only once if several launches use it, and overlap the copy with other \
+work; or split the problem so that each device works on its own memory and the devices exchange \
+only borders.",
 };
 
 /// The rule.
@@ -26,13 +27,14 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "data is read from or written to another device's memory",
     explanation: "\
-With peer access enabled a kernel can follow pointers into another device's memory. Every miss \
-then crosses NVLink or the bus, at a fraction of the rate of the device's own memory and several \
-times its latency. The rule counts the sectors that L2 fetched from a peer and the data that came or \
-went over NVLink: on Hopper what L1 asks of a peer behind NVLink passes no L2 of the device, so that \
-only NVLink's own counters show it (nvlrx__bytes_data_user.sum and nvltx__bytes_data_user.sum, where \
-the profile has them). They count other kernels' traffic too. The time without it takes the same bytes from the device's own memory; the copy itself, which \
-overlaps with other work at best, is not counted.",
+With peer access enabled, a kernel can follow pointers into another device's memory. Every miss \
+then crosses NVLink or the bus, at a fraction of the rate of the device's own memory and with \
+several times its latency. The rule counts the sectors that L2 fetched from a peer and the data \
+that crossed NVLink in either direction. On Hopper, accesses to a peer behind NVLink bypass the \
+device's own L2, so that only NVLink's counters show them (nvlrx__bytes_data_user.sum and \
+nvltx__bytes_data_user.sum, where the profile has them); these counters include the traffic of \
+other kernels. The estimate takes the same bytes from the device's own memory; it does not count \
+the copy itself, which at best overlaps with other work.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],

@@ -22,18 +22,19 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "registers spill to local memory",
     explanation: "\
-A thread that needs more registers than it may have keeps some values in local memory: each use \
-costs a store or load through L1, and where L1 does not hold them, through L2 and DRAM. A limit on \
-registers (__launch_bounds__, maxrregcount), large unrolled bodies and many live values bring it \
-about. While L1 holds the spilled values, the cost is small. Raise the limit, unroll less, shorten \
-the lives of values, or split the kernel.",
+A thread that needs more registers than it may use keeps some values in local memory. Each use \
+then costs a store or a load through L1 and, where L1 does not hold the values, through L2 and \
+DRAM. Limits on registers (__launch_bounds__, maxrregcount), large unrolled bodies and many live \
+values cause it. As long as L1 holds the spilled values, the cost is small. Raise the limit, \
+unroll less, shorten the lifetimes of values, or split the kernel.",
     section: "SourceCounters",
     thresholds: &[Threshold {
-        what: "spill instructions of all executed, at least",
+        what: "spill instructions, share of all executed, at least",
         value: LEAST,
         unit: "%",
-        source: "derivation: the load/store unit takes one instruction where the schedulers issue \
-                 four, so 1.25% of the instructions are 5% of its time, the noise of the counters",
+        source: "derivation: the load/store unit accepts one instruction while the schedulers \
+                 issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
+                 of the counters",
     }],
     needs: &[SPILLS, EXECUTED],
     said_by_ncu: &[
@@ -62,7 +63,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .map_or_else(String::new, |each| format!(" A thread has {} registers.", count(each)));
     Some(Draft {
         message: format!(
-            "{} of {} executed instructions ({}) store registers to local memory or fetch them \
+            "{} of {} executed instructions ({}) store registers to local memory or load them \
              back.{registers}",
             count(spills),
             count(executed),
@@ -73,8 +74,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Give the thread more registers (drop maxrregcount or the second argument of \
-             __launch_bounds__), or need fewer in {}: unroll less, recompute instead of keeping.",
+            "Allow each thread more registers (drop maxrregcount or the second argument of \
+             __launch_bounds__), or need fewer at {}: unroll less, recompute values instead of \
+             keeping them.",
             place(&locations, "the loop with most live values"),
         ),
         locations,

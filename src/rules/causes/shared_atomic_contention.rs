@@ -23,20 +23,22 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "atomics on shared memory queue on few addresses",
     explanation: "\
-Lanes of a warp that update the same shared word are served one after another, each in a wavefront \
-of its own; an addition of floats has no instruction and is a loop of loads and compare-and-swaps \
-that every loser of the race repeats. The rule compares the wavefronts of shared atomics with one an \
-instruction, and looks at how much of the time warps wait at them. Give each warp (or a few groups of \
-lanes) its own copy of the counters and add the copies up at the end, combine equal keys within the \
-warp first (__match_any_sync, __reduce_add_sync), or let each thread count in registers.",
+Lanes of a warp that update the same shared word are served one after another, each in a \
+wavefront of its own. Adding floats has no such instruction: it is a loop of loads and \
+compare-and-swaps, which every lane that loses the race repeats. The rule compares the wavefronts \
+of shared atomics with one per instruction, and looks at how much of the time warps wait at them. \
+Give each warp (or each of a few groups of lanes) its own copy of the counters and add the copies \
+up at the end, combine equal keys within the warp first (__match_any_sync, __reduce_add_sync), or \
+let each thread count in registers.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "wavefronts of shared atomics beyond one an instruction, share of L1's data pipe's \
-                   work, at least",
+            what: "wavefronts of shared atomics beyond one per instruction, share of the L1 data \
+                   pipe's work, at least",
             value: LEAST_SHARE,
             unit: "",
-            source: "derivation: what goes of a unit's work bounds the gain, here at 1/0.8 = 1.25",
+            source: "derivation: the part of a unit's work that is removed bounds the gain, here \
+                     at 1/0.8 = 1.25",
         },
         STALL_SHARE_LIMIT,
     ],
@@ -66,8 +68,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = atomics::locations(launch, atomics::is_shared);
     Some(Draft {
         message: format!(
-            "{} atomics on shared memory take {} wavefronts, {:.1} each where 1 would do without \
-             equal addresses, and {} of the stall cycles are at them.",
+            "{} atomic instructions on shared memory take {} wavefronts, {:.1} each where distinct \
+             addresses would take 1, and {} of the stall cycles are spent at them.",
             count(atoms),
             count(wavefronts),
             wavefronts / atoms,
@@ -78,7 +80,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
         ],
         hint: format!(
-            "Spread the updates at {}: a copy of the counters for each warp, or equal keys combined \
+            "Spread the updates at {}: keep a copy of the counters per warp, or combine equal keys \
              within the warp before the atomic.",
             place(&locations, "the shared atomic that runs most often"),
         ),

@@ -25,14 +25,14 @@ pub const RULE: Rule = Rule {
     summary: "shared-memory accesses serialise on banks",
     explanation: "\
 Shared memory has 32 banks of 4 bytes. Lanes of a warp that touch different words of one bank are \
-served one after another, each in a wavefront of its own. The rule compares the wavefronts of each \
-instruction with those that its accesses need at their width. It does not use the hardware's \
-conflict counter, which also counts waiting for the pipe and so shows conflicts where there are \
+served one after another, each in a wavefront of its own. The rule compares the wavefronts of \
+each instruction with those that its accesses need at their width. It does not use the hardware's \
+conflict counter, which also counts waiting for the pipe and so reports conflicts where there are \
 none. Pad the rows of a tile by one element, permute the index (XOR with the row), or let \
 neighbouring lanes touch neighbouring words.",
     section: "SourceCounters",
     thresholds: &[Threshold {
-        what: "excess wavefronts of all shared-memory wavefronts, at least",
+        what: "excess wavefronts, share of all shared-memory wavefronts, at least",
         value: LEAST_EXCESS,
         unit: "%",
         source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
@@ -64,7 +64,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
         let counters = &row.counters;
         format!(
-            " Line {} takes {} where {} would do, {:.1} wavefronts for one.",
+            " Line {} takes {} where {} would do, {:.1} wavefronts instead of one.",
             row.line.unwrap_or_default(),
             count(counters.wavefronts_shared),
             count(counters.wavefronts_shared_ideal),
@@ -79,7 +79,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let conflicting = excess / wavefronts;
     Some(Draft {
         message: format!(
-            "Shared-memory accesses take {} wavefronts where {} would do: {} is bank conflicts.{}",
+            "Shared-memory accesses take {} wavefronts where {} would do: {} are due to bank \
+             conflicts.{}",
             count(wavefronts),
             count(ideal),
             percent(conflicting),
@@ -90,7 +91,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(IDEAL, ideal, "wavefront"),
         ],
         hint: format!(
-            "Change the shared-memory index in {}: pad each row of the tile by one element, or XOR \
+            "Change the shared-memory index at {}: pad each row of the tile by one element, or XOR \
              the column with the row, so that the 32 lanes fall on 32 banks.",
             place(&locations, "the access whose lanes are a multiple of 32 words apart"),
         ),

@@ -37,28 +37,30 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the shared-memory pipe is the limit without conflicts",
     explanation: "\
-Every shared-memory instruction takes at least one wavefront of L1's data pipe and one slot of the \
-load/store unit, also where all lanes of its warp are predicated off. A tree reduction over a block \
-(`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe with \
-accesses that move nothing: they are the wavefronts that are neither loads nor stores nor shuffles. The rule \
-fires where no unit does more other work than this pipe, or the kernel would gain without it, and \
-conflicts do not explain it. Let only warps with \
-work take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
-values an access (float4).",
+Every shared-memory instruction takes at least one wavefront of the L1 data pipe and one slot of \
+the load/store unit, even where all lanes of its warp are predicated off. A tree reduction over a \
+block (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the \
+pipe with accesses that move nothing: their wavefronts belong to neither loads nor stores nor \
+shuffles. The rule fires where no other unit has more work than this pipe, or where the kernel \
+would gain without these accesses, and where conflicts do not explain it. Let only warps with \
+work take part, reduce within a warp by shuffles, keep partial results in registers, or move \
+several values per access (float4).",
     section: "MemoryWorkloadAnalysis_Chart",
     thresholds: &[
         Threshold {
-            what: "shared-memory wavefronts without conflicts, share of the pipe's time, at least",
+            what: "time that shared-memory wavefronts, conflicts aside, keep the pipe busy, at \
+                   least",
             value: LEAST_BUSY,
             unit: "%",
-            source: "ncu's HighPipeUtilization rule calls a pipe below 20% low; what a unit takes of \
-                     the time bounds the gain, here at 1/0.8 = 1.25",
+            source: "ncu's HighPipeUtilization rule calls a pipe below 20% low; the time that a \
+                     unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         Threshold {
-            what: "wavefronts that neither load nor store, to be named as the cause, at least",
+            what: "share of wavefronts that neither load nor store, from which idle warps are \
+                   named as the cause",
             value: OTHER,
             unit: "",
-            source: "definition: the larger part",
+            source: "definition: more than the rest",
         },
     ],
     needs: &[BUSY],
@@ -97,8 +99,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .map_or_else(String::new, |share| format!(", the load/store unit {}", percent(share)));
     let idle = other.filter(|&(share, _)| share >= OTHER).map(|(share, wavefronts)| {
         format!(
-            " {} of {} shared wavefronts ({}) belong to neither loads nor stores: instructions of \
-             warps whose lanes are all predicated off still take a slot.",
+            " {} of {} shared-memory wavefronts ({}) belong to neither loads nor stores: they come \
+             from warps whose lanes are all predicated off.",
             count(wavefronts),
             count(launch.get(ALL).unwrap_or(0.0)),
             percent(share),
@@ -111,23 +113,23 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             percent(location.share)
         )
     });
-    let at = place(&locations, "the most frequent shared-memory access");
+    let at = place(&locations, "the hottest spot");
     let hint = if idle.is_some() {
         format!(
-            "Take the idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one \
-             partial result a warp in shared memory, and let a single warp finish; each thread can \
-             first sum several elements in a register."
+            "Keep idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one \
+             partial result per warp in shared memory, and let a single warp finish; each thread \
+             can first sum several elements in a register."
         )
     } else {
         format!(
-            "Touch shared memory less often in {at}: let a thread keep a tile of results in \
-             registers, move float4 at a time, exchange within a warp by shuffles."
+            "Access shared memory less often at {at}: let each thread keep a tile of results in \
+             registers, move a float4 at a time, or exchange values within a warp by shuffles."
         )
     };
     Some(Draft {
         message: format!(
-            "Shared-memory accesses keep their pipe busy {busy:.0}% of the time{lsu}, and bank \
-             conflicts are not the reason.{}{}",
+            "Shared-memory accesses keep the L1 data pipe busy {busy:.0}% of the time{lsu}, and \
+             bank conflicts are not the reason.{}{}",
             idle.unwrap_or_default(),
             at_line.unwrap_or_default(),
         ),
@@ -345,7 +347,7 @@ mod tests {
         ];
         let draft = check(&RULE, &sweep).unwrap();
         assert!(
-            draft.message.contains("860 of 1,000 shared wavefronts (86%)"),
+            draft.message.contains("860 of 1,000 shared-memory wavefronts (86%)"),
             "{}",
             draft.message
         );

@@ -16,13 +16,14 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "accurate transcendental or division code where a fast form exists",
     explanation: "\
-sinf, logf, powf, a division or a square root are not one instruction but a routine of 8 to 50: \
-argument reduction, a polynomial, refinement, and a slow path for large or denormal arguments. The \
-hardware has approximations that take 2 to 9, good to some 21 bits within a limited range of \
-arguments. The rule knows the routines in the SASS by constants that only they use, counts how often \
-they ran, slow paths included, and compares with the fast forms. Call __sinf, __expf, __powf, \
-__fdividef where the accuracy is enough, compile with -use_fast_math, multiply by a reciprocal that \
-does not change, or tabulate. Results change in the last digits.",
+sinf, logf, powf, a division or a square root is not one instruction but a routine of 8 to 50: \
+argument reduction, a polynomial, refinement, and a slow path for large or denormal arguments. \
+The hardware has approximations that take 2 to 9 instructions and are good to about 21 bits \
+within a limited range of arguments. The rule recognises the routines in the SASS by constants \
+that only they use, counts how often they ran, slow paths included, and compares them with the \
+fast forms. Call __sinf, __expf, __powf or __fdividef where their accuracy is enough, compile \
+with -use_fast_math, multiply by the reciprocal of a divisor that does not change, or tabulate. \
+Results change in the last digits.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
@@ -64,8 +65,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "Warps run the routine for {} {} times, {:.0} instructions each; {} of {} executed \
-             instructions ({}) would go with fast forms.{slow}",
+            "Warps run the routine for {} {} times, at {:.0} instructions each; fast forms would \
+             save {} of {} executed instructions ({}).{slow}",
             routine.name(),
             count(most),
             routine.cost().all,
@@ -79,9 +80,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
         hint: format!(
-            "Use {} in {} if the accuracy is enough (-use_fast_math does it everywhere). Fast forms \
-             are good to about 21 bits, for sine and cosine only while the argument is small, so \
-             check the results.",
+            "Use {} at {} if its accuracy is enough (-use_fast_math does so everywhere). Fast \
+             forms are good to about 21 bits, for sine and cosine only while the argument is \
+             small, so check the results.",
             routine.fast(),
             place(&locations, "the hottest loop"),
         ),

@@ -25,21 +25,22 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "matrix products on the plain pipes",
     explanation: "\
-A tensor instruction does the multiply-adds of two whole fragments of matrices: 4 to 32 times as \
-many a cycle as the plain pipes, from operands that the warp's lanes share. The rule follows \
-factors and sums through the SASS: it counts multiply-adds that add to a sum which the loop carries, \
-with both factors loaded in that loop, as 16-bit floats, 8-bit integers, or doubles where the part \
-has tensor units for them. Single-precision factors are left alone: tensor units round them to 10 \
-bits, which is another result. A product of a matrix and a vector looks alike but hangs on memory, \
-so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or nvcuda::wmma.",
+A tensor instruction does the multiply-adds of two whole matrix fragments: 4 to 32 times as many \
+per cycle as the plain pipes, from operands that the lanes of the warp share. The rule follows \
+factors and sums through the SASS: it counts multiply-adds into a sum that a loop carries, whose \
+factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the \
+device has tensor units for them. Single-precision factors are left alone: tensor units would \
+round them to 10 bits, which gives another result. A matrix-vector product looks alike but is \
+limited by memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
+nvcuda::wmma.",
     section: "ComputeWorkloadAnalysis",
     thresholds: &[
         Threshold {
-            what: "multiply-adds of the product, of all executed instructions at least",
+            what: "multiply-adds of the product, share of all executed instructions, at least",
             value: LEAST,
             unit: "",
-            source: "derivation: the plainest product of halves takes 2 loads, 2 conversions, a \
-                     multiply-add and about 5 instructions for two addresses and the loop",
+            source: "derivation: for each multiply-add, the plainest product of halves executes 2 \
+                     loads, 2 conversions and about 5 instructions for two addresses and the loop",
         },
         MATTERS_LIMIT,
     ],
@@ -98,7 +99,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} of {} executed warp instructions ({}) are multiply-adds of a matrix product of \
-             {words}, and none runs on the tensor pipe, which does {factor:.0} times as many a \
+             {words}, and none runs on the tensor pipe, which does {factor:.0} times as many per \
              cycle.",
             count(multiply_adds),
             count(total),
@@ -110,9 +111,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
         hint: format!(
-            "Do the product in {} on the tensor units: {call}, or a library (cuBLAS, CUTLASS). \
-             Tiles must be multiples of the fragments, sums are added in another order, and 16-bit \
-             factors are summed in 32 bits if the accumulator is declared so.",
+            "Compute the product at {} on the tensor units: {call}, or a library (cuBLAS, \
+             CUTLASS). Tiles must be multiples of the fragments, sums are added in another order, \
+             and 16-bit factors are summed in 32 bits if the accumulator is declared as 32 bits.",
             place(&locations, "the innermost loop"),
         ),
         locations,

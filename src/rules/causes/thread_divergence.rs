@@ -16,11 +16,12 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "lanes of a warp take different paths",
     explanation: "\
-A warp runs one instruction for all its lanes. Where lanes take different branches, the paths run \
-one after another, each with some lanes masked, and every instruction costs the same as with 32. The \
-rule fires where few lanes are active, or few are at work and branches split warps; where warps idle \
-as a whole, idle-threads names it. Sort or regroup the work so that the lanes of a warp agree, make \
-the branch depend on the warp instead of the lane, or compute both sides and select.",
+A warp executes one instruction for all its lanes. Where lanes take different branches, the paths \
+run one after another, each with some lanes masked off, and every instruction costs as much as \
+with all 32. The rule fires where few lanes are active, or where few are at work and branches \
+split warps; where warps idle as a whole, idle-threads names it. Sort or regroup the work so that \
+the lanes of a warp agree, let the branch depend on the warp instead of the lane, or compute both \
+sides and select.",
     section: "WarpStateStats",
     thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK],
@@ -46,15 +47,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .map_or_else(String::new, |uniform| format!(" {uniform:.1}% of the branches are uniform."));
     Some(Draft {
         message: format!(
-            "Of the 32 lanes of a warp {:.1} are active and {:.1} at work in an average \
-             instruction: the others are on another path.{uniform}",
+            "On average, {:.1} of a warp's 32 lanes are active per instruction and {:.1} are at \
+             work: the others are on another path.{uniform}",
             launch.need(ACTIVE),
             launch.need(AT_WORK),
         ),
         evidence: evidence(launch),
         hint: format!(
             "Make the lanes of a warp agree at {}: group the work by branch, let the condition \
-             depend on threadIdx / 32, or replace the branch by a selection.",
+             depend on threadIdx.x / 32, or replace the branch by a selection.",
             place(&locations, "the branch whose condition varies from lane to lane"),
         ),
         locations,

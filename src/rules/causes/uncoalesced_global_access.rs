@@ -33,17 +33,17 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "more sectors move than the warp's addresses need",
     explanation: "\
-The lanes of a warp that read or write neighbouring addresses share 32-byte sectors: 32 lanes with \
-4 bytes each need 4 sectors. Lanes that are a stride apart touch a sector each, up to 32, and the \
-L1 tags, the L1 data pipe, L2 and DRAM all carry bytes that nobody uses. The rule compares the \
-sectors that each instruction asked for with those that its addresses would need if they were \
-dense, line by line. L1 pays a look-up for each line of 128 bytes that a request touches, whether \
-it hits or not; L2 and DRAM pay only for excess sectors that L1 does not hold. Let neighbouring \
-lanes take neighbouring elements: swap the roles of the loop and of the thread index, stage a tile \
-through shared memory, or change the layout.",
+Lanes of a warp that read or write neighbouring addresses share 32-byte sectors: 32 lanes with 4 \
+bytes each need 4 sectors. Lanes that are a stride apart touch one sector each, up to 32 per \
+instruction, and the L1 tags, the L1 data pipe, L2 and DRAM all carry bytes that nobody uses. The \
+rule compares, line by line, the sectors that each instruction asked for with those that its \
+addresses would need if they were dense. L1 pays one look-up for each 128-byte line that a \
+request touches, hit or miss; L2 and DRAM pay only for excess sectors that L1 does not hold. Let \
+neighbouring lanes access neighbouring elements: swap the roles of loop and thread index, stage a \
+tile through shared memory, or change the layout.",
     section: "SourceCounters",
     thresholds: &[Threshold {
-        what: "excess sectors of all sectors, at least",
+        what: "excess sectors, share of all sectors, at least",
         value: LEAST_EXCESS,
         unit: "",
         source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
@@ -120,17 +120,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn hint(locations: &[Location], shifted: bool) -> String {
     if shifted {
         return format!(
-            "The lanes of {} take neighbouring addresses already, but begin in the middle of a sector: \
-             pad rows so that they begin at a multiple of 32 bytes, or fetch a value once for the \
-             several results that it serves (registers, shuffles, a tile with its border in shared \
-             memory).",
-            place(locations, "the access"),
+            "The lanes at {} already access neighbouring addresses but begin in the middle of a \
+             sector: pad rows so that they begin at a multiple of 32 bytes, or load each value \
+             once for the several results that need it (registers, shuffles, a tile with its \
+             border in shared memory).",
+            place(locations, "the hottest access"),
         );
     }
     format!(
-        "Let neighbouring lanes of a warp take neighbouring addresses in {}: give a row to a warp and \
-         stride its lanes along it, or stage a tile through shared memory. Ideal there is one sector \
-         for 8 lanes of 4 bytes.",
+        "Let neighbouring lanes of a warp access neighbouring addresses at {}: give each warp a \
+         row and let its lanes stride along it, or stage a tile through shared memory. The ideal \
+         is one sector per 8 lanes of 4 bytes.",
         place(locations, "the access with the widest stride between lanes"),
     )
 }
@@ -152,7 +152,7 @@ fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
         removed.push((Term::L1Data, share));
         if share > 0.0 {
             payers.push(format!(
-                "L1 looks up {} lines instead of {}, {} of its data pipe's work",
+                "L1 looks up {} lines instead of {}, and the excess is {} of its data pipe's work",
                 count(tags),
                 count(needed),
                 percent(share),
@@ -346,6 +346,6 @@ mod tests {
         shifted.lines = vec![line(9, "v += in[k];", counters(599.0))];
         assert!(check(&RULE, &shifted).unwrap().hint.contains("in the middle of a sector"));
         shifted.lines = vec![line(9, "v += in[k];", counters(600.0))];
-        assert!(check(&RULE, &shifted).unwrap().hint.contains("give a row to a warp"));
+        assert!(check(&RULE, &shifted).unwrap().hint.contains("give each warp a row"));
     }
 }

@@ -17,12 +17,12 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "double-precision work in a single-precision kernel",
     explanation: "\
-In C++ a literal such as 0.5 is a double, and so is the result of sin or pow without the f: one of \
-them in an expression of floats turns the whole expression to double, with a conversion on the way \
-in and one on the way out. Doubles run at half the rate of floats on data-centre parts and at a \
-64th on others, and conversions at an eighth on all. The rule counts executed double-precision \
-instructions whose chains neither begin at a double in memory nor end in one. Write 0.5f, sinf, \
-powf; where a sum is kept in double for its accuracy, leave it or use a compensated sum of floats.",
+In C++ a literal such as 0.5 is a double, and so is the result of sin or pow for a double: one of \
+them turns a whole expression of floats to double, with a conversion on the way in and one on the \
+way out. Doubles run at half the rate of floats on data-centre GPUs and at a 64th on others, and \
+conversions run at an eighth on all. The rule counts executed double-precision instructions whose \
+chains neither begin at a double in memory nor end in one. Write 0.5f, sinf, powf; where a sum is \
+kept in double for accuracy, leave it or use a compensated sum of floats.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
@@ -75,8 +75,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let total = removal.mix.total;
     Some(Draft {
         message: format!(
-            "{} of {} executed warp instructions ({}) calculate in double precision and {} more \
-             convert, though the values come from floats and go to floats.",
+            "{} of {} executed warp instructions ({}) compute in double precision and {} more \
+             convert, although the values come from floats and go to floats.",
             count(doubles),
             count(total),
             percent(doubles / total),
@@ -89,8 +89,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Keep {} in single precision: write literals with an f (0.5f) and call the f forms \
-             (sinf, sqrtf, fabsf). Results then round to 24 bits at every step; where a sum is in \
-             double for its accuracy, keep that one or compensate it.",
+             (sinf, sqrtf, fabsf). Results are then rounded to 24 bits at every step; where a sum \
+             is in double for accuracy, leave it or use a compensated sum.",
             place(&locations, "the expression that mixes floats with double literals"),
         ),
         locations,

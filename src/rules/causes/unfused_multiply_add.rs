@@ -19,11 +19,11 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "separate multiply and add where one instruction would do",
     explanation: "\
-A fused multiply-add takes the slot and the pipe time of one instruction. The compiler fuses a * b \
-+ c on its own unless it is told not to: by -fmad=false, by __fmul_rn and __fadd_rn, or by code \
-that keeps the two apart. The rule follows each product in the SASS: it counts multiplications \
-whose result goes to nothing but additions. Drop the flag or write fmaf(a, b, c). The fused form \
-rounds once instead of twice, so results change in the last bit, mostly for the better.",
+A fused multiply-add takes the slot and the pipe time of one instruction. The compiler fuses a * \
+b + c by itself unless -fmad=false or __fmul_rn and __fadd_rn forbid it, or the code keeps the \
+two apart. The rule follows each product through the SASS and counts multiplications whose \
+results only additions use. Drop the flag or write fmaf(a, b, c). The fused form rounds once \
+instead of twice, so results change in the last bit, mostly for the better.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
@@ -55,8 +55,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let total = removal.mix.total;
     Some(Draft {
         message: format!(
-            "{} of {} executed warp instructions ({}) are multiplications of which only an \
-             addition uses the result.",
+            "{} of {} executed warp instructions ({}) are multiplications whose result only an \
+             addition uses.",
             count(pairs),
             count(total),
             percent(pairs / total),
@@ -66,9 +66,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
         hint: format!(
-            "Fuse the multiplication and the addition in {}: drop -fmad=false, or write \
-             fmaf(a, b, c) instead of __fadd_rn(__fmul_rn(a, b), c). It rounds once instead of \
-             twice, so the last bit of the results may change.",
+            "Fuse the multiplication and the addition at {}: drop -fmad=false, or write fmaf(a, b, \
+             c) instead of __fadd_rn(__fmul_rn(a, b), c). It rounds once instead of twice, so the \
+             last bit of the results may change.",
             place(&locations, "the hottest loop"),
         ),
         locations,

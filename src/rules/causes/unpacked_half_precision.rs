@@ -23,11 +23,12 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "16-bit arithmetic one value at a time",
     explanation: "\
-A 16-bit instruction works on the two halves of 32-bit registers. Code written with __half or \
+A 16-bit instruction works on both halves of 32-bit registers. Code written with single __half or \
 __nv_bfloat16 values uses one half of each, so it is no faster than single precision, and each \
-access moves two bytes a lane. The rule counts executed 16-bit instructions whose sources all name \
-a single half. Take two neighbouring elements at a time as __half2 or __nv_bfloat162, with \
-__hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the index arithmetic.",
+access moves two bytes per lane. The rule counts executed 16-bit instructions whose sources all \
+name a single half. Process two neighbouring elements at a time as __half2 or __nv_bfloat162, \
+with __hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the index \
+arithmetic.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
@@ -83,7 +84,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let packed = removal.mix.family(Family::HalfPacked);
     Some(Draft {
         message: format!(
-            "{} of {} executed 16-bit instructions ({}) use one half of their registers.",
+            "{} of {} executed 16-bit instructions ({}) use only one half of their registers.",
             count(scalar),
             count(scalar + packed),
             percent(scalar / (scalar + packed)),
@@ -93,10 +94,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("executed 16-bit instructions on pairs", packed, "inst"),
         ],
         hint: format!(
-            "Let each thread take two neighbouring elements as __half2 (or __nv_bfloat162) in {} and \
-             calculate with __hfma2, __hadd2, __hmul2. The arrays must be aligned to 4 bytes and an \
-             odd element at the end handled apart.",
-            place(&locations, "the 16-bit arithmetic"),
+            "Let each thread take two neighbouring elements as __half2 (or __nv_bfloat162) at {} \
+             and compute with __hfma2, __hadd2, __hmul2. The arrays must be aligned to 4 bytes, \
+             and an odd element at the end needs separate code.",
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

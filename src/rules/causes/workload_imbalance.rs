@@ -17,13 +17,14 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "some SMs or blocks work much longer than others",
     explanation: "\
-The launch ends with its last SM. Where blocks have very different amounts of work, SMs that got \
-the short ones wait for those that got the long ones. The rule compares the busiest SM's active \
-cycles with the average; grids below one wave and tails of equal blocks are other faults. Split the \
-long blocks, start them first, or let blocks fetch work from a counter.",
+The launch ends when its last SM does. Where blocks have very different amounts of work, SMs that \
+got short blocks wait for those that got long ones. The rule compares the active cycles of the \
+busiest SM with the average; it leaves grids below one wave, and partial last waves of equal \
+blocks, to other rules. Split the long blocks, start them first, or let blocks fetch work from an \
+atomic counter.",
     section: "WorkloadDistribution",
     thresholds: &[Threshold {
-        what: "the average SM's distance from the busiest, share of the time, at least",
+        what: "time for which the average SM waits for the busiest, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
@@ -56,8 +57,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     Some(Draft {
         message: format!(
-            "The busiest SM works {} cycles, the average one {}: {} of the time SMs wait for the \
-             last.",
+            "The busiest SM works for {} cycles, the average one for {}: the average SM waits {} \
+             of that time for the last.",
             crate::text::count(most),
             crate::text::count(average),
             percent(gap),
@@ -69,7 +70,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations: Vec::new(),
         hint:
             "Split the longest blocks or start them first, or let blocks take their next piece of \
-               work from an atomic counter."
+             work from an atomic counter."
                 .to_owned(),
         effect: Effect { idle: gap, ..Effect::default() },
     })

@@ -10,13 +10,13 @@ const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
 pub const RULE: Rule = Rule {
     name: "at-compute-roof",
     kind: Kind::Roof,
-    summary: "a math pipe or the issue slots work as fast as they can, on work that is needed",
+    summary: "a math pipe or the issue slots work at their limit, on work that is needed",
     explanation: "\
-The busiest unit is a math pipe or the schedulers' issue slots, it does at least 85% of what this \
-device has been measured to do (or of its peak where there is no measurement), and no finding \
-inflates its work: warps with idle lanes fill issue slots but are not at the roof. Then this is the \
-first finding whatever else was found. What is left is another algorithm, or a unit that does the \
-same work faster (tensor cores, a narrower type).",
+The busiest unit is a math pipe or the schedulers' issue slots, it reaches at least 85% of what \
+this device was measured to achieve (or of its peak where there is no measurement), and no \
+finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
+finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
+that does the same work faster (tensor cores, a narrower type).",
     section: "ComputeWorkloadAnalysis",
     thresholds: &[ROOF_LIMIT],
     needs: &[BUSY],

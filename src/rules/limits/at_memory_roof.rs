@@ -10,13 +10,13 @@ const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
 pub const RULE: Rule = Rule {
     name: "at-memory-roof",
     kind: Kind::Roof,
-    summary: "DRAM, L2 or L1 works as fast as it can, on bytes that are needed",
+    summary: "DRAM, L2 or L1 works at its limit, on bytes that are needed",
     explanation: "\
-The busiest unit is one of the memory's, it does at least 85% of what this device has been measured \
-to do (or of its peak where there is no measurement), and no finding inflates its work: a kernel \
-that fills DRAM with bytes nobody uses is not at the roof. Then this is the first finding whatever \
-else was found: what other findings could give fits into the remaining 15%, and stands under it with \
-its own estimate. To be told to stop is advice too.",
+The busiest unit belongs to the memory system, it reaches at least 85% of what this device was \
+measured to achieve (or of its peak where there is no measurement), and no finding inflates its \
+work: a kernel that fills DRAM with bytes nobody uses is not at the roof. This finding then comes \
+first, whatever else was found; what other findings could give fits into the remaining 15%, and \
+they follow with their own estimates. Being told to stop is advice too.",
     section: "SpeedOfLight",
     thresholds: &[ROOF_LIMIT],
     needs: &[DRAM],

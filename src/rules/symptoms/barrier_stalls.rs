@@ -11,11 +11,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
-    waiting: "at a barrier for the rest of the block",
+    waiting: "waiting at barriers for the rest of the block",
     hint: "\
-See whether the barrier at {place} can go: exchange within a warp by shuffles, or give each \
-warp an equal share of the work before it.",
-    otherwise: "the most frequent __syncthreads()",
+See whether the barrier at {place} can go (exchange values within a warp by shuffles), or give \
+each warp an equal share of the work before it.",
+    otherwise: "the hottest spot",
 };
 
 /// The share of the waits at barriers that is for code which at most half of the warps run, from which
@@ -28,10 +28,10 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "warps wait for each other at barriers",
     explanation: "\
-A warp that reaches a barrier waits until every warp of its block is there. Much of it means \
-that warps of a block have uneven work between barriers, or that barriers are frequent. Look \
-for the work in front of the barrier first: its slowest warp sets the pace. Smaller blocks, \
-warp-level primitives instead of block-wide steps, or fewer barriers help.",
+A warp that reaches a barrier waits until every warp of its block is there. Long waits mean that \
+the warps of a block have uneven work between barriers, or that barriers are frequent. Look first \
+at the work before the barrier: its slowest warp sets the pace. Smaller blocks, warp-level \
+primitives instead of block-wide steps, or fewer barriers help.",
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,
@@ -42,7 +42,7 @@ warp-level primitives instead of block-wide steps, or fewer barriers help.",
                    away explains them",
             value: FOR_FEW,
             unit: "",
-            source: "definition: the larger part",
+            source: "definition: more than the rest",
         },
     ],
     needs: &["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY, ISSUE],

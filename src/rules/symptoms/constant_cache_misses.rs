@@ -10,9 +10,8 @@ const STALL: Stall = Stall {
     reason: StallReason::ImcMiss,
     waiting: "waiting for constants that missed the constant cache",
     hint: "\
-Touch fewer different constants at {place}, or pass the values in registers or shared \
-memory.",
-    otherwise: "the hottest use of constants",
+Use fewer different constants at {place}, or keep the values in registers or shared memory.",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -22,8 +21,8 @@ pub const RULE: Rule = Rule {
     summary: "warps wait for constants",
     explanation: "\
 An instruction has a constant operand that is not in the SM's constant cache. The first use \
-always misses; later misses mean more constant data than the cache holds, or an index that \
-varies.",
+always misses; later misses mean that the kernel uses more constant data than the cache holds, or \
+indexes it in a way that varies.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio", LATENCY, ISSUE],

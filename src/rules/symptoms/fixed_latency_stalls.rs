@@ -8,10 +8,10 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Wait,
-    waiting: "waiting for the fixed latency of its own previous instruction",
+    waiting: "waiting for its own previous instruction, whose latency is fixed",
     hint: "\
-Give each thread two or more independent chains at {place} (unroll, several accumulators), \
-so that an instruction is ready while the last one ends.",
+Give each thread two or more independent chains at {place} (unroll, several accumulators), so \
+that one has an instruction ready while the other waits.",
     otherwise: "the hottest loop",
 };
 
@@ -19,11 +19,11 @@ so that an instruction is ready while the last one ends.",
 pub const RULE: Rule = Rule {
     name: "fixed-latency-stalls",
     kind: Kind::Symptom,
-    summary: "warps wait for the fixed latency of their own last instruction",
+    summary: "warps wait for the fixed latency of their own previous instruction",
     explanation: "\
-An instruction of known latency (arithmetic, mostly 4 cycles and up) must end before the \
-next one that depends on it. It shows where few warps are ready and each has one dependent \
-chain; in a well-tuned kernel it is the stall that remains.",
+An instruction of fixed latency (arithmetic, mostly 4 cycles or more) must end before the next \
+instruction that depends on it. The stall shows where few warps are ready and each follows one \
+dependent chain; in a well-tuned kernel it is the stall that remains.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", LATENCY, ISSUE],

@@ -10,7 +10,7 @@ const STALL: Stall = Stall {
     reason: StallReason::NoInstruction,
     waiting: "waiting for its next instruction to be fetched",
     hint: "\
-Make the hot code at {place} smaller: unroll less, inline less, or split the kernel.",
+Make the code at {place} smaller: unroll less, inline less, or split the kernel.",
     otherwise: "the hottest loop",
 };
 
@@ -20,8 +20,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "warps wait for instructions",
     explanation: "\
-The next instruction has not been fetched. Loop bodies larger than the instruction caches, \
-much-branching code and very short kernels show it.",
+The next instruction has not been fetched yet. Loop bodies larger than the instruction caches, \
+code with many branches and very short kernels cause it.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

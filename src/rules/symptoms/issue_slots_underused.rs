@@ -16,11 +16,11 @@ const ELIGIBLE: &str = "smsp__warps_eligible.avg.per_cycle_active";
 pub const RULE: Rule = Rule {
     name: "issue-slots-underused",
     kind: Kind::Symptom,
-    summary: "the schedulers idle, and no sharper rule explains it",
+    summary: "the schedulers idle, and no more specific rule explains it",
     explanation: "\
-Each of an SM's schedulers can issue one instruction a cycle, from one of its resident warps that is \
-ready. Where none is ready the slot is lost. That alone is no fault: a kernel at the memory roof has \
-idle schedulers. The stall rules say what the warps wait for, and the causes say why.",
+Each scheduler of an SM can issue one instruction per cycle, from any of its resident warps that \
+is ready. Where none is ready, the slot is lost. That alone is no fault: a kernel at the memory \
+roof has idle schedulers. The stall rules say what the warps wait for, and the causes say why.",
     section: "SchedulerStats",
     thresholds: &[ISSUE_LOW_LIMIT],
     needs: &[ISSUE, ACTIVE, ELIGIBLE],
@@ -38,8 +38,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let most = launch.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
     Some(Draft {
         message: format!(
-            "A scheduler issues one instruction every {:.1} cycles; it has {active:.2} active{most} and \
-             {eligible:.2} eligible warps in an average cycle.",
+            "A scheduler issues one instruction every {:.1} cycles; on average it has {active:.2} \
+             active{most} and {eligible:.2} eligible warps.",
             100.0 / issue,
         ),
         evidence: vec![
@@ -77,9 +77,9 @@ mod tests {
         let idle = launch(&[(ISSUE, 25.0), (ACTIVE, 16.0), (ELIGIBLE, 0.69), (MOST, 16.0)]);
         let draft = assert_sides(&RULE, &idle, &[&[(ISSUE, 60.0)], &[(ISSUE, 0.0)]]);
         assert!(
-            draft
-                .message
-                .contains("every 4.0 cycles; it has 16.00 active (of at most 16) and 0.69")
+            draft.message.contains(
+                "every 4.0 cycles; on average it has 16.00 active (of at most 16) and 0.69"
+            )
         );
     }
 }

@@ -10,11 +10,11 @@ use crate::text::{count, percent};
 
 const STALL: Stall = Stall {
     reason: StallReason::LgThrottle,
-    waiting: "because the queue for local and global memory instructions is full",
+    waiting: "waiting because the queue for local and global memory instructions is full",
     hint: "\
-Issue fewer memory instructions at {place}: wider ones (float4), dense addresses so that each is \
-served quickly, or arithmetic in between.",
-    otherwise: "the most frequent global access",
+Issue fewer memory instructions at {place}: use wider ones (float4), dense addresses so that each \
+is served quickly, or arithmetic in between.",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -25,8 +25,8 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Local and global memory instructions wait in one queue in front of L1. It fills where they follow \
 one another closely, and sooner where each takes long because its lanes touch many lines. Local \
-accesses come from register spills and arrays indexed at run time; the rule says how the requests \
-split between the two.",
+accesses come from register spills and from arrays indexed at run time; the finding says how the \
+requests divide between local and global memory.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -8,11 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::LongScoreboard,
-    waiting: "waiting for data of global, local or texture memory",
+    waiting: "waiting for data from global, local or texture memory",
     hint: "\
-Start the loads that {place} needs earlier, several at a time, before the first result is \
+Start the loads whose data {place} uses earlier, several at a time, before the first result is \
 used.",
-    otherwise: "the instruction with most stall samples",
+    otherwise: "the hottest instruction",
 };
 
 /// The rule.
@@ -21,9 +21,9 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "warps wait for data from L1, L2 or device memory",
     explanation: "\
-The warp needs the result of a global, local or texture access that has not arrived. The \
-stall is counted where the data is used, not where it is loaded. More independent loads in \
-flight, more warps, or fewer cache misses hide or shorten the wait.",
+The warp needs the result of a global, local or texture access that has not arrived. The stall is \
+counted where the data is used, not where it is loaded. More independent loads in flight or more \
+warps hide the wait; fewer cache misses shorten it.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

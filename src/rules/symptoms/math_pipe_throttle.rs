@@ -10,11 +10,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::MathPipeThrottle,
-    waiting: "because the math pipe it needs is busy",
+    waiting: "waiting because the math pipe that it needs is busy",
     hint: "\
-Replace the busiest kind of instruction at {place} by a cheaper one, or mix in work for \
+Replace the most frequent kind of instruction at {place} by a cheaper one, or mix in work for \
 other pipes.",
-    otherwise: "the arithmetic of the hottest loop",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -23,8 +23,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "a math pipe is oversubscribed",
     explanation: "\
-Several warps want the same arithmetic pipe at once. It means that the pipe is close to its \
-limit, or that its instructions come in bursts. Use cheaper instructions, or other pipes.",
+Several warps want the same math pipe at once: the pipe is close to its limit, or its \
+instructions come in bursts. Use cheaper instructions, or other pipes.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

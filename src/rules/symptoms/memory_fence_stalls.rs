@@ -8,11 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Membar,
-    waiting: "at memory fences",
+    waiting: "waiting at memory fences",
     hint: "\
 Narrow the scope of the fence at {place} (__threadfence_block() instead of __threadfence()), \
 or fence once after several writes.",
-    otherwise: "the __threadfence() call",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -21,8 +21,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "warps wait for fences",
     explanation: "\
-A memory fence makes a warp wait until its writes are visible to the scope that the fence \
-names; gpu and system scope also empty the SM's L1. Use the narrowest scope that is right, \
+A memory fence makes a warp wait until its writes are visible within the scope that the fence \
+names; device and system scope also empty the SM's L1. Use the narrowest scope that is correct, \
 and fence once after a batch of writes.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,

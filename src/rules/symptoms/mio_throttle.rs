@@ -8,11 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::MioThrottle,
-    waiting: "because the queue to shared memory and special functions is full",
+    waiting: "waiting because the queue for shared memory and special functions is full",
     hint: "\
 Issue fewer and wider shared-memory instructions at {place} (a float4 moves four values at \
 once), or keep values in registers.",
-    otherwise: "the busiest shared-memory access",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -21,9 +21,9 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "the queue for shared memory and special functions is full",
     explanation: "\
-Shared-memory accesses, shuffles, special functions and dynamic branches go through one \
-queue in front of slower units. A full queue means that they come too densely: the cause is \
-the demand on the shared-memory pipe or on the special-function unit.",
+Shared-memory accesses, shuffles, special functions and dynamic branches go through one queue in \
+front of slower units. A full queue means that they come too densely: the cause is the load on \
+the shared-memory pipe or on the special-function unit.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -8,11 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::ShortScoreboard,
-    waiting: "waiting for results of shared memory, shuffles or special functions",
+    waiting: "waiting for results from shared memory, shuffles or special functions",
     hint: "\
 Put independent work between the access and its use at {place}, or keep the value in a \
 register.",
-    otherwise: "the instruction with most stall samples",
+    otherwise: "the hottest instruction",
 };
 
 /// The rule.
@@ -22,7 +22,8 @@ pub const RULE: Rule = Rule {
     summary: "warps wait for shared memory or special functions",
     explanation: "\
 The warp needs the result of a shared-memory access, a shuffle or a special function that is \
-under way. Bank conflicts lengthen the wait, dense traffic on the shared-memory pipe too.",
+still under way. Bank conflicts lengthen the wait, and so does dense traffic on the shared-memory \
+pipe.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -8,11 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Drain,
-    waiting: "after its end, until its stores have left",
+    waiting: "after its last instruction, waiting for its stores to leave",
     hint: "\
 Make the final stores at {place} dense and wide, or let a thread do more work before its \
 end.",
-    otherwise: "the kernel's last stores",
+    otherwise: "the end of the kernel",
 };
 
 /// The rule.
@@ -21,8 +21,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "warps wait at their end for stores to leave",
     explanation: "\
-A warp that has ended holds its place until its stores have been accepted. Many scattered \
-stores at the end of a short kernel show it.",
+A warp that has ended keeps its slot until its stores have been accepted. Many scattered stores \
+at the end of a short kernel cause it.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_drain_per_issue_active.ratio", LATENCY, ISSUE],

@@ -8,10 +8,11 @@ use crate::rules::{Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::TexThrottle,
-    waiting: "because the texture queue is full",
+    waiting: "waiting because the texture queue is full",
     hint: "\
-Spread or reduce the texture accesses at {place}, or read the data as plain global memory.",
-    otherwise: "the busiest texture access",
+Reduce the texture accesses at {place} or spread them out, or read the data as plain global \
+memory.",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.
@@ -20,8 +21,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Symptom,
     summary: "the texture queue is full",
     explanation: "\
-Texture and surface instructions, and some global loads, share a queue. It fills where they \
-follow one another closely. Issue fewer, or load through the global path.",
+Texture and surface instructions, and some global loads, share one queue. It fills where they \
+follow one another closely. Issue fewer of them, or load through the global path.",
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -118,7 +118,7 @@ impl Routine {
             | R::RepeatedSignedDivision
             | R::ShortLongDivision
             | R::LongDivision => {
-                "a shift and mask, or a multiplication by a reciprocal worked out on the host"
+                "a shift and mask, or a multiplication by a reciprocal computed on the host"
             }
         }
     }

@@ -247,7 +247,7 @@ mod tests {
             whole("N - M").unwrap_err(),
             "`N - M` evaluates to -7 for M = 12, N = 5, which is negative"
         );
-        assert!(whole("N / 0").unwrap_err().contains("comes to inf"));
+        assert!(whole("N / 0").unwrap_err().contains("evaluates to inf"));
         assert!(whole("N % 0").unwrap_err().contains("not a number"));
         assert!(whole("2 ^ 54").unwrap_err().contains("more than 2^53"));
         assert_eq!(whole("Q").unwrap_err(), "`Q` has no value here");

@@ -224,7 +224,7 @@ fn doubts_are_named() {
     assert!(all.contains("too few threads are launched"), "{all}");
     document.variants[2] = variant("slower", VariantKind::WhatIf, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");
-    assert!(all.contains("slower: 40.0 ms instead, so nothing is to be gained there."), "{all}");
+    assert!(all.contains("slower: 40.0 ms instead, so there is nothing to gain."), "{all}");
     document.variants[0] = variant("memory", VariantKind::MemoryOnly, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");
     assert!(all.contains("`memory` alone takes longer (40.0 ms)"), "{all}");

@@ -299,7 +299,7 @@ mod tests {
         for (text, words) in [
             ("BLOCK", "is not of the form NAME=V1,V2"),
             ("BLOK=1", "did you mean `BLOCK`?"),
-            ("=1", "is nothing that increment/i5 can be swept over"),
+            ("=1", "is not something that increment/i5 can be swept over"),
             ("N=", "a value is missing"),
             ("N=1,,2", "a value is missing"),
             ("N=0", "0 leaves nothing to compute"),

@@ -139,7 +139,7 @@ mod tests {
             SECOND.lines().take(4).collect::<Vec<_>>().join("\n"),
         ] {
             let message = merge(FIRST, &other).unwrap_err().to_string();
-            assert!(message.contains("not the 2 of the first run"), "{message}");
+            assert!(message.contains("instead of the first run's 2"), "{message}");
         }
         assert!(merge(FIRST, "").is_err() && merge("", SECOND).is_err());
     }

@@ -51,7 +51,7 @@ pub enum Command {
     Profile(ProfileArgs),
     /// The same diagnosis from files: .ncu-rep, ncu's CSV exports, saved profiles. Needs no GPU.
     Analyze(AnalyzeArgs),
-    /// Two profiles side by side: what moved, which findings went and which came.
+    /// Two profiles side by side: what moved, which findings are gone and which are new.
     Diff(DiffArgs),
     /// A step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
@@ -61,11 +61,11 @@ pub enum Command {
     Ladder(LadderArgs),
     /// What limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
-    /// How right the findings are on kernels with planted faults, and how right ncu's rules are.
+    /// How often the findings are right on kernels with planted faults, beside ncu's own rules.
     Bench(BenchArgs),
     /// Predicted against measured speed-ups, per rule.
     Ledger(LedgerArgs),
-    /// What is missing on this machine, and how to mend it.
+    /// What is missing on this machine, and how to get it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
@@ -89,10 +89,10 @@ pub struct Problem {
 /// Live or recorded.
 #[derive(Debug, Clone, Args)]
 pub struct Origin {
-    /// Insist on the device.
+    /// Run on the device, and fail where there is none.
     #[arg(long, conflicts_with = "recorded")]
     pub live: bool,
-    /// Insist on the recording that ships with adoprof.
+    /// Show the recording that ships with adoprof, even where there is a device.
     #[arg(long)]
     pub recorded: bool,
 }
@@ -172,10 +172,10 @@ pub struct ProfileArgs {
     /// Only kernels whose name matches this regular expression.
     #[arg(short, long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Skip so many matching launches first.
+    /// Skip this many matching launches first.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub launch_skip: u64,
-    /// Profile at most so many launches.
+    /// Profile at most this many launches.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub launch_count: u64,
     /// Compare with a step, a saved profile, a report or exports.
@@ -236,7 +236,7 @@ pub struct DiffArgs {
 /// `adoprof explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// One rule; all of them without.
+    /// The rule to explain; without one, all are listed.
     pub rule: Option<String>,
 }
 

@@ -143,7 +143,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
 /// half.
 const TWICE_THE_WARPS: f64 = 0.5;
 
-/// Bytes in flight are warps times bytes a warp (Little's law), so that both cures answer the same wait
+/// Bytes in flight are warps times bytes per warp (Little's law), so that both cures answer the same wait
 /// and neither promise tells which one the code lacks. Where twice the warps or more would fit, it is
 /// warps that are missing; each of them loading more makes up for that.
 fn warps_before_loads(causes: &mut [(Found, Vec<Symptom>)]) {

@@ -1,4 +1,4 @@
-//! What is missing on this machine and how to mend it.
+//! What is missing on this machine and how to get it.
 //!
 //! [`examine`] looks, [`render`] prints, [`exit_code`] tells scripts. What only the CUDA driver
 //! knows comes in through [`DeviceProbe`], so that this module needs no device.

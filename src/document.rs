@@ -146,7 +146,7 @@ pub struct RankedFinding {
     /// The ladder's step that takes this fault away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
-    /// What ncu's own rules say of the same fault; `None` where they have no word on it.
+    /// What ncu's own rules say of the same fault; `None` where they say nothing of it.
     #[serde(default)]
     pub ncu: Option<NcuAgreement>,
 }
@@ -194,7 +194,7 @@ impl Document {
         Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
     }
 
-    /// Looks for the verdict anew, where estimates were corrected.
+    /// Looks for the verdict again, where estimates were corrected.
     pub fn find_verdict(&mut self) {
         self.verdict = verdict(&self.launches);
     }

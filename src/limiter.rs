@@ -47,9 +47,9 @@ pub struct LimiterDocument {
     pub variants: Vec<VariantTime>,
     /// What limits it; `None` where it has no memory-only or no arithmetic-only variant.
     pub verdict: Option<Verdict>,
-    /// Bytes a second, the application's and the hardware's.
+    /// Bytes per second, the application's and the hardware's.
     pub throughput: Throughput,
-    /// Instructions a byte against the device's balance; `None` without a profile.
+    /// Instructions per byte against the device's balance; `None` without a profile.
     pub balance: Option<Balance>,
     /// Plain copies at the kernel's occupancy.
     pub copies: Vec<CopyRate>,
@@ -79,7 +79,7 @@ pub struct DeviceFigures {
     pub sm_count: u32,
     /// Its highest SM clock, Hz; `None` where the driver does not say.
     pub clock_hz: Option<f64>,
-    /// Its memory's rate by clock and width, bytes a second; `None` where the driver does not say.
+    /// Its memory's rate by clock and width, bytes per second; `None` where the driver does not say.
     pub peak_bytes_per_s: Option<f64>,
 }
 

@@ -72,7 +72,7 @@ pub enum DType {
 }
 
 impl DType {
-    /// Bytes an element.
+    /// Bytes per element.
     #[must_use]
     pub fn size(self) -> u64 {
         match self {
@@ -256,7 +256,7 @@ pub struct PlannedLaunch {
     pub grid: [u32; 3],
     /// Threads a block in x, y, z.
     pub block: [u32; 3],
-    /// Dynamic shared memory a block, bytes.
+    /// Dynamic shared memory per block, bytes.
     pub shared_bytes: u32,
     /// The kernel's arguments in order.
     pub arguments: Vec<Argument>,
@@ -297,7 +297,7 @@ impl Argument {
 pub struct Texture {
     /// Index into [`Plan::buffers`].
     pub buffer: usize,
-    /// Numbers an element: 1, 2 or 4.
+    /// Numbers per element: 1, 2 or 4.
     pub channels: u32,
 }
 

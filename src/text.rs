@@ -66,7 +66,7 @@ pub fn duration(ns: f64) -> String {
     format!("{} {unit}", significant(value, 3))
 }
 
-/// A rate in bytes a second, decimal prefixes: `4.29 TB/s`.
+/// A rate in bytes per second, decimal prefixes: `4.29 TB/s`.
 #[must_use]
 pub fn byte_rate(bytes_per_s: f64) -> String {
     format!("{}B/s", prefixed(bytes_per_s))

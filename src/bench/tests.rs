@@ -266,7 +266,7 @@ fn ncus_missing_estimates_are_told_apart_from_wrong_ones() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorded = recorded(folder.path());
     // Conflicts at 4x are promised 1.25x, divergence at 1.6x is promised 2x, and of the divergence in
-    // no-conflicts nothing is said: off by 3.2, 1.25 and, for want of an estimate, 3.
+    // no-conflicts nothing is said: off by 3.2, 1.25 and, without an estimate, 3.
     let judged = judged(std::slice::from_ref(&recorded), &[set(2)]);
     let theirs = &judged.sets[0].seen_since.ncu_global;
     assert_eq!(theirs.estimated, Tally { of: 2, all: 3 });

@@ -13,7 +13,7 @@ pub struct BenchArgs {
     /// Judge the transitions of the ordinary ladders.
     #[arg(long)]
     pub ladders: bool,
-    /// Only this set of planted faults, from 0; may stand several times.
+    /// Only this set of planted faults, from 0; may be given several times.
     #[arg(long, value_name = "N", conflicts_with = "ladders")]
     pub set: Vec<u32>,
     /// The form of the result.

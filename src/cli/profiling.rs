@@ -25,10 +25,10 @@ pub struct ProfilingArgs {
     /// How much to collect.
     #[arg(long, value_enum, default_value_t = Level::Auto)]
     pub collect: Level,
-    /// Collect just these sections, instead of --collect.
+    /// Collect these sections only, instead of what --collect says.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub section: Vec<String>,
-    /// Collect just these metrics, instead of --collect.
+    /// Collect these metrics only, instead of what --collect says.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub metrics: Vec<String>,
     /// Give up after this time, as in 90s or 10m.

@@ -52,7 +52,7 @@ pub struct SweepArgs {
     /// How much to collect with --profile; quick is enough to see what moves.
     #[arg(long, value_enum, default_value_t = Level::Quick, requires = "profile")]
     pub collect: Level,
-    /// Run every point again, whatever the file holds.
+    /// Run every point again, even those that the file already has.
     #[arg(long)]
     pub fresh: bool,
     /// Where to keep the points [default: .adoprof/<ladder>/<step>/sweep-<hash of the axes>.jsonl].

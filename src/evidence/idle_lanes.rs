@@ -84,7 +84,7 @@ pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
     Effect { removed, hidden: wasted, ..Effect::default() }
 }
 
-/// The same where whole lanes are never used: full warps would also find their sectors, four a line,
+/// The same where whole lanes are never used: full warps would also find their sectors, four per line,
 /// in fewer look-ups, and make fewer blocks.
 pub fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let mut effect = effect(launch, lanes);

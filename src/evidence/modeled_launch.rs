@@ -145,7 +145,7 @@ pub fn opcode(text: &str) -> &str {
 /// Lanes of a warp.
 pub const WARP: f64 = 32.0;
 
-/// The limits on resident blocks an SM, smallest wins.
+/// The limits on resident blocks per SM; the smallest wins.
 pub const OCCUPANCY_LIMITS: [&str; 5] = [
     "launch__occupancy_limit_blocks",
     "launch__occupancy_limit_registers",

@@ -75,7 +75,7 @@ pub struct Resource {
     pub use_of: fn(&ModeledLaunch) -> String,
     /// Blocks that could fit an SM by this resource, where something is known of it.
     pub at_most: fn(&ModeledLaunch) -> Option<f64>,
-    /// The advice; `{now}` and `{then}` stand for blocks an SM.
+    /// The advice; `{now}` and `{then}` stand for blocks per SM.
     pub hint: &'static str,
 }
 

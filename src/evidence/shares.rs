@@ -28,7 +28,7 @@ impl Share {
 }
 
 /// What goes of each instruction of a listing; nothing until it is raised. Holds nothing before the first is,
-/// then a few bits an instruction and the different shares once.
+/// then a few bits per instruction and the different shares once.
 #[derive(Debug, Clone)]
 pub struct Shares {
     /// For each instruction the place of its share in `values`.

@@ -135,7 +135,7 @@ impl Device {
         (khz > 0).then(|| 1e3 * f64::from(khz))
     }
 
-    /// The memory's theoretical rate, bytes a second: two transfers a clock over the width of its
+    /// The memory's theoretical rate in bytes per second: two transfers per clock over the width of its
     /// bus. `None` where the driver does not say.
     #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {

@@ -10,7 +10,7 @@ use crate::device::{DeviceFacts, Quantity};
 /// Lanes of a warp.
 const LANES: f64 = 32.0;
 
-/// Bytes a second from both points of view (GTC 2010: "from the application's" and "from the
+/// Bytes per second from both points of view (GTC 2010: "from the application's" and "from the
 /// hardware's").
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
@@ -49,9 +49,9 @@ pub struct Balance {
     pub instructions: f64,
     /// Bytes that device memory moved, by the profile.
     pub bytes: f64,
-    /// Instructions of threads a byte.
+    /// Instructions of threads per byte.
     pub instructions_per_byte: f64,
-    /// The same of a kernel that would keep issue slots and memory busy alike: fewer tend to be
+    /// The same of a kernel that would keep issue slots and memory equally busy: fewer tend to be
     /// limited by memory, more by instructions.
     pub device_instructions_per_byte: f64,
 }
@@ -82,9 +82,9 @@ pub fn balance(
 pub struct InFlight {
     /// Cycles from a load to its data from an idle DRAM.
     pub latency_cycles: f64,
-    /// Bytes an SM that must be on their way for the full rate.
+    /// Bytes per SM that must be on their way for the full rate.
     pub needed_bytes_per_sm: f64,
-    /// Bytes an SM that are on their way at the kernel's own rate, on average.
+    /// Bytes per SM that are on their way at the kernel's own rate, on average.
     pub achieved_bytes_per_sm: f64,
     /// Threads that an SM holds.
     pub threads_per_sm: u32,

@@ -93,7 +93,7 @@ fn rates_and_bytes_in_flight_follow_littles_law() {
 fn instructions_a_byte_are_counted_as_in_gtc_2010() {
     let own = balance(18_194_139.0, 1_708_032.0 * 128.0, &device(), Some(4e12)).unwrap();
     assert!((own.instructions_per_byte - 2.66).abs() < 0.005, "{own:?}");
-    // 100 SMs · 4 · 32 · 1 GHz = 12.8 T instructions a second, over 4 TB/s.
+    // 100 SMs · 4 · 32 · 1 GHz = 12.8 T instructions per second, over 4 TB/s.
     assert!(near(own.device_instructions_per_byte, 3.2), "{own:?}");
     assert_eq!(balance(1.0, 0.0, &device(), Some(4e12)), None);
     assert_eq!(balance(1.0, 1.0, &DeviceFigures { clock_hz: None, ..device() }, Some(4e12)), None);

@@ -68,7 +68,7 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
     busy.is_finite().then_some(busy)
 }
 
-/// Sectors that came from host memory, over the bus's rate: megatransfers a second, a bit a lane each.
+/// Sectors that came from host memory, over the bus's rate: megatransfers per second, of one bit per lane each.
 fn host_link(launch: &Launch) -> Option<f64> {
     let sectors = launch.get("lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum")?;
     let bits_per_s = launch.get("device__attribute_gpu_pci_ext_gpu_link_rate")?

@@ -8,7 +8,7 @@ pub(super) struct Left {
     pub longest: (Term, f64),
     /// The launch's own cost, which stays whatever the kernel does.
     pub fixed: f64,
-    /// SMs without a block for want of work: blocks that get shorter leave them idle for less.
+    /// SMs without a block because there is no work: blocks that get shorter leave them idle for less.
     pub idle: f64,
     /// Latency that more warps do not cover, before the fault's own stalls go.
     pub waiting: f64,

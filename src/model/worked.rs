@@ -315,7 +315,7 @@ fn gains_end_where_counters_do() {
         model(&[(L1, 100.0)]).without(&Effect::on(Term::L1Data, 1.0)).unwrap().factor,
         500.0,
     );
-    // A launch as long as an empty one: what is left without it is not known to a twentieth.
+    // A launch as long as an empty one: what would remain without it is not known to a twentieth.
     let empty = hopper(&[(L1, 100.0), (DURATION, 1728.0)]);
     let fused = Effect { launch: true, ..Effect::default() };
     assert_near(empty.without(&fused).unwrap().factor, 20.0);

@@ -50,7 +50,7 @@ impl Total<i32> for i32 {
 /// Independent totals, one for every lane of a few wide vector registers.
 const LANES: usize = 32;
 
-/// Adds up from front to back: one chain of dependent additions a thread.
+/// Adds up from front to back: one chain of dependent additions per thread.
 ///
 /// # Errors
 /// [`crate::error::Error::Environment`] where the threads can't be started.

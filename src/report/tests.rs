@@ -121,7 +121,7 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
     assert!(markdown.contains("- ncu names it too: UncoalescedGlobalAccess, 41% of the time"));
     assert!(markdown.contains("- ncu has no rule that names this fault"));
     assert!(markdown.contains(reason));
-    // Nothing is said of ncu where the profile has no word of its rules.
+    // Nothing is said of ncu where the profile has none of its messages.
     assert!(!reports(100, true)[1].contains("ncu "), "{}", reports(100, true)[1]);
 }
 

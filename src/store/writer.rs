@@ -19,7 +19,7 @@ pub struct Target {
     lock: Lock,
 }
 
-/// A lock file that goes away with its holder.
+/// A lock file that is removed with its holder.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,

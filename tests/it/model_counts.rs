@@ -52,7 +52,7 @@ fn counters_and_counts_agree_within_a_tenth() {
         let nearest = measured(Term::Lsu).zip(accesses);
         let nearest = nearest.map(|(busy, least)| busy.clamp(least, least + reads));
         check("Lsu".to_owned(), measured(Term::Lsu), nearest);
-        // In warp instructions: four a cycle on the multiply-add pipe, two on the other (H200).
+        // In warp instructions: four per cycle on the multiply-add pipe, two on the other (H200).
         let both = |share: &dyn Fn(Term) -> Option<f64>| {
             Some((4.0 * share(Term::Fma)? + 2.0 * share(Term::Alu)?) / 6.0)
         };

@@ -19,7 +19,7 @@ const LEAST_COPIED: u64 = 1 << 26;
 /// Times a copy is run, the first three to warm up.
 const COPIES: usize = 13;
 
-/// Copies with 4 and with 16 bytes a thread, as many threads on an SM as the kernel has.
+/// Copies with 4 and with 16 bytes per thread, as many threads on an SM as the kernel has.
 ///
 /// # Errors
 /// [`Error::Environment`] without memory for it; what a run gives.

@@ -1,4 +1,4 @@
-//! Options that mean nothing for what the command line asks: they are told of, never passed over in
+//! Options that have no effect on what the command line asks: they are named, never passed over in
 //! silence.
 
 use super::printer::Printer;

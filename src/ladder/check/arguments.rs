@@ -43,7 +43,7 @@ impl Checker<'_> {
         ))
     }
 
-    /// What a texture unit can read: numbers of up to 32 bits, one, two or four an element.
+    /// What a texture unit can read: numbers of up to 32 bits, one, two or four per element.
     fn texture(&self, kernel: &str, texture: &Texture, argument: &Spanned<Argument>) -> Result<()> {
         let buffer = self.passed(kernel, &texture.buffer, argument)?;
         if buffer.dtype.size() > 4 {

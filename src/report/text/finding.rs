@@ -37,7 +37,7 @@ pub fn findings(page: &mut Page, launch: &LaunchReport) {
     }
 }
 
-/// The symptoms that have been told of, each with the rank of the finding under which it stands.
+/// The symptoms that were printed already, each with the rank of the finding under which it stands.
 type Told<'a> = BTreeMap<&'a str, usize>;
 
 fn one<'a>(

@@ -61,7 +61,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = removal.listing;
     let work = slice::work_without_conditions(&listing);
     let mut overhead = Marks::of(work.count(), |index| !work[index]);
-    // What hangs on the work is found only where there is enough without it.
+    // What depends on the work is looked for only where there is enough without it.
     if !heavy_loops(listing, &overhead).contains(&true) {
         return None;
     }
@@ -119,7 +119,7 @@ fn heavy_loops(listing: Listing, overhead: &Marks) -> Vec<bool> {
     sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect()
 }
 
-/// Keeps the overhead that does not hang on the work: a branch or an address that follows from loaded
+/// Keeps the overhead that does not depend on the work: a branch or an address that follows from loaded
 /// data stays, however often the loop is unrolled. Divisions have a rule of their own.
 fn keep_removable(listing: Listing, overhead: &mut Marks) {
     let sass = listing.sass;

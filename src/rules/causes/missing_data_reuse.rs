@@ -25,7 +25,7 @@ const READ: &str = "dram__bytes_read.sum";
 /// How often an average byte is asked for.
 const REUSE: f64 = 1.5;
 
-/// The share of a pipe's work that makes it the loads' own affair.
+/// The share of a unit's work from which the loads count as the cause of it.
 const OWN_SHARE: f64 = 0.5;
 
 /// Results that a loaded value serves from a register, at most: a tile of 8 by 8 results takes 64
@@ -274,7 +274,7 @@ impl SharedLoads {
 }
 
 /// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
-/// is the data's affair, and no tile can be planned for it.
+/// depends on the data, and no tile can be planned for it.
 fn by_data(launch: &ModeledLaunch) -> bool {
     let Some(listing) = launch.profile.listing() else { return false };
     let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);

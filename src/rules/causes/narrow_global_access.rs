@@ -15,7 +15,7 @@ use crate::text::{count, percent};
 /// Bytes that one instruction can move for a lane.
 const WIDEST: f64 = 16.0;
 
-/// Bytes a lane up to which an access counts as narrow.
+/// Bytes per lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
 
 /// Narrow accesses of all executed instructions, from which they count.
@@ -204,7 +204,7 @@ mod tests {
 
     const LSU: &str = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
 
-    /// Ten loads of `width` bytes a lane that touch so many sectors each; 30 shared loads.
+    /// Ten loads of `width` bytes per lane that touch so many sectors each; 30 shared loads.
     fn loads(opcode: &str, sectors: f64) -> Launch {
         let load = format!("{opcode} R0, desc[UR6][R4.64]");
         let code = [(load.as_str(), 10.0), ("LDS R6, [R7]", 30.0), ("FADD R8, R0, R6", 60.0)];

@@ -153,7 +153,7 @@ mod tests {
     const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
     const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
-    /// A product loop of halves with so many other instructions a turn.
+    /// A product loop of halves with so many other instructions per iteration.
     fn product(others: f64) -> Launch {
         let code = [
             ("LDS.U16 R0, [R20]", 100.0),

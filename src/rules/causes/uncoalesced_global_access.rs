@@ -251,7 +251,7 @@ fn l1_share(launch: &ModeledLaunch, ideal_sectors: f64) -> Option<(f64, f64, f64
     (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
 }
 
-/// Look-ups that a row's requests need at least: one a request, one for four dense sectors.
+/// Look-ups that a row's requests need at least: one per request, and one per four dense sectors.
 fn needed_tags(row: &SourceRow) -> f64 {
     let counters = &row.counters;
     let dense = counters.l2_sectors_global_ideal / SECTORS_PER_LINE;

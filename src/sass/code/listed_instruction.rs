@@ -39,7 +39,7 @@ pub struct ListedInstruction {
     pub term: Option<Term>,
     /// How many turns it takes of that unit.
     pub turns: u8,
-    /// Bytes a lane, for memory accesses; 0 elsewhere.
+    /// Bytes per lane, for memory accesses; 0 elsewhere.
     pub width: u8,
     /// The library routine that it is the mark of.
     pub routine: Option<Routine>,

@@ -28,7 +28,7 @@ const OUTSIDE: u8 = 0;
 /// [`Use::back`] of a definition in the block that is as far away as this or farther.
 const FAR: u8 = u8::MAX;
 
-/// A launch's SASS taken apart, some 67 bytes an instruction in all. Owns nothing of the launch; see
+/// A launch's SASS taken apart, some 67 bytes per instruction in all. Owns nothing of the launch; see
 /// [`Listing`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {

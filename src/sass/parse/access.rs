@@ -17,7 +17,7 @@ pub enum Space {
 
 /// Bytes that each lane moves; `None` where the opcode does not say.
 ///
-/// A load without a width moves 4 bytes. `LDSM` moves 4 bytes a lane and matrix.
+/// A load without a width moves 4 bytes. `LDSM` moves 4 bytes per lane and matrix.
 #[must_use]
 pub fn width_bytes(instruction: &Instruction) -> Option<u8> {
     let base = instruction.base();

@@ -202,7 +202,7 @@ fn conversion(instruction: &Instruction) -> (u16, u16) {
 /// Registers of a matrix instruction: sums in the destination and the third source, then A and B.
 fn tensor(instruction: &Instruction) -> Widths {
     let shape = instruction.modifiers().find(|each| each.starts_with(|c: char| c.is_ascii_digit()));
-    // Warp-group shapes are `64x128x16`: 64 rows over 128 lanes, so N/2 sums of 32 bits a lane.
+    // Warp-group shapes are `64x128x16`: 64 rows over 128 lanes, so N/2 sums of 32 bits per lane.
     let columns = shape.and_then(|shape| shape.split('x').nth(1)?.parse::<u16>().ok());
     let half = if instruction.has("F16") && !instruction.has("F32") { 2 } else { 1 };
     let sums = columns.map_or(4 / half, |columns| (columns / 2 / half).max(1));

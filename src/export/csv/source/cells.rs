@@ -77,7 +77,7 @@ impl<'a> Cells<'a> {
 }
 
 /// So many cells from the right of a row, in the row's order, and what stands before them; `None` where
-/// there are fewer. A page has tens of cells a row, so this is where reading it takes its time: cells
+/// there are fewer. A page has tens of cells per row, so this is where reading it takes its time: cells
 /// are short, and looking at each byte finds their ends sooner than a search for the separator does.
 fn from_the_right(row: &str, count: usize) -> Option<(&str, Vec<&str>)> {
     let (bytes, between) = (row.as_bytes(), BETWEEN.as_bytes());

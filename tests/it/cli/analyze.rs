@@ -278,7 +278,9 @@ fn doctor_says_what_is_missing_and_how_to_mend_it() {
     let ran = bench.run(&["doctor", "--ncu", "/nowhere/ncu"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert_eq!(ran.err, "");
-    for part in ["device", "nvrtc", "/nowhere/ncu, which is no program", "-> install Nsight"] {
+    for part in
+        ["device", "nvrtc", "/nowhere/ncu, which is not an executable program", "-> install Nsight"]
+    {
         assert!(ran.out.contains(part), "no `{part}`: {}", ran.out);
     }
     assert_eq!(ran.out.matches("install Nsight Compute").count(), 1, "{}", ran.out);

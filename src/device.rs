@@ -3,7 +3,6 @@
 //! The figures stand in `devices/*.toml`, which travel inside the binary, and in the user's
 //! configuration. What no file says is unknown, and whoever asks for it must do without.
 
-pub mod ceiling;
 mod file;
 mod library;
 mod quantity;
@@ -13,7 +12,6 @@ mod written;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::frame::Launch;
 use library::Library;
 
 pub use library::user_folder;
@@ -30,9 +28,16 @@ pub(crate) struct Fact {
 }
 
 /// What is known of one device.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DeviceFacts {
     values: [Option<Fact>; Quantity::COUNT],
+}
+
+impl Default for DeviceFacts {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self { values: [const { None }; Quantity::COUNT] }
+    }
 }
 
 impl DeviceFacts {
@@ -60,12 +65,6 @@ impl DeviceFacts {
     #[must_use]
     pub fn shipped(name: Option<&str>, compute_capability: Option<(u32, u32)>) -> Self {
         SHIPPED.facts(name, compute_capability).unwrap_or_default()
-    }
-
-    /// What is known of the device that a launch ran on.
-    #[must_use]
-    pub fn of_launch(launch: &Launch) -> Arc<Self> {
-        Self::of(launch.row.device.as_deref(), launch.row.compute_capability)
     }
 
     /// A value in its quantity's unit; `None` where it is not known.

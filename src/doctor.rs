@@ -108,6 +108,7 @@ pub fn examine(
     let mut checks = vec![driver(probe), devices(probe), nvrtc(probe), profiler(ncu)];
     checks.push(machine::counters(machine::Facts::read()));
     checks.push(machine::dcgm(&machine::process_names()));
+    checks.push(device_files(crate::device::check()));
     checks.extend(folders.iter().map(|(name, folder)| machine::writable(name, folder)));
     checks
 }
@@ -200,6 +201,25 @@ fn profiler(explicit: Option<&Path>) -> CheckResult {
             let found = found.trim_end_matches([';', ' ']);
             CheckResult::not_ok("ncu", Status::Missing, found, ncu::locate::REMEDY)
         }
+    }
+}
+
+/// What the user's files of devices' rates are like.
+fn device_files(read: crate::error::Result<()>) -> CheckResult {
+    let Some(folder) = crate::device::user_folder().filter(|folder| folder.exists()) else {
+        return CheckResult::ok("devices", "the files that ship with adoprof");
+    };
+    match read {
+        Ok(()) => CheckResult::ok(
+            "devices",
+            format!("your files in {}, then the shipped ones", folder.display()),
+        ),
+        Err(error) => CheckResult::not_ok(
+            "devices",
+            Status::Missing,
+            error.to_string(),
+            "correct that line, or delete the file: `adoprof doctor --measure` writes a new one",
+        ),
     }
 }
 

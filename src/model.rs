@@ -18,12 +18,13 @@
 //! formulas, a worked example and the known misses.
 
 mod atomics;
+pub mod ceiling;
 pub mod counts;
 mod effect;
 mod left;
 mod merged;
 
-use crate::device::{DeviceFacts, Quantity, ceiling};
+use crate::device::{DeviceFacts, Quantity};
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
@@ -71,7 +72,7 @@ impl Model {
     /// The model of a launch. Terms whose counters were not collected are unknown.
     #[must_use]
     pub fn new(launch: &Launch) -> Self {
-        let facts = DeviceFacts::of_launch(launch);
+        let facts = launch.device_facts();
         let dram_share = dram_share(launch, &facts);
         let idle = idle_share(launch);
         let busy = Term::ALL.map(|term| {

@@ -7,7 +7,6 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::device::DeviceFacts;
 use crate::diagnose;
 use crate::document::Document;
 use crate::error::Result;
@@ -125,7 +124,7 @@ impl Profile {
 /// What the diagnosis had to do without on the launches' devices, once per device.
 fn device_remarks<'a>(launches: impl Iterator<Item = &'a Launch>) -> Vec<String> {
     let mut remarks: Vec<String> = launches
-        .filter_map(|launch| DeviceFacts::of_launch(launch).remark(launch.row.device.as_deref()))
+        .filter_map(|launch| launch.device_facts().remark(launch.row.device.as_deref()))
         .collect();
     remarks.sort();
     remarks.dedup();

@@ -22,5 +22,5 @@ pub use flow::producer::Blame;
 pub use parse::access::{Space, width_bytes};
 pub use parse::instruction::{Instruction, Operand, OperandKind};
 pub use parse::library::Routine;
-pub use parse::opcode::{Class, Family};
+pub use parse::opcode::{Class, Family, Turns};
 pub use parse::register::Slot;

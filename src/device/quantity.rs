@@ -49,6 +49,10 @@ pub enum Quantity {
     TensorDoubleRate,
     /// 8-bit multiply-adds per cycle and SM of the plain four-way product.
     ByteProductRate,
+    /// Turns of the FMA pipe that an instruction of 16-bit arithmetic takes.
+    HalfTurns,
+    /// Turns of the FMA pipe that a 64-bit or upper integer product takes.
+    WideProductTurns,
     /// Nanoseconds under the profiler of a launch that does nothing.
     EmptyKernel,
     /// The same of one block that does nothing.
@@ -119,6 +123,8 @@ pub const ALL: [Definition; Quantity::COUNT] = [
     define(Q::TensorByteRate, "tensor_byte_rate", "fma/cycle", "8-bit tensor rate"),
     define(Q::TensorDoubleRate, "tensor_double_rate", "fma/cycle", "FP64 tensor rate"),
     define(Q::ByteProductRate, "byte_product_rate", "fma/cycle", "8-bit product rate"),
+    define(Q::HalfTurns, "half_turns", "turn", "16-bit arithmetic on the FMA pipe"),
+    define(Q::WideProductTurns, "wide_product_turns", "turn", "wide products on the FMA pipe"),
     define(Q::EmptyKernel, "empty_kernel", "ns", "empty kernel, profiled"),
     define(Q::EmptyBlockProfiled, "empty_block_profiled", "ns", "empty block, profiled"),
     define(Q::EmptyBlockEvents, "empty_block_events", "ns", "empty launch between events"),
@@ -136,7 +142,7 @@ pub const ALL: [Definition; Quantity::COUNT] = [
 
 impl Quantity {
     /// How many there are.
-    pub const COUNT: usize = 31;
+    pub const COUNT: usize = 33;
 
     /// Key, unit and name.
     #[must_use]

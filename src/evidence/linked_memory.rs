@@ -1,11 +1,11 @@
 //! What the two rules on memory behind a link share: host memory, and another device's.
 
-use crate::device::ceiling;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
+use crate::model::ceiling;
 use crate::term::Term;
 use crate::text::{byte_rate, bytes, percent};
 

@@ -1,17 +1,18 @@
 //! One launch, as rules and the model read it.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::columns::{LAUNCH, METRIC, VALUE};
 use super::{Frames, by_catalogue, read};
+use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
 use crate::export::csv::source::is_toolkit;
 use crate::export::{LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
 use crate::finding::Location;
 use crate::metric;
 use crate::metric::stall::StallReason;
-use crate::sass::{Facts, Listing, Mix, Sass};
+use crate::sass::{Facts, Listing, Mix, Sass, Turns};
 
 /// One kernel launch with everything known of it.
 ///
@@ -122,12 +123,25 @@ impl Launch {
         self.get(&reason.ratio_metric())
     }
 
+    /// What is known of the device that it ran on.
+    #[must_use]
+    pub fn device_facts(&self) -> Arc<DeviceFacts> {
+        DeviceFacts::of(self.row.device.as_deref(), self.row.compute_capability)
+    }
+
+    /// How long instructions that are not of the usual length keep their unit on this device.
+    fn turns(&self) -> Turns {
+        let facts = self.device_facts();
+        let of = |quantity| facts.get(quantity).map_or(1, |turns| turns as u8);
+        Turns { half: of(Quantity::HalfTurns), wide: of(Quantity::WideProductTurns) }
+    }
+
     /// The machine code beside its counts; `None` where the export has no instructions or not their
     /// text. The code is taken apart once, for launches of an export when they are read: change the
     /// instructions before the first call, or on a copy.
     #[must_use]
     pub fn listing(&self) -> Option<Listing<'_>> {
-        let sass = self.sass.sass.get_or_init(|| Sass::new(&self.instructions));
+        let sass = self.sass.sass.get_or_init(|| Sass::new(&self.instructions, self.turns()));
         Listing::new(&self.instructions, sass, &self.sass.facts)
     }
 

@@ -7,8 +7,9 @@
 //! (`matmul` m2 on an H200: 4350). Work of the math pipes is counted from the
 //! executed instructions, so it needs the source page with its SASS.
 
-use crate::device::{DeviceFacts, Quantity, ceiling};
+use crate::device::Quantity;
 use crate::frame::Launch;
+use crate::model::ceiling;
 use crate::term::Term;
 
 /// Lanes of a warp: so many of them are one warp instruction.
@@ -62,7 +63,7 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
         | Term::PeerLink
         | Term::BlockScheduler => return None,
     };
-    let rate = DeviceFacts::of_launch(launch).get(quantity)? / units;
+    let rate = launch.device_facts().get(quantity)? / units;
     let cycles = launch.get("sm__cycles_elapsed.avg")?;
     let busy = work / (rate * cycles * launch.get("launch__sm_count")?);
     busy.is_finite().then_some(busy)
@@ -94,7 +95,7 @@ const PEER_LINK: [&str; 2] = [
 
 /// Blocks over the rate at which they start.
 fn block_scheduler(launch: &Launch) -> Option<f64> {
-    let each = DeviceFacts::of_launch(launch).get(Quantity::BlockStart)?;
+    let each = launch.device_facts().get(Quantity::BlockStart)?;
     let busy = launch.get("launch__grid_size")? * each / launch.get("gpc__cycles_elapsed.max")?;
     busy.is_finite().then_some(busy)
 }

@@ -3,6 +3,7 @@
 mod bench_figures;
 mod cli;
 mod constructed;
+mod devices;
 mod kernels_compile;
 mod model_counts;
 mod ncu_collect;

@@ -1,6 +1,6 @@
 //! The kernel is too short for its launch.
 
-use crate::device::{DeviceFacts, Quantity};
+use crate::device::Quantity;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
@@ -40,7 +40,7 @@ CUDA graph.",
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
-    let empty_ns = DeviceFacts::of_launch(launch.profile).get(Quantity::EmptyKernel)?;
+    let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
     if !(ns > 0.0 && 100.0 * share >= LEAST) {
         return None;

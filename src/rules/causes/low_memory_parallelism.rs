@@ -1,6 +1,6 @@
 //! Too few bytes in flight to cover the latency.
 
-use crate::device::{DeviceFacts, Quantity};
+use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{
     LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
@@ -222,7 +222,7 @@ fn in_flight(launch: &ModeledLaunch) -> Option<(String, String)> {
     if !nearest || 100.0 * launch.model.idle() >= NOISE {
         return None;
     }
-    let facts = DeviceFacts::of_launch(launch.profile);
+    let facts = launch.profile.device_facts();
     let cycles = facts.get(Quantity::DramLatency)?;
     let hz = launch.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
     let warps =

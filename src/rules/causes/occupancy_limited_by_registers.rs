@@ -1,6 +1,6 @@
 //! Registers hold resident warps down, and latency shows for it.
 
-use crate::device::{DeviceFacts, Quantity};
+use crate::device::Quantity;
 use crate::evidence::ModeledLaunch;
 use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::evidence::threshold::NOISE;
@@ -55,7 +55,7 @@ limit.",
 /// does not tell.
 fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     let listing = launch.profile.listing()?;
-    let facts = DeviceFacts::of_launch(launch.profile);
+    let facts = launch.profile.device_facts();
     let registers = facts.get(Quantity::Registers)?;
     let granule = facts.get(Quantity::RegisterGranule)?;
     // Warps are spread over the schedulers, which have equal parts of the registers.

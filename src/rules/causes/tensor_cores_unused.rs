@@ -68,7 +68,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let on_tensor = removal.mix.family(Family::Tensor);
     let products = products(&listing);
     let element = products.iter().find_map(|index| element(listing.sass, index))?;
-    let factor = rate(&DeviceFacts::of_launch(launch.profile), element)?;
+    let factor = rate(&launch.profile.device_facts(), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
     if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(launch) {

@@ -5,7 +5,7 @@ use crate::sass::parse::access::width_bytes;
 use crate::sass::parse::instruction::{Instruction, OperandKind};
 use crate::sass::parse::library;
 use crate::sass::parse::library::Routine;
-use crate::sass::parse::opcode::{Family, term, turns};
+use crate::sass::parse::opcode::{Family, Turns, term};
 use crate::sass::parse::register::Slot;
 use crate::term::Term;
 
@@ -79,6 +79,7 @@ impl ListedInstruction {
         instruction: &Instruction,
         (row, line): (usize, u32),
         (defs, uses): (usize, usize),
+        turns: Turns,
     ) -> Self {
         let family = Family::of(instruction);
         Self {
@@ -89,7 +90,7 @@ impl ListedInstruction {
             uses: place(uses),
             family,
             term: term(instruction, family),
-            turns: turns(instruction, family),
+            turns: turns.of(instruction, family),
             width: width_bytes(instruction).unwrap_or(0),
             routine: library::mark(instruction),
             operation: operation(instruction),

@@ -7,6 +7,7 @@ use super::counts::Counts;
 use super::listed_instruction::{ListedInstruction, NOWHERE, place};
 use crate::export::SourceRow;
 use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::opcode::Turns;
 use crate::sass::parse::operands::{Role, collect};
 use crate::sass::parse::register::Slot;
 
@@ -66,9 +67,10 @@ impl Written {
 }
 
 impl Sass {
-    /// Takes the instructions apart. Rows without text are left out.
+    /// Takes the instructions apart. Rows without text are left out. `turns` are those of the device that
+    /// ran them.
     #[must_use]
-    pub fn new(rows: &[SourceRow]) -> Self {
+    pub fn new(rows: &[SourceRow], turns: Turns) -> Self {
         let (lines, line_of_row) = lines(rows);
         let mut order: Vec<usize> =
             (0..rows.len()).filter(|&row| !rows[row].text.is_empty()).collect();
@@ -82,7 +84,8 @@ impl Sass {
         for row in order {
             let Some(instruction) = Instruction::parse(&rows[row].text) else { continue };
             let starts = (sass.defs.len(), sass.uses.len());
-            let entry = ListedInstruction::new(&instruction, (row, line_of_row[row]), starts);
+            let entry =
+                ListedInstruction::new(&instruction, (row, line_of_row[row]), starts, turns);
             if entry.goes() {
                 targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
             }

@@ -289,23 +289,29 @@ pub fn term(instruction: &Instruction, family: Family) -> Option<Term> {
     })
 }
 
-/// How many turns an instruction takes of its unit. A sum over the opcodes with these numbers gives
-/// the FMA, ALU and XU pipes' own counters on all 465 single launches of the fault bench that were recorded
-/// on an H200, to a thousandth of the time: 64-bit and upper products and 16-bit arithmetic have half of the
-/// FMA pipe.
-#[must_use]
-pub fn turns(instruction: &Instruction, family: Family) -> u8 {
-    let half_pipe = match family {
-        F::HalfPacked | F::HalfScalar => {
-            matches!(
-                instruction.base(),
-                "HFMA2" | "HADD2" | "HMUL2" | "HFMA2_32I" | "HADD2_32I" | "HMUL2_32I"
-            )
+/// Turns of the FMA pipe that instructions take which have only a part of it, on some device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turns {
+    /// 16-bit arithmetic.
+    pub half: u8,
+    /// 64-bit and upper integer products.
+    pub wide: u8,
+}
+
+impl Turns {
+    /// How many turns an instruction takes of its unit: one, but for those of the FMA pipe.
+    #[must_use]
+    pub fn of(self, instruction: &Instruction, family: Family) -> u8 {
+        let is_half = matches!(
+            instruction.base(),
+            "HFMA2" | "HADD2" | "HMUL2" | "HFMA2_32I" | "HADD2_32I" | "HMUL2_32I"
+        );
+        match family {
+            F::HalfPacked | F::HalfScalar if is_half => self.half,
+            F::IntegerMultiply if instruction.has("WIDE") || instruction.has("HI") => self.wide,
+            _ => 1,
         }
-        F::IntegerMultiply => instruction.has("WIDE") || instruction.has("HI"),
-        _ => false,
-    };
-    if half_pipe { 2 } else { 1 }
+    }
 }
 
 #[cfg(test)]
@@ -371,6 +377,23 @@ mod tests {
         ] {
             let parsed = Instruction::parse(text).unwrap();
             assert_eq!(term(&parsed, Family::of(&parsed)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn turns_are_the_devices() {
+        let turns = Turns { half: 3, wide: 5 };
+        for (text, expected) in [
+            ("HADD2 R8, R8, R5", 3),
+            ("HFMA2 R8, R8.H0_H0, UR5.H0_H0, R9.H0_H0", 3),
+            ("F2FP.F16.F32.PACK_AB R13, RZ, R13", 1),
+            ("IMAD.WIDE R2, R5, 0x4, R2", 5),
+            ("IMAD.HI.U32 R5, R5, R7, R4", 5),
+            ("IMAD R5, R5, R7, R4", 1),
+            ("FFMA R0, R1, R2, R3", 1),
+        ] {
+            let parsed = Instruction::parse(text).unwrap();
+            assert_eq!(turns.of(&parsed, Family::of(&parsed)), expected, "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a device's memory can really achieve, as opposed to its data sheet.
 
-use super::{DeviceFacts, Quantity};
+use crate::device::{DeviceFacts, Quantity};
 use crate::frame::Launch;
 
 /// The share of the DRAM peak that a kernel with this mix can reach, 0 to 1; `None` where nothing is
@@ -26,7 +26,7 @@ pub fn dram_share(facts: &DeviceFacts, peak_bytes_per_s: Option<f64>, written: f
 /// measured devices' share of the launch's DRAM peak. `None` where neither is known.
 #[must_use]
 pub fn read_bytes_per_s(launch: &Launch) -> Option<f64> {
-    let facts = DeviceFacts::of_launch(launch);
+    let facts = launch.device_facts();
     facts
         .get(Quantity::DramReadRate)
         .or_else(|| Some(dram_peak_bytes_per_s(launch)? * facts.get(Quantity::DramReadShare)?))

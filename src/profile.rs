@@ -121,9 +121,11 @@ impl Profile {
     }
 }
 
-/// What the diagnosis had to do without on the launches' devices, once per device.
+/// What the diagnosis had to do without on the launches' devices, once per device. A profile that names no
+/// device (a details page alone) has no counters either that a ceiling could be held against.
 fn device_remarks<'a>(launches: impl Iterator<Item = &'a Launch>) -> Vec<String> {
     let mut remarks: Vec<String> = launches
+        .filter(|launch| launch.row.device.is_some())
         .filter_map(|launch| launch.device_facts().remark(launch.row.device.as_deref()))
         .collect();
     remarks.sort();

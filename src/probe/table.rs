@@ -49,13 +49,16 @@ mod tests {
     #[test]
     fn each_value_stands_beside_the_shipped_one() {
         let of = |quantity, value| Measured { quantity, value, how: String::new() };
-        let measured = [of(Quantity::DramReadRate, 4.641e12), of(Quantity::L1Latency, 38.25)];
+        // 4.641 over 4.55 and 40.1 over 32.08.
+        let measured = [of(Quantity::DramReadRate, 4.641e12), of(Quantity::L1Latency, 40.1)];
         let shipped = DeviceFacts::shipped(Some("NVIDIA H200"), None);
         assert_eq!(
             comparison(&measured, &shipped),
             "measured on this device       now  shipped  differs by  unit\n\
              DRAM read rate           4.641e12  4.55e12       +2.0%  byte/s\n\
-             L1 latency                  38.25  unknown              cycle\n"
+             L1 latency                   40.1    32.08      +25.0%  cycle\n"
         );
+        let unknown = comparison(&measured[1..], &DeviceFacts::default());
+        assert!(unknown.contains("40.1  unknown              cycle"), "{unknown}");
     }
 }

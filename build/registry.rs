@@ -1,16 +1,48 @@
-//! The rules' registry, from the lines that declare their modules.
+//! The rules' registry, from the lines that declare their modules, and the revision of each rule.
+//!
+//! A rule's revision is a hash of all the code that its estimate comes from: its own file, and what all
+//! rules share, which is [`SHARED`]. Only the part that decides is hashed ([`arithmetic`]), so that a hint
+//! that was measured outlives an edit of prose and never one of the arithmetic.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+
+use fnv::FnvHasher;
+
+#[path = "arithmetic.rs"]
+mod arithmetic;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The folders of rules under `src/rules`, in the registry's order.
 const KINDS: [&str; 3] = ["causes", "symptoms", "limits"];
 
+/// Files and folders that the estimates of all rules come from.
+const SHARED: [&str; 14] = [
+    "devices",
+    "src/device.rs",
+    "src/device",
+    "src/diagnose.rs",
+    "src/diagnose",
+    "src/evidence",
+    "src/frame/launch.rs",
+    "src/metric.rs",
+    "src/metric",
+    "src/model.rs",
+    "src/model",
+    "src/sass",
+    "src/term.rs",
+    "src/finding.rs",
+];
+
 /// Writes the registry and the names of all rules where `src/` includes them.
-pub fn write() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=src/rules");
+pub fn write() -> Result<()> {
+    for path in ["src/rules"].iter().chain(&SHARED) {
+        println!("cargo::rerun-if-changed={path}");
+    }
     let rules = rules(Path::new("src/rules"))?;
     let out = std::env::var("OUT_DIR")?;
     fs::write(Path::new(&out).join("registry.rs"), registry(&rules)?)?;
@@ -25,7 +57,7 @@ struct Declared {
 }
 
 /// Every `pub mod name;` of the folders' own files, in their order.
-fn rules(folder: &Path) -> Result<Vec<Declared>, Box<dyn Error>> {
+fn rules(folder: &Path) -> Result<Vec<Declared>> {
     let mut rules = Vec::new();
     for kind in KINDS {
         let text = fs::read_to_string(folder.join(kind).with_extension("rs"))?;
@@ -36,19 +68,66 @@ fn rules(folder: &Path) -> Result<Vec<Declared>, Box<dyn Error>> {
     Ok(rules)
 }
 
-/// `RULES`, for `src/rules.rs`.
-fn registry(rules: &[Declared]) -> Result<String, std::fmt::Error> {
-    let mut text =
-        "/// All rules: causes, symptoms, roofs.\npub const RULES: &[&Rule] = &[\n".to_owned();
+/// `RULES` and `REVISIONS`, for `src/rules.rs`.
+fn registry(rules: &[Declared]) -> Result<String> {
+    let shared = code_of(SHARED.iter().map(PathBuf::from))?;
+    let mut slice = String::new();
+    let mut revisions = String::new();
     for Declared { kind, module } in rules {
-        writeln!(text, "    &{kind}::{module}::RULE,")?;
+        writeln!(slice, "    &{kind}::{module}::RULE,")?;
+        let file = Path::new("src/rules").join(kind).join(module);
+        let own = [file.with_extension("rs"), file];
+        let own = code_of(own.into_iter().filter(|path| path.exists()))?;
+        let hash = hash(&[&shared, &own]);
+        let part = |shift: u32| format!("{:04x}", hash >> shift & 0xffff);
+        writeln!(revisions, "    0x{}_{}_{}_{},", part(48), part(32), part(16), part(0))?;
     }
-    text.push_str("];\n");
-    Ok(text)
+    Ok(format!(
+        "/// All rules: causes, symptoms, roofs.\n\
+         pub const RULES: &[&Rule] = &[\n{slice}];\n\
+         /// The revision of each rule, in their order.\n\
+         const REVISIONS: &[u64] = &[\n{revisions}];\n"
+    ))
 }
 
 /// The names of all rules as a slice, for what stands below the rules and must know their names.
 fn names(rules: &[Declared]) -> String {
     let names: Vec<String> = rules.iter().map(|rule| rule.module.replace('_', "-")).collect();
     format!("&{names:?}")
+}
+
+/// What decides in these files and folders, whatever the files are called.
+fn code_of(paths: impl Iterator<Item = PathBuf>) -> Result<String> {
+    let mut files = Vec::new();
+    for path in paths {
+        add(&path, &mut files).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    files.sort_unstable();
+    Ok(files.concat())
+}
+
+/// Adds what decides in a file, or in all files of a folder.
+fn add(path: &Path, files: &mut Vec<String>) -> Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            add(&entry?.path(), files)?;
+        }
+        return Ok(());
+    }
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => files.push(arithmetic::of_rust(&fs::read_to_string(path)?)?),
+        Some("toml") => files.push(arithmetic::of_toml(&fs::read_to_string(path)?)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A hash that stays the same over releases of the compiler.
+fn hash(parts: &[&str]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    for part in parts {
+        hasher.write(part.as_bytes());
+        hasher.write_u8(0);
+    }
+    hasher.finish()
 }

@@ -16,9 +16,6 @@ pub use table::{Meaning, meaning};
 /// A smaller promise of ncu's is within what its own figures scatter, and not worth an answer,
 /// percent.
 pub const LEAST_PROMISE: f64 = 5.0;
-/// A finding with a smaller factor denies what ncu promises: the same line below which a gain is no
-/// reason to take a step of a ladder.
-pub const LEAST_GAIN: f64 = 1.05;
 
 /// True where ncu advises something: what only informs or could not run is no statement.
 #[must_use]

@@ -19,7 +19,7 @@ mod transitions;
 use serde::{Deserialize, Serialize};
 
 use crate::document::SCHEMA;
-use crate::finding::Estimate;
+use crate::finding::{Estimate, LEAST_GAIN};
 use crate::profile::RecordedLadder;
 
 pub use figures::{Figures, SetFigures, Tally, Three};
@@ -32,8 +32,6 @@ pub use transitions::{Chance, Lost, Transition, Transitions};
 pub const MOST: f64 = 20.0;
 /// How far an estimate that is missing counts as off.
 pub const MISSING: f64 = 3.0;
-/// A finding that promises less changes nothing.
-pub const LEAST_GAIN: f64 = 1.05;
 /// A fault is among the first findings up to this rank.
 pub const FIRST_FEW: usize = 3;
 /// A rule that promises more of a kernel from which its fault was taken away is wrong there.

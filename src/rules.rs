@@ -140,6 +140,14 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.name == name).copied()
 }
 
+/// The revision of a rule: it changes when its code does, or code that all rules share, and with it an
+/// estimate may. Of a rule that is not in the registry it is 0.
+#[must_use]
+pub fn revision(rule: &Rule) -> u64 {
+    let place = RULES.iter().position(|known| known.name == rule.name);
+    place.and_then(|place| REVISIONS.get(place)).copied().unwrap_or_default()
+}
+
 /// True for the name of a roof, which is no fault: nothing can take it away.
 #[must_use]
 pub fn is_roof(name: &str) -> bool {
@@ -165,6 +173,13 @@ mod tests {
             assert!(rule.name.chars().all(is_name), "{}", rule.name);
             assert_eq!(find(rule.name).map(|found| found.name), Some(rule.name));
         }
+    }
+
+    #[test]
+    fn names_are_those_of_the_modules() {
+        let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+        assert_eq!(names, crate::ladder::rule_names::RULE_NAMES);
+        assert_eq!(REVISIONS.len(), RULES.len());
     }
 
     #[test]

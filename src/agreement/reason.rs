@@ -1,8 +1,7 @@
 //! Why a promise of ncu's would not hold, in one sentence, from the model.
 
-use super::LEAST_GAIN;
 use super::table::Meaning;
-use crate::finding::{Finding, Skipped};
+use crate::finding::{Finding, LEAST_GAIN, Skipped};
 use crate::model::{Effect, Model};
 use crate::rules::said_by_ncu::Acts;
 use crate::term::Term;

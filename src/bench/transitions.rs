@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FIRST_FEW, LEAST_GAIN, Tally};
+use super::{FIRST_FEW, Tally};
+use crate::finding::LEAST_GAIN;
 use crate::ladder::Step;
 use crate::profile::RecordedLadder;
 use crate::timing::StepInfo;

@@ -7,15 +7,13 @@
 //! first.
 
 use crate::diagnose::{Diagnosis, diagnose};
+use crate::finding::LEAST_GAIN;
 use crate::frame::Launch;
 use crate::model::{Effect, Model};
 use crate::rules::{self, Kind, Rule};
 use crate::term::Term;
 
 use crate::ncu::level::{self, Group};
-
-/// A gain below this is within what the estimates are off by: no second run for it.
-pub const LEAST_GAIN: f64 = 1.05;
 
 /// What a second run should collect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -108,7 +108,7 @@ pub fn retries(launch: &ModeledLaunch) -> f64 {
 /// Listings for the tests of both rules.
 pub(crate) mod testing {
     use super::*;
-    use crate::rules::testing::samples;
+    use crate::evidence::testing::samples;
 
     /// Two instructions on two lines, with so many samples each.
     pub fn listing(text: &str, at: f64, elsewhere: f64) -> Vec<SourceRow> {

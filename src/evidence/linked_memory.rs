@@ -100,22 +100,3 @@ fn dram_share(launch: &ModeledLaunch, moved: f64) -> f64 {
     let rate = ceiling::read_bytes_per_s(launch.profile);
     rate.map_or(0.0, |rate| (moved / rate / (ns * 1e-9)).min(1.0))
 }
-
-/// A launch for tests: 5 of 100 sectors come from there, in 1 ms.
-#[cfg(test)]
-pub fn assert_remote_rule(rule: &crate::rules::Rule, sectors: &str) {
-    let launch = crate::rules::testing::launch(&[
-        (sectors, 5.0e6),
-        (ASKED, 1.0e8),
-        ("gpu__time_duration.sum", 1e6),
-        ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
-    ]);
-    let draft = crate::rules::testing::assert_sides(
-        rule,
-        &launch,
-        &[&[(sectors, 4.9e6)], &[(sectors, 0.0)]],
-    );
-    // 160 MB in 1 ms.
-    assert!(draft.message.contains("160 GB/s"), "{}", draft.message);
-    assert!(!draft.hint.contains('{'), "{}", draft.hint);
-}

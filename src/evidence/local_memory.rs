@@ -30,8 +30,8 @@ pub fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::testing::launch;
     use crate::model::Model;
-    use crate::rules::testing::launch;
 
     #[test]
     fn stores_and_missing_loads_reach_l2() {

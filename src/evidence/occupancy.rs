@@ -2,7 +2,7 @@
 
 use crate::evidence::threshold::{ISSUE, ISSUE_LOW};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, LEAST_GAIN};
 use crate::model::Effect;
 use crate::term::Term;
 use crate::text::{count, count_of};
@@ -33,12 +33,9 @@ pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
 pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
 
 /// What more warps must be worth, as a speed-up.
-pub const WORTH: f64 = 1.05;
-
-/// [`WORTH`] as `explain` prints it.
 pub const WORTH_LIMIT: Threshold = Threshold {
     what: "speed-up that the time model expects from more warps, at least",
-    value: WORTH,
+    value: LEAST_GAIN,
     unit: "",
     source: "counters collected in different passes differ by about 5%. Where a unit is busy all \
              the time, more warps gain nothing; where it is busy most of the time, little",
@@ -48,7 +45,7 @@ pub const WORTH_LIMIT: Threshold = Threshold {
 /// in few cycles.
 pub fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
     match launch.model.without(effect) {
-        Some(estimate) => estimate.factor >= WORTH,
+        Some(estimate) => estimate.factor >= LEAST_GAIN,
         None => launch.need(ISSUE) < ISSUE_LOW,
     }
 }
@@ -131,27 +128,4 @@ pub fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft> {
             .replace("{then}", &count(possible.min(mine * 100.0 / occupancy).floor())),
         effect,
     })
-}
-
-/// Tests one rule: `limit` is the smallest at 2 blocks of 25% each, the others allow 4.
-#[cfg(test)]
-pub fn assert_occupancy_rule(rule: &crate::rules::Rule, limit: &str, own: &[&str]) {
-    let mut launch = crate::rules::testing::launch(&[
-        (THEORETICAL, 50.0),
-        (BY_REGISTERS, 4.0),
-        (BY_SHARED, 4.0),
-        (BY_BLOCKS, 4.0),
-        (BY_WARPS, 4.0),
-        (ISSUE, 30.0),
-    ]);
-    launch.set(limit, Some(2.0));
-    let lsu = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
-    let not_smallest: Vec<(&str, f64)> = own.iter().map(|name| (*name, 5.0)).collect();
-    let draft = crate::rules::testing::assert_sides(
-        rule,
-        &launch,
-        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
-    );
-    assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
-    assert!(!draft.hint.contains('{'), "{}", draft.hint);
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::evidence::ModeledLaunch;
-use crate::evidence::opcodes::{Removal, locations};
+use crate::evidence::removal::{Removal, locations};
 use crate::finding::Location;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
@@ -194,8 +194,8 @@ fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusiv
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::testing::sass;
     use crate::model::Model;
-    use crate::rules::testing::sass;
 
     /// Instructions that go of ten divisions in a loop, whose divisor is made by the line before or in it.
     fn saved(before: &str, inside: &str) -> f64 {

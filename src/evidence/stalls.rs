@@ -1,11 +1,11 @@
 //! What the stall rules share: they differ in the reason, what it waits for, and the advice.
 
 use crate::evidence::threshold::{
-    ISSUE, LATENCY, STALL_GAIN, STALL_GAIN_LIMIT, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE,
+    ISSUE, LATENCY, STALL_GAIN_LIMIT, STALL_ISSUE, STALL_ISSUE_LIMIT, STALL_SHARE,
     STALL_SHARE_LIMIT,
 };
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::text::percent;
@@ -32,7 +32,7 @@ pub fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let (cycles, all, issue) = (launch.need(&metric), launch.need(LATENCY), launch.need(ISSUE));
     let effect = Effect::stalls([stall.reason]);
     let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
-    let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= STALL_GAIN;
+    let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= LEAST_GAIN;
     if !(large && issue < STALL_ISSUE) {
         return None;
     }
@@ -73,31 +73,4 @@ fn awaited(launch: &ModeledLaunch, reason: StallReason) -> Option<String> {
     } else {
         format!(" Line {waiting} waits for the {} at line {producer}.", first.opcode)
     })
-}
-
-/// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.
-#[cfg(test)]
-pub fn example(reason: StallReason) -> crate::frame::Launch {
-    let metric = reason.ratio_metric();
-    crate::rules::testing::launch(&[(&metric, 40.0), (LATENCY, 100.0), (ISSUE, 50.0)])
-}
-
-/// Tests a stall rule on both sides of its limits. Hand-worked: 30 of 100 cycles are the 30% of the
-/// limit, 29.9 are not.
-#[cfg(test)]
-pub fn assert_stall_rule(rule: &crate::rules::Rule, reason: StallReason) {
-    let metric = reason.ratio_metric();
-    let mut launch = example(reason);
-    launch.set(&metric, Some(30.0));
-    let draft = crate::rules::testing::assert_sides(
-        rule,
-        &launch,
-        &[&[(&metric, 29.9)], &[(ISSUE, 80.0)], &[(LATENCY, 0.0), (&metric, 0.0)]],
-    );
-    assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
-    assert!(!draft.hint.contains('{'), "{}", draft.hint);
-    launch.lines =
-        vec![crate::rules::testing::line(7, "x", crate::rules::testing::samples(&[(reason, 3.0)]))];
-    let draft = crate::rules::testing::check(rule, &launch).expect("fires with lines too");
-    assert_eq!(draft.locations[0].line, 7);
 }

@@ -1,5 +1,7 @@
 //! Limits with their sources, and those that several rules share.
 
+use crate::finding::LEAST_GAIN;
+
 /// A limit that a rule compares with, and where the limit comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
@@ -67,12 +69,9 @@ pub const STALL_SHARE_LIMIT: Threshold = Threshold {
 };
 
 /// What a stall must be worth, as a speed-up, to be named though its share is smaller.
-pub const STALL_GAIN: f64 = 1.05;
-
-/// [`STALL_GAIN`] as `explain` prints it.
 pub const STALL_GAIN_LIMIT: Threshold = Threshold {
     what: "or the speed-up that the time model expects without the stall, at least",
-    value: STALL_GAIN,
+    value: LEAST_GAIN,
     unit: "",
     source: "counters collected in different passes differ by about 5%. The share of the cycles \
              alone says little: a warp that waits while others use the issue slots costs no time",

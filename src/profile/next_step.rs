@@ -1,12 +1,11 @@
 //! Which step of a ladder takes the faults of a profile away.
 
 use crate::document::Document;
+use crate::finding::LEAST_GAIN;
 use crate::ladder::Ladder;
 
 /// Findings past this rank are no reason to take a step.
 const RANKS_ANSWERED: usize = 3;
-/// A gain below this is within what the estimates are off by.
-const LEAST_GAIN: f64 = 1.05;
 
 /// Says which step of the ladder takes each fault away, and which one comes next. A ladder is climbed
 /// in order: the next step is the nearest that answers one of the leading findings, even where a

@@ -1,45 +1,16 @@
-//! Helpers of the rules' tests: constructed launches, and the three outcomes of a rule.
+//! Helpers of the rules' tests: the three outcomes of a rule, and the tests of rules that differ in
+//! their words alone.
 
 use super::Rule;
+use crate::evidence::linked_memory::ASKED;
+use crate::evidence::occupancy::{BY_BLOCKS, BY_REGISTERS, BY_SHARED, BY_WARPS, THEORETICAL};
+use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch};
-use crate::export::{SourceCounters, SourceRow};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::model::Model;
 
-/// Metrics of a constructed launch.
-pub type Metrics<'a> = &'a [(&'a str, f64)];
-
-/// A launch with these metrics and nothing else.
-pub fn launch(metrics: Metrics) -> Launch {
-    let mut launch = Launch::default();
-    for (name, value) in metrics {
-        assert!(crate::metric::canonical(name).is_some(), "{name} is not in the catalogue");
-        launch.set(name, Some(*value));
-    }
-    launch
-}
-
-/// A source line with its counters.
-pub fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
-    SourceRow {
-        file: Some("k.cu".to_owned()),
-        line: Some(number),
-        text: text.to_owned(),
-        counters,
-        ..SourceRow::default()
-    }
-}
-
-/// Counters with samples of some stalls.
-pub fn samples(stalls: &[(StallReason, f64)]) -> SourceCounters {
-    let mut counters = SourceCounters::default();
-    for &(reason, count) in stalls {
-        counters.stall_samples[reason as usize] = count;
-        counters.samples += count;
-    }
-    counters
-}
+pub use crate::evidence::testing::{Metrics, launch, line, samples, sass};
 
 /// What a rule says of a launch that has all it needs.
 pub fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
@@ -80,25 +51,62 @@ pub fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
     draft
 }
 
-/// A launch with these metrics and instructions, each with how often warps executed it: lines 1, 2,
-/// … of k.cu, 16 bytes apart from address 0x100.
-pub fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
-    let mut launch = launch(metrics);
-    launch.instructions = (0_u64..)
-        .zip(code)
-        .map(|(index, (text, executed))| SourceRow {
-            file: Some("k.cu".to_owned()),
-            line: u32::try_from(index + 1).ok(),
-            address: Some(0x100 + 16 * index),
-            text: (*text).to_owned(),
-            counters: SourceCounters {
-                inst_executed: *executed,
-                thread_inst_executed: 32.0 * executed,
-                thread_inst_executed_pred_on: 32.0 * executed,
-                ..SourceCounters::default()
-            },
-            ..SourceRow::default()
-        })
-        .collect();
-    launch
+/// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.
+pub fn stalled(reason: StallReason) -> Launch {
+    let metric = reason.ratio_metric();
+    launch(&[(&metric, 40.0), (LATENCY, 100.0), (ISSUE, 50.0)])
+}
+
+/// Tests a stall rule on both sides of its limits. Hand-worked: 30 of 100 cycles are the 30% of the
+/// limit, 29.9 are not.
+pub fn assert_stall_rule(rule: &Rule, reason: StallReason) {
+    let metric = reason.ratio_metric();
+    let mut launch = stalled(reason);
+    launch.set(&metric, Some(30.0));
+    let draft = assert_sides(
+        rule,
+        &launch,
+        &[&[(&metric, 29.9)], &[(ISSUE, 80.0)], &[(LATENCY, 0.0), (&metric, 0.0)]],
+    );
+    assert!(draft.message.contains("30.0 of 100.0 cycles"), "{}", draft.message);
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+    launch.lines = vec![line(7, "x", samples(&[(reason, 3.0)]))];
+    let draft = check(rule, &launch).expect("fires with lines too");
+    assert_eq!(draft.locations[0].line, 7);
+}
+
+/// Tests one rule: `limit` is the smallest at 2 blocks of 25% each, the others allow 4.
+pub fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
+    let mut launch = launch(&[
+        (THEORETICAL, 50.0),
+        (BY_REGISTERS, 4.0),
+        (BY_SHARED, 4.0),
+        (BY_BLOCKS, 4.0),
+        (BY_WARPS, 4.0),
+        (ISSUE, 30.0),
+    ]);
+    launch.set(limit, Some(2.0));
+    let lsu = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
+    let not_smallest: Vec<(&str, f64)> = own.iter().map(|name| (*name, 5.0)).collect();
+    let draft = assert_sides(
+        rule,
+        &launch,
+        &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
+    );
+    assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
+}
+
+/// A launch for tests: 5 of 100 sectors come from there, in 1 ms.
+pub fn assert_remote_rule(rule: &Rule, sectors: &str) {
+    let launch = launch(&[
+        (sectors, 5.0e6),
+        (ASKED, 1.0e8),
+        ("gpu__time_duration.sum", 1e6),
+        ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 1.0),
+    ]);
+    let draft = assert_sides(rule, &launch, &[&[(sectors, 4.9e6)], &[(sectors, 0.0)]]);
+    // 160 MB in 1 ms.
+    assert!(draft.message.contains("160 GB/s"), "{}", draft.message);
+    assert!(!draft.hint.contains('{'), "{}", draft.hint);
 }

@@ -10,6 +10,7 @@ mod ncu_collect;
 mod pages;
 mod real_ncu;
 mod recorded;
+mod revision;
 mod rule_cases;
 mod rules_on_ado;
 mod second_run;

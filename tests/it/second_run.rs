@@ -4,8 +4,9 @@
 use std::sync::LazyLock;
 
 use crate::shipped::{LAUNCHES, Shipped};
-use adoprof::collect::second_run::{Further, LEAST_GAIN, further};
+use adoprof::collect::second_run::{Further, further};
 use adoprof::diagnose::diagnose;
+use adoprof::finding::LEAST_GAIN;
 use adoprof::frame::Launch;
 use adoprof::metric::CATALOGUE;
 use adoprof::ncu::{Level, expected_passes};

@@ -53,6 +53,6 @@ does not count the copy itself, which at best overlaps with other work.",
 mod tests {
     #[test]
     fn a_twentieth_from_the_host_counts() {
-        crate::evidence::linked_memory::assert_remote_rule(&super::RULE, super::SECTORS);
+        crate::rules::testing::assert_remote_rule(&super::RULE, super::SECTORS);
     }
 }

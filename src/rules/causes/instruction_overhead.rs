@@ -1,7 +1,7 @@
 //! Loop control and addressing outweigh the work.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Kind, Rule, SourcePage};
@@ -11,7 +11,7 @@ use crate::sass::{Listing, Marks};
 use crate::text::{count, percent};
 
 /// Overhead of a loop's executed instructions, from which it counts.
-const COUNTS: f64 = 0.33;
+const LEAST_OVERHEAD: f64 = 0.33;
 
 /// Iterations that are taken to become one.
 const UNROLL: f64 = 4.0;
@@ -35,7 +35,7 @@ indices.",
     thresholds: &[
         Threshold {
             what: "overhead, share of a loop's executed instructions, more than",
-            value: COUNTS,
+            value: LEAST_OVERHEAD,
             unit: "",
             source: "derivation: unrolling by 4 then removes three quarters of a third, a quarter \
                      of the loop's instructions",
@@ -116,7 +116,7 @@ fn heavy_loops(listing: Listing, overhead: &Marks) -> Vec<bool> {
         sums[at].0 += if overhead[index] { executed } else { 0.0 };
         sums[at].1 += executed;
     }
-    sums.iter().map(|(overhead, all)| *overhead > COUNTS * all).collect()
+    sums.iter().map(|(overhead, all)| *overhead > LEAST_OVERHEAD * all).collect()
 }
 
 /// Keeps the overhead that does not depend on the work: a branch or an address that follows from loaded

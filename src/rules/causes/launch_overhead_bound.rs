@@ -10,7 +10,7 @@ use crate::text::{count, duration, percent};
 const DURATION: &str = "gpu__time_duration.sum";
 
 /// The launch's share of the duration, percent.
-const LEAST: f64 = 20.0;
+const LEAST_LAUNCH_PERCENT: f64 = 20.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -26,7 +26,7 @@ CUDA graph.",
     section: "SpeedOfLight",
     thresholds: &[Threshold {
         what: "duration of an empty kernel, share of this one's, at least",
-        value: LEAST,
+        value: LEAST_LAUNCH_PERCENT,
         unit: "%",
         source: "derivation: merging two such launches saves a tenth of their time; a smaller \
                      saving is lost among other gains",
@@ -42,7 +42,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
     let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
-    if !(ns > 0.0 && 100.0 * share >= LEAST) {
+    if !(ns > 0.0 && 100.0 * share >= LEAST_LAUNCH_PERCENT) {
         return None;
     }
     let alike = launch.profile.alike.max(1) as f64;

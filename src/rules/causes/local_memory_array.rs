@@ -1,7 +1,7 @@
 //! An array that is indexed at run time lives in local memory.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{Removal, locations};
+use crate::evidence::removal::{Removal, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
@@ -23,7 +23,7 @@ const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// Accesses to the array of all executed instructions, percent.
-const LEAST: f64 = 1.25;
+const LEAST_ACCESSES_PERCENT: f64 = 1.25;
 
 /// Elements of an array up to which its accesses become choices among registers: one for each element but
 /// the last to load, one for each to store. An access to memory takes the load/store unit for as long as four
@@ -47,7 +47,7 @@ column per thread, or pack a small one into the bits of an integer.",
     thresholds: &[
         Threshold {
             what: "accesses to the array, share of all executed instructions, at least",
-            value: LEAST,
+            value: LEAST_ACCESSES_PERCENT,
             unit: "%",
             source: "derivation: the load/store unit accepts one instruction while the schedulers \
                  issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
@@ -87,7 +87,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let executed = launch.need(EXECUTED);
     let found = by_address(launch).or_else(|| by_counters(launch))?;
     let share = found.accesses / executed;
-    let counts = 100.0 * share >= LEAST;
+    let counts = 100.0 * share >= LEAST_ACCESSES_PERCENT;
     if !counts {
         return None;
     }

@@ -3,10 +3,10 @@
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{
-    LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+    LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Kind, Rule};
@@ -62,7 +62,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let chained = chained_share(launch);
     let effect = effect(launch, chained);
     let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
-    let large = 100.0 * wait / all >= STALL_SHARE || wait > 0.0 && gain >= STALL_GAIN;
+    let large = 100.0 * wait / all >= STALL_SHARE || wait > 0.0 && gain >= LEAST_GAIN;
     if !large || saturated {
         return None;
     }

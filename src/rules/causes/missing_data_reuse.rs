@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::Removal;
+use crate::evidence::removal::Removal;
 use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;

@@ -1,7 +1,7 @@
 //! Many small global accesses where few wide ones would do.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceCounters;
@@ -19,7 +19,7 @@ const WIDEST: f64 = 16.0;
 const NARROW: u8 = 4;
 
 /// Narrow accesses of all executed instructions, from which they count.
-const LEAST: f64 = NOISE / 100.0;
+const LEAST_NARROW: f64 = NOISE / 100.0;
 
 /// Sectors that an access touches, over those that its bytes fill: at most so far apart.
 const DENSE: f64 = 0.25;
@@ -65,7 +65,7 @@ DRAM's limit gains nothing. The address must be a multiple of the width.",
         },
         Threshold {
             what: "narrow accesses, share of all executed instructions, at least",
-            value: LEAST,
+            value: LEAST_NARROW,
             unit: "",
             source: NOISE_SOURCE,
         },
@@ -83,7 +83,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = removal.listing;
     let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
-    if executed <= 0.0 || executed / removal.mix.total < LEAST {
+    if executed <= 0.0 || executed / removal.mix.total < LEAST_NARROW {
         return None;
     }
     // Elements a thread can take at once: the widest of the narrow accesses decides.

@@ -46,7 +46,7 @@ expects less than 5% from more warps.",
 
 #[cfg(test)]
 mod tests {
-    use crate::evidence::occupancy::assert_occupancy_rule;
+    use crate::rules::testing::assert_occupancy_rule;
 
     #[test]
     fn fires_where_block_slots_are_the_smallest_limit() {

@@ -71,7 +71,7 @@ fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
 mod tests {
     #[test]
     fn fires_where_registers_are_the_smallest_limit() {
-        crate::evidence::occupancy::assert_occupancy_rule(
+        crate::rules::testing::assert_occupancy_rule(
             &super::RULE,
             super::BY_REGISTERS,
             super::RESOURCE.limits,

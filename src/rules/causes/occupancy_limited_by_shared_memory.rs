@@ -47,7 +47,7 @@ nothing from more warps.",
 mod tests {
     #[test]
     fn fires_where_shared_memory_is_the_smallest_limit() {
-        crate::evidence::occupancy::assert_occupancy_rule(
+        crate::rules::testing::assert_occupancy_rule(
             &super::RULE,
             super::BY_SHARED,
             super::RESOURCE.limits,

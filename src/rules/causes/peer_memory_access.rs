@@ -72,6 +72,6 @@ mod tests {
 
     #[test]
     fn a_twentieth_from_a_peer_counts() {
-        crate::evidence::linked_memory::assert_remote_rule(&super::RULE, super::SECTORS);
+        crate::rules::testing::assert_remote_rule(&super::RULE, super::SECTORS);
     }
 }

@@ -14,7 +14,7 @@ const SPILLS: &str = "sass__inst_executed_register_spilling";
 const EXECUTED: &str = "smsp__inst_executed.sum";
 
 /// Spill instructions of all executed ones, percent.
-const LEAST: f64 = 1.25;
+const LEAST_SPILLS_PERCENT: f64 = 1.25;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -30,7 +30,7 @@ unroll less, shorten the lifetimes of values, or split the kernel.",
     section: "SourceCounters",
     thresholds: &[Threshold {
         what: "spill instructions, share of all executed, at least",
-        value: LEAST,
+        value: LEAST_SPILLS_PERCENT,
         unit: "%",
         source: "derivation: the load/store unit accepts one instruction while the schedulers \
                  issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
@@ -53,7 +53,7 @@ unroll less, shorten the lifetimes of values, or split the kernel.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (spills, executed) = (launch.need(SPILLS), launch.need(EXECUTED));
     let share = spills / executed;
-    let counts = 100.0 * share >= LEAST;
+    let counts = 100.0 * share >= LEAST_SPILLS_PERCENT;
     if !counts {
         return None;
     }

@@ -1,9 +1,8 @@
 //! Shared-memory accesses serialise on banks.
 
-use crate::evidence::atomics;
+use crate::evidence::bank_conflicts::{IDEAL, LEAST_EXCESS, WAVEFRONTS, wavefronts};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
@@ -11,12 +10,6 @@ use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
-
-const WAVEFRONTS: &str = "memory_l1_wavefronts_shared";
-const IDEAL: &str = "memory_l1_wavefronts_shared_ideal";
-
-/// Excess share of the wavefronts, percent.
-pub const LEAST_EXCESS: f64 = 10.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -105,25 +98,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             ..Effect::default()
         },
     })
-}
-
-/// Wavefronts of shared-memory accesses, and those that they would need without conflicts. Atomics are
-/// left out where instructions tell them apart: equal addresses serialise them too, which is
-/// another fault.
-#[must_use]
-pub fn wavefronts(launch: &ModeledLaunch) -> (f64, f64) {
-    let (all, ideal) = (launch.need(WAVEFRONTS), launch.need(IDEAL));
-    if all.is_nan() || all <= 0.0 {
-        return (0.0, 0.0);
-    }
-    let (mut of_atomics, mut ideal_of_atomics) = (0.0, 0.0);
-    let has_some = |row: &&SourceRow| row.counters.wavefronts_shared > 0.0;
-    let rows = launch.profile.instructions.iter().filter(has_some);
-    for row in rows.filter(|row| atomics::is_shared(row)) {
-        of_atomics += row.counters.wavefronts_shared;
-        ideal_of_atomics += row.counters.wavefronts_shared_ideal;
-    }
-    ((all - of_atomics).max(0.0), (ideal - ideal_of_atomics).max(0.0))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -14,7 +14,7 @@ use crate::term::Term;
 use crate::text::{count, percent};
 
 /// Multiply-adds of the product of all executed instructions, from which the kernel is a product.
-const LEAST: f64 = 0.1;
+const LEAST_MULTIPLY_ADDS: f64 = 0.1;
 
 /// How often a fragment uses an element that it loads: fragments have 16 rows or columns, 8 at least.
 const REUSE: f64 = 8.0;
@@ -37,7 +37,7 @@ nvcuda::wmma.",
     thresholds: &[
         Threshold {
             what: "multiply-adds of the product, share of all executed instructions, at least",
-            value: LEAST,
+            value: LEAST_MULTIPLY_ADDS,
             unit: "",
             source: "derivation: for each multiply-add, the plainest product of halves executes 2 \
                      loads, 2 conversions and about 5 instructions for two addresses and the loop",
@@ -71,7 +71,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let factor = rate(&launch.profile.device_facts(), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
-    if on_tensor > 0.0 || total <= 0.0 || multiply_adds / total < LEAST || hangs_on_memory(launch) {
+    if on_tensor > 0.0
+        || total <= 0.0
+        || multiply_adds / total < LEAST_MULTIPLY_ADDS
+        || hangs_on_memory(launch)
+    {
         return None;
     }
     let beside = removal.beside(is_product);

@@ -1,7 +1,7 @@
 //! Double-precision work in a single-precision kernel.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};

@@ -1,7 +1,7 @@
 //! 16-bit arithmetic one value at a time.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::opcodes::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::{Kind, Rule, SourcePage};
@@ -75,7 +75,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let weight = |index: usize| f64::from(u8::from(is_scalar(index))) * listing.executed(index);
-    let locations = crate::evidence::opcodes::locations(
+    let locations = crate::evidence::removal::locations(
         launch,
         listing,
         weight,

@@ -57,6 +57,6 @@ primitives instead of block-wide steps, or fewer barriers help.",
 mod tests {
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
-        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+        crate::rules::testing::assert_stall_rule(&super::RULE, super::STALL.reason);
     }
 }

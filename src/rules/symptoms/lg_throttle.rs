@@ -77,17 +77,16 @@ fn split(launch: &ModeledLaunch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::stalls;
     use crate::rules::testing;
 
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
-        stalls::assert_stall_rule(&RULE, StallReason::LgThrottle);
+        testing::assert_stall_rule(&RULE, StallReason::LgThrottle);
     }
 
     #[test]
     fn says_which_space_fills_the_queue() {
-        let mut launch = stalls::example(StallReason::LgThrottle);
+        let mut launch = testing::stalled(StallReason::LgThrottle);
         launch.set(GLOBAL[0], Some(900.0));
         launch.set(LOCAL[0], Some(0.0));
         let message = testing::check(&RULE, &launch).map(|draft| draft.message).unwrap_or_default();

@@ -41,6 +41,6 @@ warps hide the wait; fewer cache misses shorten it.",
 mod tests {
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
-        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+        crate::rules::testing::assert_stall_rule(&super::RULE, super::STALL.reason);
     }
 }

@@ -36,6 +36,6 @@ and fence once after a batch of writes.",
 mod tests {
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
-        crate::evidence::stalls::assert_stall_rule(&super::RULE, super::STALL.reason);
+        crate::rules::testing::assert_stall_rule(&super::RULE, super::STALL.reason);
     }
 }

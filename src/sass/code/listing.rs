@@ -114,21 +114,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn uses_see_definitions_that_are_far_away() {
-        // 255 is the first distance that an octet does not hold beside its marks.
-        for between in [253, 254, 255, 300] {
-            let mut code = vec![("MOV R0, 0x1", 1.0)];
-            code.extend(std::iter::repeat_n(("NOP", 1.0), between));
-            code.push(("FADD R1, R0, R2", 1.0));
-            let code = launch(&code);
-            let sass = code.listing().unwrap().sass;
-            let at = between + 1;
-            let seen: Vec<_> = sass.uses(at).iter().map(|each| sass.local(at, *each)).collect();
-            assert_eq!(seen, [Some(0), None], "{between}");
-        }
-    }
-
-    #[test]
     fn rows_are_taken_in_address_order() {
         let mut scattered = launch(&[("MOV R0, R1", 1.0), ("", 1.0), ("EXIT", 1.0)]);
         scattered.instructions.reverse();
@@ -154,7 +139,7 @@ pub(crate) mod tests {
     fn uses_see_the_last_definition_in_their_block() {
         let code = launch(&[("MOV R0, 0x1", 1.0), ("MOV R0, 0x2", 1.0), ("FADD R1, R0, R2", 1.0)]);
         let sass = code.listing().unwrap().sass;
-        let seen: Vec<Option<u32>> = sass.uses(2).iter().map(|each| sass.local(2, *each)).collect();
+        let seen: Vec<Option<u32>> = sass.uses(2).iter().map(|each| each.definition).collect();
         assert_eq!(seen, [Some(1), None]);
     }
 

@@ -18,19 +18,12 @@ pub struct Use {
     pub slot: Slot,
     /// What for.
     pub role: Role,
-    /// How far back in the block the definition stands that it sees, in instructions: [`OUTSIDE`]
-    /// where the value comes from outside the block, [`FAR`] where the distance does not fit.
-    back: u8,
+    /// The place of the definition in the same block that it sees; `None` where the value comes from
+    /// outside the block.
+    pub(in crate::sass) definition: Option<u32>,
 }
 
-/// [`Use::back`] of a value that comes from outside the block.
-const OUTSIDE: u8 = 0;
-
-/// [`Use::back`] of a definition in the block that is as far away as this or farther.
-const FAR: u8 = u8::MAX;
-
-/// A launch's SASS taken apart, some 67 bytes per instruction in all. Owns nothing of the launch; see
-/// [`Listing`].
+/// A launch's SASS taken apart. Owns nothing of the launch; see [`Listing`](super::listing::Listing).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sass {
     /// The instructions in address order.
@@ -93,7 +86,7 @@ impl Sass {
             sass.entries.push(entry);
             if !instruction.never {
                 collect(&instruction, entry.family, &mut sass.defs, &mut reads);
-                let uses = reads.drain(..).map(|(slot, role)| Use { slot, role, back: OUTSIDE });
+                let uses = reads.drain(..).map(|(slot, role)| Use { slot, role, definition: None });
                 sass.uses.extend(uses);
             }
         }
@@ -143,16 +136,6 @@ impl Sass {
         self.written.last_before(slot, block.end).filter(|&at| at as usize >= block.start)
     }
 
-    /// The definition in the same block that a use of this instruction sees; `None` where the value
-    /// comes from outside.
-    pub(in crate::sass) fn local(&self, index: usize, each: Use) -> Option<u32> {
-        match each.back {
-            OUTSIDE => None,
-            FAR => self.written.last_before(each.slot, index),
-            back => Some(place(index) - u32::from(back)),
-        }
-    }
-
     /// Notes where each slot is defined, and connects uses with the definitions before them in their
     /// block.
     fn link(&mut self) {
@@ -171,9 +154,7 @@ impl Sass {
             for index in start..end {
                 let (uses, defs) = (self.uses_of(index), self.defs_of(index));
                 for each in &mut self.uses[uses] {
-                    each.back = last[each.slot.index()]
-                        .filter(|&at| at as usize >= start)
-                        .map_or(OUTSIDE, |at| u8::try_from(index - at as usize).unwrap_or(FAR));
+                    each.definition = last[each.slot.index()].filter(|&at| at as usize >= start);
                 }
                 for slot in &self.defs[defs] {
                     last[slot.index()] = Some(place(index));

@@ -54,7 +54,7 @@ impl<'a> Reaching<'a> {
         each: Use,
     ) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator {
         self.found.clear();
-        match self.sass.local(index, each) {
+        match each.definition {
             Some(definition) if self.decides(definition) => self.found.push(definition),
             _ => self.follow(index, each),
         }
@@ -89,7 +89,7 @@ impl<'a> Reaching<'a> {
     /// Opens the definitions that a use sees where no guard leaves the value as it was: the last in
     /// its block, or the last before the block on every way.
     fn open_nearest(&mut self, index: usize, each: Use) {
-        if let Some(definition) = self.sass.local(index, each) {
+        if let Some(definition) = each.definition {
             self.open.push(definition);
             return;
         }

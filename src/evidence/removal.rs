@@ -1,7 +1,8 @@
-//! What the rules on opcodes share: which executed instructions a fault accounts for, and what goes
-//! with them.
+//! Which executed instructions go with a fault, and what goes with them: their turns on units, their
+//! wavefronts, the waiting for them.
 
-use crate::evidence::shares::{Share, Shares};
+mod gone;
+
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
 use crate::finding::Location;
@@ -13,6 +14,7 @@ use crate::sass::flow::slice;
 use crate::sass::parse::library::Cost;
 use crate::sass::{Listing, Marks, Mix};
 use crate::term::Term;
+use gone::Gone;
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
 pub const MATTERS: f64 = NOISE / 100.0;
@@ -36,7 +38,7 @@ pub struct Removal<'a> {
     /// Their mix.
     pub mix: &'a Mix,
     /// What goes of each instruction.
-    gone: Shares,
+    gone: Vec<Gone>,
     /// Turns of what comes instead, less those of what goes without being named above, by unit.
     instead: [f64; Term::COUNT],
 }
@@ -48,31 +50,31 @@ impl<'a> Removal<'a> {
         Some(Self {
             listing,
             mix: listing.mix(),
-            gone: Shares::new(listing.sass.entries.len()),
+            gone: vec![Gone::default(); listing.sass.entries.len()],
             instead: [0.0; Term::COUNT],
         })
     }
 
     /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
     pub fn remove(&mut self, index: usize, share: f64) {
-        let all = Share { executions: share, wavefronts: share, waits: share, results: share };
-        self.gone.raise(index, all);
+        let all = Gone { executions: share, wavefronts: share, waits: share, results: share };
+        self.gone[index].raise(all);
     }
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
     pub fn remove_but_l1(&mut self, index: usize, share: f64) {
-        let but_l1 = Share { executions: share, waits: share, results: share, ..Share::default() };
-        self.gone.raise(index, but_l1);
+        let but_l1 = Gone { executions: share, waits: share, results: share, ..Gone::default() };
+        self.gone[index].raise(but_l1);
     }
 
     /// The same, while its results are awaited as long as before.
     pub fn remove_but_latency(&mut self, index: usize, share: f64) {
-        self.gone.raise(index, Share { executions: share, waits: share, ..Share::default() });
+        self.gone[index].raise(Gone { executions: share, waits: share, ..Gone::default() });
     }
 
     /// A share of an instruction's wavefronts goes.
     pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
-        self.gone.raise(index, Share { wavefronts: share, ..Share::default() });
+        self.gone[index].raise(Gone { wavefronts: share, ..Gone::default() });
     }
 
     /// So many warp instructions come instead on a unit.
@@ -114,7 +116,7 @@ impl<'a> Removal<'a> {
         for (index, entry) in arithmetic() {
             let (saved, all) = (saved[entry.line()], executed[entry.line()]);
             let share = if all > 0.0 { (saved / all).clamp(0.0, 1.0) } else { 0.0 };
-            self.gone.raise(index, Share { waits: share, results: share, ..Share::default() });
+            self.gone[index].raise(Gone { waits: share, results: share, ..Gone::default() });
         }
     }
 
@@ -151,7 +153,8 @@ impl<'a> Removal<'a> {
     /// Turns that go from each unit, those that come instead taken off.
     fn removed(&self) -> [f64; Term::COUNT] {
         let mut removed = [0.0; Term::COUNT];
-        for (index, gone) in self.gone.raised().filter(|(_, gone)| gone.executions > 0.0) {
+        for (index, gone) in self.gone.iter().enumerate().filter(|(_, gone)| gone.executions > 0.0)
+        {
             let entry = &self.listing.sass.entries[index];
             let executed = self.listing.executed(index);
             removed[Term::Issue as usize] += gone.executions * executed;
@@ -183,7 +186,8 @@ impl<'a> Removal<'a> {
         }
         let gone: f64 = self
             .gone
-            .raised()
+            .iter()
+            .enumerate()
             .filter(|(_, gone)| gone.wavefronts > 0.0)
             .map(|(at, gone)| l1_wavefronts(&self.listing.row(at).counters) * gone.wavefronts)
             .sum();
@@ -196,13 +200,13 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.gone.are_none(|gone| gone.waits.max(gone.results)) {
+        if self.gone.iter().all(|gone| gone.waits.max(gone.results) <= 0.0) {
             return Vec::new();
         }
         let counts = &self.listing.sass.counts;
         let mut waits = [0.0; StallReason::COUNT];
         for index in counts.sampled() {
-            let gone = self.gone.of(index).waits;
+            let gone = self.gone[index].waits;
             if gone > 0.0 {
                 let samples = &self.listing.row(index).counters.stall_samples;
                 for (sum, samples) in waits.iter_mut().zip(samples) {
@@ -219,7 +223,7 @@ impl<'a> Removal<'a> {
             let gone: f64 = match reason {
                 StallReason::LongScoreboard | StallReason::ShortScoreboard => {
                     let charges = self.listing.charges(reason);
-                    let results = |each: &Charge| self.gone.of(each.producer).results;
+                    let results = |each: &Charge| self.gone[each.producer].results;
                     charges.iter().map(|each| each.samples * results(each)).sum()
                 }
                 // Waits at barriers and fences are for other warps; these two are no waits at all.
@@ -238,7 +242,7 @@ impl<'a> Removal<'a> {
 
     /// The lines whose instructions go, by their part of all that do: at most three.
     pub fn locations(&self, launch: &ModeledLaunch, share_of: &str) -> Vec<Location> {
-        let weights = |index: usize| self.gone.of(index).executions * self.listing.executed(index);
+        let weights = |index: usize| self.gone[index].executions * self.listing.executed(index);
         locations(launch, self.listing, weights, share_of)
     }
 }

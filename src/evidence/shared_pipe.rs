@@ -1,0 +1,187 @@
+//! The shared-memory part of L1's data pipe, busy for another reason than conflicts.
+
+use crate::evidence::{ModeledLaunch, bank_conflicts};
+use crate::export::SourceRow;
+use crate::finding::{Evidence, Location};
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::sass::Family;
+use crate::term::Term;
+
+/// Share of the time that the pipe is busy with shared memory, percent.
+pub const BUSY: &str =
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed";
+/// Wavefronts of shared memory, those of instructions without an active lane included.
+pub const ALL: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+/// Those of loads.
+pub const LOADS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
+/// Those of stores.
+pub const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
+const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
+const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
+const TAGS: &str = "memory_l1_tag_requests_global";
+
+/// Share of the time, percent, from which the shared-memory part of the pipe counts.
+pub const LEAST_BUSY: f64 = 20.0;
+
+/// Stalls in front of shared memory, and at the barriers between its steps.
+const STALLS: [StallReason; 3] =
+    [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::Barrier];
+
+/// A launch whose shared-memory accesses keep their pipe busy without conflicts.
+pub struct SharedPipe<'a> {
+    /// The launch.
+    pub launch: &'a ModeledLaunch<'a>,
+    /// Share of the time, percent.
+    pub busy: f64,
+    /// The share of its wavefronts that conflicts and queueing atomics make up, 0 to 1.
+    conflicts: f64,
+    /// Wavefronts that no load, store, atomic or shuffle accounts for; `None` unless all were collected.
+    pub without_access: Option<WithoutAccess>,
+}
+
+/// Wavefronts that no load, store, atomic or shuffle accounts for: those of instructions whose lanes are
+/// all predicated off.
+#[derive(Debug, Clone, Copy)]
+pub struct WithoutAccess {
+    /// Their share of the shared wavefronts, 0 to 1.
+    pub share: f64,
+    /// Their number.
+    pub wavefronts: f64,
+}
+
+impl<'a> SharedPipe<'a> {
+    /// The pipe where it is busy enough to count; `None` otherwise.
+    pub fn busy(launch: &'a ModeledLaunch) -> Option<Self> {
+        let busy = launch.need(BUSY);
+        if busy.is_nan() || busy < LEAST_BUSY {
+            return None;
+        }
+        let conflicts = conflict_share(launch);
+        let counts = busy * (1.0 - conflicts) >= LEAST_BUSY;
+        counts.then(|| Self { launch, busy, conflicts, without_access: without_access(launch) })
+    }
+
+    /// What goes of L1's data pipe and of the load/store unit with the shared-memory accesses. Conflicts
+    /// stay: they are another fault, and go with it.
+    pub fn units(&self) -> Vec<(Term, f64)> {
+        let launch = self.launch;
+        let needed = 1.0 - self.conflicts;
+        let of_l1 = launch
+            .get(ALL)
+            .zip(launch.get(TAGS))
+            .filter(|&(shared, tags)| shared + tags > 0.0)
+            .map(|(shared, tags)| shared / (shared + tags));
+        let of_pipe = of_l1.or_else(|| {
+            let pipe = launch.model.utilization(Term::L1Data).filter(|&busy| busy > 0.0)?;
+            Some((self.busy / 100.0 / pipe).min(1.0))
+        });
+        // Without conflicts an access is one wavefront, so the wavefronts are the unit's instructions.
+        let of_lsu = launch
+            .model
+            .utilization(Term::Lsu)
+            .filter(|&busy| busy > 0.0)
+            .map(|busy| (self.busy * needed / 100.0 / busy).min(1.0));
+        let of_pipe = of_pipe.map(|share| (Term::L1Data, share * needed));
+        of_pipe.into_iter().chain(of_lsu.map(|share| (Term::Lsu, share))).collect()
+    }
+
+    /// True where no unit does more other work than the pipe or the load/store unit does altogether: the
+    /// accesses' own instructions also fill issue slots and math pipes, and go with them.
+    pub fn is_on_top(&self, effect: &Effect) -> bool {
+        let model = self.launch.model;
+        let of_pipe = [Term::L1Data, Term::Lsu]
+            .into_iter()
+            .filter_map(|term| model.utilization(term))
+            .reduce(f64::max);
+        let other = model
+            .by_share()
+            .into_iter()
+            .filter(|(term, _)| !matches!(term, Term::L1Data | Term::Lsu))
+            .map(|(term, share)| share * (1.0 - effect.share_of(term)))
+            .reduce(f64::max);
+        match (of_pipe, other) {
+            (Some(of_pipe), Some(other)) => of_pipe >= other,
+            _ => true,
+        }
+    }
+
+    /// The lines that wait for shared memory most.
+    pub fn locations(&self) -> Vec<Location> {
+        self.launch.profile.top_lines(3, "stalls for shared memory", |counters| {
+            if counters.wavefronts_shared > 0.0 {
+                STALLS.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
+            } else {
+                0.0
+            }
+        })
+    }
+
+    /// The numbers that both faults show.
+    pub fn evidence(&self) -> Vec<Evidence> {
+        let mut evidence = vec![Evidence::new(BUSY, self.busy, "%")];
+        if let (Some(all), Some(without)) = (self.launch.get(ALL), self.without_access) {
+            evidence.push(Evidence::new(ALL, all, "wavefront"));
+            evidence.push(Evidence::new(
+                "other_shared_wavefronts",
+                without.wavefronts,
+                "wavefront",
+            ));
+        }
+        evidence
+    }
+}
+
+/// True for a line or instruction that uses shared memory.
+pub fn uses_shared(row: &SourceRow) -> bool {
+    row.counters.wavefronts_shared > 0.0
+}
+
+/// The share of a stall's samples on rows that use shared memory; 0 without samples.
+pub fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
+    let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
+    let all: f64 = rows.iter().map(samples).sum();
+    let theirs: f64 = rows.iter().filter(|row| uses_shared(row)).map(samples).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
+}
+
+/// The share of executed instructions on rows that are picked; `None` where none was executed.
+pub fn executed_on(rows: &[SourceRow], pick: impl Fn(&SourceRow) -> bool) -> Option<f64> {
+    let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
+    let picked: f64 =
+        rows.iter().filter(|row| pick(row)).map(|row| row.counters.inst_executed).sum();
+    (all > 0.0).then(|| picked / all)
+}
+
+/// True for rows that use shared memory and nothing of global memory.
+pub fn uses_shared_alone(row: &SourceRow) -> bool {
+    uses_shared(row) && row.counters.l2_sectors_global == 0.0
+}
+
+/// The share of shared wavefronts that are bank conflicts or atomics in a queue, 0 where too few to
+/// count: each is a fault of its own.
+fn conflict_share(launch: &ModeledLaunch) -> f64 {
+    let (all, ideal) = bank_conflicts::wavefronts(launch);
+    let conflicts = if all > 0.0 { 1.0 - ideal / all } else { 0.0 };
+    let queued = launch
+        .get(ATOMICS)
+        .zip(launch.get(ATOMIC_INSTRUCTIONS))
+        .zip(launch.get(ALL).filter(|&all| all > 0.0))
+        .map_or(0.0, |((atomics, instructions), all)| (atomics - instructions).max(0.0) / all);
+    let conflicts = if 100.0 * conflicts >= bank_conflicts::LEAST_EXCESS {
+        conflicts * (1.0 - queued)
+    } else {
+        0.0
+    };
+    (conflicts + queued).clamp(0.0, 1.0)
+}
+
+fn without_access(launch: &ModeledLaunch) -> Option<WithoutAccess> {
+    let all = launch.get(ALL).filter(|&all| all > 0.0)?;
+    // A shuffle between lanes takes a wavefront of the same pipe, and does work.
+    let shuffles = launch.profile.mix().map_or(0.0, |mix| mix.family(Family::Shuffle));
+    let known =
+        launch.get(LOADS)? + launch.get(STORES)? + launch.get(ATOMICS).unwrap_or(0.0) + shuffles;
+    let wavefronts = (all - known).max(0.0);
+    Some(WithoutAccess { share: wavefronts / all, wavefronts })
+}

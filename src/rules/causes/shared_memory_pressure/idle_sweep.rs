@@ -1,0 +1,84 @@
+//! Warps without work that sweep through shared memory: a tree reduction in which every warp takes every
+//! step.
+
+use crate::evidence::shared_pipe::{
+    ALL, SharedPipe, WithoutAccess, executed_on, stall_on, uses_shared_alone,
+};
+use crate::export::SourceRow;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// The whole sweep goes: the lines that work on shared memory alone and the loops around the most
+/// frequent accesses, with their additions and comparisons, every stall on those lines, the barriers,
+/// and what waits for shared memory anywhere.
+pub fn effect(pipe: &SharedPipe) -> Effect {
+    let mut removed = pipe.units();
+    if let Some(share) = instruction_share(pipe) {
+        removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));
+    }
+    let stalls = StallReason::all().map(|reason| {
+        let goes = match reason {
+            StallReason::LongScoreboard | StallReason::LgThrottle => 0.0,
+            StallReason::ShortScoreboard | StallReason::MioThrottle | StallReason::Barrier => 1.0,
+            _ => stall_on(&pipe.launch.profile.lines, reason),
+        };
+        (reason, goes)
+    });
+    Effect { removed, stalls: stalls.collect(), ..Effect::default() }
+}
+
+/// What the wavefronts of idle warps show.
+pub fn seen(pipe: &SharedPipe, idle: WithoutAccess) -> String {
+    format!(
+        " {} of {} shared-memory wavefronts ({}) belong to neither loads nor stores: they come from \
+         warps whose lanes are all predicated off.",
+        count(idle.wavefronts),
+        count(pipe.launch.get(ALL).unwrap_or(0.0)),
+        percent(idle.share),
+    )
+}
+
+/// The advice for the sweep at a place.
+pub fn hint(at: &str) -> String {
+    format!(
+        "Keep idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one partial \
+         result per warp in shared memory, and let a single warp finish; each thread can first sum \
+         several elements in a register."
+    )
+}
+
+/// The share of executed instructions that make up the sweep.
+fn instruction_share(pipe: &SharedPipe) -> Option<f64> {
+    let (lines, instructions) = (&pipe.launch.profile.lines, &pipe.launch.profile.instructions);
+    if instructions.is_empty() {
+        return executed_on(lines, uses_shared_alone);
+    }
+    let swept: Vec<Option<u32>> =
+        lines.iter().filter(|row| uses_shared_alone(row)).map(|row| row.line).collect();
+    let loops = loop_counts(instructions);
+    executed_on(instructions, |row| {
+        let counters = &row.counters;
+        let in_loop = loops.iter().any(|count| same_count(counters.inst_executed, *count));
+        counters.l2_sectors_global == 0.0 && (in_loop || swept.contains(&row.line))
+    })
+}
+
+/// How often the loops around the most frequent shared accesses ran: the executions of each access
+/// that has at least half the wavefronts of the one with most. What executed as often as such an
+/// access is taken for its loop: the barrier, the counter, the addresses and the jump.
+fn loop_counts(instructions: &[SourceRow]) -> Vec<f64> {
+    let wavefronts = |row: &&SourceRow| row.counters.wavefronts_shared;
+    let most = instructions.iter().map(|row| wavefronts(&row)).fold(0.0, f64::max);
+    instructions
+        .iter()
+        .filter(|row| most > 0.0 && wavefronts(row) >= 0.5 * most)
+        .map(|row| row.counters.inst_executed)
+        .collect()
+}
+
+/// Equal but for a warp that leaves a loop early.
+fn same_count(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.01 * b
+}

@@ -9,6 +9,8 @@ mod catalogue;
 pub mod columns;
 mod launch;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 

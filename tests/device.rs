@@ -142,7 +142,7 @@ fn ctrl_c_ends_ncu_and_its_children_and_leaves_nothing() {
 
 #[test]
 #[ignore = "needs a GPU and ncu"]
-fn every_step_is_right_at_odd_sizes() {
+fn steps_of_ado_are_right_at_odd_sizes() {
     let folder = tempfile::tempdir().unwrap();
     for step in ["v1", "v2", "v2-coalesced", "v2-shuffle", "v3", "v4", "v5", "v6"] {
         for size in ["N=37,M=515,L=333", "N=1,M=1,L=1", "N=33,M=64,L=1000"] {
@@ -199,11 +199,11 @@ fn any_program_is_profiled() {
     assert!(document["saved"].as_str().unwrap().starts_with(".adoprof/programs/"));
 }
 
-/// Every step with variants, at a size that runs in no time: the variants launch, fill an SM as their
-/// step does, and a verdict is reached.
+/// Steps with variants, at a size that runs in no time: the variants launch, fill an SM at most as far as
+/// their step does, and a verdict is reached.
 #[test]
 #[ignore = "needs a GPU and ncu"]
-fn every_variant_runs_at_its_steps_occupancy() {
+fn variants_run_and_fill_an_sm_no_further_than_their_step() {
     let folder = tempfile::tempdir().unwrap();
     for (kernel, size, names) in [
         ("ado/v2", "N=264,M=256,L=1024", 5),

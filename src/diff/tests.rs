@@ -126,12 +126,31 @@ fn a_metrics_old_name_meets_its_new_one() {
 
 #[test]
 fn the_longest_stalls_are_key_metrics() {
-    let base = side("a", &[("k", &[(BARRIER, 30.0)], &[])]);
-    let new = side("b", &[("k", &[(BARRIER, 2.0)], &[])]);
+    let stall =
+        |word: &str| format!("smsp__average_warps_issue_stalled_{word}_per_issue_active.ratio");
+    let names = ["barrier", "wait", "imc_miss", "membar", "long_scoreboard"].map(stall);
+    let with = |name: &str, cycles: [f64; 5]| {
+        let metrics: Vec<(&str, f64)> = names.iter().map(String::as_str).zip(cycles).collect();
+        side(name, &[("k", &metrics, &[])])
+    };
+    // The longest on either side: barriers before, global memory after, then fixed latency.
+    let base = with("a", [30.0, 9.0, 4.0, 3.0, 1.0]);
+    let new = with("b", [2.0, 8.0, 5.0, 2.0, 20.0]);
     let diff = compared(&base, &new);
+    let told = names.each_ref().map(|name| {
+        let change = found(&diff, name).unwrap();
+        (change.key, change.direction.clone())
+    });
+    let [better, worse] = ["better", "worse"].map(str::to_owned);
     assert_eq!(
-        found(&diff, BARRIER).map(|change| (change.key, change.direction.as_str())),
-        Some((true, "better"))
+        told,
+        [
+            (true, better.clone()),
+            (true, better.clone()),
+            (false, worse.clone()),
+            (false, better),
+            (true, worse)
+        ]
     );
 }
 

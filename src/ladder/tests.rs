@@ -397,7 +397,22 @@ fn formulas_that_fail_at_a_size_name_their_line() {
 }
 
 #[test]
-fn a_built_in_reference_needs_its_buffers() {
-    let error = broken("reference = \"plain\"\n", "reference = \"ado\"\n").unwrap_err().to_string();
+fn a_built_in_reference_needs_its_parameters_and_buffers_and_no_tolerance() {
+    let refused = |by: &str| broken("reference = \"plain\"\n", by).unwrap_err().to_string();
+    let error = refused("reference = \"ado\"\n");
     assert!(error.contains("derives its own tolerance"), "{error}");
+    // A reference of its own without a tolerance of the manifest's; the parameters come first.
+    let text = std::fs::read_to_string(user().join("ladder.toml")).unwrap();
+    let text = text.replacen("reference = \"plain\"", "reference = \"ado\"", 1);
+    let text = text.replacen("tolerance = { relative = 1e-5 }\n", "", 1);
+    let load = |text: String| {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("ladder.toml"), text).unwrap();
+        std::fs::copy(user().join("scan.cu"), dir.path().join("scan.cu")).unwrap();
+        Ladder::load(dir.path()).unwrap_err().to_string()
+    };
+    let error = load(text.clone());
+    assert!(error.contains("needs a parameter `M`"), "{error}");
+    let error = load(text.replacen("N = 4096", "N = 4096\nM = 8\nL = 8", 1));
+    assert!(error.contains("needs a buffer `"), "{error}");
 }

@@ -241,8 +241,10 @@ fn csv_of_runs_and_diffs_has_equal_rows() {
         text(|out| render(&samples::run(), CSV, Style::default(), out)),
         text(|out| render(&samples::diff(), CSV, Style::default(), out)),
     ] {
-        let rows = ::csv::Reader::from_reader(said.as_bytes()).records().count();
-        assert!(rows >= 4);
+        // The reader refuses a row with another number of cells than the header.
+        let rows: Result<Vec<_>, _> =
+            ::csv::Reader::from_reader(said.as_bytes()).records().collect();
+        assert!(rows.unwrap().len() >= 4);
     }
 }
 

@@ -26,7 +26,7 @@ fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 
 #[test]
 #[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
-fn every_kernel_compiles_for_every_architecture() {
+fn every_kernel_of_the_ordinary_ladders_compiles_for_every_architecture() {
     let mut paths = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), &mut paths);
     // Those of the fault bench may need their step's flags: the next test compiles them.
@@ -46,7 +46,7 @@ fn every_kernel_compiles_for_every_architecture() {
 /// Flags choose variants of a file: each step compiles as its manifest wants it.
 #[test]
 #[cfg_attr(not(has_nvrtc), ignore = "needs NVRTC: set ADOPROF_NVRTC, see scripts/fetch-nvrtc")]
-fn every_built_in_step_compiles_with_its_flags_too() {
+fn every_planted_fault_and_every_step_with_flags_compiles_for_every_architecture() {
     Ladder::builtin_names().into_par_iter().for_each(|name| {
         let ladder = Ladder::builtin(name).unwrap();
         for step in ladder.steps() {

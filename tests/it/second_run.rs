@@ -111,7 +111,7 @@ fn half_of_fulls_passes_are_enough_in_the_median_and_at_most() {
 }
 
 #[test]
-fn the_mask_takes_something_away_and_the_decision_does_not_peek() {
+fn the_mask_takes_something_away_and_a_whole_recording_leaves_nothing_open() {
     // The source pages of one ladder's 450 KB of code are too large to ship.
     let (with_source, without): (Vec<_>, Vec<_>) =
         RECORDED.iter().partition(|recorded| recorded.whole.has_source());

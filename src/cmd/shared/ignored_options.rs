@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o has no meaning here"));
         assert_eq!(
             sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
-            Some("why: --section, --metrics and -o mean nothing here")
+            Some("why: --section, --metrics and -o have no meaning here")
         );
     }
 }

@@ -237,7 +237,10 @@ fn a_profile_is_itself_a_baseline_without_a_change() {
     let bench = Bench::new();
     bench.v2("v2");
     let diff = bench.run(&["diff", "v2.raw.csv", "v2.raw.csv", "--format", "json"]).json();
-    assert_eq!((&diff["gone"], &diff["come"]), (&serde_json::json!([]), &serde_json::json!([])));
+    let none = serde_json::json!([]);
+    assert_eq!((&diff["gone"], &diff["come"]), (&none, &none));
+    assert_eq!(diff["metrics"], none);
+    assert!(diff["metrics_compared"].as_u64().unwrap() > 100, "{}", diff["metrics_compared"]);
 }
 
 #[test]

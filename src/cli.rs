@@ -32,10 +32,11 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Only results and errors.
+    /// Print results and errors only; of a report, the verdict only.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// More: evidence, ncu's own rules, what was skipped.
+    /// Print more: every finding with its evidence, ncu's own rules, rules that were not checked, all
+    /// metrics that moved.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 }
@@ -45,7 +46,7 @@ pub struct Cli {
 pub enum Command {
     /// One step: build, launch, verify, time, profile, diagnose, say what to do next.
     Step(StepArgs),
-    /// Every step of a ladder in order, with one table at the end.
+    /// Every step of a ladder in order: one table, and what each change gained.
     Run(RunArgs),
     /// The same diagnosis for any CUDA program, unmodified.
     Profile(ProfileArgs),
@@ -55,11 +56,11 @@ pub enum Command {
     Diff(DiffArgs),
     /// A step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
-    /// The rules: what each checks, its thresholds and their source.
+    /// The rules: what each one checks, its thresholds and their sources.
     Explain(ExplainArgs),
     /// The ladders and their steps.
     Ladder(LadderArgs),
-    /// What limits a step, by timing it with parts left out.
+    /// What limits a step: times it with parts left out.
     Limiter(LimiterArgs),
     /// How often the findings are right on kernels with planted faults, beside ncu's own rules.
     Bench(BenchArgs),
@@ -81,7 +82,7 @@ pub struct Problem {
     /// A built-in ladder, or a directory with a ladder.toml (write ./NAME for a directory).
     #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
     pub ladder: String,
-    /// Problem parameters, as in N=512,M=512,L=512.
+    /// Problem parameters, such as N=512,M=512,L=512.
     #[arg(long, value_name = "P=VALUE,…", value_delimiter = None)]
     pub size: Option<String>,
 }
@@ -100,7 +101,7 @@ pub struct Origin {
 /// How results are printed.
 #[derive(Debug, Clone, Args)]
 pub struct Output {
-    /// The form of the result.
+    /// Format of the result.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
     /// Also say what would limit the kernel once each fault is gone.
@@ -111,7 +112,7 @@ pub struct Output {
 /// `adoprof step`.
 #[derive(Debug, Args)]
 pub struct StepArgs {
-    /// The step, as in v2 or ado/v2.
+    /// The step, such as v2 or ado/v2.
     #[arg(long, value_name = "STEP")]
     pub kernel: String,
     /// Ladder and size.
@@ -135,7 +136,7 @@ pub struct StepArgs {
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
-    /// Form of the result.
+    /// Format of the result.
     #[command(flatten)]
     pub output: Output,
 }
@@ -161,7 +162,7 @@ pub struct RunArgs {
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
-    /// Form of the result.
+    /// Format of the result.
     #[command(flatten)]
     pub output: Output,
 }
@@ -187,7 +188,7 @@ pub struct ProfileArgs {
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
-    /// Form of the result.
+    /// Format of the result.
     #[command(flatten)]
     pub output: Output,
     /// The program and its arguments.
@@ -213,7 +214,7 @@ pub struct AnalyzeArgs {
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,
-    /// Form of the result.
+    /// Format of the result.
     #[command(flatten)]
     pub output: Output,
 }
@@ -221,14 +222,14 @@ pub struct AnalyzeArgs {
 /// `adoprof diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// A step, a saved profile, a report or an export.
+    /// The base: a step, a saved profile, a report or an export.
     pub base: String,
-    /// What to compare with it.
+    /// What to compare with the base: a step, a saved profile, a report or an export.
     pub new: String,
     /// The ladder that bare step names belong to.
     #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
     pub ladder: String,
-    /// Form of the result.
+    /// Format of the result.
     #[command(flatten)]
     pub output: Output,
 }
@@ -243,7 +244,7 @@ pub struct ExplainArgs {
 /// `adoprof ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
-    /// List or show; list by default.
+    /// What to show: the list of ladders by default.
     #[command(subcommand)]
     pub command: Option<LadderCommand>,
 }
@@ -267,7 +268,7 @@ pub enum LadderCommand {
 /// `adoprof limiter`.
 #[derive(Debug, Args)]
 pub struct LimiterArgs {
-    /// The step, as in v2 or ado/v2.
+    /// The step, such as v2 or ado/v2.
     #[arg(long, value_name = "STEP")]
     pub kernel: String,
     /// Ladder and size.
@@ -276,22 +277,22 @@ pub struct LimiterArgs {
     /// Live or recorded.
     #[command(flatten)]
     pub origin: Origin,
-    /// Which device, from 0.
+    /// Number of the device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
-    /// Count the variants' global loads and stores with ncu, and compare them with the step's.
+    /// Count each variant's global loads and stores with ncu and compare them with the step's.
     #[arg(long)]
     pub check_counts: bool,
     /// The ncu program to use with --check-counts.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// Give up after this time, as in 90s or 10m.
+    /// Give up after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// Also save the result as JSON.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The form of the result.
+    /// Format of the result.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
 }
@@ -299,7 +300,7 @@ pub struct LimiterArgs {
 /// `adoprof doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Which device, from 0.
+    /// Number of the device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
     /// The ncu program to use.

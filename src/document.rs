@@ -20,6 +20,12 @@ pub use ranked::Ranked;
 /// The version of the document's shape.
 pub const SCHEMA: &str = "adoprof/1";
 
+/// How many rules there are: what a profile lacks, and what no finding means, is measured against it.
+#[must_use]
+pub fn rule_count() -> usize {
+    crate::rules::RULES.len()
+}
+
 /// What `step`, `profile` and `analyze` print.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {

@@ -16,7 +16,7 @@ pub struct BenchArgs {
     /// Only this set of planted faults, from 0; may be given several times.
     #[arg(long, value_name = "N", conflicts_with = "ladders")]
     pub set: Vec<u32>,
-    /// The form of the result.
+    /// Format of the result.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
 }
@@ -27,7 +27,7 @@ pub struct LedgerArgs {
     /// Which hints: those of the shipped recordings, those of your own runs, or both.
     #[arg(long, value_enum, default_value_t = LedgerSource::All)]
     pub source: LedgerSource,
-    /// The form of the result; -v lists every hint in the text form.
+    /// Format of the result; -v lists every hint in the text form.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
 }
@@ -46,8 +46,8 @@ pub enum LedgerSource {
 /// Whether estimates are corrected by the ledger.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Calibrate {
-    /// Correct each rule's estimates by what the ledger says of it (see adoprof ledger); a rule with
-    /// fewer than 5 measured hints keeps its own. Off by default.
+    /// Correct each rule's estimates by what was measured so far (see adoprof ledger); a rule with fewer
+    /// than 5 measured hints keeps its estimates.
     #[arg(long)]
     pub apply: bool,
 }

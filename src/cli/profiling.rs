@@ -13,7 +13,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// How profiling is done.
 #[derive(Debug, Clone, Args)]
 pub struct ProfilingArgs {
-    /// Which device, from 0.
+    /// Number of the device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
     /// The ncu program to use.
@@ -31,7 +31,7 @@ pub struct ProfilingArgs {
     /// Collect these metrics only, instead of what --collect says.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// Give up after this time, as in 90s or 10m.
+    /// Give up after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// Print ncu's command lines and run nothing.

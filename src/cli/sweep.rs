@@ -37,7 +37,7 @@ Examples:
 
 Finished points are kept in a file: after an interruption, the same command continues.")]
 pub struct SweepArgs {
-    /// The step, as in v4 or increment/i5.
+    /// The step, such as v4 or increment/i5.
     #[arg(long, value_name = "STEP")]
     pub kernel: String,
     /// Ladder and size.
@@ -58,7 +58,7 @@ pub struct SweepArgs {
     /// Where to keep the points [default: .adoprof/<ladder>/<step>/sweep-<hash of the axes>.jsonl].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Which device, from 0.
+    /// Number of the device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
     /// The ncu program to use with --profile.
@@ -67,10 +67,10 @@ pub struct SweepArgs {
     /// More arguments for ncu with --profile, split by shell-word rules.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true, requires = "profile")]
     pub ncu_args: Option<String>,
-    /// Give up on a point after this time, as in 90s or 10m.
+    /// Give up on a point after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
-    /// Form of the result; there is no sarif.
+    /// Format of the result; there is no SARIF for a sweep.
     #[command(flatten)]
     pub form: Output,
 }

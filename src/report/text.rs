@@ -22,14 +22,13 @@ use std::io::{self, Write};
 
 use super::format::Renderer;
 use super::{Content, Style};
-use crate::document::{Document, LaunchReport};
+use crate::document::{Document, LaunchReport, rule_count};
 use crate::report::text::bars::bars;
 use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{extent, place, shape};
-use crate::rules::RULES;
 use crate::text::layout::fit;
 use crate::text::{count_of, duration, percent};
 
@@ -223,7 +222,7 @@ fn skipped(page: &mut Page, document: &Document) {
         );
         page.inked("", &text, Ink::Dim);
     }
-    if 2 * names.len() > RULES.len() {
+    if 2 * names.len() > rule_count() {
         let remedy = "The profile is thin: `ncu --set full` collects what most of them need, and \
                       `adoprof profile` what all of them need.";
         page.paragraph("", remedy);

@@ -36,7 +36,9 @@ impl Printer {
         let style = Style {
             width: columns.or_else(terminal).unwrap_or(PIPED).clamp(NARROWEST, WIDEST),
             colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
-            link: supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout).then_some(address),
+            // Even where the environment forces links, a pipe has none.
+            link: (io::stdout().is_terminal() && supports_hyperlinks::supports_hyperlinks())
+                .then_some(address),
             verbose,
             explain_ranking: false,
             quiet,

@@ -29,7 +29,7 @@ pub fn bars(page: &mut Page, launch: &LaunchReport) {
     if longest < 4 || shown.is_empty() {
         return;
     }
-    page.inked("  ", "busy share of the time, of what each unit can reach", Ink::Dim);
+    page.inked("  ", "how much of the time each unit is busy", Ink::Dim);
     for unit in shown {
         let name = pad(&fit(&unit.unit, label), label);
         let bar = pad(&bar(unit.share, longest), longest);

@@ -8,7 +8,12 @@ use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{bare, change};
-use crate::text::count_of;
+use crate::text::{count_of, prefixed};
+
+/// Narrower pages have no room for a table of long counts.
+const NARROW: usize = 72;
+/// Counts from here on are long.
+const MANY: f64 = 1e5;
 
 /// Writes the comparison.
 pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -71,16 +76,29 @@ fn every(page: &mut Page, diff: &Diff) {
 fn table(page: &mut Page, diff: &Diff, what: &str, changes: &[&MetricChange]) {
     // Below a kernel's name, and in sums, no row needs it.
     let several = !page.style.verbose && changes.iter().any(|change| !change.kernel.is_empty());
+    let is_narrow = page.style.width < NARROW;
+    let value = |value: f64, change: &MetricChange| {
+        let is_count = value.fract() == 0.0 && value.abs() >= MANY && change.unit != "ns";
+        if is_narrow && is_count && !change.unit.starts_with("byte") {
+            prefixed(value)
+        } else {
+            bare(value, &change.unit)
+        }
+    };
+    let way = |change: &MetricChange| match change.direction.as_str() {
+        way @ ("better" | "worse") if is_narrow => way.to_owned(),
+        _ => arrow(change),
+    };
     let rows: Vec<Vec<String>> = changes
         .iter()
         .map(|change| {
             let kernel = if several { format!(" ({})", change.kernel) } else { String::new() };
             vec![
                 format!("{}{kernel}", title(change)),
-                bare(change.base, &change.unit),
-                bare(change.new, &change.unit),
+                value(change.base, change),
+                value(change.new, change),
                 self::change(change.base, change.new),
-                arrow(change),
+                way(change),
             ]
         })
         .collect();
@@ -88,8 +106,8 @@ fn table(page: &mut Page, diff: &Diff, what: &str, changes: &[&MetricChange]) {
     let side = |name: &str| crate::text::layout::fit_end(name, page.style.width / 5);
     let head = [
         Column::text(what).flexible(12),
-        Column::number(side(&diff.base)).flexible(13),
-        Column::number(side(&diff.new)).flexible(13),
+        Column::number(side(&diff.base)).flexible(8),
+        Column::number(side(&diff.new)).flexible(8),
         Column::number("change"),
         Column::text(""),
     ];

@@ -28,10 +28,10 @@ pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> i
         page.paragraph(
             "",
             &format!(
-                "held: the range held the measured gain. Bias: the geometric mean of measured over \
-                 estimated, above 1 where the rule promises too little. Spread: the factor of one \
-                 standard deviation about it. --apply corrects rules with {LEAST_HINTS} measured \
-                 hints or more."
+                "held: how many of the estimated ranges hold the measured gain. bias: measured over \
+                 estimated gain, the geometric mean; above 1 the rule promises too little. spread: \
+                 the factor of one standard deviation around the bias. --apply corrects the rules \
+                 that have at least {LEAST_HINTS} measured hints."
             ),
         );
     }
@@ -44,12 +44,12 @@ pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> i
 
 fn rules(page: &mut Page, document: &LedgerDocument) {
     let head = [
-        Column::text("rule").flexible(20),
+        Column::text("rule").flexible(18),
         Column::number("hints"),
         Column::number("measured"),
         Column::number("held"),
         Column::number("bias"),
-        Column::number("spread"),
+        Column::number("spread").optional(),
         Column::number("gone").optional(),
         Column::number("of other versions").optional(),
     ];

@@ -33,14 +33,14 @@ pub fn limiter(document: &LimiterDocument, style: Style, out: &mut dyn Write) ->
         page.labelled("  ", "device", &document.device.name);
         page.labelled("  ", "size", &step.size_words());
         page.labelled("  ", "time", &timing(&document.full.time_ns));
-        page.labelled("  ", "holds", &occupancy(&document.full));
+        page.labelled("  ", "grid", &occupancy(&document.full));
         page.blank();
         bars(&mut page, document);
         page.blank();
     }
     let verdict = document.verdict.map_or("not known", |verdict| verdict.limiter.words());
     let profile = document.profile_bound.map_or_else(String::new, |bound| {
-        format!(" (its profile's counters say: {})", bound.word())
+        format!(" (the counters of its profile say: {})", bound.word())
     });
     page.inked("", &format!("limiter: {verdict}{profile}"), Ink::Bold);
     let shown = if page.style.quiet { 1 } else { usize::MAX };
@@ -50,10 +50,10 @@ pub fn limiter(document: &LimiterDocument, style: Style, out: &mut dyn Write) ->
     page.write(out)
 }
 
-/// `4 blocks of 256 threads on an SM`.
+/// `an SM holds 4 blocks of 256 threads`.
 fn occupancy(entrant: &Entrant) -> String {
     format!(
-        "{} of {} on an SM, of {} in all",
+        "an SM holds {} of {}; the grid has {} in all",
         count_of(f64::from(entrant.blocks_per_sm), "block"),
         count_of(f64::from(entrant.threads_per_block), "thread"),
         count(entrant.blocks as f64)
@@ -83,7 +83,8 @@ fn bars(page: &mut Page, document: &LimiterDocument) {
     }
     let most = rows.iter().map(|(_, ns, _)| *ns).fold(1.0, f64::max);
     let full = document.full.time_ns.median.max(1.0);
-    let label = rows.iter().map(|(name, ..)| columns(name)).max().unwrap_or(0).min(LABEL);
+    let label = rows.iter().map(|(name, ..)| columns(name)).max().unwrap_or(0);
+    let label = label.min(LABEL).min(page.style.width / 3);
     // Indent, label and its gap, the bar's gap, ` 35.4 ms` and ` 100%`, and the note.
     let room = page.style.width.saturating_sub(2 + label + 2 + 8 + 6 + 18);
     let longest = room.clamp(4, LONGEST);
@@ -119,7 +120,10 @@ mod tests {
         assert_eq!((bar("memory, then"), bar("whole"), bar("no-barrier")), (40, 28, 14), "{text}");
         assert!(text.contains("limiter: memory-bound"), "{text}");
         assert!(text.contains("at most 2.00×"), "{text}");
-        assert!(text.contains("4 blocks of 256 threads on an SM, of 1,024 in all"), "{text}");
+        assert!(
+            text.contains("an SM holds 4 blocks of 256 threads; the grid has 1,024 in all"),
+            "{text}"
+        );
     }
 
     #[test]

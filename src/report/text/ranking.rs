@@ -9,7 +9,7 @@ use crate::text::percent;
 /// What limits the launch now, what would without its first fault, and after that.
 pub fn ranking(page: &mut Page, launch: &LaunchReport) {
     page.blank();
-    page.inked("", "why in this order: what would limit next", Ink::Bold);
+    page.inked("", "why in this order: what limits the kernel once each fault is gone", Ink::Bold);
     if launch.ranking.is_empty() {
         page.paragraph("  ", "The metrics that would tell were not collected.");
         return;
@@ -45,7 +45,8 @@ pub fn ranking(page: &mut Page, launch: &LaunchReport) {
         .filter(|rule| !listed.contains(rule) && !crate::document::is_roof(rule))
         .collect();
     if !silent.is_empty() {
-        let text = format!("Nothing more would come of: {}.", silent.join(", "));
+        let text =
+            format!("Removing these as well would gain nothing more: {}.", silent.join(", "));
         page.paragraph("  ", &text);
     }
 }

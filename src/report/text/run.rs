@@ -24,8 +24,10 @@ pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<(
     page.inked("", &format!("ladder {}{}", run.ladder, on.unwrap_or_default()), Ink::Bold);
     page.blank();
     table(&mut page, &rows);
+    let legend = "× prev, × first: speed-up over the main step before, over the first step";
+    page.inked("", legend, Ink::Dim);
     if rows.iter().any(|row| [row.over_previous, row.over_first].iter().flatten().any(by_rate)) {
-        page.inked("", "~ the problem sizes differ: rates are compared, not times", Ink::Dim);
+        page.inked("", "~: the problem sizes differ, so rates are compared, not times", Ink::Dim);
     }
     if !page.style.quiet {
         for row in &rows {
@@ -43,12 +45,12 @@ fn by_rate(gain: &Gain) -> bool {
 /// The table's columns; what a narrow one leaves out stands in the text below it.
 fn head() -> [Column; 9] {
     [
-        Column::text("step"),
+        Column::text("step").flexible(8),
         Column::number("time"),
         Column::number("× prev"),
-        Column::number("× first"),
-        Column::text("bound"),
-        Column::text("hint: remove").flexible(12),
+        Column::number("× first").optional(),
+        Column::text("bound by").optional(),
+        Column::text("fault").flexible(12),
         Column::number("worth").optional(),
         Column::text("next step").optional(),
         Column::number("rate").optional(),

@@ -82,7 +82,7 @@ fn table(page: &mut Page, document: &SweepDocument) {
         .collect();
     head.extend([
         Column::number("time"),
-        Column::number("5% to 95%"),
+        Column::number("5% to 95%").optional(),
         Column::number("rate").optional(),
         Column::text(""),
     ]);

@@ -10,33 +10,38 @@ pub fn gain(gain: Option<Gain>) -> String {
     })
 }
 
-/// `v3 gained 1.49×, inside the estimate; the fault is gone; new: barrier-stalls.`
+/// `v3 gained 1.49×, within the estimated range; the fault is gone; new: barrier-stalls.`
 pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
     let mut parts = Vec::new();
     let next = &outcome.next.name;
     let first = row.finding.map(|finding| finding.rule.as_str());
-    let takes_away = match &outcome.answered {
+    let removes = match &outcome.answered {
         Some((finding, promised)) if Some(finding.rule.as_str()) != first => {
-            format!(" takes away {}, {}, and", finding.rule, estimate(promised))
+            format!(" removes {}, estimated at {}; it", finding.rule, estimate(promised))
         }
         _ => String::new(),
     };
     match outcome.gained {
         Some(measured) => {
             let inside = match outcome.inside() {
-                Some(true) => ", inside the estimate",
-                Some(false) => ", outside the estimate",
+                Some(true) => ", within the estimated range",
+                Some(false) => ", outside the estimated range",
                 None => "",
             };
-            let went = if measured.factor < 1.0 { "lost:" } else { "gained" };
-            parts.push(format!("{next}{takes_away} {went} {}{inside}", gain(Some(measured))));
+            let went = if measured.factor < 1.0 {
+                let slower = Gain { factor: 1.0 / measured.factor, ..measured };
+                format!("became {} slower", gain(Some(slower)))
+            } else {
+                format!("gained {}", gain(Some(measured)))
+            };
+            parts.push(format!("{next}{removes} {went}{inside}"));
         }
         None => parts.push(format!("{next} can't be compared: the sizes differ")),
     }
     if let Some(fate) = outcome.fault {
         parts.push(format!(
             "{} is {}",
-            if takes_away.is_empty() { "the fault" } else { first.unwrap_or("the first fault") },
+            if removes.is_empty() { "the fault" } else { first.unwrap_or("the first fault") },
             if fate == Fate::Kept { "still there" } else { fate.word() }
         ));
     }

@@ -1,11 +1,10 @@
 //! The answer first: what bounds the time, what to do where, what that is worth, what comes next.
 
-use crate::document::{Document, LaunchReport, RankedFinding, is_roof};
+use crate::document::{Document, LaunchReport, RankedFinding, is_roof, rule_count};
 use crate::finding::{Bound, LEAST_GAIN};
 use crate::report::words::finding::{next_step, verdict, whole_step_estimate};
 use crate::report::words::number::{estimate, median, place};
 use crate::report::words::subject::subject;
-use crate::rules::RULES;
 use crate::text::layout::fit;
 use crate::text::{duration, percent};
 
@@ -143,7 +142,7 @@ fn worth(document: &Document, finding: &RankedFinding) -> String {
 /// What it means that there is no finding: the fewer rules could be checked, the less.
 fn nothing_found(launches: &[LaunchReport]) -> String {
     let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
-    match RULES.len().saturating_sub(skipped) {
+    match rule_count().saturating_sub(skipped) {
         _ if skipped == 0 => "no rule found a fault".to_owned(),
         0 => "unknown: no rule could be checked".to_owned(),
         1 => "the one rule that could be checked found no fault".to_owned(),

@@ -90,6 +90,9 @@ impl Bench {
             .env_remove("ADOPROF_NCU")
             .env_remove("COLUMNS")
             .env_remove("NO_COLOR")
+            .env_remove("FORCE_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("CLICOLOR")
             .args(args);
         command
     }

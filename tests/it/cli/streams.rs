@@ -155,3 +155,31 @@ fn wrong_usage_is_told_in_adoprofs_name() {
         assert!(args.is_empty() || ran.err.starts_with("adoprof: "), "{args:?}: {ran:?}");
     }
 }
+
+#[test]
+fn the_environment_decides_on_colours_and_width() {
+    let bench = Bench::new();
+    bench.v2("v2");
+    let out = |environment: &[(&str, &str)]| {
+        let mut command = bench.command(&["analyze", "v2.raw.csv"]);
+        let ran = command.envs(environment.iter().copied()).output().unwrap();
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let plain = out(&[]);
+    assert!(is_harmless(&plain));
+    for (environment, coloured) in [
+        (&[("FORCE_COLOR", "1")][..], true),
+        (&[("CLICOLOR_FORCE", "1")], true),
+        (&[("FORCE_COLOR", "0"), ("CLICOLOR_FORCE", "1")], false),
+        (&[("FORCE_COLOR", "1"), ("NO_COLOR", "1")], false),
+        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        (&[("FORCE_HYPERLINK", "1")], false),
+    ] {
+        let said = out(environment);
+        assert_eq!(said.contains("\u{1b}[1m"), coloured, "{environment:?}");
+        assert!(!said.contains("\u{1b}]8"), "a pipe has no links: {environment:?}");
+    }
+    let narrow = out(&[("COLUMNS", "50")]);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 50), "{narrow}");
+    assert!(plain.lines().any(|line| line.chars().count() > 50));
+}

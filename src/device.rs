@@ -15,7 +15,7 @@ use crate::error::Result;
 use library::Library;
 
 pub use library::user_folder;
-pub use quantity::{Definition, Quantity};
+pub use quantity::Quantity;
 pub use written::{four_digits, text};
 
 /// A known value.

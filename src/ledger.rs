@@ -17,8 +17,8 @@ use crate::document::SCHEMA;
 
 pub use apply::apply;
 pub use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
-pub use entry::{Hint, LEDGER_SCHEMA, Line, Outcome, Subject, version};
-pub use hints::{Origin, by_baseline, by_ladder, device, hints};
+pub use entry::{Hint, Line, Outcome};
+pub use hints::{Origin, by_baseline, by_ladder, hints};
 pub use shipped::lines as shipped_lines;
 
 /// What `ledger` prints.

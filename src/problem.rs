@@ -19,5 +19,5 @@ pub mod routine;
 pub mod stencil;
 
 pub use buffer::HostBuffer;
-pub use compare::{Comparison, Tolerance, compare};
+pub use compare::{Tolerance, compare};
 pub use reference::Expected;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::entry::{LEDGER_SCHEMA, Subject, version};
 use super::*;
 use crate::document::{Diff, Document};
 use crate::finding::Estimate;

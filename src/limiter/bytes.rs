@@ -12,6 +12,7 @@ const LANES: f64 = 32.0;
 
 /// Bytes per second from both points of view (GTC 2010: "from the application's" and "from the
 /// hardware's").
+#[expect(clippy::struct_field_names, reason = "the JSON's keys, each with its unit")]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
     /// The bytes that the problem needs over the whole kernel's time.

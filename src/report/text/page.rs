@@ -139,15 +139,15 @@ impl Page {
 
 /// The line with the first place that the link stands for made one, in the escapes that terminals
 /// share (OSC 8). Line 3 is not the beginning of line 37.
-fn linked(line: &str, link: &Link) -> String {
+fn linked(line: &str, to: &Link) -> String {
     let is_place = |&(at, place): &(usize, &str)| {
         !line[at + place.len()..].starts_with(|next: char| next.is_ascii_digit())
     };
-    match line.match_indices(&link.text).find(is_place) {
+    match line.match_indices(&to.text).find(is_place) {
         Some((at, place)) => {
             let (before, after) = (&line[..at], &line[at + place.len()..]);
             let (open, close) = ("\u{1b}]8;;", "\u{1b}\\");
-            format!("{before}{open}{}{close}{place}{open}{close}{after}", link.address)
+            format!("{before}{open}{}{close}{place}{open}{close}{after}", to.address)
         }
         None => line.to_owned(),
     }

@@ -1,7 +1,7 @@
 //! The rules, explained from their own records.
 
 use crate::evidence::Threshold;
-use crate::rules::{self, Kind, RULES, Rule, SourcePage};
+use crate::rules::{self, Example, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
 
 /// Columns that explanations take at most: they are read like a manual page.
@@ -45,6 +45,7 @@ pub fn one(rule: &Rule, width: usize) -> String {
     text.extend(wrap(rule.summary, width));
     text.push(String::new());
     text.extend(wrap(rule.explanation, width));
+    text.extend(rule.examples.iter().flat_map(|one| example(one, width)));
     let (given, limits): (Vec<&Threshold>, Vec<&Threshold>) =
         rule.thresholds.iter().partition(|threshold| threshold.what.starts_with(GIVEN));
     for (title, thresholds) in [("thresholds", limits), ("what the estimate assumes", given)] {
@@ -82,6 +83,20 @@ pub fn one(rule: &Rule, width: usize) -> String {
     lines(text)
 }
 
+/// An example: its code as it is, however wide, and what is to say of it.
+fn example(example: &Example, width: usize) -> Vec<String> {
+    let code = |code: &str| code.lines().map(|line| format!("    {line}")).collect::<Vec<_>>();
+    let mut text = vec![String::new(), "the fault".to_owned()];
+    text.extend(code(example.fault));
+    text.extend([String::new(), "its repair".to_owned()]);
+    text.extend(code(example.repair));
+    if !example.note.is_empty() {
+        text.push(String::new());
+        text.extend(wrap(example.note, width));
+    }
+    text
+}
+
 /// A number with what it is of, and below it where it comes from.
 fn number(threshold: &Threshold, width: usize) -> Vec<String> {
     let what = threshold.what.strip_prefix(GIVEN).unwrap_or(threshold.what);
@@ -102,6 +117,70 @@ fn value(threshold: &Threshold) -> String {
         unit if (value - 1.0).abs() < f64::EPSILON => format!("{value} {unit}"),
         unit => format!("{value} {unit}s"),
     }
+}
+
+/// All rules as the page `docs/rules.md`, which a test writes.
+#[cfg(test)]
+fn page() -> String {
+    let mut page = vec![
+        "# Rules\n".to_owned(),
+        "Each rule checks a launch for one fault. `adoprof explain RULE` shows the same, with the metrics \
+         that the rule reads. This page is generated: `ADOPROF_BLESS=1 cargo test pages` writes it anew."
+            .to_owned(),
+    ];
+    for (title, kind, about) in [
+        ("Causes", Kind::Cause, "Faults that can be taken away."),
+        (
+            "Symptoms",
+            Kind::Symptom,
+            "What is seen because of a fault. A symptom stands under the cause that explains it, and \
+             alone where no cause does.",
+        ),
+        (
+            "Roofs",
+            Kind::Roof,
+            "The hardware's limit is reached, and no fault inflates the work there.",
+        ),
+    ] {
+        page.push(format!("\n## {title}\n\n{about}"));
+        page.extend(RULES.iter().filter(|rule| rule.kind == kind).map(|rule| entry(rule)));
+    }
+    lines(page)
+}
+
+/// A rule's part of the page.
+#[cfg(test)]
+fn entry(rule: &Rule) -> String {
+    let row = |threshold: &Threshold| {
+        let cells = [threshold.what, &value(threshold), threshold.source];
+        format!("| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+    };
+    let rows: Vec<String> = rule.thresholds.iter().map(row).collect();
+    format!(
+        "\n### `{}`\n\n{}\n\n| threshold | value | source |\n|---|---|---|\n{}",
+        rule.name,
+        help(rule),
+        rows.join("\n")
+    )
+}
+
+/// What a rule checks and an example, in Markdown.
+#[must_use]
+pub fn help(rule: &Rule) -> String {
+    let mut parts = vec![format!("{}.", capital(rule.summary)), rule.explanation.to_owned()];
+    for Example { fault, repair, note } in rule.examples {
+        parts.push(format!("The fault:\n\n```cuda\n{fault}\n```"));
+        parts.push(format!("Its repair:\n\n```cuda\n{repair}\n```"));
+        parts.push((*note).to_owned());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+/// The text with its first letter large.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The name of the rule that was probably meant.
@@ -154,7 +233,17 @@ mod tests {
             for rule in RULES {
                 let text = one(rule, width);
                 let most = width.min(WIDEST);
-                assert!(text.lines().all(|line| line.chars().count() <= most), "{width}: {text}");
+                // Code stays as it is written.
+                let examples = rule.examples.iter();
+                let code: Vec<&str> = examples
+                    .flat_map(|example| example.fault.lines().chain(example.repair.lines()))
+                    .collect();
+                let fits = |line: &str| {
+                    let is_code =
+                        line.strip_prefix("    ").is_some_and(|line| code.contains(&line));
+                    is_code || line.chars().count() <= most
+                };
+                assert!(text.lines().all(fits), "{width}: {text}");
             }
         }
     }
@@ -162,6 +251,17 @@ mod tests {
     /// The text with every gap a single space.
     fn flat(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn of_the_pages_the_one_on_rules_is_made_of_them() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
+        let page = page();
+        if std::env::var_os("ADOPROF_BLESS").is_some() {
+            std::fs::write(&path, &page).unwrap();
+        }
+        let old = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(old, page, "docs/rules.md is stale; run `ADOPROF_BLESS=1 cargo test pages`");
     }
 
     #[test]

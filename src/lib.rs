@@ -9,9 +9,9 @@
 //! - `cmd`: the subcommands: they wire the parts together, and they alone print to standard
 //!   output
 //! - `cli`: the command line, as types
-//! - `explain`: the rules in words, from what each says of itself
 //! - `doctor`: what is missing on this machine
 //! - `report`: the forms in which documents are written
+//! - `explain`: the rules in words, from what each says of itself
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
 //! - `sweep`: a step over a grid of settings

@@ -36,10 +36,8 @@ pub enum Kind {
 /// What a rule reads of the source page: lines and instructions with their counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourcePage {
-    /// Nothing.
-    Unread,
-    /// What makes the finding sharper, such as its lines; the rule is checked without it too.
-    Sharpens,
+    /// At most what makes the finding sharper, such as its lines: the rule is checked without it too.
+    Optional,
     /// The text of the instructions (SASS), without which the rule can't be checked.
     Needed,
     /// The same, but where this metric was collected, which tells nearly as much.
@@ -57,6 +55,17 @@ pub enum Cure {
     Other,
 }
 
+/// A fault in a few lines of CUDA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    /// The code with the fault.
+    pub fault: &'static str,
+    /// The same without it.
+    pub repair: &'static str,
+    /// What the repair does and costs, in a sentence or two.
+    pub note: &'static str,
+}
+
 /// One rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
@@ -68,6 +77,8 @@ pub struct Rule {
     pub summary: &'static str,
     /// What is checked, why it matters, what to do: a few sentences for `explain`.
     pub explanation: &'static str,
+    /// The fault in a few lines of CUDA, and its repair.
+    pub examples: &'static [Example],
     /// The section of the profile where a person would look (an ncu section identifier).
     pub section: &'static str,
     /// Limits, each with its source.
@@ -102,10 +113,11 @@ impl Rule {
         kind: Kind::Cause,
         summary: "",
         explanation: "",
+        examples: &[],
         section: "",
         thresholds: &[],
         needs: &[],
-        source_page: SourcePage::Unread,
+        source_page: SourcePage::Optional,
         bound: None,
         cure: Cure::Other,
         said_by_ncu: &[],
@@ -124,7 +136,7 @@ impl Rule {
         let needs_sass = match self.source_page {
             SourcePage::Needed => true,
             SourcePage::NeededWithout(metric) => launch.get(metric).is_none(),
-            SourcePage::Unread | SourcePage::Sharpens => false,
+            SourcePage::Optional => false,
         };
         let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
         if needs_sass && !has_sass() {
@@ -201,6 +213,14 @@ mod tests {
             assert!(!rule.summary.is_empty() && !rule.section.is_empty(), "{}", rule.name);
             assert!(rule.explanation.len() > 100, "{} explains too little", rule.name);
             assert!(!rule.thresholds.is_empty(), "{} has no limit", rule.name);
+            assert!(!rule.examples.is_empty(), "{} has no example", rule.name);
+            for example in rule.examples {
+                for code in [example.fault, example.repair] {
+                    assert!((1..=12).contains(&code.lines().count()), "{}: {code}", rule.name);
+                    assert!(code.lines().all(|line| line.len() <= 76), "{}: {code}", rule.name);
+                }
+                assert_ne!(example.fault, example.repair, "{}", rule.name);
+            }
             for threshold in rule.thresholds {
                 assert!(threshold.source.len() > 15, "{}: {}", rule.name, threshold.what);
                 assert!(threshold.value.is_finite() && !threshold.what.is_empty());

@@ -185,6 +185,7 @@ fn descriptor(id: &str) -> Value {
             "id": id,
             "shortDescription": { "text": rule.summary },
             "fullDescription": { "text": rule.explanation },
+            "help": { "text": rule.explanation, "markdown": crate::explain::help(rule) },
         }),
         None => json!({ "id": id }),
     }

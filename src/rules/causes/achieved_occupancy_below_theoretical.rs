@@ -6,7 +6,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
@@ -27,6 +27,20 @@ block end early, and where blocks are so short that starting them takes longer t
 The rule is quiet where a small grid or idle SMs are the reason, since other rules name those, \
 and where more warps would gain less than 5%. Even out the work of warps and blocks, or let each \
 block do more.",
+    examples: &[Example {
+        fault: "\
+// a block of 32 warps keeps its place until its longest ray has ended;
+// meanwhile the slots of the warps that are done stay empty
+int threads = 1024;
+march<<<(rays + threads - 1) / threads, threads>>>(depth, steps, rays);",
+        repair: "\
+// blocks of 4 warps end early and make room for the next
+int threads = 128;
+march<<<(rays + threads - 1) / threads, threads>>>(depth, steps, rays);",
+        note: "\
+Smaller blocks wait for fewer long rays, so that warps which have ended are replaced sooner; \
+more blocks have to be started, which matters only where they are very short.",
+    }],
     section: "Occupancy",
     thresholds: &[
         Threshold {

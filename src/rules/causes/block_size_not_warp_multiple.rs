@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
@@ -21,6 +21,21 @@ pub const RULE: Rule = Rule {
 Threads run in warps of 32. If the size of a block is not a multiple of 32, its last warp has \
 lanes that never work but take issue slots, registers and pipe slots like the others. Round the \
 block up to a multiple of 32 and give the extra threads useful work, or make the block smaller.",
+    examples: &[Example {
+        fault: "\
+// loudness_of<<<frames, 80>>>: 80 bands are two warps and a half, so
+// 16 of the 96 lanes never work
+int i = blockIdx.x * 80 + threadIdx.x;
+loudness[i] = logf(energy[i] + 1e-6f);",
+        repair: "\
+// loudness_of<<<(frames * 80 + 255) / 256, 256>>>: eight full warps
+int i = blockIdx.x * 256 + threadIdx.x;
+if (i < frames * 80)
+    loudness[i] = logf(energy[i] + 1e-6f);",
+        note: "\
+The block no longer follows the number of bands: all its lanes work, for one comparison per \
+thread.",
+    }],
     section: "LaunchStats",
     thresholds: &[Threshold {
         what: "threads per block, not a multiple of",

@@ -6,7 +6,7 @@ use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -33,6 +33,17 @@ at how long the cache is busy with indexed constants and, from the executed LDC 
 a register in their address, at how many turns each takes. Read such a table through L1 (const \
 __restrict__ in global memory, __ldg) or keep a copy in shared memory, which serves words from \
 different banks at once.",
+    examples: &[Example {
+        fault: "\
+// __constant__ float level[256]: a word per cycle, up to 32 turns per warp
+out[i] = level[code[i]];",
+        repair: "\
+// const float *__restrict__ level, in global memory: L1 serves all lanes
+out[i] = __ldg(&level[code[i]]);",
+        note: "\
+The table moves from constant to global memory, where L1 serves the different words of a warp \
+together; constant memory stays right for what all lanes read alike.",
+    }],
     section: "SpeedOfLight",
     thresholds: &[
         Threshold {

@@ -7,7 +7,7 @@ use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::{Effect, FEW_ADDRESSES};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -33,6 +33,20 @@ Combine values before adding: within a warp by __reduce_add_sync or shuffles, th
 in shared memory, so that one atomic per block and address remains; or keep several copies of the \
 counters and add them up at the end. The order of the additions changes, and with it the last \
 digits of sums of floats, which vary from run to run with any atomics.",
+    examples: &[Example {
+        fault: "\
+if (i < n)                                // every thread, one address
+    atomicAdd(mass, density[i] * volume[i]);",
+        repair: "\
+float m = i < n ? density[i] * volume[i] : 0.0f;
+for (int w = 16; w > 0; w /= 2)
+    m += __shfl_down_sync(~0u, m, w);
+if (threadIdx.x % 32 == 0)                // one atomic per warp
+    atomicAdd(mass, m);",
+        note: "\
+Each warp adds up its 32 values first, so that one atomic reaches L2 instead of 32. Either way \
+the order of the additions, and with it the last digits, varies from run to run.",
+    }],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {

@@ -5,7 +5,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence, Location};
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -25,6 +25,23 @@ SMs without work, and a grid below one wave leaves slots empty for warps that co
 The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. \
 Divide the problem more finely: give the independent iterations of an outer loop to blocks, split \
 long sums among several blocks, or use smaller blocks.",
+    examples: &[Example {
+        fault: "\
+// rectify<<<16, 256>>>: a block per microphone keeps 16 of 132 SMs busy
+const float *from = in + (size_t)blockIdx.x * samples;
+float *to = out + (size_t)blockIdx.x * samples;
+for (int t = threadIdx.x; t < samples; t += blockDim.x)
+    to[t] = fabsf(from[t]);",
+        repair: "\
+// rectify<<<dim3(128, 16), 256>>>: 128 blocks share each microphone
+const float *from = in + (size_t)blockIdx.y * samples;
+float *to = out + (size_t)blockIdx.y * samples;
+int first = blockIdx.x * blockDim.x + threadIdx.x;
+for (int t = first; t < samples; t += gridDim.x * blockDim.x)
+    to[t] = fabsf(from[t]);",
+        note: "\
+The time axis is cut into blocks as well: 2048 blocks instead of 16 give every SM work.",
+    }],
     section: "LaunchStats",
     thresholds: &[
         Threshold {

@@ -3,7 +3,7 @@
 use crate::evidence::linked_memory;
 use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 
 const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum";
@@ -32,6 +32,23 @@ on the host, but every miss in L2 then crosses the bus: tens of gigabytes per se
 hundreds or thousands, and a latency of microseconds. The rule counts the sectors that L1 asked \
 for and L2 fetched from host memory. The estimate takes the same bytes from device memory; it \
 does not count the copy itself, which at best overlaps with other work.",
+    examples: &[Example {
+        fault: "\
+cudaHostAlloc(&readings, bytes, cudaHostAllocMapped);
+fill(readings, n);
+for (int pass = 0; pass < 10; ++pass)     // each pass crosses the bus
+    smooth<<<blocks, 256>>>(out, readings, n);",
+        repair: "\
+cudaHostAlloc(&readings, bytes, cudaHostAllocMapped);
+fill(readings, n);
+cudaMalloc(&on_device, bytes);            // crosses it once
+cudaMemcpy(on_device, readings, bytes, cudaMemcpyHostToDevice);
+for (int pass = 0; pass < 10; ++pass)
+    smooth<<<blocks, 256>>>(out, on_device, n);",
+        note: "\
+One copy brings the data into device memory, and every pass reads them at its speed; it pays \
+from the second read of the same bytes on.",
+    }],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],

@@ -11,7 +11,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::idle;
 use crate::text::percent;
 
@@ -30,6 +30,24 @@ shared-memory wavefronts for nothing. The sign is that few lanes work although w
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
 the next barrier. Launch fewer threads and let each do more, let warps without work leave the \
 loop, or reduce within a warp by shuffles.",
+    examples: &[Example {
+        fault: "\
+if (t == 0) {                             // 255 threads wait for one
+    total = 0;
+    for (int k = 0; k < 256; ++k)
+        total += wait[blockIdx.x * 256 + k];
+}
+__syncthreads();",
+        repair: "\
+if (t == 0) total = 0;
+__syncthreads();
+int sum = __reduce_add_sync(~0u, wait[blockIdx.x * 256 + t]);
+if (t % 32 == 0) atomicAdd(&total, sum);
+__syncthreads();",
+        note: "\
+Every thread brings one value, a warp adds up its 32 in one instruction, and eight shared \
+atomics finish the sum.",
+    }],
     section: "WarpStateStats",
     thresholds: &[
         LANES_LIMIT,

@@ -4,7 +4,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::parse::operands::Role;
 use crate::sass::{Listing, Marks};
@@ -31,6 +31,19 @@ loaded data. Unroll the loop (#pragma unroll 4, or a trip count known to the com
 then become constant offsets from one register, and loop control is paid once for several \
 iterations. Or give each thread several elements, and advance pointers instead of recomputing \
 indices.",
+    examples: &[Example {
+        fault: "\
+#pragma unroll 1                          // one load and one XOR per turn
+for (int k = 0; k < words; ++k)
+    sum ^= word[k * n + i];",
+        repair: "\
+#pragma unroll 8                          // eight of each per turn
+for (int k = 0; k < words; ++k)
+    sum ^= word[k * n + i];",
+        note: "\
+Counting, comparing and branching are paid for once in eight turns; the loop grows, and the \
+loads of a turn overlap.",
+    }],
     section: "InstructionStats",
     thresholds: &[
         Threshold {

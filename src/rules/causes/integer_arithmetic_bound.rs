@@ -6,7 +6,7 @@ use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -24,6 +24,17 @@ how often they ran. Use a power of two and shifts, make the divisor a template p
 macro, multiply by a reciprocal that the host computes once, take quotient and remainder from one \
 division, count along instead of dividing, or give the block a second dimension so that no index \
 has to be split. 64-bit operands cost most: use 32 bits where the range allows.",
+    examples: &[Example {
+        fault: "\
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+int x = i % nx, y = i / nx % ny, z = i / nx / ny;    // four divisions",
+        repair: "\
+int x = blockIdx.x * blockDim.x + threadIdx.x;
+int y = blockIdx.y, z = blockIdx.z;                  // none",
+        note: "\
+The grid has three dimensions, so that the hardware counts what the kernel had to divide; each \
+row is rounded up to whole blocks.",
+    }],
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],

@@ -4,7 +4,7 @@ use crate::device::Quantity;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::{count, duration, percent};
 
 const DURATION: &str = "gpu__time_duration.sum";
@@ -23,6 +23,16 @@ inside the kernel can save. Where that is much of the duration, counters collect
 passes also disagree, so treat the other figures of such a launch as rough. Do more per launch: \
 merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
 CUDA graph.",
+    examples: &[Example {
+        fault: "\
+for (int layer = 0; layer < 200; ++layer) // 200 launches of 4 blocks
+    decay<<<4, 256>>>(density + layer * 1024, 1024);",
+        repair: "\
+decay<<<200 * 4, 256>>>(density, 200 * 1024);",
+        note: "\
+One launch covers all layers: its few microseconds are paid once instead of 200 times, and 800 \
+blocks fill the device.",
+    }],
     section: "SpeedOfLight",
     thresholds: &[Threshold {
         what: "duration of an empty kernel, share of this one's, at least",

@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays;
 use crate::sass::{Family, Space};
@@ -43,6 +43,29 @@ access becomes a load or store through L1, with a look-up for each lane's own co
 accesses to spilled registers, these compute their addresses. Unroll the loop that indexes the \
 array, select among a few registers by comparisons, keep the array in shared memory with one \
 column per thread, or pack a small one into the bits of an integer.",
+    examples: &[Example {
+        fault: "\
+float last[16] = {}, sum = 0.0f;
+for (int k = 0; k < steps; ++k) {
+    float x = in[k * n + i];
+    sum += x - last[k % 16];               // index known only at run time
+    last[k % 16] = x;
+    mean[k * n + i] = 0.0625f * sum;
+}",
+        repair: "\
+float last[16] = {}, sum = 0.0f;
+for (int first = 0; first < steps; first += 16)
+    #pragma unroll
+    for (int k = 0; k < 16; ++k) {        // 16 copies: every index known
+        float x = in[(first + k) * n + i];
+        sum += x - last[k];
+        last[k] = x;
+        mean[(first + k) * n + i] = 0.0625f * sum;
+    }",
+        note: "\
+The unrolled inner loop knows every index when it is compiled, so that the ring of 16 values \
+lives in registers; steps must be a multiple of 16.",
+    }],
     section: "SourceCounters",
     thresholds: &[
         Threshold {

@@ -11,7 +11,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::percent;
 
 const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
@@ -35,6 +35,24 @@ recurrence), the pipes idle most of the time. The rule fires where warps mostly 
 fixed latency while schedulers have slots to spare and no unit is near its limit. Split the \
 chain: use several accumulators, let each thread work on several elements side by side, or unroll \
 a loop whose iterations are independent. Or keep more warps resident.",
+    examples: &[Example {
+        fault: "\
+float sum = 0.0f;                         // each sum waits for the last
+for (int k = 0; k < terms; ++k)
+    sum = fmaf(weight[k], signal[k], sum);",
+        repair: "\
+float a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;   // four independent chains
+for (int k = 0; k < terms; k += 4) {
+    a = fmaf(weight[k], signal[k], a);
+    b = fmaf(weight[k + 1], signal[k + 1], b);
+    c = fmaf(weight[k + 2], signal[k + 2], c);
+    d = fmaf(weight[k + 3], signal[k + 3], d);
+}
+float sum = (a + b) + (c + d);",
+        note: "\
+Four sums take turns, so that an addition no longer waits for the one before; terms must be a \
+multiple of 4, and the sum is rounded in another order.",
+    }],
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,

@@ -9,7 +9,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Cure, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule};
 use crate::sass::questions::chain;
 use crate::sass::{Family, Space};
 use crate::term::Term;
@@ -30,6 +30,23 @@ where warps mostly wait for data from L1, L2 or DRAM and no unit is near its lim
 waiting itself is the limit. Start several independent loads before using the first result \
 (unroll, several accumulators), load wider (float4), copy ahead asynchronously, or keep more \
 warps resident.",
+    examples: &[Example {
+        fault: "\
+// out might overlap in, so each load waits for the store before it
+for (int k = 0; k < 8; ++k)
+    out[k * n + i] = gain * in[k * n + i];",
+        repair: "\
+float value[8];
+#pragma unroll
+for (int k = 0; k < 8; ++k)
+    value[k] = in[k * n + i];             // eight loads in flight
+#pragma unroll
+for (int k = 0; k < 8; ++k)
+    out[k * n + i] = gain * value[k];",
+        note: "\
+All loads start before the first value is used, so that their latencies overlap; it costs eight \
+registers. With const float *__restrict__ in, the compiler does the same by itself.",
+    }],
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,

@@ -11,7 +11,7 @@ use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::sass::flow::slice;
 use crate::sass::questions::sharing;
 use crate::sass::{Family, Marks, Space};
@@ -48,6 +48,28 @@ data, and fires where the units that serve loads are the busiest or warps wait f
 tile once and use it for several results: in registers first, since shared memory uses the same \
 pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-vector products \
 into one matrix product.",
+    examples: &[Example {
+        fault: "\
+float d = 0.0f;
+for (int k = 0; k < dim; ++k) {           // two loads per difference
+    float x = query[k * queries + q] - ref[k * refs + r];
+    d = fmaf(x, x, d);
+}
+distance[q * refs + r] = d;",
+        repair: "\
+float d[4] = {};
+for (int k = 0; k < dim; ++k) {           // five loads per four differences
+    float y = ref[k * refs + r];
+    for (int j = 0; j < 4; ++j) {
+        float x = query[k * queries + q + j] - y;
+        d[j] = fmaf(x, x, d[j]);
+    }
+}
+for (int j = 0; j < 4; ++j) distance[(q + j) * refs + r] = d[j];",
+        note: "\
+A thread takes four queries: each reference value is loaded once and used four times from a \
+register; the grid shrinks to a quarter.",
+    }],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {

@@ -6,7 +6,7 @@ use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
@@ -48,6 +48,20 @@ each. The rule looks at instructions that move 1, 2 or 4 bytes per lane and touc
 sectors that their bytes fill. L2 looks up one tag per request, so bytes and halves bring it one \
 or two sectors per look-up instead of four. DRAM moves the same bytes as before, so a kernel at \
 DRAM's limit gains nothing. The address must be a multiple of the width.",
+    examples: &[Example {
+        fault: "\
+if (i < n)
+    negative[i] = 255 - image[i];         // one byte per lane",
+        repair: "\
+if (i < n / 4) {                          // four bytes per lane
+    uchar4 p = reinterpret_cast<const uchar4 *>(image)[i];
+    reinterpret_cast<uchar4 *>(negative)[i] =
+        make_uchar4(255 - p.x, 255 - p.y, 255 - p.z, 255 - p.w);
+}",
+        note: "\
+A quarter of the threads, loads and stores moves the same bytes; the rows must begin at a \
+multiple of 4 bytes and n must be a multiple of 4.",
+    }],
     section: "SourceCounters",
     thresholds: &[
         Threshold {

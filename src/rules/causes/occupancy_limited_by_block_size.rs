@@ -2,7 +2,7 @@
 
 use crate::evidence::occupancy::{BY_BLOCKS, BY_WARPS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule};
 use crate::text::count_of;
 
 const RESOURCE: Resource = Resource {
@@ -30,6 +30,25 @@ can fill. Small blocks reach the first limit; blocks whose size does not divide 
 leave part of the second unused. Where warps are few for this reason and schedulers idle because \
 no warp is ready, another block size lets more warps in. The rule is quiet where the time model \
 expects less than 5% from more warps.",
+    examples: &[Example {
+        fault: "\
+// overlap<<<molecules, 32>>>: 32 blocks per SM are the limit, so that
+// 32 of its 64 warps are resident
+int molecule = blockIdx.x, lane = threadIdx.x;
+unsigned bits = __popc(print[molecule * 32 + lane] & query[lane]);
+bits = __reduce_add_sync(~0u, bits);
+if (lane == 0) shared_bits[molecule] = bits;",
+        repair: "\
+// overlap<<<(molecules + 7) / 8, 256>>>: one molecule per warp, 64 warps
+int molecule = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+if (molecule >= molecules) return;
+unsigned bits = __popc(print[molecule * 32 + lane] & query[lane]);
+bits = __reduce_add_sync(~0u, bits);
+if (lane == 0) shared_bits[molecule] = bits;",
+        note: "\
+Eight warps per block instead of one: the limit on blocks no longer keeps warps out, and each \
+warp still works alone.",
+    }],
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -5,7 +5,7 @@ use crate::evidence::ModeledLaunch;
 use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::evidence::threshold::NOISE;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule};
 use crate::sass::flow::live;
 use crate::text::count;
 
@@ -38,6 +38,25 @@ profile has the machine code, the rule therefore counts how many blocks would fi
 values and the operands of one instruction. It is quiet where no further block would fit even \
 then, and where the time model expects less than 5% from more warps because a unit is near its \
 limit.",
+    examples: &[Example {
+        fault: "\
+// the compiler takes 168 registers per thread: 12 of 64 warps fit on an SM
+__global__ void __launch_bounds__(128) react(Cell *cells, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        advance(cells[i]);
+}",
+        repair: "\
+// at least six blocks per SM: 80 registers per thread, 24 warps
+__global__ void __launch_bounds__(128, 6) react(Cell *cells, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        advance(cells[i]);
+}",
+        note: "\
+The second argument of __launch_bounds__ makes the compiler live with fewer registers, and twice \
+the warps hide latency; it pays as long as little spills (see register-spilling).",
+    }],
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

@@ -2,7 +2,7 @@
 
 use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule};
 use crate::text::count;
 
 const RESOURCE: Resource = Resource {
@@ -30,6 +30,29 @@ Resident blocks share the SM's shared memory. Where it keeps further blocks out,
 and schedulers idle because no warp is ready; smaller tiles or a larger carve-out then let more \
 warps in. The rule is quiet where a unit is near its limit, so that the time model expects \
 nothing from more warps.",
+    examples: &[Example {
+        fault: "\
+constexpr int ROWS = 64;  // 48 KB per block of 192 threads: 24 of 64 warps
+__shared__ float tile[ROWS][192];
+for (int first = 0; first < rows; first += ROWS) {
+    for (int r = 0; r < ROWS; ++r) tile[r][t] = in[(first + r) * 192 + t];
+    __syncthreads();
+    for (int r = 0; r < ROWS; ++r) sum += tile[r][t] * tile[r][191 - t];
+    __syncthreads();
+}",
+        repair: "\
+constexpr int ROWS = 16;  // 12 KB per block: 60 of 64 warps
+__shared__ float tile[ROWS][192];
+for (int first = 0; first < rows; first += ROWS) {
+    for (int r = 0; r < ROWS; ++r) tile[r][t] = in[(first + r) * 192 + t];
+    __syncthreads();
+    for (int r = 0; r < ROWS; ++r) sum += tile[r][t] * tile[r][191 - t];
+    __syncthreads();
+}",
+        note: "\
+A quarter of the rows per tile lets ten blocks onto an SM instead of four; the price is four \
+times as many barriers.",
+    }],
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,

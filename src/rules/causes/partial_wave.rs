@@ -5,7 +5,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::{count, percent};
 
 const WAVES: &str = "launch__waves_per_multiprocessor";
@@ -23,6 +23,25 @@ idle while it runs: 1.1 waves take as long as two. The rule fires where the numb
 not whole and SMs did idle. Where blocks differ in length, or SMs start new blocks one by one, \
 the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
 smaller blocks, or a grid-stride loop over a fixed number of blocks.",
+    examples: &[Example {
+        fault: "\
+// log_scale<<<300, 1024>>>: 264 such blocks fit on the device at once, so
+// the last 36 frames run in a second wave while most SMs idle
+size_t frame = (size_t)blockIdx.x * pixels;
+for (int p = threadIdx.x; p < pixels; p += blockDim.x)
+    out[frame + p] = log1pf(in[frame + p]);",
+        repair: "\
+// log_scale<<<264, 1024>>>: one whole wave, which shares all pixels evenly
+size_t all = (size_t)frames * pixels;
+size_t stride = (size_t)gridDim.x * blockDim.x;
+size_t first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+for (size_t p = first; p < all; p += stride)
+    out[p] = log1pf(in[p]);",
+        note: "\
+The grid is as large as what the device holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor \
+times the SMs), and a grid-stride loop gives each block an equal share: one full wave instead of \
+one full and one nearly empty.",
+    }],
     section: "LaunchStats",
     thresholds: &[
         Threshold {

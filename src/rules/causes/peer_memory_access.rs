@@ -3,7 +3,7 @@
 use crate::evidence::linked_memory;
 use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 
 const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum";
@@ -35,6 +35,22 @@ device's own L2, so that only NVLink's counters show them (nvlrx__bytes_data_use
 nvltx__bytes_data_user.sum, where the profile has them); these counters include the traffic of \
 other kernels. The estimate takes the same bytes from the device's own memory; it does not count \
 the copy itself, which at best overlaps with other work.",
+    examples: &[Example {
+        fault: "\
+cudaSetDevice(0);
+cudaDeviceEnablePeerAccess(1, 0);
+for (int batch = 0; batch < 50; ++batch)  // table lives on device 1
+    look_up<<<blocks, 256>>>(out + batch * n, table, n);",
+        repair: "\
+cudaSetDevice(0);
+cudaMalloc(&copy, bytes);
+cudaMemcpyPeer(copy, 0, table, 1, bytes);
+for (int batch = 0; batch < 50; ++batch)
+    look_up<<<blocks, 256>>>(out + batch * n, copy, n);",
+        note: "\
+The table crosses NVLink or the bus once instead of with every look-up; it takes room on both \
+devices and has to be copied again when it changes.",
+    }],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],

@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -27,6 +27,19 @@ then costs a store or a load through L1 and, where L1 does not hold the values, 
 DRAM. Limits on registers (__launch_bounds__, maxrregcount), large unrolled bodies and many live \
 values cause it. As long as L1 holds the spilled values, the cost is small. Raise the limit, \
 unroll less, shorten the lifetimes of values, or split the kernel.",
+    examples: &[Example {
+        fault: "\
+// 2048 threads per SM leave 32 registers per thread: the 19 populations of
+// a lattice cell, their moments and their addresses do not fit
+__global__ void __launch_bounds__(1024, 2) collide(float *f, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;",
+        repair: "\
+// 1024 threads per SM leave 64
+__global__ void __launch_bounds__(256, 4) collide(float *f, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;",
+        note: "\
+With twice the registers per thread nothing spills, at half the occupancy.",
+    }],
     section: "SourceCounters",
     thresholds: &[Threshold {
         what: "spill instructions, share of all executed, at least",

@@ -7,7 +7,7 @@ use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -30,6 +30,27 @@ of shared atomics with one per instruction, and looks at how much of the time wa
 Give each warp (or each of a few groups of lanes) its own copy of the counters and add the copies \
 up at the end, combine equal keys within the warp first (__match_any_sync, __reduce_add_sync), or \
 let each thread count in registers.",
+    examples: &[Example {
+        fault: "\
+__shared__ unsigned count[64];            // zeroed
+for (int i = first; i < n; i += stride)   // equal grades queue on one word
+    atomicAdd(&count[grade[i]], 1u);
+__syncthreads();
+if (t < 64) atomicAdd(&total[t], count[t]);",
+        repair: "\
+__shared__ unsigned count[64][32];        // zeroed; one column per lane
+for (int i = first; i < n; i += stride)
+    atomicAdd(&count[grade[i]][t % 32], 1u);
+__syncthreads();
+if (t < 64) {
+    unsigned sum = 0;
+    for (int k = 0; k < 32; ++k) sum += count[t][(t + k) % 32];
+    atomicAdd(&total[t], sum);
+}",
+        note: "\
+Each lane counts in a column, and so in a bank, of its own, so that no two lanes of a warp meet; \
+the counters take 8 KB instead of 256 bytes and are added up once per block.",
+    }],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {

@@ -7,7 +7,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -23,6 +23,21 @@ each instruction with those that its accesses need at their width. It does not u
 conflict counter, which also counts waiting for the pipe and so reports conflicts where there are \
 none. Pad the rows of a tile by one element, permute the index (XOR with the row), or let \
 neighbouring lanes touch neighbouring words.",
+    examples: &[Example {
+        fault: "\
+// a row of 8 distances per thread: lanes 0, 4, 8, … meet in one bank
+__shared__ float near[128][8];
+for (int k = 0; k < 8; ++k)
+    near[t][k] = in[k * n + blockIdx.x * 128 + t];",
+        repair: "\
+// a column per thread: 32 lanes use 32 banks
+__shared__ float near[8][128];
+for (int k = 0; k < 8; ++k)
+    near[k][t] = in[k * n + blockIdx.x * 128 + t];",
+        note: "\
+The array is laid out the other way round, so that a warp's access takes one wavefront instead \
+of eight; every later access has its indices swapped as well.",
+    }],
     section: "SourceCounters",
     thresholds: &[Threshold {
         what: "excess wavefronts, share of all shared-memory wavefronts, at least",

@@ -10,7 +10,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::gains;
 use crate::evidence::shared_pipe::{BUSY, LEAST_BUSY, SharedPipe};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::percent;
 
@@ -31,6 +31,46 @@ shuffles. The rule fires where no other unit has more work than this pipe, or wh
 would gain without these accesses, and where conflicts do not explain it. Let only warps with \
 work take part, reduce within a warp by shuffles, keep partial results in registers, or move \
 several values per access (float4).",
+    examples: &[
+        Example {
+            fault: "\
+// two reads of shared memory per multiply-add
+float sum = 0.0f;
+for (int k = 0; k < 32; ++k)
+    sum = fmaf(a[row][k], b[k][col], sum);",
+            repair: "\
+// four rows per thread: five reads per four multiply-adds
+float sum[4] = {};
+for (int k = 0; k < 32; ++k) {
+    float x = b[k][col];
+    for (int j = 0; j < 4; ++j)
+        sum[j] = fmaf(a[row + j][k], x, sum[j]);
+}",
+            note: "\
+Each value of b serves four sums from a register, which takes three eighths of the reads away; a \
+thread holds four sums, and a quarter of the threads remains.",
+        },
+        Example {
+            fault: "\
+// all 32 warps go through every step, most of them with idle lanes only
+for (int w = 512; w > 0; w /= 2) {
+    if (t < w) energy[t] += energy[t + w];
+    __syncthreads();
+}",
+            repair: "\
+for (int w = 16; w > 0; w /= 2) e += __shfl_down_sync(~0u, e, w);
+if (t % 32 == 0) energy[t / 32] = e;      // one partial sum per warp
+__syncthreads();
+if (t < 32) {
+    e = energy[t];
+    for (int w = 16; w > 0; w /= 2) e += __shfl_down_sync(~0u, e, w);
+}",
+            note: "\
+Warps reduce their own values by shuffles, and one warp adds up the 32 partial sums: two \
+shared-memory accesses and one barrier per block instead of ten rounds of them. The sum is \
+rounded in another order.",
+        },
+    ],
     section: "MemoryWorkloadAnalysis_Chart",
     thresholds: &[
         Threshold {

@@ -6,7 +6,7 @@ use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -24,6 +24,16 @@ that only they use, counts how often they ran, slow paths included, and compares
 fast forms. Call __sinf, __expf, __powf or __fdividef where their accuracy is enough, compile \
 with -use_fast_math, multiply by the reciprocal of a divisor that does not change, or tabulate. \
 Results change in the last digits.",
+    examples: &[Example {
+        fault: "\
+dose[i] = expf(-depth[i] / length);       // two routines per value",
+        repair: "\
+float per_length = 1.0f / length;         // the same for all
+dose[i] = __expf(-depth[i] * per_length);",
+        note: "\
+The division becomes one multiplication by a value that the host can work out, and __expf takes \
+a few instructions; the result differs in the last digits.",
+    }],
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],

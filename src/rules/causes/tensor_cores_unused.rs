@@ -6,7 +6,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, ma
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
 use crate::sass::flow::slice;
 use crate::sass::questions::product::{Element, element, products};
@@ -33,6 +33,30 @@ device has tensor units for them. Single-precision factors are left alone: tenso
 round them to 10 bits, which gives another result. A matrix-vector product looks alike but is \
 limited by memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
 nvcuda::wmma.",
+    examples: &[Example {
+        fault: "\
+// one 16 x 16 tile of scores per block of 256 threads
+int row = threadIdx.x / 16, col = threadIdx.x % 16;
+float sum = 0.0f;
+for (int k = 0; k < width; ++k)
+    sum += __half2float(query[row * width + k]) *
+           __half2float(key[col * width + k]);
+score[row * 16 + col] = sum;",
+        repair: "\
+fragment<matrix_a, 16, 16, 16, __half, row_major> a;     // nvcuda::wmma
+fragment<matrix_b, 16, 16, 16, __half, col_major> b;
+fragment<accumulator, 16, 16, 16, float> sum;
+fill_fragment(sum, 0.0f);
+for (int k = 0; k < width; k += 16) {
+    load_matrix_sync(a, query + k, width);
+    load_matrix_sync(b, key + k, width);
+    mma_sync(sum, a, b, sum);
+}
+store_matrix_sync(score, sum, 16, mem_row_major);",
+        note: "\
+A warp multiplies two tiles of 16 x 16 halves at a time and sums in single precision, as before, \
+though in another order; width must be a multiple of 16.",
+    }],
     section: "ComputeWorkloadAnalysis",
     thresholds: &[
         Threshold {

@@ -8,7 +8,7 @@ use crate::evidence::modeled_launch::{WARP, place};
 use crate::evidence::threshold::LANES_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -22,6 +22,23 @@ with all 32. The rule fires where few lanes are active, or where few are at work
 split warps; where warps idle as a whole, idle-threads names it. Sort or regroup the work so that \
 the lanes of a warp agree, let the branch depend on the warp instead of the lane, or compute both \
 sides and select.",
+    examples: &[Example {
+        fault: "\
+int pair = t / 2;                         // even and odd lanes part
+if (t % 2 == 0)
+    prey_next[pair] = grow(prey[pair], hunter[pair]);
+else
+    hunter_next[pair] = hunt(prey[pair], hunter[pair]);",
+        repair: "\
+int pair = t < pairs ? t : t - pairs;     // the lanes of a warp agree
+if (t < pairs)
+    prey_next[pair] = grow(prey[pair], hunter[pair]);
+else
+    hunter_next[pair] = hunt(prey[pair], hunter[pair]);",
+        note: "\
+The first half of the threads takes one side of the branch and the second half the other, so \
+that no warp has to run both; at most one warp, in the middle, still does.",
+    }],
     section: "WarpStateStats",
     thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK],

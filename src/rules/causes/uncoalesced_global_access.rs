@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Location};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -41,6 +41,20 @@ addresses would need if they were dense. L1 pays one look-up for each 128-byte l
 request touches, hit or miss; L2 and DRAM pay only for excess sectors that L1 does not hold. Let \
 neighbouring lanes access neighbouring elements: swap the roles of loop and thread index, stage a \
 tile through shared memory, or change the layout.",
+    examples: &[Example {
+        fault: "\
+// one station per thread, stored station by station: the lanes of a warp
+// read a row apart, 32 sectors for 32 values
+for (int day = 0; day < days; ++day)
+    sum += rain[station * days + day];",
+        repair: "\
+// stored day by day: the lanes read 32 neighbours, 4 sectors
+for (int day = 0; day < days; ++day)
+    sum += rain[day * stations + station];",
+        note: "\
+The table is transposed, so that neighbouring threads read neighbouring values and an eighth of \
+the sectors moves.",
+    }],
     section: "SourceCounters",
     thresholds: &[Threshold {
         what: "excess sectors, share of all sectors, at least",

@@ -5,7 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
 use crate::sass::questions::doubles;
 use crate::term::Term;
@@ -23,6 +23,17 @@ way out. Doubles run at half the rate of floats on data-centre GPUs and at a 64t
 conversions run at an eighth on all. The rule counts executed double-precision instructions whose \
 chains neither begin at a double in memory nor end in one. Write 0.5f, sinf, powf; where a sum is \
 kept in double for accuracy, leave it or use a compensated sum of floats.",
+    examples: &[Example {
+        fault: "\
+float a = x[i];
+y[i] = 0.5 * a * (1.0 + tanh(0.8 * a));   // doubles throughout",
+        repair: "\
+float a = x[i];
+y[i] = 0.5f * a * (1.0f + tanhf(0.8f * a));",
+        note: "\
+The suffix f keeps the expression in single precision: no conversions, no instructions on the \
+double-precision pipe, and a result good to about seven digits, which is what y holds anyway.",
+    }],
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],

@@ -5,7 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
@@ -24,6 +24,16 @@ b + c by itself unless -fmad=false or __fmul_rn and __fadd_rn forbid it, or the 
 two apart. The rule follows each product through the SASS and counts multiplications whose \
 results only additions use. Drop the flag or write fmaf(a, b, c). The fused form rounds once \
 instead of twice, so results change in the last bit, mostly for the better.",
+    examples: &[Example {
+        fault: "\
+float product = __fmul_rn(conductance, voltage[i]);
+current[i] = __fadd_rn(product, offset);",
+        repair: "\
+current[i] = fmaf(conductance, voltage[i], offset);",
+        note: "\
+One instruction instead of two; it rounds once instead of twice, so that the last bit may \
+differ. Where -fmad=false is the reason, dropping the flag does the same for the whole file.",
+    }],
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],

@@ -4,7 +4,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::rules::{Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Operation};
 use crate::term::Term;
@@ -29,6 +29,21 @@ access moves two bytes per lane. The rule counts executed 16-bit instructions wh
 name a single half. Process two neighbouring elements at a time as __half2 or __nv_bfloat162, \
 with __hfma2, __hadd2, __hmul2: half the instructions, half the accesses, half the index \
 arithmetic.",
+    examples: &[Example {
+        fault: "\
+if (i < n)
+    mixed[i] = __hfma(share, __hsub(left[i], right[i]), right[i]);",
+        repair: "\
+const __half2 *left2 = reinterpret_cast<const __half2 *>(left);
+const __half2 *right2 = reinterpret_cast<const __half2 *>(right);
+__half2 *mixed2 = reinterpret_cast<__half2 *>(mixed);
+if (i < n / 2)
+    mixed2[i] = __hfma2(__half2half2(share), __hsub2(left2[i], right2[i]),
+                        right2[i]);",
+        note: "\
+Each thread takes two neighbours at once: half the instructions and half the accesses for the \
+same results; n must be even.",
+    }],
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],

@@ -5,7 +5,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::percent;
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -22,6 +22,21 @@ got short blocks wait for those that got long ones. The rule compares the active
 busiest SM with the average; it leaves grids below one wave, and partial last waves of equal \
 blocks, to other rules. Split the long blocks, start them first, or let blocks fetch work from an \
 atomic counter.",
+    examples: &[Example {
+        fault: "\
+// one block per gene; a few genes have a hundred times the usual reads
+int gene = blockIdx.x, end = first[gene + 1];
+for (int r = first[gene] + threadIdx.x; r < end; r += blockDim.x)
+    score[r] = match(read[r], gene);",
+        repair: "\
+// all blocks share all reads; gene_of[r] tells where a read belongs
+int start = blockIdx.x * blockDim.x + threadIdx.x;
+for (int r = start; r < reads; r += gridDim.x * blockDim.x)
+    score[r] = match(read[r], gene_of[r]);",
+        note: "\
+Every block takes the same number of reads, so no SM waits for the block of the largest gene; it \
+costs one more load per read.",
+    }],
     section: "WorkloadDistribution",
     thresholds: &[Threshold {
         what: "time for which the average SM waits for the busiest, at least",

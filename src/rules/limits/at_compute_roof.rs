@@ -2,7 +2,7 @@
 
 use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
 
@@ -17,6 +17,25 @@ this device was measured to achieve (or of its peak where there is no measuremen
 finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
 finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
 that does the same work faster (tensor cores, a narrower type).",
+    examples: &[Example {
+        fault: "\
+// 961 multiply-adds per pixel, at the full rate of the FMA pipe: no fault
+for (int dy = 0; dy < 31; ++dy)
+    for (int dx = 0; dx < 31; ++dx)
+        sum = fmaf(weight[dy * 31 + dx],
+                   in[(y + dy) * pitch + x + dx], sum);",
+        repair: "\
+for (int d = 0; d < 31; ++d)              // first kernel: along the rows
+    sum = fmaf(g[d], in[y * pitch + x + d], sum);
+rows[y * pitch + x] = sum;
+
+for (int d = 0; d < 31; ++d)              // second: along the columns
+    sum = fmaf(g[d], rows[(y + d) * pitch + x], sum);",
+        note: "\
+No change inside the kernel helps any more, but another algorithm does: where weight[dy * 31 + \
+dx] = g[dy] * g[dx], two passes take 62 multiply-adds per pixel. Sums are rounded in another \
+order.",
+    }],
     section: "ComputeWorkloadAnalysis",
     thresholds: &[ROOF_LIMIT],
     needs: &[BUSY],

@@ -2,7 +2,7 @@
 
 use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
 
@@ -17,6 +17,17 @@ measured to achieve (or of its peak where there is no measurement), and no findi
 work: a kernel that fills DRAM with bytes nobody uses is not at the roof. This finding then comes \
 first, whatever else was found; what other findings could give fits into the remaining 15%, and \
 they follow with their own estimates. Being told to stop is advice too.",
+    examples: &[Example {
+        fault: "\
+// two launches, each at the full rate of DRAM: neither has a fault
+scaled[i] = gain * raw[i];                // first kernel
+out[i] = sqrtf(scaled[i]);                // second kernel",
+        repair: "\
+out[i] = sqrtf(gain * raw[i]);            // one kernel, half of the bytes",
+        note: "\
+No change inside either kernel helps any more, but fewer bytes do: merged, they never write and \
+read the intermediate array. A narrower type would do the same.",
+    }],
     section: "SpeedOfLight",
     thresholds: &[ROOF_LIMIT],
     needs: &[DRAM],

@@ -7,7 +7,7 @@ use crate::evidence::threshold::{
 };
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
@@ -32,6 +32,29 @@ A warp that reaches a barrier waits until every warp of its block is there. Long
 the warps of a block have uneven work between barriers, or that barriers are frequent. Look first \
 at the work before the barrier: its slowest warp sets the pace. Smaller blocks, warp-level \
 primitives instead of block-wide steps, or fewer barriers help.",
+    examples: &[Example {
+        fault: "\
+for (int f = 0; f < frames; ++f) {        // a warp reads its own values
+    level[t] = fabsf(in[f * 256 + t]);
+    __syncthreads();
+    float top = 0.0f;
+    for (int k = 0; k < 32; ++k) top = fmaxf(top, level[t / 32 * 32 + k]);
+    out[f * 256 + t] = level[t] / (top + 1e-6f);
+    __syncthreads();
+}",
+        repair: "\
+for (int f = 0; f < frames; ++f) {
+    level[t] = fabsf(in[f * 256 + t]);
+    __syncwarp();
+    float top = 0.0f;
+    for (int k = 0; k < 32; ++k) top = fmaxf(top, level[t / 32 * 32 + k]);
+    out[f * 256 + t] = level[t] / (top + 1e-6f);
+    __syncwarp();
+}",
+        note: "\
+Only lanes of one warp exchange values, so __syncwarp() is enough and no warp waits for the \
+seven others.",
+    }],
     section: "WarpStateStats",
     thresholds: &[
         STALL_SHARE_LIMIT,

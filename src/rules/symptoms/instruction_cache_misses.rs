@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::NoInstruction,
@@ -22,6 +22,18 @@ pub const RULE: Rule = Rule {
     explanation: "\
 The next instruction has not been fetched yet. Loop bodies larger than the instruction caches, \
 code with many branches and very short kernels cause it.",
+    examples: &[Example {
+        fault: "\
+#pragma unroll                            // 200 copies of a long body
+for (int k = 0; k < 200; ++k)
+    s = one_step(s, k);",
+        repair: "\
+#pragma unroll 2                          // two copies
+for (int k = 0; k < 200; ++k)
+    s = one_step(s, k);",
+        note: "\
+The loop fits into the instruction caches again; a long body gains little from being unrolled.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

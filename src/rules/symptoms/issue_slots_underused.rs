@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const MOST: &str = "smsp__warps_active.avg.peak_sustained";
 const ACTIVE: &str = "smsp__warps_active.avg.per_cycle_active";
@@ -21,6 +21,17 @@ pub const RULE: Rule = Rule {
 Each scheduler of an SM can issue one instruction per cycle, from any of its resident warps that \
 is ready. Where none is ready, the slot is lost. That alone is no fault: a kernel at the memory \
 roof has idle schedulers. The stall rules say what the warps wait for, and the causes say why.",
+    examples: &[Example {
+        fault: "\
+// a grid-stride kernel on one block of two warps per SM
+classify<<<sms, 64>>>(found, readings, n);",
+        repair: "\
+// eight blocks of eight warps per SM: each scheduler has 16 to choose from
+classify<<<sms * 8, 256>>>(found, readings, n);",
+        note: "\
+More resident warps give each scheduler something to issue while others wait; the kernel itself \
+does not change, since its grid-stride loop fits any grid.",
+    }],
     section: "SchedulerStats",
     thresholds: &[ISSUE_LOW_LIMIT],
     needs: &[ISSUE, ACTIVE, ELIGIBLE],

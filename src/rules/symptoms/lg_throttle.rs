@@ -5,7 +5,7 @@ use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 use crate::text::{count, percent};
 
 const STALL: Stall = Stall {
@@ -27,6 +27,19 @@ Local and global memory instructions wait in one queue in front of L1. It fills 
 one another closely, and sooner where each takes long because its lanes touch many lines. Local \
 accesses come from register spills and from arrays indexed at run time; the finding says how the \
 requests divide between local and global memory.",
+    examples: &[Example {
+        fault: "\
+const float *p = particle + 4 * i;        // four loads in a row
+float speed2 = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+energy[i] = 0.5f * p[3] * speed2;",
+        repair: "\
+float4 p = reinterpret_cast<const float4 *>(particle)[i];   // one
+float speed2 = p.x * p.x + p.y * p.y + p.z * p.z;
+energy[i] = 0.5f * p.w * speed2;",
+        note: "\
+One load of 16 bytes takes one place in the queue instead of four; the array must be aligned to \
+16 bytes.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::LongScoreboard,
@@ -24,6 +24,27 @@ pub const RULE: Rule = Rule {
 The warp needs the result of a global, local or texture access that has not arrived. The stall is \
 counted where the data is used, not where it is loaded. More independent loads in flight or more \
 warps hide the wait; fewer cache misses shorten it.",
+    examples: &[Example {
+        fault: "\
+for (int k = 0; k < tiles; ++k) {
+    tile[t] = in[k * 256 + t];            // all warps wait for the load
+    __syncthreads();
+    sum += work(tile, t);
+    __syncthreads();
+}",
+        repair: "\
+float next = in[t];
+for (int k = 0; k < tiles; ++k) {
+    tile[t] = next;
+    __syncthreads();
+    if (k + 1 < tiles) next = in[(k + 1) * 256 + t];
+    sum += work(tile, t);                 // meanwhile the load is under way
+    __syncthreads();
+}",
+        note: "\
+The next tile is on its way while this one is worked on, so that its latency overlaps with \
+arithmetic; it costs one register per thread.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

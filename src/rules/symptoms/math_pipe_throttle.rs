@@ -6,7 +6,7 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::MathPipeThrottle,
@@ -25,6 +25,22 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Several warps want the same math pipe at once: the pipe is close to its limit, or its \
 instructions come in bursts. Use cheaper instructions, or other pipes.",
+    examples: &[Example {
+        fault: "\
+for (int k = 1; k <= harmonics; ++k)      // a special function per harmonic
+    wave = fmaf(amplitude[k], __sinf(k * phase), wave);",
+        repair: "\
+float twice = 2.0f * __cosf(phase), last = 0.0f, s = __sinf(phase);
+for (int k = 1; k <= harmonics; ++k) {
+    wave = fmaf(amplitude[k], s, wave);
+    float next = fmaf(twice, s, -last);   // sin((k + 1) * phase)
+    last = s;
+    s = next;
+}",
+        note: "\
+The recurrence sin((k + 1)p) = 2 cos(p) sin(kp) - sin((k - 1)p) moves the work from the \
+special-function unit to the much wider FMA pipe; rounding errors grow with k.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

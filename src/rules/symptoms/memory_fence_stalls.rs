@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Membar,
@@ -24,6 +24,22 @@ pub const RULE: Rule = Rule {
 A memory fence makes a warp wait until its writes are visible within the scope that the fence \
 names; device and system scope also empty the SM's L1. Use the narrowest scope that is correct, \
 and fence once after a batch of writes.",
+    examples: &[Example {
+        fault: "\
+for (int k = 0; k < words; ++k) {
+    slot[k * n + i] = message[k * n + i];
+    __threadfence_system();               // per word, and for the host too
+}
+ready[i] = 1;",
+        repair: "\
+for (int k = 0; k < words; ++k)
+    slot[k * n + i] = message[k * n + i];
+__threadfence();                          // once, for this device
+ready[i] = 1;",
+        note: "\
+The reader, another block on this device, looks at the words only after the flag, so one fence \
+before the flag is enough, and device scope is cheaper than system scope.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_membar_per_issue_active.ratio", LATENCY, ISSUE],

@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::MioThrottle,
@@ -24,6 +24,23 @@ pub const RULE: Rule = Rule {
 Shared-memory accesses, shuffles, special functions and dynamic branches go through one queue in \
 front of slower units. A full queue means that they come too densely: the cause is the load on \
 the shared-memory pipe or on the special-function unit.",
+    examples: &[Example {
+        fault: "\
+for (int row = 0; row < rows; ++row) {
+    int sum = hits[row * 32 + lane];
+    for (int w = 16; w > 0; w /= 2)       // five shuffles per row
+        sum += __shfl_xor_sync(~0u, sum, w);
+    total += sum;
+}",
+        repair: "\
+for (int row = 0; row < rows; ++row)
+    total += hits[row * 32 + lane];
+for (int w = 16; w > 0; w /= 2)           // five shuffles in all
+    total += __shfl_xor_sync(~0u, total, w);",
+        note: "\
+Each lane first adds up its column, and the warp combines its lanes once, at the end; the queue \
+for shuffles stays empty meanwhile.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

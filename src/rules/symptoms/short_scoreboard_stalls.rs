@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::ShortScoreboard,
@@ -24,6 +24,24 @@ pub const RULE: Rule = Rule {
 The warp needs the result of a shared-memory access, a shuffle or a special function that is \
 still under way. Bank conflicts lengthen the wait, and so does dense traffic on the shared-memory \
 pipe.",
+    examples: &[Example {
+        fault: "\
+int s = 0;                                // each look-up waits for the last
+for (int k = 0; k < length; ++k)
+    s = next[s][text[k * n + i]];
+accepted[i] = s;",
+        repair: "\
+int s = 0, r = 0;                         // two texts per thread
+for (int k = 0; k < length; ++k) {
+    s = next[s][text[k * n + i]];
+    r = next[r][text[k * n + i + half]];
+}
+accepted[i] = s;
+accepted[i + half] = r;",
+        note: "\
+Two independent chains of look-ups share a thread, so that one proceeds while the other waits \
+for shared memory. It pays where the table keeps further warps out; the grid shrinks to half.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

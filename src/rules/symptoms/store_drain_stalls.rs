@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::Drain,
@@ -23,6 +23,17 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A warp that has ended keeps its slot until its stores have been accepted. Many scattered stores \
 at the end of a short kernel cause it.",
+    examples: &[Example {
+        fault: "\
+for (int k = 0; k < 4; ++k)               // four stores, 16 sectors each
+    out[4 * i + k] = root[k];",
+        repair: "\
+reinterpret_cast<float4 *>(out)[i] =      // one store, 16 sectors in all
+    make_float4(root[0], root[1], root[2], root[3]);",
+        note: "\
+One wide store carries what four scattered ones did, with a quarter of the sectors to accept \
+before the warp may leave; out must be aligned to 16 bytes.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &["smsp__average_warps_issue_stalled_drain_per_issue_active.ratio", LATENCY, ISSUE],

@@ -4,7 +4,7 @@ use crate::evidence::stalls::{Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Kind, Rule};
+use crate::rules::{Example, Kind, Rule};
 
 const STALL: Stall = Stall {
     reason: StallReason::TexThrottle,
@@ -23,6 +23,21 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Texture and surface instructions, and some global loads, share one queue. It fills where they \
 follow one another closely. Issue fewer of them, or load through the global path.",
+    examples: &[Example {
+        fault: "\
+float x = tex1Dfetch<float>(moment, 4 * i);      // four fetches
+float y = tex1Dfetch<float>(moment, 4 * i + 1);
+float z = tex1Dfetch<float>(moment, 4 * i + 2);
+float w = tex1Dfetch<float>(moment, 4 * i + 3);
+norm[i] = sqrtf(x * x + y * y + z * z + w * w);",
+        repair: "\
+float4 m = tex1Dfetch<float4>(moment, i);        // one
+norm[i] = sqrtf(m.x * m.x + m.y * m.y + m.z * m.z + m.w * m.w);",
+        note: "\
+The texture is bound with four channels, so that one fetch brings what took four; where neither \
+filtering nor border handling is needed, a plain float4 load avoids the texture queue \
+altogether.",
+    }],
     section: "WarpStateStats",
     thresholds: THRESHOLDS,
     needs: &[

@@ -52,7 +52,7 @@ pub fn judge(
                 answer.and_then(|to| Some((to, gain(recorded, step.name(), to.name())?)));
             let Some((answer, gain)) = measured else {
                 into.notices.push(format!(
-                    "{}/{}: no step was measured that takes away {fault} alone",
+                    "{}/{}: no measured step removes {fault} alone",
                     recorded.ladder.name(),
                     step.name()
                 ));

@@ -95,7 +95,7 @@ fn fact(quantity: Quantity, entry: &Entry) -> std::result::Result<Fact, String> 
     }
     if !SOURCES.iter().any(|word| entry.from.split([' ', ':']).next() == Some(word)) {
         return Err(format!(
-            "say in `from` where `{}` comes from, beginning with one of: {}",
+            "say in `from` where `{}` was taken from, beginning with one of: {}",
             definition.key,
             SOURCES.join(", ")
         ));

@@ -34,12 +34,16 @@ impl DeviceFacts {
             } else {
                 format!("{} and {last}", first.join(", "))
             };
-            sentences.push(format!("{list}: unknown on {name}, so no estimate contains it"));
+            sentences.push(format!("{list}: unknown on {name}, so the estimates leave it out"));
         }
         if sentences.is_empty() {
             return None;
         }
-        sentences.push("`adoprof doctor --measure` on that device measures what it can".to_owned());
+        sentences.push(
+            "`adoprof doctor --measure` fills in what can be measured when it is run on \
+                        that device"
+                .to_owned(),
+        );
         Some(sentences.join(". "))
     }
 
@@ -51,18 +55,18 @@ impl DeviceFacts {
         let shares = self.get(Quantity::DramReadShare).zip(self.get(Quantity::DramCopyShare));
         Some(match shares {
             Some((read, copy)) => format!(
-                "for DRAM {} of the peak serve for reads and {} for copies ({})",
+                "for DRAM, {} of the peak is assumed for reads and {} for copies ({})",
                 percent(read),
                 percent(copy),
                 self.source(Quantity::DramReadShare).unwrap_or_default()
             ),
-            None => "for DRAM its peak serves".to_owned(),
+            None => "for DRAM, its peak is assumed".to_owned(),
         })
     }
 
     fn fma_remark(&self) -> Option<String> {
         let known = self.get(Quantity::FmaShare);
-        known.is_none().then(|| "for the FMA pipe its peak serves".to_owned())
+        known.is_none().then(|| "for the FMA pipe, its peak is assumed".to_owned())
     }
 }
 

@@ -87,7 +87,7 @@ fn a_dry_run_needs_no_ncu() {
     assert!(!bench.path("saved").exists());
     let live_only = ["step", "--kernel", "v2", "--dry-run", "--time-only", "--recorded"];
     let dry = bench.run(&live_only);
-    assert!(dry.err.contains("--time-only and --recorded mean nothing"), "{dry:?}");
+    assert!(dry.err.contains("--time-only and --recorded have no meaning"), "{dry:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn mistakes_come_before_the_device() {
     let values: Vec<String> = (1..=1001).map(|value| value.to_string()).collect();
     let many = format!("N={}", values.join(","));
     for (over, more, words) in [
-        ("Q=1", "", "nothing that ado/v4 can be swept over"),
+        ("Q=1", "", "not something that ado/v4 can be swept over"),
         ("maxrregcount=many", "", "`many`"),
         ("N=16", "--size=N=32", "in --size and in --over"),
         ("N=16", "--size=K=32", "no parameter `K`"),

@@ -26,8 +26,8 @@
 //! - `evidence`: questions that several rules ask of a launch
 //! - `probe`: kernels and arithmetic that measure what a device can reach
 //! - `model`: how long each unit is busy, and what would be left without a fault
-//! - `device`: what a device can reach
 //! - `frame`: launches, metrics and source lines as frames
+//! - `device`: what a device can reach
 //! - `sass`: machine code: read, followed, and asked questions
 //! - `timed_run`: a step on the device: its answer checked, its time measured without the
 //!   profiler

@@ -207,7 +207,7 @@ fn other_sets_stay_out_and_a_missing_recording_is_said() {
     assert_eq!(judged.cases.len(), 2);
     let said = judged.notices.join("\n");
     assert!(said.contains("fault-both/no-divergence was not recorded"), "{said}");
-    assert!(said.contains("takes away thread-divergence alone"), "{said}");
+    assert!(said.contains("removes thread-divergence alone"), "{said}");
     assert_eq!(judged.sets[1].seen_since.adoprof.median_ratio, None);
     assert_eq!(judged.together.unwrap().adoprof.first_three.all, 2);
 }
@@ -221,7 +221,7 @@ fn times_of_two_devices_are_not_compared() {
     // `no-conflicts` to `clean` was the third.
     assert_eq!(judged.cases.len(), 2);
     let said = judged.notices.join("\n");
-    assert!(said.contains("no-conflicts: no step was measured"), "{said}");
+    assert!(said.contains("no-conflicts: no measured step"), "{said}");
     assert!(transitions::judge(&[&recorded]).transitions.is_empty());
 }
 

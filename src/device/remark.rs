@@ -85,11 +85,11 @@ mod tests {
         let h100 = DeviceFacts::of(Some("NVIDIA H100"), Some((9, 0)));
         let said = h100.remark(Some("NVIDIA H100")).unwrap();
         assert!(
-            said.starts_with("ceiling: not measured on NVIDIA H100; for DRAM 95% of"),
+            said.starts_with("ceiling: not measured on NVIDIA H100; for DRAM, 95% of"),
             "{said}"
         );
         assert!(said.contains("89% for copies (derived from"), "{said}");
-        assert!(said.contains("for the FMA pipe its peak") && !said.contains("unknown"), "{said}");
+        assert!(said.contains("for the FMA pipe, its peak") && !said.contains("unknown"), "{said}");
     }
 
     #[test]
@@ -101,6 +101,6 @@ mod tests {
                      NVIDIA L4";
         assert!(said.contains(costs), "{said}");
         let nothing = DeviceFacts::default().remark(None).unwrap();
-        assert!(nothing.contains("not measured on this device; for DRAM its peak"), "{nothing}");
+        assert!(nothing.contains("not measured on this device; for DRAM, its peak"), "{nothing}");
     }
 }

@@ -1,6 +1,5 @@
-//! An export's rows as columns.
-
-use std::collections::HashMap;
+//! An export's rows as columns, each row dropped as it is read: a report of thousands of launches has
+//! gigabytes of them.
 
 use polars::prelude::*;
 
@@ -12,122 +11,160 @@ use super::columns::{
 use crate::error::Result;
 use crate::export::{Export, LaunchRow, MetricRow, NcuRuleRow, SourceCounters, SourceRow};
 
-/// The frames of an export. Its rows are dropped as soon as their frame stands: a report of thousands
-/// of launches has gigabytes of them.
+/// The frames of an export.
 pub fn frames(export: Export) -> Result<Frames> {
-    let Export { launches: rows, metrics, rules, source, .. } = export;
-    let launches = launches(&rows)?;
-    let metrics = {
-        let rows = metrics;
-        metrics_frame(&rows)?
-    };
-    let (mut instructions, mut lines): (Vec<SourceRow>, Vec<SourceRow>) =
-        source.into_iter().partition(SourceRow::is_instruction);
+    let launches = launches(export.launches)?;
+    let metrics = metrics(export.metrics)?;
+    let ncu_rules = ncu_rules(export.rules)?;
+    let (mut lines, mut instructions) = (Source::default(), Source::default());
+    for row in export.source {
+        if row.is_instruction() { &mut instructions } else { &mut lines }.push(row);
+    }
     Ok(Frames {
         launches,
         metrics,
-        ncu_rules: ncu_rules(&rules)?,
-        lines: lines_frame(&mut lines)?,
-        instructions: instructions_frame(&mut instructions)?,
+        ncu_rules,
+        lines: lines.finish(false)?,
+        instructions: instructions.finish(true)?,
     })
 }
 
-/// A column of a value per row.
-fn column<R, T>(name: &str, rows: &[R], value: impl Fn(&R) -> T) -> Column
-where
-    Series: FromIterator<T>,
-{
-    rows.iter().map(value).collect::<Series>().with_name(name.into()).into_column()
-}
-
 /// A column of text that repeats: each text is stored once, however many rows have it.
-fn words<'a, R>(
-    name: &str,
-    rows: &'a [R],
-    word: impl Fn(&'a R) -> Option<&'a str>,
-) -> PolarsResult<Column> {
-    let mut numbers: HashMap<&str, IdxSize> = HashMap::new();
-    let mut words: Vec<&str> = Vec::new();
-    let places: IdxCa = rows
-        .iter()
-        .map(|row| {
-            let word = word(row)?;
-            Some(*numbers.entry(word).or_insert_with(|| {
-                words.push(word);
-                words.len() as IdxSize - 1
-            }))
-        })
-        .collect();
-    Ok(StringChunked::from_slice(name.into(), &words).take(&places)?.into_column())
+#[derive(Default)]
+struct Words {
+    numbers: PlHashMap<String, IdxSize>,
+    places: Vec<Option<IdxSize>>,
 }
 
-fn launches(rows: &[LaunchRow]) -> Result<DataFrame> {
-    let mut columns =
-        vec![column(LAUNCH, rows, |row| row.id), words(KERNEL, rows, |row| Some(&row.kernel))?];
-    columns.extend((0..3).map(|axis| column(GRID[axis], rows, |row| row.grid[axis])));
-    columns.extend((0..3).map(|axis| column(BLOCK[axis], rows, |row| row.block[axis])));
-    columns.push(words(DEVICE, rows, |row| row.device.as_deref())?);
-    let part = |of: fn((u32, u32)) -> u32| move |row: &LaunchRow| row.compute_capability.map(of);
-    columns.push(column(CAPABILITY[0], rows, part(|(major, _)| major)));
-    columns.push(column(CAPABILITY[1], rows, part(|(_, minor)| minor)));
-    Ok(DataFrame::new(rows.len(), columns)?)
+impl Words {
+    fn push(&mut self, word: impl Into<Option<String>>) {
+        let place = word.into().map(|word| {
+            let next = self.numbers.len() as IdxSize;
+            *self.numbers.entry(word).or_insert(next)
+        });
+        self.places.push(place);
+    }
+
+    fn finish(self, name: &str) -> PolarsResult<Column> {
+        let mut words = vec![""; self.numbers.len()];
+        for (word, &number) in &self.numbers {
+            words[number as usize] = word;
+        }
+        let words = StringChunked::from_slice(name.into(), &words);
+        let places: IdxCa = self.places.into_iter().collect();
+        Ok(words.take(&places)?.into_column())
+    }
 }
 
-fn metrics_frame(rows: &[MetricRow]) -> Result<DataFrame> {
+fn launches(rows: Vec<LaunchRow>) -> Result<DataFrame> {
+    let height = rows.len();
+    let (mut ids, mut kernels, mut devices) = (Vec::new(), Words::default(), Words::default());
+    let (mut grids, mut blocks) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+    let mut capabilities = [const { Vec::new() }; 2];
+    for row in rows {
+        ids.push(row.id);
+        kernels.push(row.kernel);
+        for axis in 0..3 {
+            grids[axis].push(row.grid[axis]);
+            blocks[axis].push(row.block[axis]);
+        }
+        devices.push(row.device);
+        capabilities[0].push(row.compute_capability.map(|(major, _)| major));
+        capabilities[1].push(row.compute_capability.map(|(_, minor)| minor));
+    }
+    let mut columns = vec![Column::new(LAUNCH.into(), ids), kernels.finish(KERNEL)?];
+    let extents = GRID.into_iter().zip(grids).chain(BLOCK.into_iter().zip(blocks));
+    columns.extend(extents.map(|(name, extents)| Column::new(name.into(), extents)));
+    columns.push(devices.finish(DEVICE)?);
+    let parts = CAPABILITY.into_iter().zip(capabilities);
+    columns.extend(parts.map(|(name, parts)| Column::new(name.into(), parts)));
+    Ok(DataFrame::new(height, columns)?)
+}
+
+fn metrics(rows: Vec<MetricRow>) -> Result<DataFrame> {
+    let height = rows.len();
+    let (mut launches, mut values) = (Vec::with_capacity(height), Vec::with_capacity(height));
+    let (mut sections, mut names) = (Words::default(), Words::default());
+    let (mut units, mut texts) = (Words::default(), Words::default());
+    for row in rows {
+        launches.push(row.launch);
+        sections.push(row.section);
+        names.push(row.metric);
+        units.push(row.unit);
+        values.push(row.value);
+        texts.push(row.text);
+    }
     let columns = vec![
-        column(LAUNCH, rows, |row| row.launch),
-        words(SECTION, rows, |row| Some(&row.section))?,
-        words(METRIC, rows, |row| Some(&row.metric))?,
-        words(UNIT, rows, |row| Some(&row.unit))?,
-        column(VALUE, rows, |row| row.value),
-        words(TEXT, rows, |row| row.text.as_deref())?,
+        Column::new(LAUNCH.into(), launches),
+        sections.finish(SECTION)?,
+        names.finish(METRIC)?,
+        units.finish(UNIT)?,
+        Column::new(VALUE.into(), values),
+        texts.finish(TEXT)?,
     ];
-    Ok(DataFrame::new(rows.len(), columns)?)
+    Ok(DataFrame::new(height, columns)?)
 }
 
-fn ncu_rules(rows: &[NcuRuleRow]) -> Result<DataFrame> {
+fn ncu_rules(rows: Vec<NcuRuleRow>) -> Result<DataFrame> {
+    let height = rows.len();
+    let (mut launches, mut estimates, mut global) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sections, mut rules) = (Words::default(), Words::default());
+    let (mut kinds, mut messages) = (Words::default(), Words::default());
+    for row in rows {
+        launches.push(row.launch);
+        sections.push(row.section);
+        rules.push(row.rule);
+        kinds.push(row.kind.word().to_owned());
+        messages.push(row.message);
+        estimates.push(row.estimate_percent);
+        global.push(row.global);
+    }
     let columns = vec![
-        column(LAUNCH, rows, |row| row.launch),
-        words(SECTION, rows, |row| Some(&row.section))?,
-        words(RULE, rows, |row| Some(&row.rule))?,
-        words(KIND, rows, |row| Some(row.kind.word()))?,
-        words(MESSAGE, rows, |row| Some(&row.message))?,
-        column(ESTIMATE, rows, |row| row.estimate_percent),
-        column(GLOBAL, rows, |row| row.global),
+        Column::new(LAUNCH.into(), launches),
+        sections.finish(SECTION)?,
+        rules.finish(RULE)?,
+        kinds.finish(KIND)?,
+        messages.finish(MESSAGE)?,
+        Column::new(ESTIMATE.into(), estimates),
+        Column::new(GLOBAL.into(), global),
     ];
-    Ok(DataFrame::new(rows.len(), columns)?)
+    Ok(DataFrame::new(height, columns)?)
 }
 
-fn lines_frame(rows: &mut [SourceRow]) -> Result<DataFrame> {
-    let mut columns = vec![
-        column(LAUNCH, rows, |row| row.launch),
-        words(FILE, rows, |row| row.file.as_deref())?,
-        column(LINE, rows, |row| row.line),
-        words(TEXT, rows, |row| Some(&row.text))?,
-    ];
-    columns.extend(counters(rows));
-    Ok(DataFrame::new(rows.len(), columns)?)
+/// The columns of source lines or of instructions.
+#[derive(Default)]
+struct Source {
+    launches: Vec<u32>,
+    files: Words,
+    lines: Vec<Option<u32>>,
+    addresses: Vec<Option<u64>>,
+    texts: Words,
+    counters: [Vec<f64>; SourceCounters::COUNT],
 }
 
-fn instructions_frame(rows: &mut [SourceRow]) -> Result<DataFrame> {
-    let mut columns = vec![
-        column(LAUNCH, rows, |row| row.launch),
-        words(FILE, rows, |row| row.file.as_deref())?,
-        column(LINE, rows, |row| row.line),
-        column(ADDRESS, rows, |row| row.address),
-        words(TEXT, rows, |row| Some(&row.text))?,
-    ];
-    columns.extend(counters(rows));
-    Ok(DataFrame::new(rows.len(), columns)?)
-}
+impl Source {
+    fn push(&mut self, mut row: SourceRow) {
+        self.launches.push(row.launch);
+        self.files.push(row.file);
+        self.lines.push(row.line);
+        self.addresses.push(row.address);
+        self.texts.push(row.text);
+        for (number, counts) in self.counters.iter_mut().enumerate() {
+            counts.push(*row.counters.counter(number));
+        }
+    }
 
-fn counters(rows: &mut [SourceRow]) -> Vec<Column> {
-    SourceCounters::names()
-        .enumerate()
-        .map(|(number, name)| {
-            let counts: Vec<f64> =
-                rows.iter_mut().map(|row| *row.counters.counter(number)).collect();
-            Column::new(name.into(), counts)
-        })
-        .collect()
+    fn finish(self, with_address: bool) -> Result<DataFrame> {
+        let height = self.launches.len();
+        let mut columns = vec![
+            Column::new(LAUNCH.into(), self.launches),
+            self.files.finish(FILE)?,
+            Column::new(LINE.into(), self.lines),
+        ];
+        columns.extend(with_address.then(|| Column::new(ADDRESS.into(), self.addresses)));
+        columns.push(self.texts.finish(TEXT)?);
+        let counters = SourceCounters::names().zip(self.counters);
+        columns.extend(counters.map(|(name, counts)| Column::new(name.into(), counts)));
+        Ok(DataFrame::new(height, columns)?)
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::columns::{LAUNCH, METRIC, VALUE};
-use super::{Frames, by_catalogue, read};
+use super::{Frames, read};
 use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
 use crate::export::csv::source::is_toolkit;
@@ -62,15 +62,21 @@ impl Launch {
             .collect();
         let index: HashMap<u32, usize> =
             launches.iter().enumerate().map(|(at, launch)| (launch.row.id, at)).collect();
-        let metrics = by_catalogue(&frames.metrics)?;
+        let metrics = &frames.metrics;
         let (ids, names) = (metrics.column(LAUNCH)?.u32()?, metrics.column(METRIC)?.str()?);
         let values = metrics.column(VALUE)?.f64()?;
         for ((id, name), value) in ids.iter().zip(names.iter()).zip(values.iter()) {
             let (Some(id), Some(name), Some(value)) = (id, name, value) else { continue };
-            let (Some(&at), Some((metric, _))) = (index.get(&id), metric::canonical(name)) else {
+            let (Some(&at), Some((metric, scale))) = (index.get(&id), metric::canonical(name))
+            else {
                 continue;
             };
-            launches[at].values.insert(metric.name, value);
+            // As in `by_catalogue`, which a launch has no use for: most metrics are not the rules'.
+            if metric.name == name {
+                launches[at].values.insert(metric.name, value);
+            } else {
+                launches[at].values.entry(metric.name).or_insert(value * scale);
+            }
         }
         for rule in read::ncu_rules(&frames.ncu_rules)? {
             if let Some(&at) = index.get(&rule.launch) {

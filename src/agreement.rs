@@ -191,7 +191,7 @@ mod tests {
     fn idle_sms_are_measured() {
         let launch = launch(vec![row("LaunchConfiguration", "a partial wave", 25.0, true)]);
         let said = &only(&launch, &[], &[])[0].reason;
-        assert!(said.contains("without work for 2% of the time"), "{said}");
+        assert!(said.contains("no work for 2% of the time"), "{said}");
     }
 
     #[test]

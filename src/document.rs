@@ -66,7 +66,7 @@ pub struct LaunchReport {
     pub kernel: String,
     /// Blocks.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads per block.
     pub block: [u32; 3],
     /// The device's name, where known.
     pub device: Option<String>,

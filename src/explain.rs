@@ -3,6 +3,7 @@
 use crate::evidence::Threshold;
 use crate::rules::{self, Example, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
+use crate::text::percent;
 
 /// Columns that explanations take at most: they are read like a manual page.
 const WIDEST: usize = 80;
@@ -57,8 +58,8 @@ pub fn one(rule: &Rule, width: usize) -> String {
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
     if matches!(rule.source_page, SourcePage::Needed | SourcePage::NeededWithout(_)) {
         needs.push(format!(
-            "{}: the rule reads the instructions (an .ncu-rep has them; of CSV exports, the source \
-             page with SASS)",
+            "{}: the rule reads the instructions (an .ncu-rep has them; a CSV export has them in \
+             its source page, if that was written with SASS)",
             rules::SASS_PAGE
         ));
     }
@@ -112,6 +113,7 @@ fn value(threshold: &Threshold) -> String {
     match threshold.unit {
         "" => format!("{value}"),
         "%" => format!("{value}%"),
+        "share" => percent(value),
         // Symbols, rates and what is a plural already stay as they are.
         unit @ ("ns" | "block/SM" | "percentage points") => format!("{value} {unit}"),
         unit if (value - 1.0).abs() < f64::EPSILON => format!("{value} {unit}"),

@@ -34,7 +34,7 @@ pub struct LaunchRow {
     pub kernel: String,
     /// Blocks in x, y, z.
     pub grid: [u32; 3],
-    /// Threads a block in x, y, z.
+    /// Threads per block in x, y, z.
     pub block: [u32; 3],
     /// The device's name, where the export has it.
     pub device: Option<String>,

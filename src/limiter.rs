@@ -90,7 +90,7 @@ pub struct Entrant {
     pub time_ns: Timing,
     /// Blocks of its largest launch.
     pub blocks: u64,
-    /// Threads a block there.
+    /// Threads per block there.
     pub threads_per_block: u32,
     /// Blocks of it that an SM holds.
     pub blocks_per_sm: u32,

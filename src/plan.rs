@@ -254,7 +254,7 @@ pub struct PlannedLaunch {
     pub kernel: String,
     /// Blocks in x, y, z.
     pub grid: [u32; 3],
-    /// Threads a block in x, y, z.
+    /// Threads per block in x, y, z.
     pub block: [u32; 3],
     /// Dynamic shared memory per block, bytes.
     pub shared_bytes: u32,

@@ -13,9 +13,9 @@ pub enum Term {
     /// The requests to L2: tags, and the way from the SMs with what is written. A dense request of a
     /// warp brings up to four sectors, a scattered one brings one.
     L2Requests,
-    /// The L1 data pipe: one wavefront a cycle and SM, shared memory included.
+    /// The L1 data pipe: one wavefront per cycle and SM, shared memory included.
     L1Data,
-    /// The load/store unit's input: one warp instruction a cycle and SM.
+    /// The load/store unit's input: one warp instruction per cycle and SM.
     Lsu,
     /// The schedulers' issue slots.
     Issue,

@@ -47,11 +47,20 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`.
+/// A share (0 to 1) in percent, two significant digits at least: `78%`, `0.4%`. What is nearly all is
+/// not all: `99.6%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let value = 100.0 * share;
-    if value != 0.0 && value.abs() < 1.0 { format!("{value:.1}%") } else { format!("{value:.0}%") }
+    let near_an_end = value != 0.0 && value.abs() < 1.0 || (99.5..99.95).contains(&value);
+    if near_an_end { format!("{value:.1}%") } else { format!("{value:.0}%") }
+}
+
+/// What [`percent`] of a share leaves of the whole, so that both add up to 100%: `18%` beside `82%`.
+pub(crate) fn percent_left(share: f64) -> String {
+    let shown = percent(share);
+    let value = shown.trim_end_matches('%').parse().unwrap_or(100.0 * share);
+    percent((100.0_f64 - value) / 100.0)
 }
 
 /// A duration in the unit that keeps it between 1 and 1000: `10.7 ms`.

@@ -1,4 +1,4 @@
-// Increment, step 1: one float a thread, and few threads.
+// Increment, step 1: one float per thread, and few threads.
 //
 // Each thread loads a float, adds 1 and stores it. The store waits for the load, so a warp never has more than one
 // load of 128 bytes on its way. The launch asks for 48 KB of dynamic shared memory a block that nobody uses: a few

@@ -1,4 +1,4 @@
-// Increment, step 2: two floats a thread.
+// Increment, step 2: two floats per thread.
 //
 // Against step 1, which it resembles in all else, a thread has two loads on its way before it stores anything: the
 // same few warps keep twice as many bytes moving. Its floats lie a block's width apart, so that each access of a

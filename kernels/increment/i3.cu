@@ -1,4 +1,4 @@
-// Increment, step 3: four floats a thread.
+// Increment, step 3: four floats per thread.
 //
 // Again twice as many loads on their way from the same few warps. Registers are what it costs, and here there are
 // plenty of them.

@@ -1,6 +1,6 @@
 // Increment, step 5 with four float4 a thread.
 //
-// What helped while warps were few, on top of all the warps that fit: four accesses a thread before it stores, loads
+// What helped while warps were few, on top of all the warps that fit: four accesses per thread before it stores, loads
 // that pass by L1, stores that are marked as the first to leave L2. Memory was busy already, and longer queues in
 // front of it don't make it faster.
 

@@ -1,7 +1,7 @@
 // Matrix product, step 9: double buffering.
 //
 // In step 8 a tile is loaded, waited for, and used. Here the next tiles are on their way into registers while these
-// are used, and go to a second pair of buffers, so that one barrier a tile is enough: nobody overwrites what a
+// are used, and go to a second pair of buffers, so that one barrier per tile is enough: nobody overwrites what a
 // slower warp still reads.
 
 constexpr int TILE = 128;          // a block computes TILE x TILE elements

@@ -1,4 +1,4 @@
-// Reduction, step 6: many elements a thread.
+// Reduction, step 6: many elements per thread.
 //
 // A block's tree, its barriers and its start cost the same however many values went into it, so each should serve
 // many. The grid only fills the device, and its threads walk through all values with the width of the grid as

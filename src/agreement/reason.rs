@@ -89,8 +89,8 @@ fn by_model(acts: Acts, model: &Model) -> Option<String> {
             let gain = model.without(&Effect { idle: 1.0, ..Effect::default() })?.factor;
             (gain < LEAST_GAIN).then(|| {
                 format!(
-                    "an average SM is without work for {} of the time, and no more than that can \
-                     be gained",
+                    "an average SM has no work for {} of the time, and no more than that can be \
+                     gained",
                     percent(model.idle())
                 )
             })
@@ -119,18 +119,22 @@ fn by_units(units: &[Term], model: &Model) -> Option<String> {
     })
 }
 
-/// `: the L1 data pipe stays busy 84% of it`, for the busiest of the other units where it covers more
-/// than waiting does.
+/// `, because the L1 data pipe stays busy 84% of the time`: what covers more of the time than waiting
+/// does, which is SMs without work and the launch itself, or the busiest of the other units.
 fn stays(model: &Model, but: &[Term]) -> String {
-    model
-        .by_share()
-        .into_iter()
-        .find(|(term, _)| !but.contains(term))
-        .filter(|(_, busy)| *busy > model.latency())
-        .map_or_else(String::new, |(term, busy)| {
+    let outside = model.idle().max(model.launch_share());
+    let busiest = model.by_share().into_iter().find(|(term, _)| !but.contains(term));
+    match busiest {
+        Some((_, busy)) if outside > busy.max(model.latency()) => format!(
+            ", because SMs without work and the launch itself take {} of the time",
+            percent(outside)
+        ),
+        Some((term, busy)) if busy > model.latency() => {
             let verb = if term.title().ends_with('s') { "stay" } else { "stays" };
-            format!(", because the {} {verb} busy {}", term.title(), percent(busy))
-        })
+            format!(", because the {} {verb} busy {} of the time", term.title(), percent(busy))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Where the model could not deny it: what our own rules did.

@@ -7,7 +7,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Model;
 use crate::rules::Kind;
 use crate::term::Term;
-use crate::text::{count, count_of, percent};
+use crate::text::{count, count_of, percent, percent_left};
 
 /// What holds the launch back, in one sentence: which class of bottleneck, which unit, how busy it
 /// is, and how much of the time no unit covers. The chain then goes on in each finding: its section,
@@ -26,7 +26,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         return if too_short { small_launch(launch, model) } else { without_units(launch) };
     };
     let (unit, busy) = (term.title(), percent(share));
-    let uncovered = percent(model.uncovered());
+    let uncovered = uncovered(model, share);
     if roof {
         return format!(
             "At the roof: the busiest unit, {unit}, works at {busy} of what this device achieves, \
@@ -63,6 +63,17 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
     }
 }
 
+/// The time that no unit covers, in percent: what the busiest unit's share leaves, so that the two add
+/// up, unless the model sees more or less.
+fn uncovered(model: &Model, busiest: f64) -> String {
+    let uncovered = model.uncovered();
+    if (1.0 - busiest - uncovered).abs() < 0.01 {
+        percent_left(busiest)
+    } else {
+        percent(uncovered)
+    }
+}
+
 /// True where the profile has what the model needs to tell what bounds a launch. That some unit is busy
 /// is seen from its own counter; that none is, and warps wait, only where the units of the SM are known
 /// too: ncu's details page has DRAM and L2, which rest while an SM works out of its L1.
@@ -90,8 +101,8 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
     }
     let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
     format!(
-        "Small grid{blocks}: an average SM has no warp {} of the time; the busiest unit, {unit}, \
-         is busy {} of it.",
+        "Small grid{blocks}: an average SM has no warp for {} of the time; the busiest unit, \
+         {unit}, is busy {} of the time.",
         percent(model.idle()),
         percent(busy)
     )

@@ -20,8 +20,8 @@ pub const UNIFORM_ENOUGH: f64 = 95.0;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
 pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "uniform branches, on which all lanes of a warp agree: idle threads from this share on, \
-           divergence below",
+    what: "share of branches on which all lanes of a warp agree: from it on the fault is \
+           idle-threads, below it thread-divergence",
     value: UNIFORM_ENOUGH,
     unit: "%",
     source: "measured: 99.5 to 99.8% in tree reductions whose warps idle as a whole, 94.6% in a \
@@ -46,11 +46,11 @@ pub const RESTING: f64 = 0.5;
 
 /// [`RESTING`] as `explain` prints it.
 pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "missing lanes that have returned or skip a branch without an else: idle threads from \
-           this share on, divergence below",
+    what: "share of the missing lanes that have returned or skip a branch without an else: from it \
+           on the fault is idle-threads, below it thread-divergence",
     value: RESTING,
-    unit: "",
-    source: "definition: more than the rest",
+    unit: "share",
+    source: "definition: more than half",
 };
 
 /// True where too few lanes work.

@@ -20,13 +20,13 @@ const STALLS: [StallReason; 4] =
 /// The limits of both rules.
 pub const THRESHOLDS: &[Threshold] = &[
     Threshold {
-        what: "sectors fetched over the link, share of those that L1 asks for, at least",
+        what: "share of the sectors that L1 asks for which come over the link, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
     },
     Threshold {
-        what: "or time that these bytes take at the link's full rate, at least",
+        what: "or share of the time that these bytes take at the link's full rate, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,

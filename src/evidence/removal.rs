@@ -21,8 +21,8 @@ pub const MATTERS: f64 = NOISE / 100.0;
 
 /// [`MATTERS`] as `explain` prints it.
 pub const MATTERS_LIMIT: Threshold = Threshold {
-    what: "time that some unit spends on the fault's instructions, or the gain without them, share \
-           of the whole time, at least",
+    what: "share of the time that one unit spends on the fault's instructions, or that would be \
+           saved without them, at least",
     value: NOISE,
     unit: "%",
     source: NOISE_SOURCE,

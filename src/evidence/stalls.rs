@@ -69,8 +69,8 @@ fn awaited(launch: &ModeledLaunch, reason: StallReason) -> Option<String> {
     let first = blame.first().filter(|first| !first.opcode.starts_with("ST"))?;
     let (producer, waiting) = (first.producer.1?, first.waiting.1?);
     Some(if producer == waiting {
-        format!(" Line {waiting} waits for its own {}.", first.opcode)
+        format!(" Line {waiting} waits for the {} on the same line.", first.opcode)
     } else {
-        format!(" Line {waiting} waits for the {} at line {producer}.", first.opcode)
+        format!(" Line {waiting} waits for the {} on line {producer}.", first.opcode)
     })
 }

@@ -9,7 +9,7 @@ pub struct Threshold {
     pub what: &'static str,
     /// The limit.
     pub value: f64,
-    /// Its unit, empty for ratios.
+    /// Its unit: empty for ratios, `share` for what is printed in percent.
     pub unit: &'static str,
     /// Where the number comes from: a derivation or a source.
     pub source: &'static str,
@@ -54,7 +54,7 @@ pub const LANES_LIMIT: Threshold = Threshold {
 pub const NOISE: f64 = 5.0;
 
 /// Source of [`NOISE`].
-pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports from 5% of the time on; \
+pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports 5% of the time or more; \
                                 counters collected in different passes differ by about as much";
 
 /// A stall's share of the cycles between two instructions, percent.

@@ -43,7 +43,7 @@ impl Companion {
 pub struct Residency {
     /// Blocks of the launch.
     pub blocks: u64,
-    /// Threads a block.
+    /// Threads per block.
     pub threads_per_block: u32,
     /// Blocks that an SM holds.
     pub blocks_per_sm: u32,

@@ -42,7 +42,7 @@ pub fn throughput(
     }
 }
 
-/// Instructions a byte, as GTC 2010 counts them: 32 for each of a warp, over the bytes that device
+/// Instructions per byte, as GTC 2010 counts them: 32 for each of a warp, over the bytes that device
 /// memory moves.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Balance {

@@ -125,7 +125,7 @@ pub const CATALOGUE: &[Metric] = &[
     metric("smsp__warps_active.avg.per_cycle_active", "warp", "active warps per scheduler", Higher, ("SchedulerStats", "Active Warps Per Scheduler"), &[]),
     metric("smsp__warps_eligible.avg.per_cycle_active", "warp", "eligible warps per scheduler", Higher, ("SchedulerStats", "Eligible Warps Per Scheduler"), &[]),
     metric("smsp__maximum_warps_avg_per_active_cycle", "warp", "theoretical warps per scheduler", Higher, ("SchedulerStats", ""), &[]),
-    metric("smsp__warps_active.avg.peak_sustained", "warp", "most warps a scheduler can hold", Neither, ("SchedulerStats", ""), &[]),
+    metric("smsp__warps_active.avg.peak_sustained", "warp", "most warps that a scheduler can hold", Neither, ("SchedulerStats", ""), &[]),
     metric("smsp__average_warp_latency_per_inst_issued.ratio", "cycle", "cycles between a warp's instructions", Lower, ("WarpStateStats", "Warp Cycles Per Issued Instruction"), &[same("smsp__average_warps_active_per_issue_active.ratio"), same("smsp__average_warp_latency_issue_active.ratio")]),
     metric("smsp__thread_inst_executed_per_inst_executed.ratio", "thread", "active lanes per warp", Higher, ("WarpStateStats", "Avg. Active Threads Per Warp"), &[]),
     metric("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", "thread", "lanes at work per warp", Higher, ("WarpStateStats", "Avg. Not Predicated Off Threads Per Warp"), &[]),

@@ -22,7 +22,7 @@ pub use expected::REFERENCE;
 pub struct Size {
     /// N: sets.
     pub sets: usize,
-    /// M: vectors a set.
+    /// M: vectors per set.
     pub vectors: usize,
     /// L: components a vector.
     pub components: usize,

@@ -112,7 +112,7 @@ pub struct ProfileResult {
     /// Blocks.
     #[prost(message, optional, tag = "10")]
     pub grid: Option<Size>,
-    /// Threads a block.
+    /// Threads per block.
     #[prost(message, optional, tag = "11")]
     pub block: Option<Size>,
     /// The metrics.

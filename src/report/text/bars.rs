@@ -23,8 +23,8 @@ pub fn bars(page: &mut Page, launch: &LaunchReport) {
         .take(if page.style.verbose { usize::MAX } else { MOST })
         .collect();
     let label = shown.iter().map(|unit| columns(&unit.unit)).max().unwrap_or(0).min(20);
-    // Indent, label and its gap, the bar's gap, and `100%`.
-    let room = page.style.width.saturating_sub(2 + label + 2 + 1 + 4);
+    // Indent, label and its gap, the bar's gap, and `99.6%`.
+    let room = page.style.width.saturating_sub(2 + label + 2 + 1 + 5);
     let longest = room.min(LONGEST);
     if longest < 4 || shown.is_empty() {
         return;
@@ -33,7 +33,7 @@ pub fn bars(page: &mut Page, launch: &LaunchReport) {
     for unit in shown {
         let name = pad(&fit(&unit.unit, label), label);
         let bar = pad(&bar(unit.share, longest), longest);
-        page.line(&format!("  {name}  {bar} {:>4}", percent(unit.share)));
+        page.line(&format!("  {name}  {bar} {:>5}", percent(unit.share)));
     }
 }
 

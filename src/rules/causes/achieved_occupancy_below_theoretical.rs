@@ -21,11 +21,11 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "fewer warps are resident than could be",
     explanation: "\
-Registers, shared memory and block size allow a certain number of resident warps; on average \
-fewer are there. Slots stay empty where blocks end at different times, where some warps of a \
-block end early, and where blocks are so short that starting them takes longer than running them. \
-The rule is quiet where a small grid or idle SMs are the reason, since other rules name those, \
-and where more warps would gain less than 5%. Even out the work of warps and blocks, or let each \
+Registers, shared memory and block size allow a certain number of resident warps; on average fewer \
+are resident. Slots stay empty where blocks end at different times, where some warps of a block \
+end early, and where blocks are so short that starting them takes longer than running them. The \
+rule does not fire where a small grid or idle SMs are the reason, since other rules name those, \
+nor where more warps would gain less than 5%. Even out the work of warps and blocks, or let each \
 block do more.",
     examples: &[Example {
         fault: "\
@@ -50,8 +50,8 @@ more blocks have to be started, which matters only where they are very short.",
             source: "ncu's AchievedOccupancy rule: 10 points",
         },
         Threshold {
-            what: "time for which SMs are without work, unless starting blocks takes longest, less \
-                   than",
+            what: "share of the time in which SMs have no work (not checked where starting blocks \
+                   takes longer than anything else), less than",
             value: NOISE,
             unit: "%",
             source: NOISE_SOURCE,

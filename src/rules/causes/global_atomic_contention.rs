@@ -50,7 +50,7 @@ the order of the additions, and with it the last digits, varies from run to run.
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "time for which the atomic unit of the busiest L2 slice is busy, at least",
+            what: "rate of the atomic unit of the busiest L2 slice, share of its peak, at least",
             value: LEAST_BUSY,
             unit: "%",
             source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
@@ -82,8 +82,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = atomics::locations(launch, atomics::is_global);
     let slices = match launch.get(MEAN).filter(|&mean| mean > 0.0) {
         Some(mean) if hot > 0.0 => format!(
-            " The atomic unit of the busiest L2 slice is busy {hot:.0}% of the time, that of an \
-             average slice {mean:.1}%: {}.",
+            " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate, that of \
+             an average slice at {mean:.1}%: {}.",
             if hot >= FEW_ADDRESSES * mean {
                 "a few addresses take most of the atomics"
             } else {

@@ -22,7 +22,7 @@ const MOST_OF_THE_TIME: f64 = 0.5;
 pub const RULE: Rule = Rule {
     name: "idle-threads",
     kind: Kind::Cause,
-    summary: "threads are launched that do no work most of the time",
+    summary: "many of the launched threads have no work for most of the time",
     explanation: "\
 Where a condition such as `if (id < w)` holds for some warps only, the others step through the \
 same instructions with every lane predicated off: they take issue slots, load/store slots and \
@@ -54,10 +54,10 @@ atomics finish the sum.",
         UNIFORM_LIMIT,
         RESTING_LIMIT,
         Threshold {
-            what: "share of a warp's cycles that it waits at barriers for code that at most half \
-                   of the block's warps run, at least",
+            what: "share of a warp's cycles in which it waits at a barrier while at most half of \
+                   the block's warps run the code before it, at least",
             value: MOST_OF_THE_TIME,
-            unit: "",
+            unit: "share",
             source: "definition: most of the time; below that, barrier-stalls names the wait",
         },
     ],
@@ -88,10 +88,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "On average, {:.1} of 32 lanes are active per instruction but only {:.1} do work, \
-             while {uniform:.1}% of the branches are uniform: whole warps run with all lanes \
+             while {} of the branches are uniform: whole warps run with all lanes \
              predicated off.",
             launch.need(ACTIVE),
             launch.need(AT_WORK),
+            percent(uniform / 100.0),
         ),
         evidence: evidence(launch),
         hint: format!(
@@ -141,7 +142,8 @@ fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) waiting at \
-             barriers, and {} of that for code that at most half of the block's warps run.",
+             barriers; {} of that is for code before the barrier that at most half of the block's \
+             warps run.",
             percent(cycles / all),
             percent(share),
         ),

@@ -49,7 +49,7 @@ loads of a turn overlap.",
         Threshold {
             what: "overhead, share of a loop's executed instructions, more than",
             value: LEAST_OVERHEAD,
-            unit: "",
+            unit: "share",
             source: "derivation: unrolling by 4 then removes three quarters of a third, a quarter \
                      of the loop's instructions",
         },
@@ -112,7 +112,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Unroll the loop at {} by 4 or more (#pragma unroll, or a trip count known to the \
              compiler), or let each iteration handle several elements. More values are live at \
              once then, so watch the registers per thread.",
-            place(&locations, "the hottest loop"),
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

@@ -18,12 +18,12 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A GPU has no instruction for integer division. For a constant divisor the compiler multiplies \
 instead (2 or 3 instructions); for a divisor known only at run time, i / n and i % n become about \
-17 instructions each, three of them on the slow conversion unit, and for 64-bit integers a call \
-of about 75. The rule recognises the routines by the conversion that they begin with and counts \
-how often they ran. Use a power of two and shifts, make the divisor a template parameter or a \
-macro, multiply by a reciprocal that the host computes once, take quotient and remainder from one \
-division, count along instead of dividing, or give the block a second dimension so that no index \
-has to be split. 64-bit operands cost most: use 32 bits where the range allows.",
+17 instructions each, three of them on the slow conversion unit, and for 64-bit integers a call of \
+about 75. The rule recognises the routines by the conversion that they begin with and counts how \
+often they ran. Use a power of two and shifts, make the divisor a template parameter or a macro, \
+multiply by a reciprocal that the host computes once, take quotient and remainder from one \
+division, keep a running counter instead of dividing, or give the block a second dimension so that \
+no index has to be split. 64-bit operands cost most: use 32 bits where the range allows.",
     examples: &[Example {
         fault: "\
 int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -84,8 +84,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hint: format!(
             "Avoid the division at {}: make the divisor a compile-time constant or a power of two, \
              or multiply by a reciprocal computed on the host; where an index is split into \
-             coordinates, take them from blockIdx and threadIdx or count them along. Check that \
-             the reciprocal rounds correctly over the range of the operands.",
+             coordinates, take them from blockIdx and threadIdx or keep running counters. Check \
+             that the reciprocal rounds correctly over the range of the operands.",
             place(&locations, "the hottest spot"),
         ),
         locations,

@@ -39,10 +39,10 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Registers can't be indexed. An array inside a thread can live in registers only if every index is \
 known at compile time; a single index that is not sends the whole array to local memory, and each \
-access becomes a load or store through L1, with a look-up for each lane's own copy. Unlike \
-accesses to spilled registers, these compute their addresses. Unroll the loop that indexes the \
-array, select among a few registers by comparisons, keep the array in shared memory with one \
-column per thread, or pack a small one into the bits of an integer.",
+access becomes a load or store through L1, in which each lane has its own copy of the array. \
+Unlike accesses to spilled registers, these compute their addresses when the kernel runs. Unroll \
+the loop that indexes the array, select among a few registers by comparisons, keep the array in \
+shared memory with one column per thread, or pack a small one into the bits of an integer.",
     examples: &[Example {
         fault: "\
 float last[16] = {}, sum = 0.0f;

@@ -60,7 +60,8 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
                      two blocks of 512 threads fit on an SM",
         },
         Threshold {
-            what: "given: the same where the loads are in no loop that could be unrolled",
+            what: "given: loads in flight per thread once repaired, where no loop around the loads \
+                   could be unrolled",
             value: IN_FLIGHT_WITHOUT_LOOP,
             unit: "load",
             source: "definition: one float4, or four elements per thread",
@@ -89,7 +90,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let dram = launch.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         let others = launch.model.busiest().filter(|(term, _)| *term != Term::Dram);
         let busier = others.map_or_else(String::new, |(term, share)| {
-            format!("; the busiest unit, {}, works at {}", term.title(), percent(share))
+            format!("; the busiest unit, {}, is busy {} of the time", term.title(), percent(share))
         });
         format!(" DRAM works at {} of its achievable rate{busier}.", percent(share))
     });
@@ -102,10 +103,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
         hint: if chained > CHAINED_STAYS {
             format!(
-                "Each load at {at} needs the address that the previous one returned, so unrolling \
-                 does not help: let a thread follow two or more chains side by side, keep more \
-                 warps resident, or shorten the chains (a flatter structure, hot levels in shared \
-                 memory)."
+                "Let each thread follow two or more chains of loads side by side at {at}; or keep \
+                 more warps resident, or shorten the chains (a flatter structure, hot levels in \
+                 shared memory). Each load there needs the address that the previous one returned, \
+                 so unrolling does not help."
             )
         } else if loads_in_flight(launch).around == Around::NoLoop {
             format!(

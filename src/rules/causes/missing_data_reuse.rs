@@ -80,11 +80,12 @@ register; the grid shrinks to a quarter.",
                      2)/n)² times its data, which is below 1.5 from n = 9 on and no fault",
         },
         Threshold {
-            what: "part of the busiest unit's work that is due to global accesses (an L1 unit) or \
-                   to the repeated loads and their addressing (another unit), at least",
+            what: "share of the busiest unit's work that the fault causes (all global accesses \
+                   where the unit belongs to L1; elsewhere the repeated loads and their \
+                   addressing), at least",
             value: OWN_SHARE,
-            unit: "",
-            source: "definition: more than the rest of the unit's work",
+            unit: "share",
+            source: "definition: more than half of the unit's work",
         },
         STALL_SHARE_LIMIT,
         Threshold {

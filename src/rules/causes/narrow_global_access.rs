@@ -40,14 +40,14 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "many small accesses where few wide ones would do",
     explanation: "\
-A load or store instruction takes one slot of the scheduler and of the load/store unit whether \
-its lanes move 1 byte or 16, and index arithmetic and loop control come on top. Where the lanes \
-of a warp access neighbouring elements, a thread can take several at once as uchar4, float4 or \
-int4: the same bytes with as few as a 16th of the instructions, and more bytes in flight for \
-each. The rule looks at instructions that move 1, 2 or 4 bytes per lane and touch only the \
-sectors that their bytes fill. L2 looks up one tag per request, so bytes and halves bring it one \
-or two sectors per look-up instead of four. DRAM moves the same bytes as before, so a kernel at \
-DRAM's limit gains nothing. The address must be a multiple of the width.",
+A load or store instruction takes one slot of the scheduler and of the load/store unit whether its \
+lanes move 1 byte or 16, and index arithmetic and loop control come on top. Where the lanes of a \
+warp access neighbouring elements, a thread can take several at once as uchar4, float4 or int4: \
+the same bytes with as few as a 16th of the instructions, and more bytes in flight per \
+instruction. The rule looks at instructions that move 1, 2 or 4 bytes per lane and touch only the \
+sectors that their bytes fill. L2 looks up one tag per request, so accesses of 1 or 2 bytes per \
+lane bring it one or two sectors per look-up instead of four. DRAM moves the same bytes as before, \
+so a kernel at DRAM's limit gains nothing. The address must be a multiple of the width.",
     examples: &[Example {
         fault: "\
 if (i < n)
@@ -72,15 +72,16 @@ multiple of 4 bytes and n must be a multiple of 4.",
                      16 in four",
         },
         Threshold {
-            what: "sectors touched beyond those that the bytes fill, as a part of these, at most",
+            what: "sectors touched beyond those that the bytes would fill, relative to the latter, \
+                   at most",
             value: DENSE,
-            unit: "",
+            unit: "share",
             source: "derivation: 128 dense but unaligned bytes touch 5 sectors instead of 4",
         },
         Threshold {
             what: "narrow accesses, share of all executed instructions, at least",
             value: LEAST_NARROW,
-            unit: "",
+            unit: "share",
             source: NOISE_SOURCE,
         },
         MATTERS_LIMIT,
@@ -100,7 +101,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if executed <= 0.0 || executed / removal.mix.total < LEAST_NARROW {
         return None;
     }
-    // Elements a thread can take at once: the widest of the narrow accesses decides.
+    // Elements that a thread can take at once: the widest of the narrow accesses decides.
     let width = |index: usize| listing.sass.entries[index].width;
     let widest = narrow.iter().map(width).max().unwrap_or(NARROW);
     let merged = 1.0 - f64::from(widest) / WIDEST;
@@ -142,7 +143,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} of {} global access instructions ({}) move at most {} per lane, from dense \
-             addresses: {} of them would fit into one of 16 bytes.",
+             addresses: one access of 16 bytes would do the work of {}.",
             count(executed),
             count(all),
             percent(executed / all),
@@ -152,7 +153,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![
             Evidence::new("executed narrow global accesses", executed, "inst"),
             Evidence::new("executed global accesses", all, "inst"),
-            Evidence::new("bytes a lane, widest of them", f64::from(widest), "byte"),
+            Evidence::new("bytes per lane, widest of them", f64::from(widest), "byte"),
         ],
         hint: format!(
             "Let each thread take {} neighbouring elements per access at {} (float4, uint4 or \

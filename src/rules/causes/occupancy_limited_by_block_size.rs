@@ -23,12 +23,12 @@ is the limit ({now} per SM now), smaller ones where a further block does not fit
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-block-size",
     kind: Kind::Cause,
-    summary: "the block size limits the resident warps, so that latency shows",
+    summary: "the block size keeps too few warps resident to hide latency",
     explanation: "\
-An SM holds a limited number of blocks, and a limited number of warps, which only whole blocks \
-can fill. Small blocks reach the first limit; blocks whose size does not divide an SM's threads \
-leave part of the second unused. Where warps are few for this reason and schedulers idle because \
-no warp is ready, another block size lets more warps in. The rule is quiet where the time model \
+An SM holds a limited number of blocks, and a limited number of warps, which only whole blocks can \
+fill. Small blocks reach the first limit; blocks whose size does not divide an SM's threads leave \
+part of the second unused. Where warps are few for this reason and schedulers idle because no warp \
+is ready, another block size lets more warps in. The rule does not fire where the time model \
 expects less than 5% from more warps.",
     examples: &[Example {
         fault: "\

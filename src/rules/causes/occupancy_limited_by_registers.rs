@@ -28,15 +28,15 @@ more than the extra warps gain.",
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-registers",
     kind: Kind::Cause,
-    summary: "registers limit the resident warps, so that latency shows",
+    summary: "registers keep too few warps resident to hide latency",
     explanation: "\
 An SM has a fixed number of registers, and each resident thread takes its share of them. Where \
 registers keep further blocks out, warps are few and schedulers idle because no warp is ready; \
 fewer registers per thread then let more warps in. Values that a loop carries from one iteration \
 to the next have to stay in registers (the sums of a register tile, for example). Where the \
 profile has the machine code, the rule therefore counts how many blocks would fit with those \
-values and the operands of one instruction. It is quiet where no further block would fit even \
-then, and where the time model expects less than 5% from more warps because a unit is near its \
+values and the operands of one instruction. It does not fire where no further block would fit even \
+then, nor where the time model expects less than 5% from more warps because a unit is near its \
 limit.",
     examples: &[Example {
         fault: "\

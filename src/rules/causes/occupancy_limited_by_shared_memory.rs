@@ -24,12 +24,12 @@ tile, a narrower type, or registers and shuffles; or raise the carve-out \
 pub const RULE: Rule = Rule {
     name: "occupancy-limited-by-shared-memory",
     kind: Kind::Cause,
-    summary: "shared memory limits the resident warps, so that latency shows",
+    summary: "shared memory keeps too few warps resident to hide latency",
     explanation: "\
-Resident blocks share the SM's shared memory. Where it keeps further blocks out, warps are few \
-and schedulers idle because no warp is ready; smaller tiles or a larger carve-out then let more \
-warps in. The rule is quiet where a unit is near its limit, so that the time model expects \
-nothing from more warps.",
+Resident blocks share the SM's shared memory. Where it keeps further blocks out, warps are few and \
+schedulers idle because no warp is ready; smaller tiles or a larger carve-out then let more warps \
+in. The rule does not fire where a unit is so near its limit that the time model expects nothing \
+from more warps.",
     examples: &[Example {
         fault: "\
 constexpr int ROWS = 64;  // 48 KB per block of 192 threads: 24 of 64 warps

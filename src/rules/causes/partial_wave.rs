@@ -82,8 +82,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The grid makes {waves:.2} waves: the last one is {} full, and SMs are without work {} \
-             of the time. Whole waves would save {} at best.",
+            "The grid makes {waves:.2} waves: the last one is {} full. SMs have no work for {} of \
+             the time; if all blocks took equally long, it would be {}.",
             percent(last),
             percent(idle),
             percent(saved),
@@ -94,8 +94,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         locations: Vec::new(),
         hint: format!(
-            "Launch {whole}, use smaller blocks so that the last wave is shorter, or let a fixed \
-             number of blocks loop over the work (a grid-stride loop)."
+            "Launch {whole}; or use smaller blocks, so that the last wave is shorter, or let a \
+             fixed number of blocks loop over the work (a grid-stride loop)."
         ),
         effect: Effect { idle: idle.min(saved), ..Effect::default() },
     })

@@ -57,7 +57,7 @@ the counters take 8 KB instead of 256 bytes and are added up once per block.",
             what: "wavefronts of shared atomics beyond one per instruction, share of the L1 data \
                    pipe's work, at least",
             value: LEAST_SHARE,
-            unit: "",
+            unit: "share",
             source: "derivation: the part of a unit's work that is removed bounds the gain, here \
                      at 1/0.8 = 1.25",
         },

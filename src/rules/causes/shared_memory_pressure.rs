@@ -25,12 +25,12 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Every shared-memory instruction takes at least one wavefront of the L1 data pipe and one slot of \
 the load/store unit, even where all lanes of its warp are predicated off. A tree reduction over a \
-block (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the \
-pipe with accesses that move nothing: their wavefronts belong to neither loads nor stores nor \
-shuffles. The rule fires where no other unit has more work than this pipe, or where the kernel \
-would gain without these accesses, and where conflicts do not explain it. Let only warps with \
-work take part, reduce within a warp by shuffles, keep partial results in registers, or move \
-several values per access (float4).",
+block (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe \
+with accesses that move nothing: their wavefronts belong to neither loads nor stores nor shuffles. \
+The rule fires where bank conflicts are not the reason, and either no other unit has more work \
+than this pipe or the time model expects a gain without these accesses. Let only warps with work \
+take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
+values per access (float4).",
     examples: &[
         Example {
             fault: "\
@@ -82,11 +82,11 @@ rounded in another order.",
                      unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         Threshold {
-            what: "share of wavefronts that neither load nor store, from which idle warps are \
-                   named as the cause",
+            what: "share of the wavefronts that neither load nor store: from it on, idle warps are \
+                   the cause",
             value: IDLE_SWEEP,
-            unit: "",
-            source: "definition: more than the rest",
+            unit: "share",
+            source: "definition: more than half",
         },
     ],
     needs: &[BUSY],

@@ -94,7 +94,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              forms are good to about 21 bits, for sine and cosine only while the argument is \
              small, so check the results.",
             routine.fast(),
-            place(&locations, "the hottest loop"),
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

@@ -23,15 +23,15 @@ const REUSE: f64 = 8.0;
 pub const RULE: Rule = Rule {
     name: "tensor-cores-unused",
     kind: Kind::Cause,
-    summary: "matrix products on the plain pipes",
+    summary: "a matrix product runs without the tensor units",
     explanation: "\
 A tensor instruction does the multiply-adds of two whole matrix fragments: 4 to 32 times as many \
-per cycle as the plain pipes, from operands that the lanes of the warp share. The rule follows \
+per cycle as the FMA pipe, from operands that the lanes of the warp share. The rule follows \
 factors and sums through the SASS: it counts multiply-adds into a sum that a loop carries, whose \
-factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the \
-device has tensor units for them. Single-precision factors are left alone: tensor units would \
-round them to 10 bits, which gives another result. A matrix-vector product looks alike but is \
-limited by memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
+factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the device \
+has tensor units for them. Single-precision factors are left alone: tensor units would round them \
+to 10 bits, which gives another result. A matrix-vector product looks alike but is limited by \
+memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
 nvcuda::wmma.",
     examples: &[Example {
         fault: "\
@@ -62,7 +62,7 @@ though in another order; width must be a multiple of 16.",
         Threshold {
             what: "multiply-adds of the product, share of all executed instructions, at least",
             value: LEAST_MULTIPLY_ADDS,
-            unit: "",
+            unit: "share",
             source: "derivation: for each multiply-add, the plainest product of halves executes 2 \
                      loads, 2 conversions and about 5 instructions for two addresses and the loop",
         },

@@ -9,6 +9,7 @@ use crate::evidence::threshold::LANES_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
+use crate::text::percent;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -18,10 +19,10 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A warp executes one instruction for all its lanes. Where lanes take different branches, the paths \
 run one after another, each with some lanes masked off, and every instruction costs as much as \
-with all 32. The rule fires where few lanes are active, or where few are at work and branches \
-split warps; where warps idle as a whole, idle-threads names it. Sort or regroup the work so that \
-the lanes of a warp agree, let the branch depend on the warp instead of the lane, or compute both \
-sides and select.",
+with all 32. The rule fires where few lanes of a warp are active, or where few are at work and \
+branches split warps. Where whole warps idle, idle-threads fires instead. Sort or regroup the work \
+so that the lanes of a warp agree, let the branch depend on the warp instead of the lane, or \
+compute both sides and select.",
     examples: &[Example {
         fault: "\
 int pair = t / 2;                         // even and odd lanes part
@@ -59,9 +60,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = launch.profile.top_lines(3, "lanes masked off", |counters| {
         WARP * counters.inst_executed - counters.thread_inst_executed
     });
-    let uniform = launch
-        .get(UNIFORM)
-        .map_or_else(String::new, |uniform| format!(" {uniform:.1}% of the branches are uniform."));
+    let uniform = launch.get(UNIFORM).map_or_else(String::new, |uniform| {
+        format!(" {} of the branches are uniform.", percent(uniform / 100.0))
+    });
     Some(Draft {
         message: format!(
             "On average, {:.1} of a warp's 32 lanes are active per instruction and {:.1} are at \

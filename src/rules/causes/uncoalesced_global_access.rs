@@ -59,7 +59,7 @@ the sectors moves.",
     thresholds: &[Threshold {
         what: "excess sectors, share of all sectors, at least",
         value: LEAST_EXCESS,
-        unit: "",
+        unit: "share",
         source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
                  ends of an array; ncu's own rule fires at any excess",
     }],

@@ -79,7 +79,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Fuse the multiplication and the addition at {}: drop -fmad=false, or write fmaf(a, b, \
              c) instead of __fadd_rn(__fmul_rn(a, b), c). It rounds once instead of twice, so the \
              last bit of the results may change.",
-            place(&locations, "the hottest loop"),
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

@@ -61,11 +61,11 @@ seven others.",
         STALL_GAIN_LIMIT,
         STALL_ISSUE_LIMIT,
         Threshold {
-            what: "waits for code that few warps run, share from which only a cause that takes barriers \
-                   away explains them",
+            what: "share of these waits that is for code which few of the block's warps run: from \
+                   it on, only a cause that removes the barrier explains the stall",
             value: FOR_FEW,
-            unit: "",
-            source: "definition: more than the rest",
+            unit: "share",
+            source: "definition: more than half",
         },
     ],
     needs: &["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY, ISSUE],

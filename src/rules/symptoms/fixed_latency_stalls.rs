@@ -12,7 +12,7 @@ const STALL: Stall = Stall {
     hint: "\
 Give each thread two or more independent chains at {place} (unroll, several accumulators), so \
 that one has an instruction ready while the other waits.",
-    otherwise: "the hottest loop",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.

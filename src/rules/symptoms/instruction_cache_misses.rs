@@ -11,7 +11,7 @@ const STALL: Stall = Stall {
     waiting: "waiting for its next instruction to be fetched",
     hint: "\
 Make the code at {place} smaller: unroll less, inline less, or split the kernel.",
-    otherwise: "the hottest loop",
+    otherwise: "the hottest spot",
 };
 
 /// The rule.

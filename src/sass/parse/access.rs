@@ -1,4 +1,4 @@
-//! Memory accesses: which memory, and how many bytes a lane moves.
+//! Memory accesses: which memory, and how many bytes each lane moves.
 
 use crate::sass::parse::instruction::Instruction;
 

@@ -4,7 +4,7 @@
 constexpr int FEATURES = 56;
 
 // Launch: grid walkers * 32 / 256, block 256: a warp a walker. `buckets` holds `count` of 32 words, a power of two;
-// `weights` FEATURES rows of one float a thread.
+// `weights` FEATURES rows of one float per thread.
 extern "C" __global__ void __launch_bounds__(256)
 walk(const unsigned* __restrict__ buckets, const float* __restrict__ weights, float* __restrict__ scores,
      int count, int steps)

@@ -1,6 +1,8 @@
-//! Writes the rules' registry, rebuilds when what travels inside the binary changes, and tells the
-//! tests which tools they have.
+//! Writes the rules' registry, compiles the library of the survey, rebuilds when what travels inside the
+//! binary changes, and tells the tests which tools they have.
 
+#[path = "build/injection.rs"]
+mod injection;
 #[path = "build/registry.rs"]
 mod registry;
 
@@ -9,6 +11,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     registry::write()?;
+    injection::write()?;
     rebuild_with_embedded_folders();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");
     tell_tests_of_tool("ADOPROF_TEST_NCU", "has_ncu");

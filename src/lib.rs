@@ -36,6 +36,7 @@
 //! - `problem`: inputs, right answers, and how far from them an answer may be
 //! - `plan`: a step at one size, ready to be built and launched
 //! - `store`: saved profiles and the recordings inside the binary
+//! - `survey`: what a whole program does on its devices, recorded while it runs
 //! - `ncu`: NVIDIA's profiler: found, asked, run, read back
 //! - `export`: ncu's reports and CSV pages as rows
 //! - `timing`: what a step's run came to, as data
@@ -82,6 +83,7 @@ pub mod report;
 pub mod rules;
 pub mod sass;
 pub mod store;
+pub mod survey;
 pub mod sweep;
 pub mod term;
 pub mod text;

@@ -16,3 +16,4 @@ mod rules_on_ado;
 mod second_run;
 mod shipped;
 mod structure;
+mod survey;

@@ -1,0 +1,188 @@
+//! What is asked of the process's C library.
+
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+unsafe extern "C" {
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn getpid() -> c_int;
+    fn sched_yield() -> c_int;
+    fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    fn read(file: c_int, into: *mut c_void, length: usize) -> isize;
+    fn write(file: c_int, from: *const c_void, length: usize) -> isize;
+    fn close(file: c_int) -> c_int;
+    fn rename(from: *const c_char, to: *const c_char) -> c_int;
+    fn mmap(
+        at: *mut c_void,
+        length: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: c_long,
+    ) -> *mut c_void;
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlclose(library: *mut c_void) -> c_int;
+    fn __cxa_atexit(
+        function: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+        library: *mut c_void,
+    ) -> c_int;
+}
+
+// Linux's values, the same on x86-64 and 64-bit Arm.
+const O_WRONLY: c_int = 1;
+const O_CREAT: c_int = 0o100;
+const O_EXCL: c_int = 0o200;
+const O_CLOEXEC: c_int = 0o2_000_000;
+const PROT_READ_WRITE: c_int = 3;
+const MAP_PRIVATE_ANONYMOUS: c_int = 0x22;
+const RTLD_NOW: c_int = 2;
+const RTLD_NOLOAD: c_int = 4;
+
+/// The value of a variable; `None` where it is unset or empty.
+pub fn variable(name: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: the name ends with a zero; the value does too and stays as long as nobody changes the
+    // variable, which is ours.
+    let value = unsafe {
+        let value = getenv(name.as_ptr());
+        if value.is_null() {
+            return None;
+        }
+        CStr::from_ptr(value)
+    };
+    Some(value.to_bytes()).filter(|value| !value.is_empty())
+}
+
+pub fn process() -> u32 {
+    // SAFETY: takes nothing and can't fail.
+    unsafe { getpid() as u32 }
+}
+
+/// Makes a new file, never one that exists.
+pub fn create(path: &CStr) -> Option<c_int> {
+    // SAFETY: the path ends with a zero; the mode is the third argument that O_CREAT asks for.
+    let file =
+        unsafe { open(path.as_ptr(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644 as c_int) };
+    (file >= 0).then_some(file)
+}
+
+/// The beginning of a file.
+pub fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
+    // SAFETY: the path ends with a zero; `read` writes at most the buffer's length into it.
+    let length = unsafe {
+        let file = open(path.as_ptr(), O_CLOEXEC);
+        if file < 0 {
+            return &[];
+        }
+        let length = read(file, into.as_mut_ptr().cast(), into.len());
+        close(file);
+        length
+    };
+    into.get(..usize::try_from(length).unwrap_or(0)).unwrap_or(&[])
+}
+
+/// Writes all of it; false where that fails, as on a full disk.
+pub fn write_all(file: c_int, mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        // SAFETY: reads at most the slice's length from it.
+        let written = unsafe { write(file, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written).ok().and_then(|written| bytes.get(written..)) {
+            Some(rest) if written > 0 => bytes = rest,
+            _ => return false,
+        }
+    }
+    true
+}
+
+pub fn close_file(file: c_int) {
+    // SAFETY: the file is ours and nobody uses it any more.
+    unsafe { close(file) };
+}
+
+pub fn move_file(from: &CStr, to: &CStr) {
+    // SAFETY: both paths end with a zero.
+    unsafe { rename(from.as_ptr(), to.as_ptr()) };
+}
+
+/// Memory full of zeros, for as long as the process lives; aligned to a page.
+pub fn memory(length: usize) -> Option<*mut u8> {
+    // SAFETY: asks for fresh memory at no given place.
+    let at =
+        unsafe { mmap(ptr::null_mut(), length, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0) };
+    // mmap's failure is -1.
+    (at.addr() != usize::MAX).then_some(at.cast())
+}
+
+/// A library that was opened.
+#[derive(Clone, Copy)]
+pub struct Library(*mut c_void);
+
+impl Library {
+    pub fn open(path: &CStr) -> Option<Self> {
+        // SAFETY: the path ends with a zero; what the library does when it is loaded is CUPTI's matter.
+        let library = unsafe { dlopen(path.as_ptr(), RTLD_NOW) };
+        (!library.is_null()).then_some(Self(library))
+    }
+
+    /// One that the process has loaded already.
+    pub fn loaded(name: &CStr) -> Option<Self> {
+        // SAFETY: as above; loads nothing.
+        let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW | RTLD_NOLOAD) };
+        (!library.is_null()).then_some(Self(library))
+    }
+
+    pub fn function(self, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the library is open and the name ends with a zero.
+        let function = unsafe { dlsym(self.0, name.as_ptr()) };
+        NonNull::new(function)
+    }
+
+    pub fn close(self) {
+        // SAFETY: the library is open; nothing of it was kept.
+        unsafe { dlclose(self.0) };
+    }
+}
+
+/// Calls a function when the process ends by `exit` or by returning from `main`.
+pub fn at_exit(function: extern "C" fn(*mut c_void)) -> bool {
+    // SAFETY: the function takes no notice of its argument; this library is never unloaded, so that it
+    // need not be named.
+    unsafe { __cxa_atexit(function, ptr::null_mut(), ptr::null_mut()) == 0 }
+}
+
+/// Stops this thread, never the process.
+pub fn stop_forever(reason: &CStr) -> ! {
+    loop {
+        // The name stays in the library as long as anything can come here.
+        core::hint::black_box(reason);
+        // SAFETY: takes nothing.
+        unsafe { sched_yield() };
+    }
+}
+
+/// Lets one thread in at a time. It is held for as long as a few writes take.
+pub struct Lock(AtomicBool);
+
+impl Lock {
+    pub const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    pub fn hold(&self) -> Held<'_> {
+        while self.0.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            // SAFETY: takes nothing.
+            unsafe { sched_yield() };
+        }
+        Held(self)
+    }
+}
+
+pub struct Held<'a>(&'a Lock);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::Release);
+    }
+}

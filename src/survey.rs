@@ -1,0 +1,52 @@
+//! The survey: everything that a program does on its devices, before anything is profiled.
+//!
+//! The driver loads a small library of ours into the program ([`library`]), which asks CUPTI for records and
+//! writes one file per process. [`run()`] runs a program so, [`file`] reads what came, [`group`] puts launches
+//! of one kind together, and [`choose`] says which launches to collect in full.
+
+mod busy;
+pub mod choose;
+pub mod cupti;
+pub mod file;
+pub mod group;
+pub mod library;
+pub mod name;
+pub mod record;
+pub mod run;
+#[cfg(test)]
+mod samples;
+
+use record::Process;
+
+/// What a run of a program did on its devices.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// The program's time, from its start to its end, ns.
+    pub wall_ns: f64,
+    /// Its processes that used CUDA, in the order in which they began to.
+    pub processes: Vec<Process>,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+}
+
+impl Survey {
+    /// Time in which at least one kernel, copy or fill was under way, ns.
+    #[must_use]
+    pub fn gpu_busy_ns(&self) -> f64 {
+        let spans = self.processes.iter().flat_map(Process::device_spans);
+        busy::union_ns(spans.collect())
+    }
+
+    /// Time in which at least one kernel was under way, ns.
+    #[must_use]
+    pub fn kernel_busy_ns(&self) -> f64 {
+        let kernels = self.processes.iter().flat_map(|process| &process.kernels);
+        busy::union_ns(kernels.map(|kernel| kernel.span).collect())
+    }
+
+    /// How many kernels were launched.
+    #[must_use]
+    pub fn launches(&self) -> usize {
+        self.processes.iter().map(|process| process.kernels.len()).sum()
+    }
+}

@@ -1,0 +1,253 @@
+//! The files that the library writes. `injection/output.rs` has their format, which this follows.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::Path;
+
+use super::record::{
+    Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape, Span, Wait,
+};
+use crate::error::{Error, Result};
+
+/// How a file begins; the number is that of its format.
+const MAGIC: &[u8; 8] = b"ADOSRV01";
+
+/// What a kernel is called whose name was lost.
+const NAMELESS: &str = "(unknown)";
+
+/// Reads what one process left.
+///
+/// # Errors
+/// [`Error::Input`] where it can't be read or is none of these files. A file that breaks off is no error:
+/// its process was killed.
+pub fn read(path: &Path) -> Result<Process> {
+    let file = File::open(path).map_err(|error| Error::io(path, "open", &error))?;
+    parse(BufReader::with_capacity(1 << 18, file)).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => Error::input(path, error.to_string()),
+        _ => Error::io(path, "read", &error),
+    })
+}
+
+/// A process from the bytes of its file.
+fn parse(mut input: impl Read) -> std::io::Result<Process> {
+    let mut header = [0; 24];
+    if !fill(&mut input, &mut header)? || &header[..8] != MAGIC {
+        let text = "this is no survey of this version of adoprof; run the survey again";
+        return Err(std::io::Error::new(ErrorKind::InvalidData, text));
+    }
+    let mut fields = Fields(&header[8..]);
+    let mut reader = Reader::default();
+    reader.process.id = fields.u32();
+    reader.process.cupti_version = fields.u32();
+    reader.process.start = fields.u64();
+    let mut head = [0; 4];
+    let mut payload = Vec::new();
+    while fill(&mut input, &mut head)? {
+        let head = u32::from_le_bytes(head);
+        payload.resize((head >> 8) as usize, 0);
+        if !fill(&mut input, &mut payload)? {
+            break;
+        }
+        reader.record(head as u8, &payload);
+    }
+    Ok(reader.finish())
+}
+
+/// Fills the whole buffer; false where the input ends before.
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
+    match input.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The fields of a record, one after another; those that a shorter record lacks are 0.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        if let Some((first, rest)) = self.0.split_at_checked(N) {
+            bytes.copy_from_slice(first);
+            self.0 = rest;
+        } else {
+            self.0 = &[];
+        }
+        bytes
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u8(&mut self) -> u8 {
+        u8::from_le_bytes(self.take())
+    }
+
+    fn three(&mut self) -> [u32; 3] {
+        [self.u32(), self.u32(), self.u32()]
+    }
+
+    fn span(&mut self) -> Span {
+        Span { start: self.u64(), end: self.u64() }
+    }
+
+    fn place(&mut self) -> Place {
+        let (device, context, stream) = (self.u32(), self.u32(), self.u32());
+        Place { device, context, stream, correlation: self.u32(), graph: self.u32() }
+    }
+}
+
+/// A kind of launch before its name is known: names come in any order.
+#[derive(PartialEq, Eq, Hash)]
+struct NumberedShape {
+    name: u64,
+    grid: [u32; 3],
+    block: [u32; 3],
+    rest: [u32; 4],
+}
+
+#[derive(Default)]
+struct Reader {
+    process: Process,
+    names: HashMap<u64, String>,
+    shapes: HashMap<NumberedShape, u32>,
+    functions: HashMap<u64, u32>,
+    devices: Vec<(u64, u32, Device)>,
+}
+
+impl Reader {
+    fn record(&mut self, tag: u8, payload: &[u8]) {
+        let mut fields = Fields(payload);
+        let process = &mut self.process;
+        match tag {
+            1 => {
+                let number = fields.u64();
+                self.names.insert(number, String::from_utf8_lossy(fields.0).into_owned());
+            }
+            2 => self.kernel(&mut fields),
+            3 => {
+                let (span, bytes, place) = (fields.span(), fields.u64(), fields.place());
+                let (direction, source, destination) = (fields.u8(), fields.u8(), fields.u8());
+                let is_asynchronous = fields.u8() & 1 != 0;
+                process.copies.push(Copy {
+                    span,
+                    place,
+                    bytes,
+                    direction,
+                    source,
+                    destination,
+                    is_asynchronous,
+                });
+            }
+            4 => {
+                let (span, bytes) = (fields.span(), fields.u64());
+                process.fills.push(Fill { span, place: fields.place(), bytes });
+            }
+            5 => {
+                let (span, name) = (fields.span(), fields.u64());
+                let next = self.functions.len() as u32;
+                let function = *self.functions.entry(name).or_insert(next);
+                let is_driver = fields.u32() == 1;
+                let (thread, correlation, result) = (fields.u32(), fields.u32(), fields.u32());
+                process.calls.push(Call { span, function, is_driver, thread, correlation, result });
+            }
+            6 => {
+                let (span, kind) = (fields.span(), fields.u32());
+                let (context, stream, correlation) = (fields.u32(), fields.u32(), fields.u32());
+                process.waits.push(Wait { span, kind, context, stream, correlation });
+            }
+            7 => {
+                let (span, value, _address) = (fields.span(), fields.u64(), fields.u64());
+                process.migrations.push(Migration { span, value, counter: fields.u32() });
+            }
+            8 => {
+                let (span, _entry) = (fields.span(), fields.u32());
+                process.compilations.push(Compilation { span, operation: fields.u32() });
+            }
+            9 => {
+                let (name, number, multiprocessors) = (fields.u64(), fields.u32(), fields.u32());
+                let capability = [fields.u32(), fields.u32()];
+                let device = Device { name: String::new(), multiprocessors, capability };
+                self.devices.push((name, number, device));
+            }
+            10 => {
+                let words = payload.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+                process.command =
+                    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+            }
+            11 => {
+                process.end = Some(fields.u64());
+                process.dropped = fields.u64();
+            }
+            // A newer library than this reader can't be: both are in one binary.
+            _ => {}
+        }
+    }
+
+    fn kernel(&mut self, fields: &mut Fields<'_>) {
+        let (span, name, place) = (fields.span(), fields.u64(), fields.place());
+        let (grid, block) = (fields.three(), fields.three());
+        let rest = [fields.u32(), fields.u32(), fields.u32(), fields.u32()];
+        let next = self.shapes.len() as u32;
+        let shape = *self.shapes.entry(NumberedShape { name, grid, block, rest }).or_insert(next);
+        self.process.kernels.push(Kernel { span, place, shape });
+    }
+
+    fn finish(self) -> Process {
+        let Self { mut process, names, shapes, functions, devices } = self;
+        let name_of = |number: u64| names.get(&number).map_or(NAMELESS, String::as_str).to_owned();
+        process.shapes = in_order(shapes, |shape| Shape {
+            kernel: name_of(shape.name),
+            grid: shape.grid,
+            block: shape.block,
+            registers: shape.rest[0],
+            static_shared: shape.rest[1],
+            dynamic_shared: shape.rest[2],
+            local: shape.rest[3],
+        });
+        process.functions = in_order(functions, |name| plain_function(&name_of(name)));
+        for (name, number, device) in devices {
+            process.devices.insert(number, Device { name: name_of(name), ..device });
+        }
+        // Kernels of one graph share their correlation.
+        process.kernels.sort_by_key(|kernel| (kernel.place.correlation, kernel.span.start));
+        process.copies.sort_by_key(|copy| copy.span.start);
+        process.calls.sort_by_key(|call| call.span.start);
+        process.waits.sort_by_key(|wait| wait.span.start);
+        process
+    }
+}
+
+fn in_order<K, V>(numbered: HashMap<K, u32>, made: impl Fn(K) -> V) -> Vec<V> {
+    let mut keys: Vec<(K, u32)> = numbered.into_iter().collect();
+    keys.sort_by_key(|(_, number)| *number);
+    keys.into_iter().map(|(key, _)| made(key)).collect()
+}
+
+/// A function's name without what CUPTI appends: `cudaMalloc_v3020` is `cudaMalloc`, `cuMemcpyHtoD_v2_ptds`
+/// is `cuMemcpyHtoD`.
+fn plain_function(name: &str) -> String {
+    let is_version = |part: &str| {
+        let digits = part.strip_prefix('v').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut name = name;
+    while let Some((front, last)) = name.rsplit_once('_') {
+        if !is_version(last) && last != "ptds" && last != "ptsz" {
+            break;
+        }
+        name = front;
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

@@ -1,0 +1,76 @@
+use super::*;
+
+/// A file of a header and records.
+fn bytes(records: &[(u8, &[u8])]) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([7_u32, 18].iter().flat_map(|field| field.to_le_bytes()));
+    bytes.extend(42_u64.to_le_bytes());
+    for (tag, payload) in records {
+        bytes.extend((u32::from(*tag) | (payload.len() as u32) << 8).to_le_bytes());
+        bytes.extend(*payload);
+    }
+    bytes
+}
+
+fn name(number: u64, text: &str) -> Vec<u8> {
+    [&number.to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+fn kernel(name: u64, correlation: u32) -> Vec<u8> {
+    let times: Vec<u8> = [10_u64, 30, name].iter().flat_map(|field| field.to_le_bytes()).collect();
+    let place = [0, 1, 7, correlation, 0];
+    let rest = [4, 1, 1, 32, 1, 1, 16, 0, 0, 0];
+    let fields = place.iter().chain(&rest).flat_map(|field: &u32| field.to_le_bytes());
+    times.into_iter().chain(fields).collect()
+}
+
+#[test]
+fn names_may_come_after_what_they_name() {
+    let records = [(2, kernel(5, 9)), (2, kernel(6, 3)), (2, kernel(5, 4)), (1, name(5, "a"))];
+    let records: Vec<(u8, &[u8])> = records.iter().map(|(tag, bytes)| (*tag, &bytes[..])).collect();
+    let process = parse(&bytes(&records)[..]).unwrap();
+    assert_eq!((process.id, process.cupti_version, process.start, process.end), (7, 18, 42, None));
+    let names: Vec<&str> = process.shapes.iter().map(|shape| shape.kernel.as_str()).collect();
+    assert_eq!(names, ["a", NAMELESS]);
+    let order: Vec<(u32, u32)> =
+        process.kernels.iter().map(|kernel| (kernel.place.correlation, kernel.shape)).collect();
+    assert_eq!(order, [(3, 1), (4, 0), (9, 0)], "in the order of launches");
+}
+
+#[test]
+fn a_file_that_breaks_off_keeps_what_is_whole() {
+    let whole = bytes(&[(1, &name(5, "a")), (2, &kernel(5, 1)), (2, &kernel(5, 2))]);
+    for length in 24..whole.len() {
+        let process = parse(&whole[..length]).unwrap();
+        // 84 bytes of fields and 4 of the head.
+        let kernels = if length >= whole.len() - 88 { 1 } else { 0 };
+        assert_eq!(process.kernels.len(), kernels, "{length}");
+    }
+    assert_eq!(parse(&whole[..]).unwrap().kernels.len(), 2);
+}
+
+#[test]
+fn other_files_are_refused() {
+    for bytes in [&b""[..], b"ADOSRV01", b"ADOSRV02................", &[0; 64]] {
+        let error = parse(bytes).unwrap_err();
+        assert!(error.to_string().contains("no survey of this version"), "{error}");
+    }
+}
+
+#[test]
+fn records_and_fields_that_are_unknown_or_missing_do_no_harm() {
+    let process = parse(&bytes(&[(200, b"later"), (2, b"short"), (5, b""), (9, b"")])[..]).unwrap();
+    assert_eq!((process.kernels.len(), process.calls.len()), (1, 1));
+}
+
+#[test]
+fn functions_lose_what_cupti_appends() {
+    for (name, plain) in [
+        ("cudaMalloc_v3020", "cudaMalloc"),
+        ("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD"),
+        ("cuLaunchKernel", "cuLaunchKernel"),
+        ("my_view", "my_view"),
+    ] {
+        assert_eq!(plain_function(name), plain);
+    }
+}

@@ -1,0 +1,45 @@
+use super::*;
+use crate::survey::samples::{process, shape};
+
+/// A survey of one process whose launches have these shapes and durations.
+fn survey(shapes: &[Shape], launches: &[(u32, u64)]) -> Survey {
+    Survey { processes: vec![process(shapes, launches)], ..Survey::default() }
+}
+
+#[test]
+fn one_shape_is_one_group() {
+    let launches = [(0, 100), (1, 900), (0, 140), (0, 120)];
+    let groups = groups(&survey(&[shape("a", 1), shape("a", 2)], &launches));
+    let of = |group: &Group| {
+        (group.shape.grid[0], group.launches.len(), group.total_ns, group.median_ns)
+    };
+    assert_eq!(
+        groups.iter().map(of).collect::<Vec<_>>(),
+        [(2, 1, 900.0, 900.0), (1, 3, 360.0, 120.0)]
+    );
+    // 900 and 360 of 1260.
+    assert!((groups[0].share - 900.0 / 1260.0).abs() < 1e-12);
+    assert_eq!(groups[1].range_ns, [100.0, 140.0]);
+    assert_eq!(groups[1].launches[1], Launch { process: 0, index: 3 });
+}
+
+#[test]
+fn one_shape_with_work_of_two_sizes_is_two_groups() {
+    let launches: Vec<(u32, u64)> = [100, 1000, 104, 1010, 102, 990].map(|ns| (0, ns)).to_vec();
+    let found = groups(&survey(&[shape("a", 1)], &launches));
+    let medians: Vec<f64> = found.iter().map(|group| group.median_ns).collect();
+    assert_eq!(medians, [1000.0, 102.0]);
+    // Two slow launches at the start are no class, nor are short ones that take nothing of the time.
+    for ns in [&[1000, 990, 100, 100, 100, 100][..], &[1, 1, 1, 1000, 1000, 1000]] {
+        let launches: Vec<(u32, u64)> = ns.iter().map(|&ns| (0, ns)).collect();
+        assert_eq!(groups(&survey(&[shape("a", 1)], &launches)).len(), 1, "{ns:?}");
+    }
+}
+
+#[test]
+fn processes_share_their_groups() {
+    let mut two = survey(&[shape("a", 1)], &[(0, 100)]);
+    two.processes.push(survey(&[shape("b", 1), shape("a", 1)], &[(1, 100)]).processes.remove(0));
+    let groups = groups(&two);
+    assert_eq!((groups.len(), groups[0].launches.len()), (1, 2));
+}

@@ -1,0 +1,37 @@
+//! The library that the driver loads into the program. `injection/` has its source.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The library; empty where the system is not Linux.
+static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/adoprof_survey.so"));
+
+/// Writes the library into a folder.
+///
+/// # Errors
+/// [`Error::Environment`] where adoprof was built for a system without one, [`Error::Input`] where the
+/// folder can't be written.
+pub fn deploy(folder: &Path) -> Result<PathBuf> {
+    if LIBRARY.is_empty() {
+        let text = "a survey needs Linux: CUDA's driver loads no library into programs elsewhere";
+        return Err(Error::Environment(text.to_owned()));
+    }
+    let path = folder.join("libadoprof_survey.so");
+    std::fs::write(&path, LIBRARY).map_err(|error| Error::io(&path, "write", &error))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_small_and_can_not_panic() {
+        assert!(LIBRARY.len() < 500_000, "{} bytes", LIBRARY.len());
+        let has = |text: &[u8]| LIBRARY.windows(text.len()).any(|window| window == text);
+        assert!(has(b"InitializeInjection"));
+        // The panic handler names itself; it is left out where nothing can reach it.
+        assert!(!has(b"adoprof_survey_panicked"));
+    }
+}

@@ -1,0 +1,145 @@
+//! Running a program under the survey.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::{Survey, cupti, file, library};
+use crate::error::{Error, Result};
+use crate::ncu::NcuCommand;
+use crate::ncu::process::{Limits, Stderr, stream};
+use crate::text;
+
+/// What the program printed is kept from the end, at most so many bytes.
+const MOST_OUTPUT: usize = 64 * 1024;
+
+/// A program to survey.
+#[derive(Debug, Clone)]
+pub struct Program<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub args: &'a [OsString],
+}
+
+/// A surveyed run.
+#[derive(Debug, Clone, Default)]
+pub struct Surveyed {
+    /// What it did.
+    pub survey: Survey,
+    /// The end of what it printed.
+    pub output: String,
+    /// Why no process could be surveyed, where none was.
+    pub failure: Option<String>,
+}
+
+/// Runs the program with the library inside and reads what it leaves. Nothing is serialized and nothing
+/// printed.
+///
+/// # Errors
+/// [`Error::Environment`] where the program does not start or the system has no such library,
+/// [`Error::Interrupted`] at a limit.
+pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
+    let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
+    let folder =
+        folder.map_err(|error| Error::io(&std::env::temp_dir(), "make a folder in", &error))?;
+    let command = command(program, folder.path())?;
+    let mut output = Vec::new();
+    let start = Instant::now();
+    let ended = stream(&command, Stderr::Merged, limits, "the survey", |piece| {
+        output.extend_from_slice(piece);
+        if output.len() > 2 * MOST_OUTPUT {
+            output.drain(..output.len() - MOST_OUTPUT);
+        }
+    })?;
+    let wall_ns = start.elapsed().as_secs_f64() * 1e9;
+    let mut surveyed = read(folder.path())?;
+    surveyed.survey.wall_ns = wall_ns;
+    surveyed.output = String::from_utf8_lossy(&output).into_owned();
+    if !ended.status.success() {
+        surveyed.survey.notices.push(match ended.status.code() {
+            Some(code) => format!("the program ended with code {code} in the survey"),
+            None => "the program was ended by a signal in the survey".to_owned(),
+        });
+    }
+    Ok(surveyed)
+}
+
+/// The command that runs the program with the library inside.
+fn command(program: &Program<'_>, folder: &Path) -> Result<NcuCommand> {
+    let library = library::deploy(folder)?;
+    let candidates = std::env::join_paths(cupti::candidates(program.program)).unwrap_or_default();
+    let variable = |name: &str, value: OsString| (OsString::from(name), value);
+    Ok(NcuCommand {
+        program: program.program.to_owned(),
+        args: program.args.to_vec(),
+        env: vec![
+            variable("CUDA_INJECTION64_PATH", library.into_os_string()),
+            variable("ADOPROF_SURVEY_DIR", folder.as_os_str().to_owned()),
+            variable("ADOPROF_SURVEY_CUPTI", candidates),
+        ],
+        cwd: None,
+    })
+}
+
+/// Reads the files of all processes in a folder. One that can't be read is left out with a notice.
+///
+/// # Errors
+/// [`Error::Input`] where the folder can't be read.
+pub fn read(folder: &Path) -> Result<Surveyed> {
+    let mut surveyed = Surveyed::default();
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, "read", &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut reasons = Vec::new();
+    for path in paths {
+        let kind = path.extension().and_then(|extension| extension.to_str());
+        match kind {
+            Some("survey" | "part") => match file::read(&path) {
+                Ok(process) => surveyed.survey.processes.push(process),
+                Err(error) => surveyed.survey.notices.push(error.to_string()),
+            },
+            Some("reason") => {
+                let reason = std::fs::read_to_string(&path).unwrap_or_default();
+                reasons.push(text::printable(reason.trim()));
+            }
+            _ => {}
+        }
+    }
+    surveyed.survey.processes.sort_by_key(|process| process.start);
+    surveyed.survey.notices.extend(remarks(&surveyed.survey));
+    if surveyed.survey.launches() == 0 {
+        surveyed.failure = Some(reasons.first().cloned().unwrap_or_else(|| {
+            if surveyed.survey.processes.is_empty() {
+                "no process of the program initialized CUDA, or its driver loads no injected library"
+                    .to_owned()
+            } else {
+                "the program launched no kernel".to_owned()
+            }
+        }));
+    } else if let Some(reason) = reasons.first() {
+        let number = text::count_of(reasons.len() as f64, "process");
+        surveyed
+            .survey
+            .notices
+            .push(format!("{number} of the program could not be surveyed: {reason}"));
+    }
+    Ok(surveyed)
+}
+
+/// What a survey lacks.
+fn remarks(survey: &Survey) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let dropped: u64 = survey.processes.iter().map(|process| process.dropped).sum();
+    if dropped > 0 {
+        let number = text::count_of(dropped as f64, "record");
+        remarks.push(format!("CUPTI lost {number}: counts and times of the survey are too low"));
+    }
+    let is_cut = |process: &&super::record::Process| process.end.is_none();
+    if survey.processes.iter().any(|process| is_cut(&process)) {
+        let text = "a process did not end in an orderly way: the survey may lack what it did in its last \
+                    second";
+        remarks.push(text.to_owned());
+    }
+    remarks
+}

@@ -1,0 +1,74 @@
+//! Stands in for a CUDA program and its driver: loads what `CUDA_INJECTION64_PATH` names as the driver does,
+//! and has the stand-in for CUPTI record what its argument says.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::transmute;
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn fork() -> c_int;
+    fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
+}
+
+fn open(path: &str) -> *mut c_void {
+    let path = CString::new(path).unwrap();
+    let library = unsafe { dlopen(path.as_ptr(), 2) };
+    assert!(!library.is_null(), "{path:?} does not open");
+    library
+}
+
+fn function(library: *mut c_void, name: &CStr) -> *mut c_void {
+    let function = unsafe { dlsym(library, name.as_ptr()) };
+    assert!(!function.is_null(), "no {name:?}");
+    function
+}
+
+fn main() {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    println!("the program runs");
+    if what == "no-cuda" {
+        return;
+    }
+    if let Ok(path) = std::env::var("CUDA_INJECTION64_PATH") {
+        let initialize = function(open(&path), c"InitializeInjection");
+        let initialize: extern "C" fn() -> c_int = unsafe { transmute(initialize) };
+        assert_eq!(initialize(), 1);
+        // Another copy of the driver would call it again.
+        assert_eq!(initialize(), 1);
+    }
+    let Ok(cupti) = std::env::var("STAND_IN_CUPTI_PATH") else { return };
+    let cupti = open(&cupti);
+    type Kernel = extern "C" fn(*const c_char, u32, u64, u64);
+    let kernel: Kernel = unsafe { transmute(function(cupti, c"stand_in_kernel")) };
+    type Span = extern "C" fn(u32, u32, u64, u64);
+    let call: Span = unsafe { transmute(function(cupti, c"stand_in_call")) };
+    type Copy = extern "C" fn(u32, u64, u64, u64);
+    let copy: Copy = unsafe { transmute(function(cupti, c"stand_in_copy")) };
+    copy(1, 4096, 1000, 1500);
+    let (add, mul) = (c"_Z3addPfi".as_ptr(), c"_Z3mulPf".as_ptr());
+    for number in 0..10_u32 {
+        let start = 2000 + 1000 * u64::from(number);
+        call(3, 2 + number, start - 100, start - 50);
+        call(2, 0, start - 50, start - 49);
+        kernel(if number % 5 == 4 { mul } else { add }, 2 + number, start, start + 100);
+    }
+    match what.as_str() {
+        "reset" => call(4, 50, 20_000, 20_010),
+        "fails" => std::process::exit(3),
+        "aborts" => {
+            // What CUPTI handed over until then stays.
+            call(4, 50, 20_000, 20_010);
+            std::process::abort()
+        }
+        "forks" => {
+            let child = unsafe { fork() };
+            if child == 0 {
+                // The child ends in an orderly way too, with the parent's memory.
+                std::process::exit(0);
+            }
+            unsafe { waitpid(child, std::ptr::null_mut(), 0) };
+        }
+        _ => {}
+    }
+}

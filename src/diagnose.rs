@@ -6,6 +6,7 @@
 mod bottleneck;
 #[cfg(test)]
 mod constructed;
+mod lacking;
 mod ranking;
 #[cfg(test)]
 mod worked;
@@ -18,6 +19,7 @@ use crate::rules::{self, Cure, Kind, RULES, Rule};
 use crate::term::Term;
 
 pub use bottleneck::bottleneck_sentence;
+pub use lacking::lacking_remark;
 pub use ranking::RankingStep;
 
 /// The outcome for one launch.

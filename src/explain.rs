@@ -63,8 +63,16 @@ pub fn one(rule: &Rule, width: usize) -> String {
             rules::SASS_PAGE
         ));
     }
+    let sharper = rule.sharpened_by.iter().flat_map(|reads| reads.metrics);
+    let mut sharper: Vec<String> = sharper.map(|&name| name.to_owned()).collect();
+    sharper.sort();
+    sharper.dedup();
     let explains: Vec<String> = rule.explains.iter().map(|&name| name.to_owned()).collect();
-    for (title, items) in [("what it needs", needs), ("symptoms it explains", explains)] {
+    for (title, items) in [
+        ("what it needs", needs),
+        ("what it also reads where it is there", sharper),
+        ("symptoms it explains", explains),
+    ] {
         if !items.is_empty() {
             text.extend([String::new(), title.to_owned()]);
             text.extend(items.iter().flat_map(|name| item(name, width)));
@@ -270,7 +278,8 @@ mod tests {
     fn an_explanation_has_all_that_the_record_has() {
         for rule in RULES {
             let flat = flat(&one(rule, WIDEST));
-            for name in rule.needs.iter().chain(rule.explains) {
+            let sharper = rule.sharpened_by.iter().flat_map(|reads| reads.metrics);
+            for name in rule.needs.iter().chain(sharper).chain(rule.explains) {
                 assert!(flat.contains(name), "{}: {name}", rule.name);
             }
             for threshold in rule.thresholds {

@@ -9,6 +9,9 @@ mod catalogue;
 pub mod columns;
 mod launch;
 mod read;
+mod reads;
+#[cfg(test)]
+pub(crate) mod spy;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +24,7 @@ use crate::export::{Export, LaunchRow};
 
 pub use catalogue::by_catalogue;
 pub use launch::Launch;
+pub use reads::Reads;
 
 use columns::{ALIKE, KERNEL, LAUNCH, TEXT};
 

@@ -23,6 +23,7 @@ pub mod counts;
 mod effect;
 mod left;
 mod merged;
+mod reads;
 
 use crate::device::{DeviceFacts, Quantity};
 use crate::finding::{Bound, Estimate};
@@ -34,6 +35,7 @@ use crate::term::Term;
 pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
+pub use reads::{NVLINK_BYTES, has_nvlink, reads};
 
 use left::Left;
 

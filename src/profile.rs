@@ -7,7 +7,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose;
+use crate::diagnose::{diagnose, lacking_remark};
 use crate::document::Document;
 use crate::error::Result;
 use crate::export::Export;
@@ -96,7 +96,7 @@ impl Profile {
         let mut launches: Vec<_> = Launch::all(&self.frames)?
             .into_iter()
             .map(|launch| {
-                let diagnosis = diagnose::diagnose(&launch);
+                let diagnosis = diagnose(&launch);
                 (launch, diagnosis)
             })
             .collect();
@@ -104,7 +104,9 @@ impl Profile {
             let ns = |launch: &Launch| launch.duration_ns().unwrap_or(0.0);
             launches.sort_by(|a, b| ns(&b.0).total_cmp(&ns(&a.0)));
         }
-        let remarks = device_remarks(launches.iter().map(|(launch, _)| launch));
+        let profiled = || launches.iter().map(|(launch, _)| launch);
+        let remarks = device_remarks(profiled()).into_iter().chain(lacking_remark(profiled()));
+        let remarks: Vec<String> = remarks.collect();
         let mut document = Document::new(launches);
         document.step = self.step().cloned();
         document.notices.clone_from(&self.notices);

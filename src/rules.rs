@@ -7,6 +7,8 @@
 
 pub mod causes;
 pub mod limits;
+#[cfg(test)]
+mod reads;
 pub mod said_by_ncu;
 pub mod symptoms;
 #[cfg(test)]
@@ -16,7 +18,7 @@ mod worked;
 
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Bound;
-use crate::frame::Launch;
+use crate::frame::{Launch, Reads};
 use crate::model::Model;
 use said_by_ncu::SaidByNcu;
 
@@ -85,6 +87,8 @@ pub struct Rule {
     pub thresholds: &'static [Threshold],
     /// Catalogue metrics without which the rule can't be checked.
     pub needs: &'static [&'static str],
+    /// Metrics that it reads where they are there, and without which it may judge otherwise.
+    pub sharpened_by: &'static [Reads],
     /// What it reads of the source page.
     pub source_page: SourcePage,
     /// What a launch is bound by when this rule is its first finding; `None` where the model's largest
@@ -117,6 +121,7 @@ impl Rule {
         section: "",
         thresholds: &[],
         needs: &[],
+        sharpened_by: &[],
         source_page: SourcePage::Optional,
         bound: None,
         cure: Cure::Other,
@@ -232,7 +237,8 @@ mod tests {
     fn needs_are_canonical_names_of_the_catalogue() {
         for rule in RULES {
             assert!(!rule.needs.is_empty(), "{} needs nothing", rule.name);
-            for name in rule.needs {
+            let sharper = rule.sharpened_by.iter().flat_map(|reads| reads.metrics);
+            for name in rule.needs.iter().chain(sharper) {
                 let known = canonical(name).map(|(metric, _)| metric.name);
                 assert_eq!(known, Some(*name), "{}", rule.name);
             }

@@ -111,7 +111,7 @@ impl Term {
     /// The utilization counters of the unit, percent of peak over elapsed time; the largest counts.
     /// Elementary counters only: ncu's `*throughput*` metrics are maxima over several units.
     #[must_use]
-    pub fn counters(self) -> &'static [&'static str] {
+    pub const fn counters(self) -> &'static [&'static str] {
         match self {
             Self::Dram => &["dram__cycles_active.avg.pct_of_peak_sustained_elapsed"],
             Self::L2 => &[
@@ -183,7 +183,8 @@ impl Term {
     }
 
     /// The metric that stands in where none of the unit's own counters was collected.
-    pub(super) fn stand_in(self) -> Option<&'static str> {
+    #[must_use]
+    pub fn stand_in(self) -> Option<&'static str> {
         match self {
             Self::Dram => Some("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
             Self::L2 => Some("lts__throughput.avg.pct_of_peak_sustained_elapsed"),

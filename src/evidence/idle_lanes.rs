@@ -4,6 +4,7 @@ use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::WARP;
 use crate::evidence::threshold::LANES;
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::model::Effect;
 use crate::sass::questions::idle;
 use crate::term::Term;
@@ -14,6 +15,15 @@ pub const ACTIVE: &str = "smsp__thread_inst_executed_per_inst_executed.ratio";
 pub const AT_WORK: &str = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
 /// Branches on which all lanes of a warp go the same way, percent.
 pub const UNIFORM: &str = "smsp__sass_average_branch_targets_threads_uniform.pct";
+
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const TAGS: &str = "memory_l1_tag_requests_global";
+const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
+
+/// What [`effect`] reads.
+pub const FEWER_WARPS: Reads = Reads::always(&[SHARED, TAGS]);
+/// What [`effect_of_full_warps`] reads.
+pub const FULL_WARPS: Reads = Reads::always(&[SHARED, TAGS, IDEAL]);
 
 /// Uniform branch targets, percent, from which warps do not split.
 pub const UNIFORM_ENOUGH: f64 = 95.0;
@@ -73,8 +83,8 @@ pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
     // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
-    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
-    let tags = launch.get("memory_l1_tag_requests_global");
+    let shared = launch.get(SHARED);
+    let tags = launch.get(TAGS);
     if let (Some(shared), Some(tags)) = (shared, tags)
         && shared + tags > 0.0
     {
@@ -90,10 +100,10 @@ pub fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let mut effect = effect(launch, lanes);
     let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));
-    let tags = launch.get("memory_l1_tag_requests_global").filter(|&tags| tags > 0.0);
-    let needed = launch.get("memory_l2_theoretical_sectors_global_ideal").map(|ideal| ideal / 4.0);
+    let tags = launch.get(TAGS).filter(|&tags| tags > 0.0);
+    let needed = launch.get(IDEAL).map(|ideal| ideal / 4.0);
     if let (Some(tags), Some(needed)) = (tags, needed) {
-        let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+        let shared = launch.get(SHARED).unwrap_or(0.0);
         let merged = (1.0 - needed / tags).clamp(0.0, wasted);
         effect.removed.push((Term::L1Data, merged * tags / (shared + tags)));
     }

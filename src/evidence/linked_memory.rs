@@ -3,9 +3,10 @@
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::model::ceiling;
+use crate::model::{NVLINK_BYTES, ceiling, has_nvlink};
 use crate::term::Term;
 use crate::text::{byte_rate, bytes, percent};
 
@@ -35,6 +36,16 @@ pub const THRESHOLDS: &[Threshold] = &[
 
 /// What all traffic is compared with.
 pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+
+/// What DRAM would take for the same bytes follows from these.
+pub const DRAM_RATE: Reads = Reads::always(&[
+    "gpu__time_duration.sum",
+    "dram__bytes.sum.peak_sustained",
+    "dram__cycles_elapsed.avg.per_second",
+]);
+
+/// Bytes that reach the SMs over NVLink past L2, where the device has it.
+pub const PAST_L2: Reads = Reads::only_where(has_nvlink, &NVLINK_BYTES);
 
 /// The memory of one rule.
 pub struct Remote {

@@ -3,7 +3,7 @@
 
 use crate::export::SourceRow;
 use crate::finding::Location;
-use crate::frame::Launch;
+use crate::frame::{Launch, Reads};
 use crate::metric::stall::StallReason;
 use crate::model::Model;
 
@@ -23,9 +23,19 @@ impl<'a> ModeledLaunch<'a> {
         self.profile.get(name).unwrap_or(f64::NAN)
     }
 
-    /// A metric that makes the finding sharper but may be absent.
+    /// A metric that may be absent. It stands in the rule's `sharpened_by`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
+        self.profile.get(name)
+    }
+
+    /// A metric that a finding's text or evidence quotes and on which nothing else depends, so that no
+    /// rule declares it.
+    #[must_use]
+    pub fn quote(&self, name: &str) -> Option<f64> {
+        #[cfg(test)]
+        return crate::frame::spy::unnoted(|| self.profile.get(name));
+        #[cfg(not(test))]
         self.profile.get(name)
     }
 
@@ -104,7 +114,7 @@ impl<'a> ModeledLaunch<'a> {
     /// the block is no multiple of the warp.
     #[must_use]
     pub fn full_lanes(&self) -> f64 {
-        match self.get("launch__block_size") {
+        match self.get(BLOCK) {
             Some(threads) if threads > 0.0 => threads / (threads / WARP).ceil(),
             _ => WARP,
         }
@@ -121,12 +131,12 @@ impl<'a> ModeledLaunch<'a> {
     #[must_use]
     pub fn waves(&self) -> Option<f64> {
         let exact = self
-            .get("launch__grid_size")
-            .zip(self.get("launch__sm_count"))
+            .get(GRID)
+            .zip(self.get(SMS))
             .zip(self.blocks_per_sm())
             .map(|((blocks, sms), each)| blocks / (sms * each))
             .filter(|waves| waves.is_finite());
-        exact.or_else(|| self.get("launch__waves_per_multiprocessor"))
+        exact.or_else(|| self.get(ROUNDED_WAVES))
     }
 }
 
@@ -153,6 +163,26 @@ pub const OCCUPANCY_LIMITS: [&str; 5] = [
     "launch__occupancy_limit_warps",
     "launch__occupancy_limit_barriers",
 ];
+
+const GRID: &str = "launch__grid_size";
+const SMS: &str = "launch__sm_count";
+const BLOCK: &str = "launch__block_size";
+const ROUNDED_WAVES: &str = "launch__waves_per_multiprocessor";
+
+/// What [`ModeledLaunch::full_lanes`] reads.
+pub const BLOCK_SIZE: Reads = Reads::always(&[BLOCK]);
+/// What [`ModeledLaunch::waves`] and [`ModeledLaunch::blocks_per_sm`] read.
+pub const BLOCKS_AT_ONCE: Reads = Reads::always(&[
+    GRID,
+    SMS,
+    OCCUPANCY_LIMITS[0],
+    OCCUPANCY_LIMITS[1],
+    OCCUPANCY_LIMITS[2],
+    OCCUPANCY_LIMITS[3],
+    OCCUPANCY_LIMITS[4],
+]);
+/// What stands in for them.
+pub const WAVES: Reads = Reads::stand_in(&[ROUNDED_WAVES]);
 
 /// `line 43`, or a description where the profile has no source counters.
 #[must_use]

@@ -6,6 +6,7 @@ mod gone;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
 use crate::finding::Location;
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
 use crate::sass::code::charge::Charge;
@@ -30,6 +31,9 @@ pub const MATTERS_LIMIT: Threshold = Threshold {
 
 /// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.
 pub const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
+/// What turns instructions that come instead into busy time.
+pub const RATES: Reads = Reads::always(&["sm__cycles_elapsed.avg", "launch__sm_count"]);
 
 /// Instructions that go with a fault, and those that come instead.
 pub struct Removal<'a> {

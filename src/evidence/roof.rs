@@ -16,7 +16,7 @@ pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
         return None;
     }
     let rate = (term == Term::Dram)
-        .then(|| launch.get("dram__bytes.sum.per_second"))
+        .then(|| launch.quote("dram__bytes.sum.per_second"))
         .flatten()
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
@@ -30,7 +30,7 @@ pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
         evidence: term
             .counters()
             .iter()
-            .filter_map(|name| Some(Evidence::new(*name, launch.get(name)?, "%")))
+            .filter_map(|name| Some(Evidence::new(*name, launch.quote(name)?, "%")))
             .chain([Evidence::new("share_of_achievable", 100.0 * share, "%")])
             .collect(),
         locations: Vec::new(),

@@ -3,6 +3,7 @@
 use crate::evidence::{ModeledLaunch, bank_conflicts};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::Family;
@@ -20,6 +21,22 @@ pub const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
 const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
 const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
+
+/// What tells loads and stores from conflicts, and from instructions whose lanes are all predicated off.
+pub const WAVEFRONTS: Reads = Reads::always(&[
+    ALL,
+    LOADS,
+    STORES,
+    ATOMICS,
+    TAGS,
+    bank_conflicts::WAVEFRONTS,
+    bank_conflicts::IDEAL,
+]);
+/// What tells how long atomics queue, where there are some.
+pub const QUEUED: Reads = Reads::only_where(
+    |launch| launch.get(ATOMICS).is_some_and(|atomics| atomics > 0.0),
+    &[ATOMIC_INSTRUCTIONS],
+);
 
 /// Share of the time, percent, from which the shared-memory part of the pipe counts.
 pub const LEAST_BUSY: f64 = 20.0;

@@ -6,12 +6,17 @@ use crate::evidence::threshold::{
 };
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::text::percent;
 
 /// The limits of every stall rule.
 pub const THRESHOLDS: &[Threshold] = &[STALL_SHARE_LIMIT, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT];
+
+/// What tells how much of its time a warp waits at barriers.
+pub const AT_BARRIERS: Reads =
+    Reads::always(&["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY]);
 
 /// One row of the table: a reason and its words.
 pub struct Stall {

@@ -111,6 +111,8 @@ impl Launch {
             metric::canonical(name).is_some_and(|(metric, _)| metric.name == name),
             "{name} is not a canonical name of the catalogue"
         );
+        #[cfg(test)]
+        super::spy::note(name);
         self.values.get(name).copied()
     }
 

@@ -71,13 +71,17 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
 
 /// Sectors that came from host memory, over the bus's rate: megatransfers per second, of one bit per lane each.
 fn host_link(launch: &Launch) -> Option<f64> {
-    let sectors = launch.get("lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum")?;
-    let bits_per_s = launch.get("device__attribute_gpu_pci_ext_gpu_link_rate")?
-        * 1e6
-        * launch.get("device__attribute_gpu_pci_ext_gpu_link_width")?;
+    let sectors = launch.get(HOST_SECTORS)?;
+    let bits_per_s = launch.get(LINK[0])? * 1e6 * launch.get(LINK[1])?;
     let busy = 32.0 * 8.0 * sectors / (bits_per_s * launch.duration_ns()? * 1e-9);
     busy.is_finite().then_some(busy)
 }
+
+/// Sectors that L1 asked of L2 and that came from host memory.
+pub(super) const HOST_SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum";
+/// The bus to the host: its transfer rate and its lanes.
+pub(super) const LINK: [&str; 2] =
+    ["device__attribute_gpu_pci_ext_gpu_link_rate", "device__attribute_gpu_pci_ext_gpu_link_width"];
 
 /// The busier direction of the NVLinks, answers to requests and protocol included. Peers on Hopper don't
 /// show in L2's counters: what L1 asks of them never enters the device's own L2.
@@ -88,7 +92,7 @@ fn peer_link(launch: &Launch) -> Option<f64> {
 
 /// How busy the NVLinks are, data coming in and going out. No counters of the term: devices without
 /// NVLink don't have them.
-const PEER_LINK: [&str; 2] = [
+pub(super) const PEER_LINK: [&str; 2] = [
     "nvlrx__bytes.avg.pct_of_peak_sustained_elapsed",
     "nvltx__bytes.avg.pct_of_peak_sustained_elapsed",
 ];

@@ -1,5 +1,6 @@
 //! Warps that could be resident are not.
 
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::occupancy::{EXPLAINS, THEORETICAL, WORTH_LIMIT, worth_warps};
 use crate::evidence::threshold::{ISSUE, NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -59,6 +60,7 @@ more blocks have to be started, which matters only where they are very short.",
         WORTH_LIMIT,
     ],
     needs: &[THEORETICAL, ACHIEVED, ISSUE],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     cure: Cure::MoreWarps,
     said_by_ncu: &[
         // Its text also offers imbalance as a cause, which has a rule of its own.

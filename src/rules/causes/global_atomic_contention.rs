@@ -6,6 +6,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::{Launch, Reads};
 use crate::model::{Effect, FEW_ADDRESSES};
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
@@ -15,6 +16,18 @@ const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
 const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
 const HOT: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const MEAN: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+const BLOCK: &str = "launch__block_size";
+const L2_SECTORS: &str = "lts__t_sectors.sum";
+const GLOBAL_ACCESSES: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+];
+const ATOMIC_SECTORS: [&str; 3] = [
+    "lts__t_sectors_srcunit_tex_op_red.sum",
+    "lts__t_sectors_srcunit_tex_op_atom_dot_alu.sum",
+    "lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum",
+];
 
 /// The busiest slice's atomic unit, percent of the time, from which it counts.
 const LEAST_BUSY: f64 = 20.0;
@@ -58,6 +71,11 @@ the order of the additions, and with it the last digits, varies from run to run.
         STALL_SHARE_LIMIT,
     ],
     needs: &[ATOMS, REDS],
+    sharpened_by: &[
+        Reads::only_where(has_atomics, &[HOT, BLOCK, L2_SECTORS]),
+        Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
+        Reads::only_where(has_atomics, &ATOMIC_SECTORS),
+    ],
     explains: &[
         "long-scoreboard-stalls",
         "lg-throttle",
@@ -68,6 +86,10 @@ the order of the additions, and with it the last digits, varies from run to run.
     check,
     ..Rule::DEFAULT
 };
+
+fn has_atomics(launch: &Launch) -> bool {
+    [ATOMS, REDS].iter().any(|name| launch.get(name).is_some_and(|requests| requests > 0.0))
+}
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let requests = launch.need(ATOMS) + launch.need(REDS);
@@ -80,7 +102,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let locations = atomics::locations(launch, atomics::is_global);
-    let slices = match launch.get(MEAN).filter(|&mean| mean > 0.0) {
+    let slices = match launch.quote(MEAN).filter(|&mean| mean > 0.0) {
         Some(mean) if hot > 0.0 => format!(
             " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate, that of \
              an average slice at {mean:.1}%: {}.",
@@ -117,17 +139,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
-    let threads = launch.get("launch__block_size").unwrap_or(32.0).max(2.0);
+    let threads = launch.get(BLOCK).unwrap_or(32.0).max(2.0);
     let goes = 1.0 - 1.0 / threads;
-    let global: f64 = ["ld", "st"]
-        .iter()
-        .filter_map(|op| launch.get(&format!("l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum")))
-        .sum();
-    let sectors: f64 = ["red", "atom_dot_alu", "atom_dot_cas"]
-        .iter()
-        .filter_map(|op| launch.get(&format!("lts__t_sectors_srcunit_tex_op_{op}.sum")))
-        .sum();
-    let of_l2 = launch.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
+    let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
+    let sectors: f64 = ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum();
+    let of_l2 = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
     let of_l2 = of_l2.map_or(0.0, |all| (sectors / all).min(1.0));
     Effect {
         removed: vec![

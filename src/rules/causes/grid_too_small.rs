@@ -1,5 +1,6 @@
 //! Too few blocks or threads to fill the device.
 
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::threshold::UNIT_SATURATED;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence, Location};
@@ -59,6 +60,7 @@ The time axis is cut into blocks as well: 2048 blocks instead of 16 give every S
         crate::evidence::threshold::UNIT_SATURATED_LIMIT,
     ],
     needs: &[GRID, SMS],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     bound: Some(Bound::Launch),
     said_by_ncu: &[
         SaidByNcu::with("SOLBottleneck", &["grid is too small"], Acts::Idle),
@@ -97,7 +99,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let each = launch.blocks_per_sm().filter(|&each| each >= 1.0);
-    let threads = launch.get("launch__block_size");
+    let threads = launch.quote("launch__block_size");
     let size =
         threads.map_or_else(String::new, |threads| format!(" of {}", count_of(threads, "thread")));
     let fill = each.map_or_else(String::new, |each| {

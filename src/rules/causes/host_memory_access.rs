@@ -52,6 +52,7 @@ from the second read of the same bytes on.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],
+    sharpened_by: &[linked_memory::DRAM_RATE],
     said_by_ncu: &[
         SaidByNcu::with("MemoryApertureUsage", &["system"], Acts::Unknown).unless(&["peer"])
     ],

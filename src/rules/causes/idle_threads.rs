@@ -1,10 +1,11 @@
 //! Threads are launched that do no work for most of the time.
 
 use crate::evidence::idle_lanes::{
-    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
-    effect_of_full_warps, evidence, few, lanes, resting,
+    ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
+    effect, effect_of_full_warps, evidence, few, lanes, resting,
 };
-use crate::evidence::modeled_launch::{WARP, place};
+use crate::evidence::modeled_launch::{BLOCK_SIZE, WARP, place};
+use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -62,6 +63,7 @@ atomics finish the sum.",
         },
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
+    sharpened_by: &[BLOCK_SIZE, FULL_WARPS, AT_BARRIERS],
     said_by_ncu: &[
         // Its text offers early exits and predication beside divergent paths.
         SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),

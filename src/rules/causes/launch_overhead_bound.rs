@@ -1,6 +1,7 @@
 //! The kernel is too short for its launch.
 
 use crate::device::Quantity;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
@@ -42,6 +43,7 @@ blocks fill the device.",
                      saving is lost among other gains",
     }],
     needs: &[DURATION],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     bound: Some(Bound::Launch),
     explains: &["instruction-cache-misses", "constant-cache-misses", "issue-slots-underused"],
     check,

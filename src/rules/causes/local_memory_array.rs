@@ -1,9 +1,11 @@
 //! An array that is indexed at run time lives in local memory.
 
+use crate::evidence::local_memory;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{Removal, locations};
+use crate::evidence::removal::{RATES, Removal, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, Location};
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -21,6 +23,11 @@ const LOADS: &str = "smsp__sass_inst_executed_op_local_ld.sum";
 const STORES: &str = "smsp__sass_inst_executed_op_local_st.sum";
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
+
+const GLOBAL_ACCESSES: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+];
 
 /// Accesses to the array of all executed instructions, percent.
 const LEAST_ACCESSES_PERCENT: f64 = 1.25;
@@ -85,6 +92,17 @@ lives in registers; steps must be a multiple of 16.",
         },
     ],
     needs: &[EXECUTED],
+    sharpened_by: &[
+        Reads::only_where(local_memory::has_local, &[SPILLS, SHARED, TAGS]),
+        local_memory::TO_L2,
+        local_memory::BY_HIT_RATE,
+        RATES,
+        // Where the instructions don't tell.
+        Reads::only_where(
+            |launch| launch.listing().is_none(),
+            &[LOADS, STORES, GLOBAL_ACCESSES[0], GLOBAL_ACCESSES[1]],
+        ),
+    ],
     source_page: SourcePage::NeededWithout(SPILLS),
     said_by_ncu: &[
         // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
@@ -202,22 +220,15 @@ fn by_address(launch: &ModeledLaunch) -> Option<Found> {
 /// Without SASS: local accesses less those that spill registers.
 fn by_counters(launch: &ModeledLaunch) -> Option<Found> {
     let accesses = (launch.get(LOADS)? + launch.get(STORES)? - launch.get(SPILLS)?).max(0.0);
-    let sum = |space: &str| -> f64 {
-        ["ld", "st"]
-            .iter()
-            .filter_map(|op| {
-                launch.get(&format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum"))
-            })
-            .sum()
-    };
+    let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     let shared = launch.get(SHARED).unwrap_or(0.0);
-    let requests = accesses + sum("global") + shared;
+    let requests = accesses + global + shared;
     let all = launch.get(LOADS)? + launch.get(STORES)?;
     let mut removed = memory(launch, accesses, if all > 0.0 { accesses / all } else { 0.0 });
     removed.push((Term::Issue, accesses / launch.need(EXECUTED)));
     let of = |all: f64| if all > 0.0 { (accesses / all).min(1.0) } else { 0.0 };
     removed.push((Term::Lsu, of(requests)));
-    let stalls = of(accesses + sum("global"));
+    let stalls = of(accesses + global);
     Some(Found {
         accesses,
         locations: launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local),

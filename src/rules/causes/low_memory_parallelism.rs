@@ -2,6 +2,7 @@
 
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
+use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{
     LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
@@ -68,6 +69,7 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
         },
     ],
     needs: &[LONG, LATENCY],
+    sharpened_by: &[AT_BARRIERS],
     cure: Cure::MoreLoads,
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
     check,
@@ -242,10 +244,10 @@ fn in_flight(launch: &ModeledLaunch) -> Option<(String, String)> {
     }
     let facts = launch.profile.device_facts();
     let cycles = facts.get(Quantity::DramLatency)?;
-    let hz = launch.get("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
-    let warps =
-        launch.get("sm__warps_active.avg.per_cycle_active")? * launch.get("launch__sm_count")?;
-    let rate = launch.get(RATE).filter(|&rate| rate > 0.0)?;
+    let hz = launch.quote("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
+    let warps = launch.quote("sm__warps_active.avg.per_cycle_active")?
+        * launch.quote("launch__sm_count")?;
+    let rate = launch.quote(RATE).filter(|&rate| rate > 0.0)?;
     let share = launch.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
     let reachable = facts.get(Quantity::DramReadRate).unwrap_or(rate / share);
     let each = |rate: f64| rate * cycles / hz / warps;

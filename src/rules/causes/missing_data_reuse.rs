@@ -9,6 +9,7 @@ use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
@@ -21,6 +22,14 @@ use crate::text::{bytes, count, percent};
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 const READ: &str = "dram__bytes_read.sum";
+
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const LOADS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+const EXECUTED: &str = "smsp__inst_executed.sum";
+const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+const L2_ALL: &str = "lts__t_sectors.sum";
+const L2_ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+const L2_MISSED: &str = "lts__t_sectors_srcunit_tex_lookup_miss.sum";
 
 /// How often an average byte is asked for.
 const REUSE: f64 = 1.5;
@@ -97,6 +106,11 @@ register; the grid shrinks to a quarter.",
         },
     ],
     needs: &[SECTORS, READ],
+    sharpened_by: &[
+        Reads::always(&[SHARED, LATENCY, LONG, L2_ALL, L2_ASKED, L2_MISSED]),
+        // Where the instructions don't tell.
+        Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
+    ],
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
     check,
     ..Rule::DEFAULT
@@ -116,7 +130,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let repeated = 1.0 - read / asked;
     let needed_tags = asked / SECTOR / 4.0;
-    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
+    let shared = launch.get(SHARED).unwrap_or(0.0);
     let l1_share = needed_tags / (needed_tags + shared);
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
     let shared_loads = LazyCell::new(|| SharedLoads::of(launch));
@@ -214,8 +228,8 @@ fn needed_by_loads(launch: &ModeledLaunch) -> Option<f64> {
 /// profile has the machine code.
 fn instructions(launch: &ModeledLaunch, goes: f64, shared: Option<&SharedLoads>) -> Effect {
     let Some(mut removal) = Removal::new(launch) else {
-        let loads = launch.get("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
-        let all = launch.get("smsp__inst_executed.sum").filter(|&all| all > 0.0);
+        let loads = launch.get(LOADS);
+        let all = launch.get(EXECUTED).filter(|&all| all > 0.0);
         let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
         return Effect::on(Term::Issue, share);
     };
@@ -245,9 +259,9 @@ fn instructions(launch: &ModeledLaunch, goes: f64, shared: Option<&SharedLoads>)
 
 /// The share of L2's sectors that loads hit there: data that some block fetched before.
 fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
-    let all = launch.get("lts__t_sectors.sum").filter(|&all| all > 0.0);
-    let asked = launch.get("lts__t_sectors_srcunit_tex.sum");
-    let missed = launch.get("lts__t_sectors_srcunit_tex_lookup_miss.sum");
+    let all = launch.get(L2_ALL).filter(|&all| all > 0.0);
+    let asked = launch.get(L2_ASKED);
+    let missed = launch.get(L2_MISSED);
     match (all, asked, missed) {
         (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
         _ => 0.0,

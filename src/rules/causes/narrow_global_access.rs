@@ -6,6 +6,7 @@ use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Listing, Marks, Space};
@@ -87,6 +88,7 @@ multiple of 4 bytes and n must be a multiple of 4.",
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[Reads::always(Term::L2Requests.counters())],
     source_page: SourcePage::Needed,
     explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
     check,

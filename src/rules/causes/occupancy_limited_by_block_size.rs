@@ -10,7 +10,7 @@ const RESOURCE: Resource = Resource {
     limits: &[BY_BLOCKS, BY_WARPS],
     use_of: |launch| {
         launch
-            .get("launch__block_size")
+            .quote("launch__block_size")
             .map_or_else(String::new, |each| format!(" of {}", count_of(each, "thread")))
     },
     at_most: |_| None,

@@ -13,7 +13,7 @@ const RESOURCE: Resource = Resource {
     name: "registers",
     limits: &[BY_REGISTERS],
     use_of: |launch| {
-        launch.get("launch__registers_per_thread").map_or_else(String::new, |each| {
+        launch.quote("launch__registers_per_thread").map_or_else(String::new, |each| {
             format!(", and a thread takes {} registers", count(each))
         })
     },

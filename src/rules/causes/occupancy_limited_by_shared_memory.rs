@@ -10,7 +10,7 @@ const RESOURCE: Resource = Resource {
     limits: &[BY_SHARED],
     use_of: |launch| {
         launch
-            .get("launch__shared_mem_per_block")
+            .quote("launch__shared_mem_per_block")
             .map_or_else(String::new, |each| format!(", and a block takes {} bytes", count(each)))
     },
     at_most: |_| None,

@@ -1,5 +1,6 @@
 //! The last wave of blocks leaves much of the device idle.
 
+use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -58,6 +59,7 @@ one full and one nearly empty.",
         },
     ],
     needs: &[WAVES, ACTIVE, ELAPSED],
+    sharpened_by: &[BLOCKS_AT_ONCE],
     said_by_ncu: &[
         // The tail: whole waves and a partial one.
         SaidByNcu::with("LaunchConfiguration", &["partial wave"], Acts::Idle)

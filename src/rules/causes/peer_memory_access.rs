@@ -2,6 +2,7 @@
 
 use crate::evidence::linked_memory;
 use crate::evidence::linked_memory::{ASKED, Remote, THRESHOLDS};
+use crate::model::NVLINK_BYTES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
@@ -10,7 +11,7 @@ const SECTORS: &str = "lts__t_sectors_srcunit_tex_aperture_peer_lookup_miss.sum"
 
 const PEER: Remote = Remote {
     sectors: SECTORS,
-    past_l2: &["nvlrx__bytes_data_user.sum", "nvltx__bytes_data_user.sum"],
+    past_l2: &NVLINK_BYTES,
     term: Term::PeerLink,
     place: "another device's memory",
     link: "the link to it",
@@ -54,6 +55,7 @@ devices and has to be copied again when it changes.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: THRESHOLDS,
     needs: &[SECTORS, ASKED],
+    sharpened_by: &[linked_memory::DRAM_RATE, linked_memory::PAST_L2],
     said_by_ncu: &[SaidByNcu::with("MemoryApertureUsage", &["peer"], Acts::Unknown)],
     explains: &[
         "long-scoreboard-stalls",

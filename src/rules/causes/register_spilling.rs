@@ -1,8 +1,10 @@
 //! Registers spill to local memory.
 
+use crate::evidence::local_memory;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -12,6 +14,17 @@ use crate::text::{count, percent};
 
 const SPILLS: &str = "sass__inst_executed_register_spilling";
 const EXECUTED: &str = "smsp__inst_executed.sum";
+
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const TAGS: &str = "memory_l1_tag_requests_global";
+const LOCAL_ACCESSES: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
+];
+const GLOBAL_ACCESSES: [&str; 2] = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+];
 
 /// Spill instructions of all executed ones, percent.
 const LEAST_SPILLS_PERCENT: f64 = 1.25;
@@ -50,6 +63,21 @@ With twice the registers per thread nothing spills, at half the occupancy.",
                  of the counters",
     }],
     needs: &[SPILLS, EXECUTED],
+    sharpened_by: &[
+        Reads::only_where(
+            |launch| launch.get(SPILLS).is_some_and(|spills| spills > 0.0),
+            &[
+                LOCAL_ACCESSES[0],
+                LOCAL_ACCESSES[1],
+                GLOBAL_ACCESSES[0],
+                GLOBAL_ACCESSES[1],
+                SHARED,
+                TAGS,
+            ],
+        ),
+        local_memory::TO_L2,
+        local_memory::BY_HIT_RATE,
+    ],
     said_by_ncu: &[
         // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
         SaidByNcu::with("MemoryCacheAccessPattern", &["for local"], Acts::MEMORY),
@@ -72,7 +100,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let locations = launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local);
     let registers = launch
-        .get("launch__registers_per_thread")
+        .quote("launch__registers_per_thread")
         .map_or_else(String::new, |each| format!(" A thread has {} registers.", count(each)));
     Some(Draft {
         message: format!(
@@ -100,18 +128,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront each at
 /// least), and local memory's part of the stalls with them.
 fn effect(launch: &ModeledLaunch, spills: f64, share: f64) -> Effect {
-    let sum = |space: &str| -> f64 {
-        ["ld", "st"]
-            .iter()
-            .filter_map(|op| {
-                let name = format!("l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}.sum");
-                launch.get(&name)
-            })
-            .sum()
-    };
-    let (local, global) = (sum("local"), sum("global"));
-    let shared = launch.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").unwrap_or(0.0);
-    let tags = launch.get("memory_l1_tag_requests_global").unwrap_or(global);
+    let sum = |names: [&str; 2]| names.iter().filter_map(|name| launch.get(name)).sum::<f64>();
+    let (local, global) = (sum(LOCAL_ACCESSES), sum(GLOBAL_ACCESSES));
+    let shared = launch.get(SHARED).unwrap_or(0.0);
+    let tags = launch.get(TAGS).unwrap_or(global);
     let memory = spills + global + shared;
     let mut removed = vec![(Term::Issue, share), (Term::Lsu, spills / memory)];
     removed.push((Term::L1Data, spills / (spills + tags + shared)));

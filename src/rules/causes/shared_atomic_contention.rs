@@ -6,11 +6,13 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
+const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
 
@@ -64,6 +66,10 @@ the counters take 8 KB instead of 256 bytes and are added up once per block.",
         STALL_SHARE_LIMIT,
     ],
     needs: &[ATOMS, WAVEFRONTS],
+    sharpened_by: &[Reads::only_where(
+        |launch| launch.get(ATOMS).is_some_and(|atoms| atoms > 0.0),
+        &[PIPE],
+    )],
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",
@@ -81,7 +87,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let excess = (wavefronts - atoms).max(0.0);
-    let pipe = launch.get("l1tex__data_pipe_lsu_wavefronts.sum").unwrap_or(wavefronts);
+    let pipe = launch.get(PIPE).unwrap_or(wavefronts);
     let waits = share_of_stalls(launch, atomics::is_shared);
     if excess / pipe.max(wavefronts) < LEAST_SHARE && 100.0 * waits < STALL_SHARE {
         return None;

@@ -4,12 +4,16 @@ use crate::evidence::bank_conflicts::{IDEAL, LEAST_EXCESS, WAVEFRONTS, wavefront
 use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
+
+const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -46,6 +50,7 @@ of eight; every later access has its indices swapped as well.",
         source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
     }],
     needs: &[WAVEFRONTS, IDEAL],
+    sharpened_by: &[Reads::always(&[SHARED, TAGS])],
     said_by_ncu: &[
         SaidByNcu::any("SharedMemoryConflicts", Acts::SHARED),
         SaidByNcu::any("UncoalescedSharedAccess", Acts::SHARED),
@@ -80,10 +85,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         )
     });
     // The data pipe also carries predicated-off shared accesses and global look-ups.
-    let all = launch
-        .get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
-        .map_or(wavefronts, |shared| shared.max(wavefronts))
-        + launch.get("memory_l1_tag_requests_global").unwrap_or(0.0);
+    let all = launch.get(SHARED).map_or(wavefronts, |shared| shared.max(wavefronts))
+        + launch.get(TAGS).unwrap_or(0.0);
     let conflicting = excess / wavefronts;
     Some(Draft {
         message: format!(

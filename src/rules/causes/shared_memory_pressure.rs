@@ -8,6 +8,7 @@ mod idle_sweep;
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::gains;
+use crate::evidence::shared_pipe;
 use crate::evidence::shared_pipe::{BUSY, LEAST_BUSY, SharedPipe};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::rules::{Example, Kind, Rule};
@@ -90,6 +91,7 @@ rounded in another order.",
         },
     ],
     needs: &[BUSY],
+    sharpened_by: &[shared_pipe::WAVEFRONTS, shared_pipe::QUEUED],
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",

@@ -1,7 +1,7 @@
 //! Accurate maths functions or division where a fast form exists.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
@@ -37,6 +37,7 @@ a few instructions; the result differs in the last digits.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[RATES],
     source_page: SourcePage::Needed,
     said_by_ncu: &[SaidByNcu::with(
         "HighPipeUtilization",

@@ -1,12 +1,13 @@
 //! Lanes of a warp take different paths.
 
 use crate::evidence::idle_lanes::{
-    ACTIVE, AT_WORK, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT, effect,
-    evidence, few, lanes, resting,
+    ACTIVE, AT_WORK, FEWER_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
+    effect, evidence, few, lanes, resting,
 };
-use crate::evidence::modeled_launch::{WARP, place};
+use crate::evidence::modeled_launch::{BLOCK_SIZE, WARP, place};
 use crate::evidence::threshold::LANES_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch};
+use crate::frame::Reads;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::text::percent;
@@ -43,6 +44,7 @@ that no warp has to run both; at most one warp, in the middle, still does.",
     section: "WarpStateStats",
     thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
     needs: &[ACTIVE, AT_WORK],
+    sharpened_by: &[BLOCK_SIZE, FEWER_WARPS, Reads::always(&[UNIFORM])],
     said_by_ncu: &[SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS)],
     explains: &["issue-slots-underused", "fixed-latency-stalls", "instruction-cache-misses"],
     check,

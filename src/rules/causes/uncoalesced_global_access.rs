@@ -4,6 +4,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
+use crate::frame::{Launch, Reads};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -16,6 +17,9 @@ const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 const TAGS: &str = "memory_l1_tag_requests_global";
 const REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
+const READ: &str = "dram__bytes_read.sum";
+const WRITTEN: &str = "dram__bytes_write.sum";
 
 /// Below this share of excess sectors the boundary effects of any array (a first or last sector
 /// partly used) look the same as a fault.
@@ -64,6 +68,11 @@ the sectors moves.",
                  ends of an array; ncu's own rule fires at any excess",
     }],
     needs: &[SECTORS, IDEAL],
+    sharpened_by: &[
+        Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN]),
+        // Where the source page doesn't tell.
+        Reads::only_where(|launch| !launch.has_source(), &[TAGS]),
+    ],
     said_by_ncu: &[
         // Bytes of a sector that nobody uses.
         SaidByNcu::any("MemoryCacheAccessPattern", Acts::MEMORY).unless(&["for local"]),
@@ -130,6 +139,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
+fn has_excess(launch: &Launch) -> bool {
+    launch.get(SECTORS).zip(launch.get(IDEAL)).is_some_and(|(sectors, ideal)| sectors > ideal)
+}
+
 /// The change: of rows that start in the middle of a sector another one than of strides.
 fn hint(locations: &[Location], shifted: bool) -> String {
     if shifted {
@@ -174,14 +187,14 @@ fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
         }
     }
     // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
-    let from_l1 = launch.get("lts__t_sectors_srcunit_tex.sum");
+    let from_l1 = launch.get(FROM_L1);
     let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
     if l2_share > 0.0 {
         // Sectors that cross between the halves of L2 go with those that L1 asks for.
         removed.push((Term::L2, l2_share));
         // DRAM moves excess at least where it moves more than all addresses need; what lies below
         // that may as well be data fetched once, its excess hits in L2.
-        let moved = launch.get("dram__bytes_read.sum").zip(launch.get("dram__bytes_write.sum"));
+        let moved = launch.get(READ).zip(launch.get(WRITTEN));
         let dram_share = moved
             .map(|(read, written)| read + written)
             .filter(|&moved| moved > 0.0)

@@ -1,7 +1,7 @@
 //! Double-precision work in a single-precision kernel.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -37,6 +37,7 @@ double-precision pipe, and a result good to about seven digits, which is what y 
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[RATES],
     source_page: SourcePage::Needed,
     said_by_ncu: &[
         // A full pipe is a fault only where its work could be done by another one.

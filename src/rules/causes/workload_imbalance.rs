@@ -1,5 +1,6 @@
 //! Some SMs work much longer than others.
 
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -45,6 +46,7 @@ costs one more load per read.",
         source: NOISE_SOURCE,
     }],
     needs: &[AVERAGE, MOST],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     said_by_ncu: &[
         // Which L2 slices and memory channels are busy follows from the addresses.
         SaidByNcu::any("WorkloadImbalance", Acts::Idle).unless(&["l2 slices", "dram"]),

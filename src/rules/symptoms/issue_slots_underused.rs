@@ -46,7 +46,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(issue > 0.0 && issue < ISSUE_LOW) {
         return None;
     }
-    let most = launch.get(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
+    let most =
+        launch.quote(MOST).map_or_else(String::new, |most| format!(" (of at most {most:.0})"));
     Some(Draft {
         message: format!(
             "A scheduler issues one instruction every {:.1} cycles; on average it has {active:.2} \

@@ -71,7 +71,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// collected.
 fn split(launch: &ModeledLaunch) -> String {
     let sum = |names: [&str; 2]| {
-        let known: Vec<f64> = names.iter().filter_map(|name| launch.get(name)).collect();
+        let known: Vec<f64> = names.iter().filter_map(|name| launch.quote(name)).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>())
     };
     match (sum(GLOBAL), sum(LOCAL)) {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod profiling;
+mod survey;
 mod sweep;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use profiling::duration;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
+pub use survey::SurveyArgs;
 pub use sweep::{PointArgs, SweepArgs};
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
@@ -174,11 +176,14 @@ pub struct ProfileArgs {
     #[arg(short, long, value_name = "REGEX")]
     pub kernel: Option<String>,
     /// Skip this many matching launches first.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub launch_skip: u64,
-    /// Profile at most this many launches.
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub launch_count: u64,
+    #[arg(long, value_name = "N")]
+    pub launch_skip: Option<u64>,
+    /// Profile at most this many launches (10 where there is no survey).
+    #[arg(long, value_name = "N")]
+    pub launch_count: Option<u64>,
+    /// The survey.
+    #[command(flatten)]
+    pub survey: SurveyArgs,
     /// Compare with a step, a saved profile, a report or exports.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,

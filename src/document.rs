@@ -1,6 +1,7 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
 mod diff;
+mod program;
 mod ranked;
 
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use crate::timing::StepInfo;
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
+pub use program::{Program, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
 
 /// The version of the document's shape.
@@ -35,8 +37,11 @@ pub struct Document {
     pub step: Option<StepInfo>,
     /// What was profiled, longest first where there are several.
     pub launches: Vec<LaunchReport>,
-    /// The finding with the largest gain over the whole step's time.
+    /// The finding with the largest gain over the whole step's or program's time.
     pub verdict: Option<Verdict>,
+    /// The whole program, where it was surveyed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// The ladder's step that answers the verdict.
     pub next_step: Option<String>,
     /// The comparison with a baseline, where one was asked for.
@@ -72,7 +77,8 @@ pub struct LaunchReport {
     pub device: Option<String>,
     /// Duration under the profiler, ns.
     pub duration_ns: Option<f64>,
-    /// Its share of the time of all launches, 0 to 1.
+    /// Its share of the time of all launches, 0 to 1; its group's share of that of all kernels of the program,
+    /// where that was surveyed.
     pub time_share: f64,
     /// What bounds it.
     pub bound: Bound,
@@ -158,12 +164,15 @@ pub struct RankedFinding {
 }
 
 /// The finding to act on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Index into `launches`.
     pub launch: usize,
     /// The rule.
     pub rule: String,
+    /// The whole program's time now over its time without the fault, where the program was surveyed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_gain: Option<f64>,
 }
 
 impl RankedFinding {
@@ -196,13 +205,38 @@ impl Document {
             .into_iter()
             .map(|(launch, diagnosis)| LaunchReport::new(&launch, diagnosis, total))
             .collect();
-        let verdict = verdict(&launches);
-        Self { schema: SCHEMA.to_owned(), launches, verdict, ..Self::default() }
+        let mut document = Self { schema: SCHEMA.to_owned(), launches, ..Self::default() };
+        document.find_verdict();
+        document
     }
 
     /// Looks for the verdict again, where estimates were corrected.
     pub fn find_verdict(&mut self) {
-        self.verdict = verdict(&self.launches);
+        self.verdict = self.best_finding();
+    }
+
+    /// The first finding with the largest gain over the whole time: a launch with share s and factor f saves
+    /// s·(1 − 1/f) of it.
+    fn best_finding(&self) -> Option<Verdict> {
+        let mut best: Option<(f64, usize)> = None;
+        for (index, launch) in self.launches.iter().enumerate() {
+            // A first finding that promises nothing is no verdict, unless it says to stop.
+            let is_worth = |finding: &&RankedFinding| {
+                finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
+                    || is_roof(&finding.rule)
+            };
+            let Some(first) = launch.findings.first().filter(is_worth) else { continue };
+            let gain = first.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor);
+            let saved = self.share(launch) * gain;
+            if best.is_none_or(|(most, _)| saved > most) {
+                best = Some((saved, index));
+            }
+        }
+        best.map(|(saved, launch)| Verdict {
+            launch,
+            rule: self.launches[launch].findings[0].rule.clone(),
+            program_gain: self.program.as_ref().map(|_| 1.0 / (1.0 - saved)),
+        })
     }
 
     /// The rules found in any launch, each once, in the order of launches and ranks.
@@ -261,24 +295,4 @@ impl LaunchReport {
             ncu_only,
         }
     }
-}
-
-/// The first finding with the largest gain over the time of all launches together: a launch with
-/// share s and factor f saves s·(1 − 1/f) of it.
-fn verdict(launches: &[LaunchReport]) -> Option<Verdict> {
-    let mut best: Option<(f64, usize)> = None;
-    for (index, launch) in launches.iter().enumerate() {
-        // A first finding that promises nothing is no verdict, unless it says to stop.
-        let is_worth = |finding: &&RankedFinding| {
-            finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
-                || is_roof(&finding.rule)
-        };
-        let Some(first) = launch.findings.first().filter(is_worth) else { continue };
-        let share = if launches.len() == 1 { 1.0 } else { launch.time_share };
-        let saved = share * first.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor);
-        if best.is_none_or(|(most, _)| saved > most) {
-            best = Some((saved, index));
-        }
-    }
-    best.map(|(_, index)| Verdict { launch: index, rule: launches[index].findings[0].rule.clone() })
 }

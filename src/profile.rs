@@ -2,6 +2,7 @@
 
 mod files;
 mod next_step;
+pub mod program;
 mod recorded_ladders;
 mod reference;
 
@@ -100,7 +101,13 @@ impl Profile {
                 (launch, diagnosis)
             })
             .collect();
-        if self.step().is_none() {
+        let program = self.folder.as_deref().map(program::read).transpose()?.flatten();
+        let of_program = program.map(|surveyed| {
+            let launches: Vec<&Launch> = launches.iter().map(|(launch, _)| launch).collect();
+            let groups = surveyed.groups_of(&launches);
+            (surveyed.program, groups)
+        });
+        if self.step().is_none() && of_program.is_none() {
             let ns = |launch: &Launch| launch.duration_ns().unwrap_or(0.0);
             launches.sort_by(|a, b| ns(&b.0).total_cmp(&ns(&a.0)));
         }
@@ -108,6 +115,9 @@ impl Profile {
         let remarks = device_remarks(profiled()).into_iter().chain(lacking_remark(profiled()));
         let remarks: Vec<String> = remarks.collect();
         let mut document = Document::new(launches);
+        if let Some((program, groups)) = of_program {
+            document.attach(program, &groups);
+        }
         document.step = self.step().cloned();
         document.notices.clone_from(&self.notices);
         if let Some(meta) = &self.meta {

@@ -1,5 +1,7 @@
 //! `adoprof profile -- PROGRAM`: any CUDA program, unmodified.
 
+mod surveyed;
+
 use std::path::{Path, PathBuf};
 
 use super::shared::diagnosed::{self, compare, kernel_filter};
@@ -7,14 +9,18 @@ use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open, profiling};
 use crate::cli::ProfileArgs;
 use crate::collect::{self, Profiled};
-use crate::error::{ExitCode, Result};
+use crate::document::{Document, SCHEMA};
+use crate::error::{Error, ExitCode, Result};
 use crate::ncu::{self, CollectRequest};
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
 use crate::text;
 
 /// Under `.adoprof`, where ladders have their own name.
 const PROGRAMS: &str = "programs";
+
+/// Launches that are profiled where neither the user nor a survey says which.
+const MOST_LAUNCHES: u64 = 10;
 
 pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
@@ -24,6 +30,10 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, true, printer);
     let name = program_name(args);
+    if args.survey.survey {
+        return survey_only(args, &name, printer);
+    }
+    let wants_survey = surveyed::is_wanted(args);
     if args.profiling.dry_run {
         let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
         let folder = args.profiling.output.clone();
@@ -32,6 +42,11 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         let report = folder.join(REPORT_FILE);
         let mut request = request(args, report.with_extension(""));
         let _sections = profiling::complete(&mut request, &args.profiling)?;
+        if wants_survey {
+            printer.text(&surveyed::dry_run(args))?;
+            request.launch_count = None;
+            request.invocations = Some(surveyed::placeholder());
+        }
         profiling::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
@@ -44,9 +59,28 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let mut request = request(args, target.staging().join("report"));
     let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
-    let Profiled { report, passes, pages, notices } =
-        collect::collect(&ncu, &request, args.profiling.timeout, &name, &progress)?;
+    let mut plan = if wants_survey { Some(surveyed::plan(args, &name, &progress)?) } else { None };
+    if let Some(invocations) = plan.as_ref().and_then(|plan| plan.invocations.clone()) {
+        request.launch_count = None;
+        request.invocations = Some(invocations);
+    }
+    let timeout = args.profiling.timeout;
+    let mut collected = collect::collect(&ncu, &request, timeout, &name, &progress);
+    if let (Err(Error::Usage(problem)), Some(plan)) = (&collected, &mut plan)
+        && request.invocations.take().is_some()
+    {
+        plan.notices.push(surveyed::other_way(problem));
+        request.launch_count = Some(MOST_LAUNCHES);
+        collected = collect::collect(&ncu, &request, timeout, &name, &progress);
+    }
+    let Profiled { report, passes, pages, mut notices } = collected?;
     drop(progress);
+    if let Some(plan) = plan {
+        notices.splice(0..0, plan.notices);
+        if plan.invocations.is_some() {
+            profile::program::write(target.staging(), &plan.surveyed)?;
+        }
+    }
     let saved = Saved {
         meta: Meta {
             schema: META_SCHEMA.to_owned(),
@@ -85,6 +119,22 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
+/// The survey alone: no ncu, nothing saved.
+fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<ExitCode> {
+    if args.profiling.dry_run {
+        printer.text(&surveyed::dry_run(args))?;
+        return Ok(ExitCode::Success);
+    }
+    let progress = printer.progress();
+    let plan = surveyed::plan(args, name, &progress)?;
+    drop(progress);
+    let program = Some(plan.surveyed.program);
+    let notices = plan.notices;
+    let document = Document { schema: SCHEMA.to_owned(), program, notices, ..Document::default() };
+    diagnosed::show(&document, args.output.format, printer)?;
+    Ok(ExitCode::Success)
+}
+
 /// The program's name without its folder, fit for a folder's name.
 fn program_name(args: &ProfileArgs) -> String {
     let name = args.program.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
@@ -100,7 +150,7 @@ fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
     let mut request = CollectRequest::new(profiling::selection(&args.profiling), report, program);
     request.program_args = rest.to_vec();
     request.kernel.clone_from(&args.kernel);
-    request.launch_skip = (args.launch_skip > 0).then_some(args.launch_skip);
-    request.launch_count = Some(args.launch_count);
+    request.launch_skip = args.launch_skip.filter(|skip| *skip > 0);
+    request.launch_count = Some(args.launch_count.unwrap_or(MOST_LAUNCHES));
     request
 }

@@ -18,10 +18,15 @@ fn factor(saved: f64) -> f64 {
 }
 
 impl Document {
-    /// The share of the whole time that a launch takes; 1 where it is the only one.
+    /// The share of the whole time that a launch takes; 1 where it is the only one. Of a program that was
+    /// surveyed, the share of its time that the launch's group takes.
     #[must_use]
     pub fn share(&self, launch: &LaunchReport) -> f64 {
-        if self.launches.len() == 1 { 1.0 } else { launch.time_share }
+        match &self.program {
+            Some(program) => launch.time_share * program.kernel_share(),
+            None if self.launches.len() == 1 => 1.0,
+            None => launch.time_share,
+        }
     }
 
     /// A gain of one launch as a gain of the whole time: a launch with share s and factor f leaves
@@ -37,7 +42,7 @@ impl Document {
     /// verdict comes first and the others follow by what they would save over all launches.
     #[must_use]
     pub fn ranked(&self) -> Vec<Ranked<'_>> {
-        if let [launch] = self.launches.as_slice() {
+        if let ([launch], None) = (self.launches.as_slice(), &self.program) {
             let ranked = |finding: &'_ super::RankedFinding| finding.estimated_speedup;
             return launch
                 .findings
@@ -51,7 +56,7 @@ impl Document {
             for finding in &launch.findings {
                 let of_launch = finding.estimated_speedup.map(|gain| {
                     [gain.factor, gain.low, gain.high]
-                        .map(|gain| launch.time_share * (1.0 - 1.0 / gain))
+                        .map(|gain| self.share(launch) * (1.0 - 1.0 / gain))
                 });
                 match saved.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                     Some((_, sum)) => *sum = add(*sum, of_launch),

@@ -88,6 +88,34 @@ pub enum Scope {
     ProfilerRange,
 }
 
+/// Launches by their kernels and by how often each kernel was launched before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocations {
+    /// The kernels' names as the compiler spells them (mangled).
+    pub kernels: Vec<String>,
+    /// Launches of each kernel by number, from 0.
+    pub numbers: Vec<u32>,
+}
+
+impl Invocations {
+    /// Longer names are told by their beginning: an argument has at most 128 KiB.
+    const LONGEST_NAME: usize = 1000;
+
+    /// `--kernel-id`'s value: context, stream, name and number, the first two left open. ncu counts from 1.
+    fn kernel_id(&self) -> String {
+        let name = |name: &String| {
+            let end = name.floor_char_boundary(Self::LONGEST_NAME);
+            // The value's own separator can't be escaped.
+            let part = regex::escape(&name[..end]).replace(':', ".");
+            if end < name.len() { part + ".*" } else { part }
+        };
+        let names: Vec<String> = self.kernels.iter().map(name).collect();
+        let numbers: Vec<String> =
+            self.numbers.iter().map(|number| (number + 1).to_string()).collect();
+        format!("::regex:^({})$:^({})$", names.join("|"), numbers.join("|"))
+    }
+}
+
 /// What to profile and how.
 #[derive(Debug, Clone)]
 pub struct CollectRequest {
@@ -113,6 +141,8 @@ pub struct CollectRequest {
     pub launch_skip: Option<u64>,
     /// How many matching launches to profile at most.
     pub launch_count: Option<u64>,
+    /// Only some invocations of some kernels, instead of the filters above.
+    pub invocations: Option<Invocations>,
     /// Only this device, by CUDA's ordinal.
     pub device: Option<u32>,
     /// The folder of our own sections ([`section::deploy`]); unused where ncu's own sections were
@@ -139,6 +169,7 @@ impl CollectRequest {
             kernel: None,
             launch_skip: None,
             launch_count: None,
+            invocations: None,
             device: None,
             section_folder: None,
             ncu_args: Vec::new(),
@@ -192,6 +223,9 @@ pub fn profile(ncu: &Ncu, request: &CollectRequest) -> NcuCommand {
     }
     if let Some(kernel) = &request.kernel {
         command.push(["-k", &format!("regex:{kernel}")]);
+    }
+    if let Some(invocations) = &request.invocations {
+        command.push(["--kernel-name-base", "mangled", "--kernel-id", &invocations.kernel_id()]);
     }
     select(&mut command, ncu, request, user_metrics);
     command.push(user_args);

@@ -10,6 +10,7 @@ pub mod ladder;
 mod ledger;
 mod limiter;
 pub(super) mod page;
+mod program;
 mod ranking;
 mod run;
 mod sweep;
@@ -135,6 +136,10 @@ fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
     order.sort_by(|&a, &b| {
         document.launches[b].time_share.total_cmp(&document.launches[a].time_share)
     });
+    if let Some(program) = &document.program {
+        program::groups(page, document, program);
+        return of_interest(page, document, order);
+    }
     if order.len() < 2 {
         return order;
     }
@@ -160,6 +165,11 @@ fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
             format!("{} more, {} of the time (-v shows them)", order.len() - most, percent(share));
         page.inked("", &text, Ink::Dim);
     }
+    of_interest(page, document, order)
+}
+
+/// The launches to diagnose in full, of all in the order of their time.
+fn of_interest(page: &Page, document: &Document, order: Vec<usize>) -> Vec<usize> {
     if page.style.verbose {
         return order;
     }

@@ -29,7 +29,9 @@ pub struct Surveyed {
     pub survey: Survey,
     /// The end of what it printed.
     pub output: String,
-    /// Why no process could be surveyed, where none was.
+    /// True where the program ended with another code than 0 or by a signal.
+    pub ended_badly: bool,
+    /// Why no kernel was recorded, where none was.
     pub failure: Option<String>,
 }
 
@@ -56,7 +58,8 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
     let mut surveyed = read(folder.path())?;
     surveyed.survey.wall_ns = wall_ns;
     surveyed.output = String::from_utf8_lossy(&output).into_owned();
-    if !ended.status.success() {
+    surveyed.ended_badly = !ended.status.success();
+    if surveyed.ended_badly {
         surveyed.survey.notices.push(match ended.status.code() {
             Some(code) => format!("the program ended with code {code} in the survey"),
             None => "the program was ended by a signal in the survey".to_owned(),

@@ -11,6 +11,9 @@ pub fn device(document: &Document) -> Option<&str> {
 
 /// What the document is about, in a few words: the step, the kernel, or how many launches.
 pub fn subject(document: &Document) -> String {
+    if let Some(program) = &document.program {
+        return crate::text::printable(&program.command);
+    }
     match (&document.step, document.launches.as_slice()) {
         (Some(step), _) => format!("{}/{}", step.ladder, step.name),
         (None, [launch]) => launch.kernel.clone(),

@@ -1,6 +1,6 @@
 //! The answer first: what bounds the time, what to do where, what that is worth, what comes next.
 
-use crate::document::{Document, LaunchReport, RankedFinding, is_roof, rule_count};
+use crate::document::{Document, LaunchReport, Program, RankedFinding, is_roof, rule_count};
 use crate::finding::{Bound, LEAST_GAIN};
 use crate::report::words::finding::{next_step, verdict, whole_step_estimate};
 use crate::report::words::number::{estimate, median, place};
@@ -27,7 +27,16 @@ pub fn answer(document: &Document) -> Answer {
     let rows = match (found, launch) {
         (Some((_, finding)), _) => advice(document, finding),
         (None, None) => {
-            vec![("result", "not profiled, so there is nothing to diagnose".to_owned())]
+            let text = match &document.program {
+                Some(program) => {
+                    format!(
+                        "surveyed only: `adoprof profile -- {}` says what to change",
+                        program.command
+                    )
+                }
+                None => "not profiled, so there is nothing to diagnose".to_owned(),
+            };
+            vec![("result", text)]
         }
         (None, Some(_)) if document.launches.iter().all(|launch| launch.findings.is_empty()) => {
             vec![("result", nothing_found(&document.launches))]
@@ -54,6 +63,9 @@ fn headline(document: &Document, launch: Option<&LaunchReport>) -> String {
         }
         _ => subject(document),
     };
+    if let Some(program) = &document.program {
+        return of_program(program, launch);
+    }
     match launch {
         None => time,
         Some(launch) if document.launches.len() > 1 => {
@@ -65,6 +77,17 @@ fn headline(document: &Document, launch: Option<&LaunchReport>) -> String {
             None => format!("{time}, {}", bound(launch)),
         },
     }
+}
+
+/// `./train takes 3.2 s, the GPU busy for 61% of it; gemm takes 40% of the kernels' time, bound by memory`.
+fn of_program(program: &Program, launch: Option<&LaunchReport>) -> String {
+    let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
+    let command = fit(&program.command, NAME);
+    let time =
+        format!("{command} takes {}, the GPU busy for {busy} of it", duration(program.wall_ns));
+    let Some(launch) = launch else { return time };
+    let (name, share) = (name(launch), percent(launch.time_share));
+    format!("{time}; {name} takes {share} of the kernels' time, {}", bound(launch))
 }
 
 /// A kernel's name without its parameters.
@@ -129,7 +152,15 @@ fn worth(document: &Document, finding: &RankedFinding) -> String {
     let Some(gain) = finding.estimated_speedup else {
         return format!("unknown for {rule}: the profile lacks the counters that would tell");
     };
-    let gains = match whole_step_estimate(document).filter(|_| document.launches.len() > 1) {
+    let several = document.launches.len() > 1 || document.program.is_some();
+    let gains = match whole_step_estimate(document).filter(|_| several) {
+        Some(whole) if document.program.is_some() => {
+            format!(
+                "{} for the whole program, {} for the kernel:",
+                estimate(&whole),
+                estimate(&gain)
+            )
+        }
         Some(whole) => {
             format!("{} over all launches:", estimate(&whole))
         }

@@ -110,7 +110,7 @@ impl Bench {
     /// The same before it runs.
     pub fn profiling(&self, case: &str, args: &[&str]) -> Command {
         self.v2("pages/v2");
-        let mut command = self.command(&["profile", "--ncu", &stand_in()]);
+        let mut command = self.command(&["profile", "--no-survey", "--ncu", &stand_in()]);
         command
             .args(args)
             .args(["--", "./program", "an argument"])

@@ -1,0 +1,184 @@
+//! The survey that `profile` begins with, and what follows from it.
+
+use std::path::Path;
+
+use crate::cli::ProfileArgs;
+use crate::document::{Program, SurveyedProgram};
+use crate::error::{Error, Result};
+use crate::ncu::arguments::is_option;
+use crate::ncu::{Invocations, Limits};
+use crate::progress::Progress;
+use crate::survey::choose::{Choice, Extent, choose, covered};
+use crate::survey::group::{Group, groups};
+use crate::survey::run::Surveyed;
+use crate::survey::{Survey, run};
+use crate::text::{count_of, duration, percent, printable};
+use crate::{interrupt, ncu};
+
+/// ncu's own options that say which launches to profile.
+const FILTERS: [&str; 11] = [
+    "--kernel-name",
+    "--kernel-id",
+    "--launch-skip",
+    "--launch-count",
+    "--launch-skip-before-match",
+    "--filter-mode",
+    "--nvtx-include",
+    "--nvtx-exclude",
+    "--range-filter",
+    "--profile-from-start",
+    "--replay-mode",
+];
+
+/// Lines of the program's output that are shown where it failed.
+const LAST_LINES: usize = 10;
+
+/// A survey and what to profile after it.
+pub struct Plan {
+    /// The program and its groups, for the document.
+    pub surveyed: SurveyedProgram,
+    /// What to profile; `None` where the survey found nothing to choose from.
+    pub invocations: Option<Invocations>,
+    /// What the user should know, each one sentence.
+    pub notices: Vec<String>,
+}
+
+/// True where the user left it to adoprof which launches are profiled.
+pub fn is_wanted(args: &ProfileArgs) -> bool {
+    let words =
+        args.profiling.ncu_args.as_deref().and_then(|text| ncu::arguments::split(text).ok());
+    let words = words.unwrap_or_default();
+    let filters = |word: &String| {
+        FILTERS.iter().any(|option| is_option(word, option))
+            || ["-k", "-s", "-c"].iter().any(|short| word.starts_with(short))
+    };
+    !args.survey.no_survey
+        && args.kernel.is_none()
+        && args.launch_skip.is_none()
+        && args.launch_count.is_none()
+        && !words.iter().any(filters)
+}
+
+/// Surveys the program and chooses what to profile.
+///
+/// # Errors
+/// Those of [`run::run`].
+pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
+    let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
+    progress.stage(format!("surveying {name}"));
+    let interrupted = interrupt::flag();
+    let limits = Limits { timeout: Some(args.profiling.timeout), interrupted: &interrupted };
+    let program = run::Program { program: Path::new(program), args: rest };
+    let Surveyed { survey, output, ended_badly, failure } = run::run(&program, limits)?;
+    let mut notices = survey.notices.clone();
+    if ended_badly {
+        notices.extend(last_lines(&output));
+    }
+    if progress.verbose() {
+        for line in output.lines() {
+            progress.note(&format!("  {}", printable(line)));
+        }
+    }
+    let groups = groups(&survey);
+    let program = Program::new(command(args), &survey, &groups);
+    if let Some(failure) = failure {
+        if args.survey.survey && survey.processes.is_empty() {
+            return Err(Error::Environment(format!("nothing was surveyed: {failure}")));
+        }
+        notices.push(format!("the survey found no kernels: {failure}"));
+        let surveyed = SurveyedProgram { program, chosen: Vec::new() };
+        return Ok(Plan { surveyed, invocations: None, notices });
+    }
+    progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
+    let extent = Extent { coverage: args.survey.coverage, top: args.survey.top };
+    let choice = choose(&survey, &groups, &covered(&groups, extent));
+    if !args.survey.survey {
+        progress.note(&format!("adoprof: {}", price(args, &survey, &groups, &choice)));
+    }
+    let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
+    let invocations = Invocations { kernels: choice.kernels, numbers: choice.numbers };
+    let surveyed = SurveyedProgram { program, chosen };
+    Ok(Plan { surveyed, invocations: Some(invocations), notices })
+}
+
+fn no_program() -> Error {
+    Error::Usage("name a program behind `--`".to_owned())
+}
+
+/// The program's command line for people.
+pub fn command(args: &ProfileArgs) -> String {
+    let words = args.program.iter().map(|word| word.to_string_lossy().into_owned());
+    printable(&shell_words::join(words.collect::<Vec<_>>()))
+}
+
+/// `3.20 s, the GPU busy for 61% of it, 10,000 launches of 23 kinds`.
+fn sentence(program: &Program) -> String {
+    let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
+    let launches = count_of(program.launches() as f64, "launch");
+    let kinds = count_of(program.groups.len() as f64, "kind");
+    let time = duration(program.wall_ns);
+    format!("{time}, the GPU busy for {busy} of it, {launches} of {kinds}")
+}
+
+/// What the full collection takes.
+fn price(args: &ProfileArgs, survey: &Survey, groups: &[Group], choice: &Choice) -> String {
+    let share: f64 = choice.groups.iter().map(|&group| groups[group].share).sum();
+    let kinds = count_of(choice.groups.len() as f64, "kind");
+    let launches = count_of(choice.launches.len() as f64, "launch");
+    let selection = super::super::shared::profiling::selection(&args.profiling);
+    let passes = selection.expected_passes().map_or_else(String::new, |passes| {
+        // Each pass runs the launch once more; saving and restoring memory comes on top.
+        let ns: f64 = choice
+            .launches
+            .iter()
+            .map(|chosen| {
+                let launch = chosen.launch;
+                survey.processes[launch.process as usize].kernels[launch.index as usize].span.ns()
+            })
+            .sum();
+        let passes_of_each = count_of(f64::from(passes), "pass");
+        let time = duration(ns * f64::from(passes));
+        format!(", {passes_of_each} each, {time} of kernels in all")
+    });
+    format!(
+        "profiling {launches} of {kinds}, which take {} of the kernels' time{passes}",
+        percent(share)
+    )
+}
+
+/// The last lines that the program printed.
+fn last_lines(output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..)?;
+    if last.is_empty() {
+        return None;
+    }
+    let last: Vec<String> = last.iter().map(|line| printable(line)).collect();
+    Some(format!("the program's last lines: {}", last.join(" | ")))
+}
+
+/// What a survey would run, and what follows, as a comment.
+pub fn dry_run(args: &ProfileArgs) -> String {
+    let follows = if args.survey.survey {
+        "nothing is profiled"
+    } else {
+        "the command below profiles one launch of each kind that matters; the survey says which"
+    };
+    format!(
+        "CUDA_INJECTION64_PATH=<adoprof's library> ADOPROF_SURVEY_DIR=<a folder> {}\n# {follows}",
+        command(args)
+    )
+}
+
+/// What stands for launches that only a survey can choose.
+pub fn placeholder() -> Invocations {
+    Invocations { kernels: vec!["<kernels>".to_owned()], numbers: vec![0] }
+}
+
+/// Says that the launches that were chosen did not come again.
+pub fn other_way(problem: &str) -> String {
+    format!(
+        "the launches that the survey chose were not found in a second run of the program, so its first \
+         launches were profiled: {problem}"
+    )
+}

@@ -1,0 +1,219 @@
+//! A whole program, as data: what its survey found, and which of its launches were profiled.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Document;
+use crate::frame::Launch;
+use crate::survey::group::Group;
+use crate::survey::{Survey, name};
+
+/// A program's run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Program {
+    /// Its command line.
+    pub command: String,
+    /// Its time from start to end, surveyed and not profiled, ns.
+    pub wall_ns: f64,
+    /// Time in which a device did anything, ns.
+    pub gpu_busy_ns: f64,
+    /// Time in which a kernel was under way, ns.
+    pub kernel_busy_ns: f64,
+    /// Kinds of launches, the one with the most time first.
+    pub groups: Vec<ProgramGroup>,
+}
+
+/// Launches of one kernel and code, grid, block and class of duration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramGroup {
+    /// The kernel's name in C++.
+    pub kernel: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// How many there were.
+    pub launches: u64,
+    /// Their time together, ns.
+    pub total_ns: f64,
+    /// Their share of the time of all kernels, 0 to 1.
+    pub share: f64,
+    /// The duration in the middle, ns.
+    pub median_ns: f64,
+    /// Durations between which nine in ten lie, ns.
+    pub range_ns: [f64; 2],
+    /// Index into `launches` of the one that was profiled; null where none was.
+    pub launch: Option<usize>,
+}
+
+/// What a saved profile keeps of the survey that it began with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SurveyedProgram {
+    /// The program; its groups name no launches yet.
+    pub program: Program,
+    /// For each launch that was meant to be profiled, in the order of their launch, its group's index.
+    pub chosen: Vec<usize>,
+}
+
+impl Program {
+    /// What a survey says of a program.
+    #[must_use]
+    pub fn new(command: String, survey: &Survey, groups: &[Group]) -> Self {
+        let group = |group: &Group| ProgramGroup {
+            kernel: name::demangled(&group.shape.kernel),
+            grid: group.shape.grid,
+            block: group.shape.block,
+            launches: group.launches.len() as u64,
+            total_ns: group.total_ns,
+            share: group.share,
+            median_ns: group.median_ns,
+            range_ns: group.range_ns,
+            launch: None,
+        };
+        Self {
+            command,
+            wall_ns: survey.wall_ns,
+            gpu_busy_ns: survey.gpu_busy_ns(),
+            kernel_busy_ns: survey.kernel_busy_ns(),
+            groups: groups.iter().map(group).collect(),
+        }
+    }
+
+    /// The share of the program's time in which kernels run, 0 to 1: what a share of the kernels' time is
+    /// multiplied with to be one of the program's.
+    #[must_use]
+    pub fn kernel_share(&self) -> f64 {
+        if self.wall_ns > 0.0 { (self.kernel_busy_ns / self.wall_ns).min(1.0) } else { 1.0 }
+    }
+
+    /// How many kernels the program launched.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.groups.iter().map(|group| group.launches).sum()
+    }
+}
+
+impl SurveyedProgram {
+    /// The group of each profiled launch, in the report's order. Where what was profiled is what was chosen,
+    /// that is known; where the program went another way this time, the kernel's name and shape decide.
+    #[must_use]
+    pub fn groups_of(&self, launches: &[&Launch]) -> Vec<Option<usize>> {
+        let fits = |launch: &Launch, group: usize| {
+            self.program.groups.get(group).is_some_and(|group| {
+                group.grid == launch.row.grid
+                    && group.block == launch.row.block
+                    && name::function(&group.kernel) == name::function(&launch.row.kernel)
+            })
+        };
+        let mut left: Vec<Option<usize>> = self.chosen.iter().copied().map(Some).collect();
+        launches
+            .iter()
+            .map(|&launch| {
+                let found =
+                    left.iter_mut().find(|group| group.is_some_and(|group| fits(launch, group)));
+                // One of a group that was not meant: of those that fit, the one whose launches take as long.
+                found.and_then(Option::take).or_else(|| {
+                    let ns = launch.duration_ns().unwrap_or(0.0).max(1.0);
+                    let distance = |group: &usize| {
+                        let median = self.program.groups[*group].median_ns.max(1.0);
+                        (median / ns).ln().abs()
+                    };
+                    (0..self.program.groups.len())
+                        .filter(|&group| fits(launch, group))
+                        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                })
+            })
+            .collect()
+    }
+}
+
+impl Document {
+    /// Says of which group each launch is typical: a launch then has its group's share of the kernels' time,
+    /// and what is gained is gained of the program's. Launches beyond the first of a group are left out, and
+    /// those with the most time come first.
+    ///
+    /// `groups` has the group of each of the document's launches.
+    pub fn attach(&mut self, mut program: Program, groups: &[Option<usize>]) {
+        let mut launches: Vec<(Option<usize>, super::LaunchReport)> = Vec::new();
+        for (launch, group) in self.launches.drain(..).zip(groups) {
+            let is_known = |(other, _): &(Option<usize>, _)| group.is_some() && other == group;
+            if !launches.iter().any(is_known) {
+                launches.push((*group, launch));
+            }
+        }
+        // Groups stand by their time; what belongs to none comes last.
+        launches.sort_by_key(|(group, _)| group.unwrap_or(usize::MAX));
+        for (index, (group, launch)) in launches.iter_mut().enumerate() {
+            launch.time_share = 0.0;
+            if let Some(group) = group.and_then(|group| program.groups.get_mut(group)) {
+                launch.time_share = group.share;
+                group.launch = Some(index);
+            }
+        }
+        self.launches = launches.into_iter().map(|(_, launch)| launch).collect();
+        self.program = Some(program);
+        self.find_verdict();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::samples;
+
+    use super::*;
+
+    fn group(kernel: &str, share: f64) -> ProgramGroup {
+        ProgramGroup {
+            kernel: kernel.to_owned(),
+            grid: [1024, 1, 1],
+            block: [1024, 1, 1],
+            launches: 10,
+            total_ns: share * 1e6,
+            share,
+            median_ns: share * 1e5,
+            range_ns: [0.0, 1e6],
+            launch: None,
+        }
+    }
+
+    fn program(shares: &[f64]) -> Program {
+        let groups = shares.iter().map(|&share| group("k", share)).collect();
+        // Kernels run for half of the time.
+        Program { wall_ns: 2e6, kernel_busy_ns: 1e6, groups, ..Program::default() }
+    }
+
+    #[test]
+    fn launches_stand_for_their_groups() {
+        let finding = |rule: &str, factor| vec![samples::finding(1, rule, factor)];
+        let launch =
+            |name, factor| samples::launch(name, 1.0, 1.0 / 3.0, finding("partial-wave", factor));
+        let mut document = Document {
+            launches: vec![launch("slow", 1.1), launch("fast", 4.0), launch("fast again", 4.0)],
+            ..Document::default()
+        };
+        document.attach(program(&[0.6, 0.3, 0.1]), &[Some(1), Some(0), Some(0)]);
+        let names: Vec<&str> = document.launches.iter().map(|l| l.kernel.as_str()).collect();
+        assert_eq!(names, ["fast", "slow"], "the second launch of a group says nothing new");
+        assert_eq!(document.launches[0].time_share, 0.6);
+        let places: Vec<Option<usize>> =
+            document.program.as_ref().unwrap().groups.iter().map(|group| group.launch).collect();
+        assert_eq!(places, [Some(0), Some(1), None]);
+        // Kernels run for half of the time and `fast` has 60% of theirs: 0.3 of the program's time becomes a
+        // quarter of it.
+        let verdict = document.verdict.clone().unwrap();
+        assert_eq!(verdict.launch, 0);
+        let gain = verdict.program_gain.unwrap();
+        assert!((gain - 1.0 / (1.0 - 0.3 * 0.75)).abs() < 1e-12, "{gain}");
+        let ranked = document.ranked();
+        assert_eq!(ranked.len(), 1);
+        let both = 0.3 * 0.75 + 0.15 * (1.0 - 1.0 / 1.1);
+        let factor = ranked[0].estimate.unwrap().factor;
+        assert!((factor - 1.0 / (1.0 - both)).abs() < 1e-12, "{factor}");
+    }
+
+    #[test]
+    fn a_program_without_its_time_has_only_its_kernels() {
+        assert_eq!(Program { wall_ns: 0.0, ..program(&[1.0]) }.kernel_share(), 1.0);
+        assert_eq!(program(&[1.0]).kernel_share(), 0.5);
+    }
+}

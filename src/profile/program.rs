@@ -1,0 +1,55 @@
+//! The survey that a saved profile began with.
+
+use std::path::Path;
+
+use crate::document::SurveyedProgram;
+use crate::error::{Error, Result};
+
+/// The file beside the pages.
+const FILE: &str = "program.json";
+
+/// Writes it into a profile that is being made.
+///
+/// # Errors
+/// [`Error::Input`] where it can't be written.
+pub fn write(folder: &Path, program: &SurveyedProgram) -> Result<()> {
+    let path = folder.join(FILE);
+    let text = serde_json::to_string(program)
+        .map_err(|error| Error::input(&path, format!("cannot be written: {error}")))?;
+    std::fs::write(&path, text + "\n").map_err(|error| Error::io(&path, "write", &error))
+}
+
+/// Reads it; `None` where the profile began without a survey.
+///
+/// # Errors
+/// [`Error::Input`] where it is damaged.
+pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
+    let path = folder.join(FILE);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io(&path, "read", &error)),
+    };
+    let problem = |error| Error::input(&path, format!("is no survey of adoprof's: {error}"));
+    let program: SurveyedProgram = serde_json::from_str(&text).map_err(problem)?;
+    Ok(Some(program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Program;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()).unwrap(), None);
+        let command = "./a 'b c'".to_owned();
+        let program = Program { command, wall_ns: 1.5e9, ..Program::default() };
+        let program = SurveyedProgram { program, chosen: vec![2, 0] };
+        write(folder.path(), &program).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Some(program));
+        std::fs::write(folder.path().join(FILE), "{").unwrap();
+        assert!(read(folder.path()).unwrap_err().to_string().contains("program.json"));
+    }
+}

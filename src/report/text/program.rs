@@ -1,0 +1,103 @@
+//! The kinds of launches of a surveyed program.
+
+use super::MOST_ROWS;
+use crate::document::{Document, Program, ProgramGroup};
+use crate::report::text::page::{Ink, Page};
+use crate::report::text::table::{Column, render};
+use crate::report::words::number::{extent, factor};
+use crate::survey::name::short;
+use crate::text::{count, count_of, duration, percent};
+
+/// The table of groups: those that were profiled with their first finding and what the program gains.
+pub fn groups(page: &mut Page, document: &Document, program: &Program) {
+    if program.groups.is_empty() {
+        return;
+    }
+    page.blank();
+    let most = if page.style.verbose { program.groups.len() } else { MOST_ROWS };
+    let rows: Vec<Vec<String>> =
+        program.groups.iter().take(most).map(|group| row(document, group)).collect();
+    let head = [
+        Column::number("#").optional(),
+        Column::text("kernel").flexible(14),
+        Column::number("launches"),
+        Column::number("total"),
+        Column::number("share"),
+        Column::number("median").optional(),
+        Column::text("first finding").optional(),
+        Column::number("program gains").optional(),
+        Column::text("grid × block").optional(),
+    ];
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+    if let Some(rest) = program.groups.get(most..).filter(|rest| !rest.is_empty()) {
+        let share: f64 = rest.iter().map(|group| group.share).sum();
+        let kinds = count_of(rest.len() as f64, "kind");
+        let text = format!("{kinds} more, {} of the kernels' time (-v shows them)", percent(share));
+        page.inked("", &text, Ink::Dim);
+    }
+}
+
+fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
+    let launch = group.launch.and_then(|at| document.launches.get(at));
+    let first = launch.and_then(|launch| Some((launch, launch.findings.first()?)));
+    let gain = first.and_then(|(launch, finding)| {
+        Some(document.over_all_launches(launch, &finding.estimated_speedup?))
+    });
+    vec![
+        group.launch.map(|at| at.to_string()).unwrap_or_default(),
+        short(&group.kernel),
+        count(group.launches as f64),
+        duration(group.total_ns),
+        percent(group.share),
+        duration(group.median_ns),
+        first.map(|(_, finding)| finding.rule.clone()).unwrap_or_default(),
+        gain.map(|gain| factor(gain.factor)).unwrap_or_default(),
+        format!("{} × {}", extent(group.grid), extent(group.block)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::{Document, Program, ProgramGroup};
+    use crate::report::{Format, Style, render, samples};
+
+    fn group(kernel: &str, share: f64, launch: Option<usize>) -> ProgramGroup {
+        ProgramGroup {
+            kernel: kernel.to_owned(),
+            grid: [64, 1, 1],
+            block: [256, 1, 1],
+            launches: 1200,
+            total_ns: share * 1e9,
+            share,
+            median_ns: 2e6,
+            range_ns: [1e6, 3e6],
+            launch,
+        }
+    }
+
+    #[test]
+    fn groups_stand_with_what_the_program_gains() {
+        let finding = samples::finding(1, "partial-wave", 2.0);
+        let launch = samples::launch("void ns::gemm<int>(float*)", 2.0, 0.8, vec![finding]);
+        let mut document = Document { launches: vec![launch], ..Document::default() };
+        let groups = vec![group("void ns::gemm<int>(float*)", 0.8, None), group("copy", 0.2, None)];
+        let (wall_ns, kernel_busy_ns, gpu_busy_ns) = (2e9, 1e9, 1.5e9);
+        let command = "./train --fast".to_owned();
+        document
+            .attach(Program { command, wall_ns, gpu_busy_ns, kernel_busy_ns, groups }, &[Some(0)]);
+        let mut out = Vec::new();
+        let style = Style { width: 140, ..Style::default() };
+        render(&document, Format::TEXT, style, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap_or(&text);
+        let headline = line("./train --fast takes 2.00 s, the GPU busy for 75% of it");
+        assert!(headline.contains("gemm"), "{text}");
+        // Half of the time in kernels, 80% of that in this one, twice as fast: 0.2 of the time goes.
+        assert!(line("gemm<int>  ").contains("1.25×"), "{text}");
+        for part in ["gemm<int>", "1,200", "800 ms", "80%", "partial-wave", "64 × 256"] {
+            assert!(line("gemm<int>  ").contains(part), "no {part}: {text}");
+        }
+        assert!(line("copy ").contains("20%"), "{text}");
+    }
+}

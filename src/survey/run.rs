@@ -39,9 +39,14 @@ pub struct Surveyed {
 /// printed.
 ///
 /// # Errors
-/// [`Error::Environment`] where the program does not start or the system has no such library,
-/// [`Error::Interrupted`] at a limit.
+/// [`Error::Usage`] where there is no such program, [`Error::Environment`] where it does not start or the
+/// system has no such library, [`Error::Interrupted`] at a limit.
 pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
+    // As ncu has it: a path is tried as it stands, a bare name in PATH.
+    if program.program.components().count() > 1 && !program.program.exists() {
+        let text = format!("{} does not exist or can't be run", program.program.display());
+        return Err(Error::Usage(text));
+    }
     let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
     let folder =
         folder.map_err(|error| Error::io(&std::env::temp_dir(), "make a folder in", &error))?;

@@ -10,4 +10,5 @@ mod limiter;
 mod newcomer;
 mod profile;
 mod streams;
+mod survey;
 mod sweep;

@@ -73,7 +73,7 @@ fn a_dry_run_needs_no_ncu() {
     let without = |args: &[&str]| ran(bench.command(args).env("PATH", bench.path("nothing")));
     for args in [
         &["step", "--kernel", "v2", "--dry-run", "-o", "saved"][..],
-        &["profile", "--dry-run", "-o", "saved", "--", "./program"],
+        &["profile", "--dry-run", "--no-survey", "-o", "saved", "--", "./program"],
     ] {
         let dry = without(args);
         // Even without a PATH there may be one in a usual folder.

@@ -257,7 +257,7 @@ fn two_runs_in_one_folder_and_ctrl_c() {
     let bench = Bench::new();
     bench.v2("pages/v2");
     let mut first = Command::new(env!("CARGO_BIN_EXE_adoprof"))
-        .args(["profile", "--ncu", &stand_in(), "-o", "out/here", "--", "./program"])
+        .args(["profile", "--no-survey", "--ncu", &stand_in(), "-o", "out/here", "--", "./program"])
         .current_dir(bench.path(""))
         .env("STAND_IN_CASE", "hang")
         .env("STAND_IN_PIDS", bench.path("pids"))

@@ -1,0 +1,155 @@
+//! `profile -- PROGRAM` with its survey, from end to end, with stand-ins for CUPTI, the program and ncu.
+
+use serde_json::{Value, json};
+
+use crate::cli::bench::{Bench, Ran, ran, stand_in};
+use crate::survey::STAND_INS;
+
+/// A raw page of launches, each with its kernel, blocks in x and duration.
+fn page(launches: &[(&str, u32, u32)]) -> String {
+    let mut page = String::from(
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n\
+         \"\",\"\",\"\",\"\",\"ns\"\n",
+    );
+    for (id, (kernel, grid, ns)) in launches.iter().enumerate() {
+        page += &format!("\"{id}\",\"{kernel}\",\"(128, 1, 1)\",\"({grid}, 2, 1)\",\"{ns}\"\n");
+    }
+    page
+}
+
+/// Profiles the stand-in for a program; `profiled` is what ncu then collects.
+fn profile(bench: &Bench, options: &[&str], what: &str, profiled: &[(&str, u32, u32)]) -> Ran {
+    bench.write("raw.csv", page(profiled));
+    bench.write("none.csv", "");
+    let program = STAND_INS.program().display().to_string();
+    let mut command = bench.command(&["profile", "--ncu", &stand_in()]);
+    command
+        .args(options)
+        .args(["--", &program, what])
+        .env("ADOPROF_CUPTI", STAND_INS.cupti())
+        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
+        .env("STAND_IN_CASE", "success")
+        .env("STAND_IN_ARGV", bench.path("argv"))
+        .env("STAND_IN_RAW", bench.path("raw.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv"));
+    ran(&mut command)
+}
+
+/// The stand-in launches `add` eight times in two grids in turn, and `mul` once in each.
+const CHOSEN: [(&str, u32, u32); 3] =
+    [("add(float *, int)", 32, 120), ("add(float *, int)", 64, 110), ("mul(float *)", 32, 130)];
+
+fn launches_of_groups(document: &Value) -> Vec<(String, u64, Value)> {
+    let groups = document["program"]["groups"].as_array().unwrap();
+    let of = |group: &Value| {
+        let kernel = group["kernel"].as_str().unwrap().to_owned();
+        (kernel, group["grid"][0].as_u64().unwrap(), group["launch"].clone())
+    };
+    groups.iter().map(of).collect()
+}
+
+#[test]
+fn one_launch_of_each_kind_that_matters_is_profiled() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--format", "json"], "", &CHOSEN);
+    let document = ran.json();
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    // 90% of the time: both grids of `add` and one of `mul`, the second and third launches of each.
+    let id = "--kernel-name-base\nmangled\n--kernel-id\n::regex:^(_Z3addPfi|_Z3mulPf)$:^(2|3)$\n";
+    assert!(argv.contains(id) && !argv.contains("--launch-count"), "{argv}");
+    for part in ["10 launches of 4 kinds", "profiling 3 launches of 3 kinds", "90% of the kernels"]
+    {
+        assert!(ran.err.contains(part), "no `{part}`: {}", ran.err);
+    }
+    let (add, mul) = ("add(float*, int)".to_owned(), "mul(float*)".to_owned());
+    assert_eq!(
+        launches_of_groups(&document),
+        [
+            (add.clone(), 32, json!(0)),
+            (add, 64, json!(1)),
+            (mul.clone(), 32, json!(2)),
+            (mul, 64, Value::Null)
+        ]
+    );
+    let shares: Vec<f64> = document["launches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|launch| launch["time_share"].as_f64().unwrap())
+        .collect();
+    assert_eq!(shares, [0.4, 0.4, 0.1], "of the kernels' time without the profiler");
+    assert_eq!(document["program"]["kernel_busy_ns"], 1000.0);
+    assert_eq!(document["program"]["gpu_busy_ns"], 1500.0);
+
+    let saved = format!("./{}", document["saved"].as_str().unwrap());
+    let again = bench.run(&["analyze", &saved, "--format", "json"]).json();
+    assert_eq!(
+        (&again["program"], &again["launches"]),
+        (&document["program"], &document["launches"])
+    );
+}
+
+#[test]
+fn less_is_profiled_where_less_is_asked_for() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--top", "1"], "", &CHOSEN[..1]);
+    assert!(ran.err.contains("profiling 1 launch of 1 kind, which take"), "{ran:?}");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("::regex:^(_Z3addPfi)$:^(2)$"), "{argv}");
+    for (option, value) in [("--coverage", "101%"), ("--coverage", "x"), ("--top", "0")] {
+        assert_eq!(profile(&bench, &[option, value], "", &[]).code, Some(2), "{option} {value}");
+    }
+}
+
+#[test]
+fn a_survey_alone_needs_no_ncu() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--survey", "--ncu", "/nowhere/ncu"], "fails", &[]);
+    assert_eq!(ran.code, Some(2), "ncu twice");
+    let ran = profile(&bench, &["--survey"], "fails", &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("add ") && ran.out.contains("surveyed only"), "{}", ran.out);
+    for part in ["ended with code 3", "last lines: the program runs", "CUPTI lost 3 records"] {
+        assert!(ran.err.contains(part), "no `{part}`: {}", ran.err);
+    }
+    assert!(!bench.path("argv").exists() && !bench.path(".adoprof").exists());
+    profile(&bench, &["--survey"], "no-cuda", &[]).fails(3, &["no process of the program"]);
+}
+
+#[test]
+fn filters_go_without_a_survey() {
+    let bench = Bench::new();
+    for options in [
+        &["-k", "add"][..],
+        &["--launch-count", "3"],
+        &["--launch-skip", "0"],
+        &["--no-survey"],
+        &["--ncu-args", "--nvtx-include x"],
+    ] {
+        let ran = profile(&bench, options, "", &CHOSEN);
+        assert!(!ran.err.contains("surveyed"), "{options:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_program_that_can_not_be_surveyed_is_profiled_all_the_same() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--format", "json"], "no-cuda", &CHOSEN);
+    let document = ran.json();
+    assert_eq!(
+        (&document["program"], document["launches"].as_array().unwrap().len()),
+        (&Value::Null, 3)
+    );
+    let notices = document["notices"].to_string();
+    assert!(notices.contains("no process of the program initialized CUDA"), "{notices}");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("--launch-count\n10\n"), "{argv}");
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_named() {
+    let bench = Bench::new();
+    let ran = bench.run(&["profile", "--ncu", &stand_in(), "--", "./nope"]);
+    ran.fails(2, &["./nope", "does not exist"]);
+}

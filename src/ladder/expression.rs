@@ -4,13 +4,15 @@
 //! nested (`max(a, min(b, c))`) and take `minimum` for `min`, so calls of `min` and `max` are
 //! rewritten to infix operators before it sees them.
 
+mod form;
 mod infix;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use exmex::{BinOp, Express, FlatEx, MakeOperators, Operator};
+use exmex::{BinOp, MakeOperators, Operator};
 use serde::de::{Deserialize, Deserializer, Visitor};
+
+use form::Form;
 
 /// Words with a meaning of their own, which no parameter may take.
 pub const RESERVED: &[&str] =
@@ -29,8 +31,7 @@ pub type Values = BTreeMap<String, f64>;
 #[derive(Debug, Clone)]
 pub struct Expression {
     text: String,
-    /// exmex keeps tens of kilobytes of nodes in place, far too much to move about on the stack.
-    parsed: Arc<FlatEx<f64, SizeOperators>>,
+    form: Form,
 }
 
 impl Expression {
@@ -48,9 +49,7 @@ impl Expression {
         if text.len() > LONGEST {
             return Err(format!("an expression is longer than {LONGEST} characters"));
         }
-        let infix = infix::infix_calls(text).map_err(problem)?;
-        let parsed = FlatEx::parse(&infix).map_err(|error| problem(reason(error.msg())))?;
-        Ok(Self { text: text.to_owned(), parsed: Arc::new(parsed) })
+        Ok(Self { text: text.to_owned(), form: Form::of(text).map_err(problem)? })
     }
 
     /// The text as it stands in the manifest.
@@ -62,7 +61,7 @@ impl Expression {
     /// The names that it uses, sorted.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        self.parsed.var_names()
+        self.form.names()
     }
 
     /// Its value, which may be negative, a fraction, or no number at all.
@@ -77,7 +76,7 @@ impl Expression {
                 values.get(name).copied().ok_or_else(|| format!("`{name}` has no value here"))
             })
             .collect::<Result<Vec<f64>, String>>()?;
-        self.parsed.eval(&arguments).map_err(|error| format!("`{}`: {}", self.text, error.msg()))
+        self.form.value(&arguments).map_err(|problem| format!("`{}`: {problem}", self.text))
     }
 
     /// Its value as a whole number from 0 to 2^53.
@@ -131,15 +130,6 @@ impl<'de> Deserialize<'de> for Expression {
             }
         }
         deserializer.deserialize_any(Reader)
-    }
-}
-
-/// exmex's message without the parts that name its own types.
-fn reason(message: &str) -> String {
-    if message.contains("paren") {
-        "parentheses and operators do not match".to_owned()
-    } else {
-        "an operator or a value is missing or misplaced".to_owned()
     }
 }
 
@@ -202,7 +192,7 @@ mod tests {
     use super::*;
 
     fn values() -> Values {
-        [("N", 5.0), ("M", 12.0), ("minimum", 7.0), ("SMS", 132.0)]
+        [("N", 5.0), ("M", 12.0), ("minimum", 7.0), ("SMS", 132.0), ("_a1", 9.0)]
             .map(|(name, value)| (name.to_owned(), value))
             .into()
     }
@@ -231,6 +221,10 @@ mod tests {
             ("9007199254740992", 1 << 53),
             ("N <= 5 && M > 12 || N != 5", 0),
             ("N + 1 == 6", 1),
+            (" 7 ", 7),
+            (" N ", 5),
+            ("007", 7),
+            ("_a1", 9),
         ] {
             assert_eq!(whole(text), Ok(expected), "{text}");
         }

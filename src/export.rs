@@ -6,9 +6,14 @@
 pub mod csv;
 pub mod report;
 pub mod section;
+mod shared_text;
 pub mod unit;
 
+use std::sync::Arc;
+
 use crate::metric::stall::StallReason;
+
+pub(crate) use shared_text::SharedTexts;
 
 /// What one profile holds, whatever file it came from.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,11 +53,11 @@ pub struct MetricRow {
     /// The launch's id.
     pub launch: u32,
     /// The section's identifier (`SpeedOfLight`), empty where the page does not say.
-    pub section: String,
+    pub section: Arc<str>,
     /// ncu's metric name (`gpu__time_duration.sum`).
-    pub metric: String,
+    pub metric: Arc<str>,
     /// ncu's base unit as printed (`ns`, `byte/s`, `%`), empty for plain counts.
-    pub unit: String,
+    pub unit: Arc<str>,
     /// The value; `None` for text metrics and for `n/a` (not available).
     pub value: Option<f64>,
     /// The text of a text metric (`device__attribute_display_name`).
@@ -97,7 +102,7 @@ pub struct SourceRow {
     /// The launch's id.
     pub launch: u32,
     /// The source file, as the compiler named it; `None` without line information.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     /// The line, from 1; for an instruction, the line it was compiled from.
     pub line: Option<u32>,
     /// The instruction's address; `None` for a source line.

@@ -8,8 +8,9 @@
 pub mod stall;
 mod table;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt};
 
 pub use table::CATALOGUE;
 

@@ -34,7 +34,7 @@ fn launch(metrics: &[(&str, f64)]) -> Launch {
 
 fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
     SourceRow {
-        file: Some("t5.cu".to_owned()),
+        file: Some("t5.cu".into()),
         line: Some(number),
         text: text.to_owned(),
         counters,

@@ -1,5 +1,7 @@
 //! What the two rules on atomics share: which instructions they are, and what waits at them.
 
+use std::sync::Arc;
+
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
@@ -32,7 +34,7 @@ fn on_their_lines(
     launch: &ModeledLaunch,
     pick: fn(&SourceRow) -> bool,
 ) -> impl Fn(&SourceRow) -> bool {
-    let lines: Vec<(Option<String>, u32)> = launch
+    let lines: Vec<(Option<Arc<str>>, u32)> = launch
         .profile
         .instructions
         .iter()
@@ -113,7 +115,7 @@ pub(crate) mod testing {
     /// Two instructions on two lines, with so many samples each.
     pub fn listing(text: &str, at: f64, elsewhere: f64) -> Vec<SourceRow> {
         let row = |address, line, text: &str, count| SourceRow {
-            file: Some("k.cu".to_owned()),
+            file: Some("k.cu".into()),
             line: Some(line),
             address: Some(address),
             text: text.to_owned(),

@@ -1,6 +1,8 @@
 //! What a rule looks at: a launch as it was profiled, its time model, and the questions that several
 //! rules ask of both.
 
+use std::sync::Arc;
+
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::frame::{Launch, Reads};
@@ -57,7 +59,7 @@ impl<'a> ModeledLaunch<'a> {
     /// at most three. Empty without instructions.
     #[must_use]
     pub fn lines_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
-        let mut lines: Vec<(&Option<String>, u32, f64)> = Vec::new();
+        let mut lines: Vec<(&Option<Arc<str>>, u32, f64)> = Vec::new();
         let mut total = 0.0;
         for row in &self.profile.instructions {
             let (Some(line), value) = (row.line, counter(row)) else { continue };
@@ -80,7 +82,7 @@ impl<'a> ModeledLaunch<'a> {
                     .iter()
                     .find(|row| row.file == *file && row.line == Some(line));
                 Location {
-                    file: file.clone().unwrap_or_default(),
+                    file: file.as_deref().unwrap_or_default().to_owned(),
                     line,
                     share: value / total,
                     share_of: share_of.to_owned(),

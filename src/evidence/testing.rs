@@ -20,7 +20,7 @@ pub fn launch(metrics: Metrics) -> Launch {
 /// A source line with its counters.
 pub fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
     SourceRow {
-        file: Some("k.cu".to_owned()),
+        file: Some("k.cu".into()),
         line: Some(number),
         text: text.to_owned(),
         counters,
@@ -45,7 +45,7 @@ pub fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
     launch.instructions = (0_u64..)
         .zip(code)
         .map(|(index, (text, executed))| SourceRow {
-            file: Some("k.cu".to_owned()),
+            file: Some("k.cu".into()),
             line: u32::try_from(index + 1).ok(),
             address: Some(0x100 + 16 * index),
             text: (*text).to_owned(),

@@ -1,6 +1,8 @@
 //! An export's rows as columns, each row dropped as it is read: a report of thousands of launches has
 //! gigabytes of them.
 
+use std::sync::Arc;
+
 use polars::prelude::*;
 
 use super::Frames;
@@ -8,6 +10,7 @@ use super::columns::{
     ADDRESS, BLOCK, CAPABILITY, DEVICE, ESTIMATE, FILE, GLOBAL, GRID, KERNEL, KIND, LAUNCH, LINE,
     MESSAGE, METRIC, RULE, SECTION, TEXT, UNIT, VALUE,
 };
+use super::words::Words;
 use crate::error::Result;
 use crate::export::{Export, LaunchRow, MetricRow, NcuRuleRow, SourceCounters, SourceRow};
 
@@ -16,7 +19,9 @@ pub fn frames(export: Export) -> Result<Frames> {
     let launches = launches(export.launches)?;
     let metrics = metrics(export.metrics)?;
     let ncu_rules = ncu_rules(export.rules)?;
-    let (mut lines, mut instructions) = (Source::default(), Source::default());
+    let count = export.source.iter().filter(|row| row.is_instruction()).count();
+    let mut lines = Source::with_capacity(export.source.len() - count);
+    let mut instructions = Source::with_capacity(count);
     for row in export.source {
         if row.is_instruction() { &mut instructions } else { &mut lines }.push(row);
     }
@@ -29,36 +34,11 @@ pub fn frames(export: Export) -> Result<Frames> {
     })
 }
 
-/// A column of text that repeats: each text is stored once, however many rows have it.
-#[derive(Default)]
-struct Words {
-    numbers: PlHashMap<String, IdxSize>,
-    places: Vec<Option<IdxSize>>,
-}
-
-impl Words {
-    fn push(&mut self, word: impl Into<Option<String>>) {
-        let place = word.into().map(|word| {
-            let next = self.numbers.len() as IdxSize;
-            *self.numbers.entry(word).or_insert(next)
-        });
-        self.places.push(place);
-    }
-
-    fn finish(self, name: &str) -> PolarsResult<Column> {
-        let mut words = vec![""; self.numbers.len()];
-        for (word, &number) in &self.numbers {
-            words[number as usize] = word;
-        }
-        let words = StringChunked::from_slice(name.into(), &words);
-        let places: IdxCa = self.places.into_iter().collect();
-        Ok(words.take(&places)?.into_column())
-    }
-}
-
 fn launches(rows: Vec<LaunchRow>) -> Result<DataFrame> {
     let height = rows.len();
-    let (mut ids, mut kernels, mut devices) = (Vec::new(), Words::default(), Words::default());
+    let mut ids = Vec::with_capacity(height);
+    let words = Words::<String>::with_capacity;
+    let (mut kernels, mut devices) = (words(height), words(height));
     let (mut grids, mut blocks) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
     let mut capabilities = [const { Vec::new() }; 2];
     for row in rows {
@@ -72,20 +52,26 @@ fn launches(rows: Vec<LaunchRow>) -> Result<DataFrame> {
         capabilities[0].push(row.compute_capability.map(|(major, _)| major));
         capabilities[1].push(row.compute_capability.map(|(_, minor)| minor));
     }
-    let mut columns = vec![Column::new(LAUNCH.into(), ids), kernels.finish(KERNEL)?];
+    let mut columns = vec![whole(LAUNCH, ids), kernels.finish(KERNEL)?];
     let extents = GRID.into_iter().zip(grids).chain(BLOCK.into_iter().zip(blocks));
-    columns.extend(extents.map(|(name, extents)| Column::new(name.into(), extents)));
+    columns.extend(extents.map(|(name, extents)| whole(name, extents)));
     columns.push(devices.finish(DEVICE)?);
     let parts = CAPABILITY.into_iter().zip(capabilities);
     columns.extend(parts.map(|(name, parts)| Column::new(name.into(), parts)));
     Ok(DataFrame::new(height, columns)?)
 }
 
+/// A column of whole numbers, all of them known. The numbers are not copied.
+fn whole(name: &str, numbers: Vec<u32>) -> Column {
+    UInt32Chunked::from_vec(name.into(), numbers).into_column()
+}
+
 fn metrics(rows: Vec<MetricRow>) -> Result<DataFrame> {
     let height = rows.len();
     let (mut launches, mut values) = (Vec::with_capacity(height), Vec::with_capacity(height));
-    let (mut sections, mut names) = (Words::default(), Words::default());
-    let (mut units, mut texts) = (Words::default(), Words::default());
+    let words = Words::<Arc<str>>::with_capacity;
+    let (mut sections, mut names) = (words(height), words(height));
+    let (mut units, mut texts) = (words(height), Words::<String>::with_capacity(height));
     for row in rows {
         launches.push(row.launch);
         sections.push(row.section);
@@ -95,7 +81,7 @@ fn metrics(rows: Vec<MetricRow>) -> Result<DataFrame> {
         texts.push(row.text);
     }
     let columns = vec![
-        Column::new(LAUNCH.into(), launches),
+        whole(LAUNCH, launches),
         sections.finish(SECTION)?,
         names.finish(METRIC)?,
         units.finish(UNIT)?,
@@ -108,19 +94,20 @@ fn metrics(rows: Vec<MetricRow>) -> Result<DataFrame> {
 fn ncu_rules(rows: Vec<NcuRuleRow>) -> Result<DataFrame> {
     let height = rows.len();
     let (mut launches, mut estimates, mut global) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut sections, mut rules) = (Words::default(), Words::default());
-    let (mut kinds, mut messages) = (Words::default(), Words::default());
+    let words = Words::<String>::with_capacity;
+    let (mut sections, mut rules) = (words(height), words(height));
+    let (mut kinds, mut messages) = (Words::with_capacity(height), words(height));
     for row in rows {
         launches.push(row.launch);
         sections.push(row.section);
         rules.push(row.rule);
-        kinds.push(row.kind.word().to_owned());
+        kinds.push(row.kind.word());
         messages.push(row.message);
         estimates.push(row.estimate_percent);
         global.push(row.global);
     }
     let columns = vec![
-        Column::new(LAUNCH.into(), launches),
+        whole(LAUNCH, launches),
         sections.finish(SECTION)?,
         rules.finish(RULE)?,
         kinds.finish(KIND)?,
@@ -132,17 +119,28 @@ fn ncu_rules(rows: Vec<NcuRuleRow>) -> Result<DataFrame> {
 }
 
 /// The columns of source lines or of instructions.
-#[derive(Default)]
 struct Source {
     launches: Vec<u32>,
-    files: Words,
+    files: Words<Arc<str>>,
     lines: Vec<Option<u32>>,
     addresses: Vec<Option<u64>>,
-    texts: Words,
+    texts: Words<String>,
     counters: [Vec<f64>; SourceCounters::COUNT],
 }
 
 impl Source {
+    /// The columns of so many rows.
+    fn with_capacity(rows: usize) -> Self {
+        Self {
+            launches: Vec::with_capacity(rows),
+            files: Words::with_capacity(rows),
+            lines: Vec::with_capacity(rows),
+            addresses: Vec::with_capacity(rows),
+            texts: Words::with_capacity(rows),
+            counters: std::array::from_fn(|_| Vec::with_capacity(rows)),
+        }
+    }
+
     fn push(&mut self, mut row: SourceRow) {
         self.launches.push(row.launch);
         self.files.push(row.file);
@@ -157,14 +155,16 @@ impl Source {
     fn finish(self, with_address: bool) -> Result<DataFrame> {
         let height = self.launches.len();
         let mut columns = vec![
-            Column::new(LAUNCH.into(), self.launches),
+            whole(LAUNCH, self.launches),
             self.files.finish(FILE)?,
             Column::new(LINE.into(), self.lines),
         ];
         columns.extend(with_address.then(|| Column::new(ADDRESS.into(), self.addresses)));
         columns.push(self.texts.finish(TEXT)?);
         let counters = SourceCounters::names().zip(self.counters);
-        columns.extend(counters.map(|(name, counts)| Column::new(name.into(), counts)));
+        columns.extend(counters.map(|(name, counts)| {
+            Float64Chunked::from_vec(name.into(), counts).into_column()
+        }));
         Ok(DataFrame::new(height, columns)?)
     }
 }

@@ -1,8 +1,8 @@
 //! Metrics under the catalogue's names.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use foldhash::{HashMap, HashMapExt};
 use polars::prelude::*;
 
 use super::columns::{LAUNCH, METRIC, UNIT, VALUE};
@@ -73,7 +73,7 @@ mod tests {
     fn the_catalogues_name_wins_over_an_alias_and_the_first_alias_over_the_next() {
         let row = |launch, metric: &str, value| MetricRow {
             launch,
-            metric: metric.to_owned(),
+            metric: metric.into(),
             value,
             ..MetricRow::default()
         };

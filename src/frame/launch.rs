@@ -1,7 +1,8 @@
 //! One launch, as rules and the model read it.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+use foldhash::HashMap;
 
 use super::columns::{LAUNCH, METRIC, VALUE};
 use super::{Frames, read};
@@ -206,7 +207,7 @@ impl Launch {
             .filter_map(|row| {
                 let share = count(&row) / total;
                 (share >= 0.05).then(|| Location {
-                    file: row.file.clone().unwrap_or_default(),
+                    file: row.file.as_deref().unwrap_or_default().to_owned(),
                     line: row.line.unwrap_or_default(),
                     share,
                     share_of: share_of.to_owned(),
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn lines_of_cudas_headers_give_way_to_those_that_call_them() {
         let row = |file: &str, line, count| SourceRow {
-            file: Some(file.to_owned()),
+            file: Some(file.into()),
             line: Some(line),
             counters: SourceCounters { inst_executed: count, ..SourceCounters::default() },
             ..SourceRow::default()

@@ -7,7 +7,9 @@ use super::columns::{
     MESSAGE, RULE, SECTION, TEXT,
 };
 use crate::error::Result;
-use crate::export::{LaunchRow, NcuRuleKind, NcuRuleRow, SourceCounters, SourceRow};
+use crate::export::{
+    LaunchRow, NcuRuleKind, NcuRuleRow, SharedTexts, SourceCounters, SourceRow,
+};
 
 /// The rows of the frame of launches.
 pub fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {
@@ -63,16 +65,19 @@ pub fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Result<()> {
     let (launches, files) = (frame.column(LAUNCH)?.u32()?, frame.column(FILE)?.str()?);
     let (lines, texts) = (frame.column(LINE)?.u32()?, frame.column(TEXT)?.str()?);
     let addresses = frame.column(ADDRESS).ok().map(Column::u64).transpose()?;
+    let mut addresses = addresses.map(|addresses| addresses.iter());
     let counters: Vec<&[f64]> = SourceCounters::names()
         .map(|name| frame.column(name)?.f64()?.cont_slice())
         .collect::<PolarsResult<_>>()?;
-    for at in 0..frame.height() {
+    let mut file_names = SharedTexts::default();
+    let rows = launches.iter().zip(files.iter()).zip(lines.iter().zip(texts.iter()));
+    for (at, ((launch, file), (line, text))) in rows.enumerate() {
         let mut row = SourceRow {
-            launch: launches.get(at).unwrap_or_default(),
-            file: files.get(at).map(str::to_owned),
-            line: lines.get(at),
-            address: addresses.and_then(|addresses| addresses.get(at)),
-            text: texts.get(at).unwrap_or_default().to_owned(),
+            launch: launch.unwrap_or_default(),
+            file: file.map(|file| file_names.get(file)),
+            line,
+            address: addresses.as_mut().and_then(|addresses| addresses.next().flatten()),
+            text: text.unwrap_or_default().to_owned(),
             counters: SourceCounters::default(),
         };
         for (number, counts) in counters.iter().enumerate() {

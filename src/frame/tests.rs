@@ -22,7 +22,7 @@ fn source(launch: u32, address: Option<u64>, samples: f64) -> SourceRow {
     counters.stall_samples[StallReason::Wait as usize] = samples / 2.0;
     SourceRow {
         launch,
-        file: Some("k.cu".to_owned()),
+        file: Some("k.cu".into()),
         line: Some(3),
         address,
         text: "text".to_owned(),
@@ -33,7 +33,7 @@ fn source(launch: u32, address: Option<u64>, samples: f64) -> SourceRow {
 fn export() -> Export {
     let metric = |launch, ns| MetricRow {
         launch,
-        metric: DURATION.to_owned(),
+        metric: DURATION.into(),
         value: Some(ns),
         ..MetricRow::default()
     };
@@ -113,6 +113,25 @@ fn a_filter_of_kernels_filters_every_frame() {
     let none = frames.of_kernels(|_| false).unwrap();
     assert_eq!(heights(&none), [0; 5]);
     assert!(launches(&none).is_empty());
+}
+
+#[test]
+fn a_join_pairs_the_rows_that_agree() {
+    let left = df!("k" => [2_u32, 1, 2, 3], "x" => ["a", "b", "c", "d"]).unwrap();
+    let right = df!("y" => [10.0, 20.0, 30.0], "k" => [2_u32, 1, 2]).unwrap();
+    let joined = join(&left, &right, ["k"]).unwrap();
+    let expected = df!(
+        "k" => [2_u32, 2, 1, 2, 2],
+        "x" => ["a", "a", "b", "c", "c"],
+        "y" => [10.0, 30.0, 20.0, 10.0, 30.0]
+    );
+    assert!(joined.equals(&expected.unwrap()), "{joined:?}");
+    let none = join(&left, &right.clear(), ["k"]).unwrap();
+    assert_eq!((none.height(), none.width()), (0, 3));
+    // Both columns must agree.
+    let right = df!("k" => [1_u32, 1], "x" => ["b", "x"], "z" => [1_u32, 2]).unwrap();
+    let joined = join(&left, &right, ["k", "x"]).unwrap();
+    assert!(joined.equals(&df!("k" => [1_u32], "x" => ["b"], "z" => [1_u32]).unwrap()));
 }
 
 #[test]

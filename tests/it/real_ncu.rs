@@ -43,7 +43,7 @@ fn both() -> (Export, Export) {
 }
 
 fn by_name(export: &Export) -> BTreeMap<(u32, &str), &MetricRow> {
-    export.metrics.iter().map(|row| ((row.launch, row.metric.as_str()), row)).collect()
+    export.metrics.iter().map(|row| ((row.launch, &*row.metric), row)).collect()
 }
 
 #[test]

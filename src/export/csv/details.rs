@@ -6,8 +6,10 @@
 
 mod label;
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use crate::error::{Error, Result};
 use crate::export::csv::number;
@@ -15,7 +17,9 @@ use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::{Launches, PageKind, Row, Table};
 use crate::export::csv::raw;
-use crate::export::{Export, LaunchRow, MetricRow, NcuRuleKind, NcuRuleRow, section, unit};
+use crate::export::{
+    Export, LaunchRow, MetricRow, NcuRuleKind, NcuRuleRow, SharedTexts, section, unit,
+};
 
 /// Where the columns are that this reader uses.
 struct Columns {
@@ -101,8 +105,9 @@ fn read_table(
     let columns = Columns::new(table);
     let values = table.rows.iter().filter_map(|row| row.get(columns.value));
     let style = Style::of(values).map_err(|ambiguous| Error::input(name, ambiguous.to_string()))?;
-    let mut seen: HashSet<(u32, String, String)> = HashSet::new();
-    let mut repeats: HashMap<(u32, String), usize> = HashMap::new();
+    let mut seen: HashSet<(u32, Arc<str>, Arc<str>)> = HashSet::new();
+    let mut repeats = Repeats::new();
+    let mut texts = SharedTexts::default();
     for row in &table.rows {
         let (Some(id), Some(kernel)) = (row.get(columns.id), row.get(columns.kernel)) else {
             continue;
@@ -129,7 +134,10 @@ fn read_table(
             export.rules.push(rule(at, row, &columns));
             continue;
         }
-        let Some(metric) = metric(at, row, &columns, style, &mut repeats) else { continue };
+        let Some(metric) = metric(at, row, &columns, style, (&mut repeats, &mut texts))
+        else {
+            continue;
+        };
         if seen.insert((at, metric.section.clone(), metric.metric.clone())) {
             export.metrics.push(metric);
         }
@@ -137,13 +145,16 @@ fn read_table(
     Ok(())
 }
 
+/// How often a launch has had a label of a table so far.
+type Repeats = HashMap<(u32, String), usize>;
+
 /// The metric of a row; `None` where the row names none.
 fn metric(
     launch: u32,
     row: &Row,
     columns: &Columns,
     style: Style,
-    repeats: &mut HashMap<(u32, String), usize>,
+    (repeats, texts): (&mut Repeats, &mut SharedTexts),
 ) -> Option<MetricRow> {
     let section = section::identifier(row.get(columns.section)?);
     let label = row.get(columns.metric).filter(|label| !label.is_empty())?;
@@ -157,9 +168,9 @@ fn metric(
     let value = style.parse(cell).map(|value| value * factor);
     Some(MetricRow {
         launch,
-        section: section.to_owned(),
-        metric,
-        unit: unit.into_owned(),
+        section: texts.get(section),
+        metric: texts.get(&metric),
+        unit: texts.get(&unit),
         value,
         text: (value.is_none() && !number::is_missing(cell)).then(|| cell.to_owned()),
     })

@@ -73,7 +73,11 @@ impl Style {
             if plain_count(cell).is_some() || !begins_number(cell.trim_start()) {
                 continue;
             }
-            if let Some(evidence) = evidence(aggregate(cell)) {
+            let evidence = match plain_point(cell) {
+                Some((whole, places)) => Some(of_point(whole, places)),
+                None => evidence(aggregate(cell)),
+            };
+            if let Some(evidence) = evidence {
                 seen[evidence as usize].get_or_insert(cell);
             }
         }
@@ -103,6 +107,9 @@ impl Style {
     pub fn parse(self, text: &str) -> Option<f64> {
         if let Some(count) = plain_count(text) {
             return Some(count);
+        }
+        if self == Self::Point && plain_point(text).is_some() {
+            return text.parse().ok();
         }
         // Rust also reads `inf`, `nan` and `infinity`, which are no measurements.
         if !begins_number(text.trim_start()) {
@@ -149,6 +156,17 @@ fn plain_count(text: &str) -> Option<f64> {
         count = 10 * count + u64::from(byte - b'0');
     }
     Some(count as f64)
+}
+
+/// A longer number is no measurement, and its double may be infinite.
+const MOST_DIGITS: usize = 40;
+
+/// The digits on both sides of the point of a cell that holds these and nothing else, as most numbers of
+/// a raw page do.
+fn plain_point(text: &str) -> Option<(&str, &str)> {
+    let (whole, places) = text.split_once('.')?;
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (text.len() <= MOST_DIGITS && is_digits(whole) && is_digits(places)).then_some((whole, places))
 }
 
 /// True for text that begins as numbers do.
@@ -199,11 +217,7 @@ fn evidence(text: &str) -> Option<Evidence> {
         (0, 0) => None,
         (1, 0) => {
             let (whole, places) = body.split_once('.')?;
-            Some(match places.len() {
-                3 if is_group_head(whole) => Evidence::OnePoint,
-                0..=3 => Evidence::Point,
-                _ => Evidence::LongPoint,
-            })
+            Some(of_point(whole, places))
         }
         (0, 1) => {
             let (whole, places) = body.split_once(',')?;
@@ -214,6 +228,15 @@ fn evidence(text: &str) -> Option<Evidence> {
         (_, 0) => sure(Style::Comma, Evidence::Comma),
         _ if body.rfind('.') > body.rfind(',') => sure(Style::Point, Evidence::Point),
         _ => sure(Style::Comma, Evidence::Comma),
+    }
+}
+
+/// What a number with one point tells of its page.
+fn of_point(whole: &str, places: &str) -> Evidence {
+    match places.len() {
+        3 if is_group_head(whole) => Evidence::OnePoint,
+        0..=3 => Evidence::Point,
+        _ => Evidence::LongPoint,
     }
 }
 

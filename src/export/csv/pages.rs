@@ -1,8 +1,10 @@
 //! The pages of one profile, joined.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use crate::error::{Error, Result};
 use crate::export::csv::page;
@@ -10,7 +12,7 @@ use crate::export::csv::page::PageKind;
 use crate::export::csv::source;
 use crate::export::csv::source::SourcePage;
 use crate::export::csv::{details, raw};
-use crate::export::{Export, LaunchRow, SourceRow};
+use crate::export::{Export, LaunchRow, SharedTexts, SourceRow};
 use crate::metric;
 
 /// What a user should know of a profile without a raw page.
@@ -143,9 +145,10 @@ pub fn from_pages(
             ));
         }
     };
+    let mut sections = SharedTexts::default();
     for row in export.metrics.iter_mut().filter(|row| row.section.is_empty()) {
         if let Some((metric, _)) = metric::canonical(&row.metric) {
-            metric.section.clone_into(&mut row.section);
+            row.section = sections.get(metric.section);
         }
     }
     if let Some(source) = source {
@@ -173,7 +176,7 @@ fn merge(mut raw: Export, details: Export) -> Result<Export> {
         }
     }
     raw.launches.sort_by_key(|launch| launch.id);
-    let mut places: HashMap<(u32, String), usize> = HashMap::new();
+    let mut places: HashMap<(u32, Arc<str>), usize> = HashMap::with_capacity(raw.metrics.len());
     let mut full: HashSet<u32> = HashSet::new();
     for (at, row) in raw.metrics.iter().enumerate() {
         places.insert((row.launch, row.metric.clone()), at);

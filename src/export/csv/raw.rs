@@ -6,6 +6,7 @@
 mod merge;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::export::csv::number;
@@ -35,8 +36,8 @@ const LAUNCH_COLUMNS: &[&str] = &[
 /// One metric column.
 struct Column {
     index: usize,
-    name: String,
-    unit: String,
+    name: Arc<str>,
+    unit: Arc<str>,
     factor: f64,
 }
 
@@ -126,7 +127,7 @@ fn metric_columns(table: &Table, units: Option<&Row>) -> Vec<Column> {
                 return None;
             }
             let (unit, factor) = unit::base(printed);
-            Some(Column { index, name: header.clone(), unit: unit.into_owned(), factor })
+            Some(Column { index, name: header.as_str().into(), unit: unit.into(), factor })
         })
         .collect()
 }
@@ -135,7 +136,7 @@ fn metric(launch: u32, column: &Column, cell: &str, style: Style) -> MetricRow {
     let value = style.parse(cell).map(|value| value * column.factor);
     MetricRow {
         launch,
-        section: String::new(),
+        section: Arc::default(),
         metric: column.name.clone(),
         unit: column.unit.clone(),
         value,
@@ -145,7 +146,7 @@ fn metric(launch: u32, column: &Column, cell: &str, style: Style) -> MetricRow {
 
 /// Fills what the launch's own columns did not say from its metrics.
 pub(super) fn describe(launch: &mut LaunchRow, metrics: &[MetricRow]) {
-    let find = |name: &str| metrics.iter().find(|row| row.metric == name);
+    let find = |name: &str| metrics.iter().find(|row| *row.metric == *name);
     let number = |name: &str| find(name).and_then(|row| row.value).map(|value| value as u32);
     let dims = |what: &str| {
         let of = |axis: char| number(&format!("launch__{what}_dim_{axis}"));

@@ -9,9 +9,11 @@ mod cells;
 mod columns;
 mod launches;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::error::{Error, Result};
 use crate::export::csv::number::Style;
@@ -69,7 +71,7 @@ struct Reader<'a> {
     matcher: Matcher<'a>,
     columns: Option<Rc<Columns>>,
     /// From the `File Path` line above the header.
-    file: Option<String>,
+    file: Option<Arc<str>>,
     /// From the `Kernel Name` or `Function Name` line above the header.
     function: Option<String>,
     /// The launch of the rows below the header.
@@ -99,7 +101,7 @@ impl<'a> Reader<'a> {
 
     /// Finds the style of the page's numbers from the cells at the right of each line.
     fn style(&mut self, lines: &[&str]) -> Result<()> {
-        let data = lines.iter().filter(|line| cells::is_data(line));
+        let data = lines.iter().filter(|line| cells::has_separator(line) && cells::is_data(line));
         self.style = Style::of(data.flat_map(|line| cells::numbers(line)))
             .map_err(|ambiguous| Error::input(self.name, ambiguous.to_string()))?;
         Ok(())
@@ -109,7 +111,7 @@ impl<'a> Reader<'a> {
     fn line(&mut self, lines: &[&str], at: usize) -> usize {
         let line = lines[at].trim_end();
         if let Some(value) = cells::titled(line, "File Path") {
-            self.file = Some(value.to_owned());
+            self.file = Some(value.into());
             self.columns = None;
         } else if let Some(value) =
             cells::titled(line, "Kernel Name").or_else(|| cells::titled(line, "Function Name"))
@@ -119,7 +121,8 @@ impl<'a> Reader<'a> {
         } else if cells::is_header(line) {
             self.header(line);
         } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
-            let (whole, next) = cells::row(lines, at, &columns, |cells| self.row(cells, &columns));
+            let (whole, next) =
+                cells::row(lines, at, &columns, self.style, |cells| self.row(cells));
             if !whole {
                 self.page.notices.push(format!(
                     "{}: line {} of the source page can't be parsed and was skipped",
@@ -155,7 +158,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn row(&mut self, cells: &Cells, columns: &Columns) {
+    fn row(&mut self, cells: &Cells) {
         let address = cells.address();
         if address.is_none() && cells.line.is_empty() {
             // `...`: instructions of other lines lie between.
@@ -164,11 +167,7 @@ impl<'a> Reader<'a> {
         if address.is_none() {
             self.line = cells.line.parse().ok();
         }
-        let (Some(launch), Some(counters)) =
-            (self.launch, columns.counters(&cells.right, self.style))
-        else {
-            return;
-        };
+        let (Some(launch), Some(counters)) = (self.launch, cells.counters) else { return };
         let has_line = self.line.is_some();
         self.page.rows.push(SourceRow {
             launch,

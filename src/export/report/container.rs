@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::sync::Arc;
 
 use prost::Message;
 
-use super::messages::{BlockHeader, FileHeader, ProfileResult, SessionDetails, SourceData, text};
+use super::messages::{BlockHeader, FileHeader, ProfileResult, SessionDetails, SourceData};
 
 /// How a report begins.
 pub const MAGIC: &[u8; 4] = b"NVR\0";
@@ -28,7 +29,7 @@ pub struct Container {
     /// Kernel launches, in order; `None` where one could not be decoded.
     pub results: Vec<Option<ProfileResult>>,
     /// The string table of all blocks together.
-    pub strings: Vec<String>,
+    pub strings: Vec<Arc<str>>,
     /// Pieces of the session's description.
     pub sessions: Vec<SessionDetails>,
     /// Results of ranges, graphs and command lists, which are not read.
@@ -125,7 +126,7 @@ impl Container {
             return false;
         };
         let names = header.strings.unwrap_or_default().strings;
-        self.strings.extend(names.iter().map(|name| text(name)));
+        self.strings.extend(names.iter().map(|name| Arc::from(String::from_utf8_lossy(name))));
         self.sessions.extend(
             header.session.and_then(|session| SessionDetails::decode(session.as_slice()).ok()),
         );

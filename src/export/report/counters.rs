@@ -1,11 +1,14 @@
 //! Metrics with one value per SASS address, as counters per instruction and per source line.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::lines::{LineTable, clean_path};
 use super::messages::{ProfileResult, SourceData, text};
 use crate::export::csv::source::is_toolkit;
-use crate::export::{SourceCounters, SourceRow};
+use crate::export::{SharedTexts, SourceCounters, SourceRow};
 use crate::metric::stall::StallReason;
 
 /// A counter's place.
@@ -116,7 +119,7 @@ impl Modules {
     /// from, so that a call shows what it costs. An instruction names one of them: the line that the
     /// user can change, chosen as for the source page.
     #[must_use]
-    pub fn rows(&self, result: &ProfileResult, launch: u32, strings: &[String]) -> Vec<SourceRow> {
+    pub fn rows(&self, result: &ProfileResult, launch: u32, strings: &[Arc<str>]) -> Vec<SourceRow> {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
@@ -136,13 +139,14 @@ impl Modules {
             located.push((address, counters, places));
         }
         let weight = |file: &str| (!is_toolkit(file), of_file.get(file).copied().unwrap_or(0));
-        let mut instructions = Vec::new();
+        let mut files = SharedTexts::default();
+        let mut instructions = Vec::with_capacity(located.len());
         for (address, counters, places) in located {
             // Of equals the innermost.
             let place = places.iter().rev().max_by_key(|(file, _)| weight(file));
             instructions.push(SourceRow {
                 launch,
-                file: place.map(|(file, _)| (*file).to_owned()),
+                file: place.map(|(file, _)| files.get(file)),
                 line: place.map(|(_, line)| *line),
                 address: Some(address),
                 text: String::new(),
@@ -151,7 +155,7 @@ impl Modules {
         }
         let lines = lines.into_iter().map(|((file, line), counters)| SourceRow {
             launch,
-            file: Some(file.to_owned()),
+            file: Some(files.get(file)),
             line: Some(line),
             address: None,
             text: module.text(file, line).unwrap_or_default().to_owned(),
@@ -162,7 +166,7 @@ impl Modules {
 }
 
 /// The counters of each address that any of the metrics names.
-fn instructions_of(result: &ProfileResult, strings: &[String]) -> BTreeMap<u64, SourceCounters> {
+fn instructions_of(result: &ProfileResult, strings: &[Arc<str>]) -> BTreeMap<u64, SourceCounters> {
     let mut instructions: BTreeMap<u64, SourceCounters> = BTreeMap::new();
     for metric in &result.metrics {
         let name = usize::try_from(metric.name).ok().and_then(|name| strings.get(name));

@@ -1,12 +1,19 @@
 //! A launch's description and its metrics.
 
+use std::sync::Arc;
+
 use super::messages::{Attribute, Device, ProfileResult, SessionDetails, Size, Value, text};
-use crate::export::{LaunchRow, MetricRow};
+use crate::export::{LaunchRow, MetricRow, SharedTexts};
 use crate::metric;
 
 /// The launch's metrics, and how many have no name in the string table (its end is missing).
 #[must_use]
-pub fn rows(result: &ProfileResult, launch: u32, strings: &[String]) -> (Vec<MetricRow>, usize) {
+pub fn rows(
+    result: &ProfileResult,
+    launch: u32,
+    strings: &[Arc<str>],
+) -> (Vec<MetricRow>, usize) {
+    let mut units = SharedTexts::default();
     let rows: Vec<MetricRow> = result
         .metrics
         .iter()
@@ -15,9 +22,9 @@ pub fn rows(result: &ProfileResult, launch: u32, strings: &[String]) -> (Vec<Met
             let value = metric.value.as_ref();
             Some(MetricRow {
                 launch,
-                section: String::new(),
+                section: Arc::default(),
                 metric: name.clone(),
-                unit: unit(name).to_owned(),
+                unit: units.get(unit(name)),
                 value: value.and_then(Value::number),
                 text: value.and_then(|value| value.text.as_deref()).map(text),
             })
@@ -49,7 +56,7 @@ pub fn launch(
     let kernel = [&result.demangled_name, &result.function_name, &result.mangled_name]
         .into_iter()
         .find(|name| !name.is_empty());
-    let metric = |name: &str| metrics.iter().find(|row| row.metric == name);
+    let metric = |name: &str| metrics.iter().find(|row| *row.metric == *name);
     let number = |name: &str| metric(name).and_then(|row| row.value);
     // Where few metrics were asked for, the session still describes its devices.
     let device = device(sessions, number("launch__device_id"));

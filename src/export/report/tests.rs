@@ -23,7 +23,7 @@ fn problem(bytes: &[u8]) -> String {
 }
 
 fn find<'a>(export: &'a Export, name: &str) -> &'a MetricRow {
-    export.metrics.iter().find(|row| row.metric == name).unwrap()
+    export.metrics.iter().find(|row| *row.metric == *name).unwrap()
 }
 
 fn line<'a>(export: &'a Export, file: &str, line: u32) -> Option<&'a SourceRow> {
@@ -44,7 +44,7 @@ fn launches_and_metrics_come_with_their_names() {
     assert_eq!(second.compute_capability, Some((9, 0)));
 
     let time = find(&export, "gpu__time_duration.sum");
-    assert_eq!((time.value, time.unit.as_str()), (Some(1_353_888.0), "ns"));
+    assert_eq!((time.value, &*time.unit), (Some(1_353_888.0), "ns"));
     let name = find(&export, "device__attribute_display_name");
     assert_eq!((name.value, name.text.as_deref()), (None, Some("NVIDIA H200")));
     // No value, and a value that is no number.
@@ -59,7 +59,7 @@ fn launches_and_metrics_come_with_their_names() {
 fn rules_that_fired_come_with_their_estimate() {
     let export = open(&sample::report()).unwrap();
     let [rule] = export.rules.as_slice() else { panic!("one rule fired") };
-    assert_eq!((rule.rule.as_str(), rule.section.as_str()), ("SOLBottleneck", "SpeedOfLight"));
+    assert_eq!((rule.rule.as_str(), &*rule.section), ("SOLBottleneck", "SpeedOfLight"));
     assert_eq!(rule.message, "Look at the A.");
     assert_eq!(rule.kind, NcuRuleKind::Optimization);
     assert_eq!((rule.estimate_percent, rule.global), (Some(12.5), true));

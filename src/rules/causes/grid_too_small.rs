@@ -165,7 +165,7 @@ fn outer_loop(launch: &ModeledLaunch) -> Option<Location> {
         .filter(|row| row.text.trim_start().starts_with("for"))
         .min_by_key(|row| row.line)
         .map(|row| Location {
-            file: row.file.clone().unwrap_or_default(),
+            file: row.file.as_deref().unwrap_or_default().to_owned(),
             line: row.line.unwrap_or_default(),
             share: 1.0,
             share_of: "launch".to_owned(),

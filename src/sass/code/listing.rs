@@ -102,7 +102,7 @@ pub(crate) mod tests {
         launch.instructions = (0_u64..)
             .zip(code)
             .map(|(index, (text, executed))| SourceRow {
-                file: Some("k.cu".to_owned()),
+                file: Some("k.cu".into()),
                 line: u32::try_from(index + 1).ok(),
                 address: Some(0x100 + 16 * index),
                 text: (*text).to_owned(),

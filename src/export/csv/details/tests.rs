@@ -29,7 +29,7 @@ fn ok(text: &str) -> Export {
 }
 
 fn value(export: &Export, launch: u32, metric: &str) -> Option<f64> {
-    export.metrics.iter().find(|row| row.launch == launch && row.metric == metric)?.value
+    export.metrics.iter().find(|row| row.launch == launch && *row.metric == *metric)?.value
 }
 
 #[test]
@@ -41,11 +41,11 @@ fn labels_become_metrics_in_their_section() {
     assert_eq!(export.launches[2].compute_capability, Some((9, 0)));
     assert_eq!(value(&export, 2, "gpu__time_duration.sum"), Some(1920.0));
     let duration =
-        export.metrics.iter().find(|row| row.metric == "gpu__time_duration.sum").unwrap();
-    assert_eq!((duration.section.as_str(), duration.unit.as_str()), ("SpeedOfLight", "ns"));
+        export.metrics.iter().find(|row| *row.metric == *"gpu__time_duration.sum").unwrap();
+    assert_eq!((&*duration.section, &*duration.unit), ("SpeedOfLight", "ns"));
     // Outside the catalogue the label itself is the name.
     let policy =
-        export.metrics.iter().find(|row| row.metric == "Cluster Scheduling Policy").unwrap();
+        export.metrics.iter().find(|row| *row.metric == *"Cluster Scheduling Policy").unwrap();
     assert_eq!(policy.text.as_deref(), Some("PolicySpread"));
 }
 
@@ -85,7 +85,7 @@ fn the_long_form_of_a_live_run_is_read() {
     assert_eq!((export.launches[0].grid, export.launches[0].block), ([48, 2, 1], [128, 1, 1]));
     assert_eq!(value(&export, 0, "gpu__time_duration.sum"), Some(1_205_000.0));
     let dram = &export.metrics[0];
-    assert_eq!((dram.section.as_str(), dram.value, &dram.text), ("", None, &None));
+    assert_eq!((&*dram.section, dram.value, &dram.text), ("", None, &None));
 }
 
 #[test]

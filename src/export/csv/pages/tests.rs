@@ -20,14 +20,14 @@ fn pages_are_joined_whatever_their_order() {
     // From the raw page: the device, and the duration with the catalogue's section, once a launch.
     assert_eq!(export.launches[0].device.as_deref(), Some("NVIDIA H200"));
     let durations: Vec<_> =
-        export.metrics.iter().filter(|row| row.metric == "gpu__time_duration.sum").collect();
+        export.metrics.iter().filter(|row| *row.metric == *"gpu__time_duration.sum").collect();
     assert_eq!(durations.len(), 5);
-    assert!(durations.iter().all(|row| row.section == "SpeedOfLight"));
+    assert!(durations.iter().all(|row| *row.section == *"SpeedOfLight"));
     // From the details page: a metric that this raw page was narrowed to go without.
     let memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
-    assert_eq!(export.metrics.iter().filter(|row| row.metric == memory).count(), 5);
+    assert_eq!(export.metrics.iter().filter(|row| *row.metric == *memory).count(), 5);
     // What stands behind a label stands in the raw page under its name.
-    assert!(export.metrics.iter().all(|row| row.metric != "Cluster Scheduling Policy"));
+    assert!(export.metrics.iter().all(|row| *row.metric != *"Cluster Scheduling Policy"));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn the_raw_value_wins() {
     let text = String::from_utf8(bytes).unwrap().replace("\"1728\"", "\"9999\"");
     let export = read(&[(path, text.into_bytes()), fixture!("multi.raw.csv")]).unwrap();
     let duration =
-        export.metrics.iter().find(|row| row.metric == "gpu__time_duration.sum").unwrap();
+        export.metrics.iter().find(|row| *row.metric == *"gpu__time_duration.sum").unwrap();
     assert_eq!(duration.value, Some(1728.0));
 }
 
@@ -44,7 +44,7 @@ fn the_raw_value_wins() {
 fn details_alone_are_a_profile() {
     let export = read(&[fixture!("multi.details.csv")]).unwrap();
     assert_eq!(export.launches.len(), 5);
-    assert!(export.metrics.iter().any(|row| row.metric == "gpu__time_duration.sum"));
+    assert!(export.metrics.iter().any(|row| *row.metric == *"gpu__time_duration.sum"));
 }
 
 #[test]

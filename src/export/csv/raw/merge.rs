@@ -90,6 +90,8 @@ fn split(table: &Table) -> (Option<&Row>, &[Row]) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::export::csv::raw;
 
@@ -107,7 +109,7 @@ mod tests {
 \"6\",\"g\",\"(64, 1, 1)\",\"(4, 1, 1)\",\"80\",\"2222\"
 ";
 
-    fn metrics(text: &str) -> Vec<(u32, String, Option<f64>)> {
+    fn metrics(text: &str) -> Vec<(u32, Arc<str>, Option<f64>)> {
         let export = raw::read(text, Path::new("x")).unwrap();
         export.metrics.into_iter().map(|row| (row.launch, row.metric, row.value)).collect()
     }
@@ -118,7 +120,7 @@ mod tests {
         let value = |launch, name: &str| {
             let found: Vec<f64> = metrics(&merged)
                 .into_iter()
-                .filter(|row| (row.0, row.1.as_str()) == (launch, name))
+                .filter(|row| (row.0, &*row.1) == (launch, name))
                 .filter_map(|row| row.2)
                 .collect();
             assert_eq!(found.len(), 1, "{name} of {launch}");
@@ -128,7 +130,8 @@ mod tests {
         assert_eq!((value(0, "b.sum"), value(1, "b.sum")), (70.0, 80.0));
         let export = raw::read(&merged, Path::new("x")).unwrap();
         assert_eq!(export.launches[0].kernel, "f(int, \"x\")");
-        assert_eq!(export.metrics.iter().find(|row| row.metric == "b.sum").unwrap().unit, "sector");
+        let added = export.metrics.iter().find(|row| *row.metric == *"b.sum").unwrap();
+        assert_eq!(&*added.unit, "sector");
     }
 
     #[test]

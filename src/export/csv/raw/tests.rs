@@ -21,7 +21,7 @@ fn ok(text: &str) -> Export {
 }
 
 fn value(export: &Export, launch: u32, metric: &str) -> Option<f64> {
-    export.metrics.iter().find(|row| row.launch == launch && row.metric == metric)?.value
+    export.metrics.iter().find(|row| row.launch == launch && *row.metric == *metric)?.value
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn every_launch_has_its_kernel_device_and_metrics() {
     let policy = export
         .metrics
         .iter()
-        .find(|row| row.metric == "launch__cluster_scheduling_policy")
+        .find(|row| *row.metric == *"launch__cluster_scheduling_policy")
         .unwrap();
     assert_eq!((policy.value, policy.text.as_deref()), (None, Some("PolicySpread")));
     assert_eq!(export.notices, Vec::<String>::new());
@@ -53,7 +53,7 @@ fn the_layout_and_units_of_2022_are_read() {
     assert_eq!(value(&export, 0, "gpc__cycles_elapsed.avg.per_second"), Some(1.25e9));
     assert_eq!(value(&export, 0, "gpu__time_duration.sum"), Some(12_500.0));
     let unit = |metric: &str| {
-        export.metrics.iter().find(|row| row.metric == metric).map(|row| row.unit.as_str())
+        export.metrics.iter().find(|row| *row.metric == *metric).map(|row| &*row.unit)
     };
     assert_eq!(unit("gpu__time_duration.sum"), Some("ns"));
     assert_eq!(unit("gpc__cycles_elapsed.avg.per_second"), Some("hz"));
@@ -90,7 +90,7 @@ fn a_row_cut_short_loses_its_last_value_and_is_named() {
 fn unavailable_values_are_none_and_never_text() {
     let export = ok(&MULTI.replace("\"1.01\"", "\"n/a\"").replace("\"2.23\"", "\"no data\""));
     for metric in ["lts__throughput.avg.pct_of_peak_sustained_elapsed", "sm__cycles_active.avg"] {
-        let row = export.metrics.iter().find(|row| row.metric == metric).unwrap();
+        let row = export.metrics.iter().find(|row| *row.metric == *metric).unwrap();
         assert_eq!((row.value, &row.text), (None, &None), "{metric}");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::export::SourceCounters;
+use crate::export::csv::number::Style;
 use crate::export::csv::source::columns::Columns;
 
 /// The most lines that one row may take: a text cell with line breaks, never a whole page.
@@ -19,8 +21,10 @@ pub(super) struct Cells<'a> {
     pub address: &'a str,
     /// The source text of a source line, the SASS text of an instruction.
     pub text: &'a str,
-    /// The cells right of the first text; [`Columns::counters`] knows their places.
+    /// The cells right of the first text.
     pub right: Vec<&'a str>,
+    /// The counters among them; `None` where none applies to the row (a line without code).
+    pub counters: Option<SourceCounters>,
 }
 
 /// Reads the row that begins on this line, and gives the line after it. A row goes on over line breaks
@@ -30,12 +34,13 @@ pub(super) fn row(
     lines: &[&str],
     at: usize,
     columns: &Columns,
+    style: Style,
     read: impl FnOnce(&Cells),
 ) -> (bool, usize) {
     let mut text = Cow::Borrowed(lines[at]);
     let mut next = at + 1;
     loop {
-        if let Some(cells) = Cells::split(&text, columns) {
+        if let Some(cells) = Cells::split(&text, columns, style) {
             read(&cells);
             return (true, next);
         }
@@ -52,22 +57,20 @@ pub(super) fn row(
 
 impl<'a> Cells<'a> {
     /// The cells of a row's text; `None` where it is not whole.
-    pub fn split(text: &'a str, columns: &Columns) -> Option<Self> {
+    pub fn split(text: &'a str, columns: &Columns, style: Style) -> Option<Self> {
         let inner = text.trim_end().strip_prefix('"')?;
         let inner = inner.strip_suffix(',').unwrap_or(inner).strip_suffix('"')?;
         // From the right no cell holds text but the SASS, which has no quotes; whatever quotes and
         // commas are left stand in the source text.
         let (left, right) = from_the_right(inner, columns.right())?;
         let (first, source) = left.split_once(BETWEEN)?;
-        if !columns.fit(&right) {
-            return None;
-        }
+        let counters = columns.counters(&right, style)?;
         if !columns.has_lines() {
-            return Some(Self { line: "", address: first, text: source, right });
+            return Some(Self { line: "", address: first, text: source, right, counters });
         }
         let (address, sass) = (*right.first()?, *right.get(1)?);
         let text = if first.is_empty() { sass } else { source };
-        Some(Self { line: first, address, text, right })
+        Some(Self { line: first, address, text, right, counters })
     }
 
     /// The instruction's address; `None` for source lines and gaps.
@@ -120,6 +123,15 @@ pub(super) fn is_data(line: &str) -> bool {
     first == "..." || first.starts_with("0x") || first.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// True for a line that may hold a number with a separator. Few lines do, and only such a number tells
+/// a page's style. What comes before its first separator is a digit or one of the signs that group
+/// digits: an apostrophe, or a space outside ASCII.
+pub(super) fn has_separator(line: &str) -> bool {
+    let is_separator = |byte: u8| byte == b'.' || byte == b',';
+    let ends_digits = |byte: u8| byte.is_ascii_digit() || byte == b'\'' || !byte.is_ascii();
+    line.as_bytes().windows(2).any(|pair| is_separator(pair[1]) && ends_digits(pair[0]))
+}
+
 /// The cells of a data line that can only be numbers.
 pub(super) fn numbers(line: &str) -> impl Iterator<Item = &str> {
     from_the_left(line).skip(4).map(|cell| cell.trim_end_matches(['"', ',']))
@@ -157,7 +169,7 @@ mod tests {
 
     fn read(lines: &[&str]) -> Option<(String, String, String)> {
         let mut seen = None;
-        row(lines, 0, &columns(), |cells| {
+        row(lines, 0, &columns(), Style::Point, |cells| {
             seen = Some((cells.line.to_owned(), cells.text.to_owned(), cells.right.join("|")));
         });
         seen
@@ -183,7 +195,9 @@ mod tests {
     #[test]
     fn line_breaks_in_the_text_are_read_over() {
         let lines = [r#""7","a = b +"#, r#"  c;","-","-","1","0""#, r#""8","d","-","-","1","0""#];
-        let seen = row(&lines, 0, &columns(), |cells| assert_eq!(cells.text, "a = b +\n  c;"));
+        let seen = row(&lines, 0, &columns(), Style::Point, |cells| {
+            assert_eq!(cells.text, "a = b +\n  c;");
+        });
         assert_eq!(seen, (true, 2));
     }
 
@@ -210,7 +224,20 @@ mod tests {
     #[test]
     fn a_broken_row_does_not_take_its_neighbour() {
         let lines = [r#""7","a","-","-","1"#, r#""8","d","-","-","1","0""#];
-        assert_eq!(row(&lines, 0, &columns(), |_| panic!("it is broken")), (false, 1));
+        let seen = row(&lines, 0, &columns(), Style::Point, |_| panic!("it is broken"));
+        assert_eq!(seen, (false, 1));
+    }
+
+    #[test]
+    fn lines_whose_numbers_have_no_separator_tell_no_style() {
+        for line in [r#""7","a","-","-","1","0""#, r#""7","v.x, v.y","-","LDG.E","1","0""#, "", "."] {
+            assert!(!has_separator(line), "{line}");
+        }
+        let numbers = ["1.5", "1,5", "4.096", "1'000.5", "1\u{a0}000,5", "1\u{202f}000.5", "5.", "-1.5"];
+        for number in numbers {
+            let line = format!("\"7\",\"a\",\"-\",\"-\",\"{number}\",\"0\"");
+            assert!(has_separator(&line), "{line}");
+        }
     }
 
     #[test]

@@ -106,27 +106,20 @@ impl Columns {
         self.right
     }
 
-    /// True where every counter's cell is a number or a mark for none: where the row was taken apart
+    /// The counters of a row, `Some(None)` where none applies to it (a line without code). `None`
+    /// where a counter's cell is neither a number nor a mark for none: where the row was taken apart
     /// at the wrong places, text stands among them.
-    pub fn fit(&self, right: &[&str]) -> bool {
-        self.counters.iter().all(|(index, _)| {
-            right.get(*index).is_some_and(|cell| {
-                // Numbers first: nearly every cell is one.
-                Style::Point.parse(cell).is_some()
-                    || Style::Comma.parse(cell).is_some()
-                    || number::is_missing(cell)
-                    || *cell == "..."
-            })
-        })
-    }
-
-    /// The counters of a row; `None` where none applies to it (a line without code).
-    pub fn counters(&self, right: &[&str], style: Style) -> Option<SourceCounters> {
+    pub fn counters(&self, right: &[&str], style: Style) -> Option<Option<SourceCounters>> {
         let mut counters = SourceCounters::default();
         let mut any = self.counters.is_empty();
         for (index, counter) in &self.counters {
-            let Some(value) = right.get(*index).and_then(|cell| style.parse(cell)) else {
-                continue;
+            let cell = *right.get(*index)?;
+            // Numbers first: nearly every cell is one.
+            let Some(value) = style.parse(cell) else {
+                if is_none(cell) {
+                    continue;
+                }
+                return None;
             };
             any = true;
             *match counter {
@@ -143,8 +136,16 @@ impl Columns {
                 C::Stall(reason) => &mut counters.stall_samples[*reason as usize],
             } = value;
         }
-        any.then_some(counters)
+        Some(any.then_some(counters))
     }
+}
+
+/// True for a cell of a counter that is none: ncu's marks, and numbers that are not in the page's style.
+fn is_none(cell: &str) -> bool {
+    number::is_missing(cell)
+        || cell == "..."
+        || Style::Point.parse(cell).is_some()
+        || Style::Comma.parse(cell).is_some()
 }
 
 /// The counter of a label and its rank among labels of the same counter.
@@ -188,7 +189,7 @@ mod tests {
         let header =
             ["Address", "Source", "Warp Stall Sampling (All Cycles)", "smsp__pcsamp_sample_count"];
         let columns = Columns::new(&header).unwrap();
-        let counters = columns.counters(&["7", "9"], Style::Point).unwrap();
+        let counters = columns.counters(&["7", "9"], Style::Point).unwrap().unwrap();
         assert!((counters.samples - 9.0).abs() < f64::EPSILON);
     }
 

@@ -43,8 +43,9 @@ pub fn compare(base: &Side, new: &Side) -> Result<Diff> {
     let mut metrics_compared = 0;
     let mut clocks = None;
     let (before, after) = (by_catalogue(&base.frames.metrics)?, by_catalogue(&new.frames.metrics)?);
-    for pair in &pairing.pairs {
-        let joined = join::metrics((&before, pair.base), (&after, pair.new))?;
+    let launches: Vec<(u32, u32)> =
+        pairing.pairs.iter().map(|pair| (pair.base, pair.new)).collect();
+    for (pair, joined) in pairing.pairs.iter().zip(join::metrics(&before, &after, &launches)?) {
         clocks = clocks.or(unlike::clocks(&joined)?);
         metrics_compared += joined.height();
         let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };

@@ -1,4 +1,7 @@
 //! Figures over many planted faults.
+//!
+//! A figure counts the cases for which something holds, and nothing is grouped but by set: one pass over
+//! the cases for each says that more plainly than columns and aggregates of a frame would.
 
 use serde::{Deserialize, Serialize};
 

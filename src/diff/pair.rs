@@ -1,11 +1,12 @@
 //! Which launch of the baseline is compared with which of the new profile.
 
-use std::collections::BTreeMap;
+use polars::prelude::*;
 
+use super::join::{BASE, NEW};
 use crate::error::Result;
 use crate::export::LaunchRow;
 use crate::frame::columns::KERNEL;
-use crate::frame::{Frames, groups};
+use crate::frame::{Frames, groups, join};
 use crate::text::count_of;
 
 /// Two launches that are compared.
@@ -139,20 +140,19 @@ fn listed(names: &[String]) -> String {
 /// renamed, and paired in order, if it is equally many on both sides.
 pub fn launches(base: &Frames, new: &Frames) -> Result<Pairing> {
     let (base_rows, new_rows) = (base.launch_rows()?, new.launch_rows()?);
-    let (occurrences, new_occurrences) = (occurrences(base)?, occurrences(new)?);
-    let mut by_name: BTreeMap<(&str, usize), usize> = (0..new_rows.len())
-        .map(|at| ((new_rows[at].kernel.as_str(), new_occurrences[at]), at))
-        .collect();
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    let mut left: Vec<usize> = Vec::new();
-    for (at, row) in base_rows.iter().enumerate() {
-        match by_name.remove(&(row.kernel.as_str(), occurrences[at])) {
-            Some(same) => pairs.push((at, same)),
-            None => left.push(at),
-        }
-    }
-    let mut renamed: Vec<usize> = by_name.into_values().collect();
-    renamed.sort_unstable();
+    let occurrences = occurrences(base)?;
+    let joined = join(
+        &numbered(base, &occurrences, BASE)?,
+        &numbered(new, &self::occurrences(new)?, NEW)?,
+        [KERNEL, OCCURRENCE],
+    )?;
+    let places = |side: &str| -> Result<Vec<usize>> {
+        Ok(joined.column(side)?.u32()?.iter().flatten().map(|at| at as usize).collect())
+    };
+    let (base_places, new_places) = (places(BASE)?, places(NEW)?);
+    let left = others(base_rows.len(), &base_places);
+    let renamed = others(new_rows.len(), &new_places);
+    let mut pairs: Vec<(usize, usize)> = base_places.into_iter().zip(new_places).collect();
     if left.len() == renamed.len() {
         pairs.extend(left.into_iter().zip(renamed));
     }
@@ -180,6 +180,29 @@ pub fn launches(base: &Frames, new: &Frames) -> Result<Pairing> {
             })
             .collect(),
     })
+}
+
+/// Which launch of its kernel one is.
+const OCCURRENCE: &str = "occurrence";
+
+/// The launches as `kernel`, `occurrence`, and their places in a column of this name.
+fn numbered(frames: &Frames, occurrences: &[usize], places: &str) -> Result<DataFrame> {
+    let kernels = frames.launches.column(KERNEL)?.clone();
+    let occurrences: Vec<u32> = occurrences.iter().map(|&at| at as u32).collect();
+    let height = occurrences.len();
+    let numbers: Vec<u32> = (0..).take(height).collect();
+    let number = |name: &str, numbers| Column::new(name.into(), numbers);
+    let columns = vec![kernels, number(OCCURRENCE, occurrences), number(places, numbers)];
+    Ok(DataFrame::new(height, columns)?)
+}
+
+/// The places below a count that are not among these.
+fn others(count: usize, places: &[usize]) -> Vec<usize> {
+    let mut is_free = vec![true; count];
+    for &place in places {
+        is_free[place] = false;
+    }
+    (0..count).filter(|&place| is_free[place]).collect()
 }
 
 /// Which launch of its kernel each is, from 0.

@@ -23,7 +23,7 @@ fn side(name: &str, launches: &[Made<'_>]) -> Side {
         });
         export.metrics.extend(metrics.iter().map(|(metric, value)| MetricRow {
             launch: id,
-            metric: (*metric).to_owned(),
+            metric: (*metric).into(),
             value: Some(*value),
             ..MetricRow::default()
         }));

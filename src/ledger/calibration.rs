@@ -122,6 +122,8 @@ pub fn by_rule(records: &[Record]) -> Vec<RuleRecord> {
     let place = |name: &str| {
         rules::RULES.iter().position(|rule| rule.name == name).unwrap_or(rules::RULES.len())
     };
+    // No frame: these are records with optional parts, a few hundred at most, and what is asked of a group
+    // is of its records and not of columns.
     let mut by_name: BTreeMap<(usize, &str), Vec<&Record>> = BTreeMap::new();
     for record in records {
         let rule = record.hint.rule.as_str();

@@ -100,6 +100,7 @@ pub fn is_sum(name: &str) -> bool {
 }
 
 /// Spearman's rank correlation: Pearson's over the ranks, equal values sharing the mean of theirs.
+/// polars has both in `polars-ops` alone, which would add more to the build than these lines.
 /// `None` where one side does not vary or the lengths differ.
 #[must_use]
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {

@@ -162,9 +162,10 @@ impl Source {
         columns.extend(with_address.then(|| Column::new(ADDRESS.into(), self.addresses)));
         columns.push(self.texts.finish(TEXT)?);
         let counters = SourceCounters::names().zip(self.counters);
-        columns.extend(counters.map(|(name, counts)| {
-            Float64Chunked::from_vec(name.into(), counts).into_column()
-        }));
+        columns.extend(
+            counters
+                .map(|(name, counts)| Float64Chunked::from_vec(name.into(), counts).into_column()),
+        );
         Ok(DataFrame::new(height, columns)?)
     }
 }

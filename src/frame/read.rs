@@ -7,9 +7,7 @@ use super::columns::{
     MESSAGE, RULE, SECTION, TEXT,
 };
 use crate::error::Result;
-use crate::export::{
-    LaunchRow, NcuRuleKind, NcuRuleRow, SharedTexts, SourceCounters, SourceRow,
-};
+use crate::export::{LaunchRow, NcuRuleKind, NcuRuleRow, SharedTexts, SourceCounters, SourceRow};
 
 /// The rows of the frame of launches.
 pub fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {

@@ -134,8 +134,7 @@ fn read_table(
             export.rules.push(rule(at, row, &columns));
             continue;
         }
-        let Some(metric) = metric(at, row, &columns, style, (&mut repeats, &mut texts))
-        else {
+        let Some(metric) = metric(at, row, &columns, style, (&mut repeats, &mut texts)) else {
             continue;
         };
         if seen.insert((at, metric.section.clone(), metric.metric.clone())) {

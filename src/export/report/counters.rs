@@ -119,7 +119,12 @@ impl Modules {
     /// from, so that a call shows what it costs. An instruction names one of them: the line that the
     /// user can change, chosen as for the source page.
     #[must_use]
-    pub fn rows(&self, result: &ProfileResult, launch: u32, strings: &[Arc<str>]) -> Vec<SourceRow> {
+    pub fn rows(
+        &self,
+        result: &ProfileResult,
+        launch: u32,
+        strings: &[Arc<str>],
+    ) -> Vec<SourceRow> {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);

@@ -8,11 +8,7 @@ use crate::metric;
 
 /// The launch's metrics, and how many have no name in the string table (its end is missing).
 #[must_use]
-pub fn rows(
-    result: &ProfileResult,
-    launch: u32,
-    strings: &[Arc<str>],
-) -> (Vec<MetricRow>, usize) {
+pub fn rows(result: &ProfileResult, launch: u32, strings: &[Arc<str>]) -> (Vec<MetricRow>, usize) {
     let mut units = SharedTexts::default();
     let rows: Vec<MetricRow> = result
         .metrics

@@ -99,7 +99,8 @@ mod tests {
     fn a_number_and_a_name_mean_what_their_formula_means() {
         // Parentheses make a formula of them.
         for text in ["7", "0012", "9007199254740993", "N", "SMS", "i"] {
-            let (plain, formula) = (Form::of(text).unwrap(), Form::of(&format!("({text})")).unwrap());
+            let (plain, formula) =
+                (Form::of(text).unwrap(), Form::of(&format!("({text})")).unwrap());
             assert_eq!(plain.names(), formula.names(), "{text}");
             let arguments = vec![3.0; plain.names().len()];
             assert_eq!(plain.value(&arguments), formula.value(&arguments), "{text}");

@@ -230,10 +230,12 @@ mod tests {
 
     #[test]
     fn lines_whose_numbers_have_no_separator_tell_no_style() {
-        for line in [r#""7","a","-","-","1","0""#, r#""7","v.x, v.y","-","LDG.E","1","0""#, "", "."] {
+        for line in [r#""7","a","-","-","1","0""#, r#""7","v.x, v.y","-","LDG.E","1","0""#, "", "."]
+        {
             assert!(!has_separator(line), "{line}");
         }
-        let numbers = ["1.5", "1,5", "4.096", "1'000.5", "1\u{a0}000,5", "1\u{202f}000.5", "5.", "-1.5"];
+        let numbers =
+            ["1.5", "1,5", "4.096", "1'000.5", "1\u{a0}000,5", "1\u{202f}000.5", "5.", "-1.5"];
         for number in numbers {
             let line = format!("\"7\",\"a\",\"-\",\"-\",\"{number}\",\"0\"");
             assert!(has_separator(&line), "{line}");

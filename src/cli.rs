@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::ladder::Tuning;
+use crate::ladder::{self, Tuning};
 use crate::report::Format;
 
 use profiling::duration;
@@ -34,7 +34,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Print results and errors only; of a report, the verdict only.
+    /// Print only results and errors, and only the verdict of a report.
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print more: every finding with its evidence, ncu's own rules, rules that were not checked, all
@@ -46,29 +46,29 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// One step: build, launch, verify, time, profile, diagnose, say what to do next.
+    /// Take one step of a ladder: build, launch, verify, time, profile, diagnose, say what comes next.
     Step(StepArgs),
-    /// Every step of a ladder in order: one table, and what each change gained.
+    /// Take every step of a ladder in order: one table, and what each change gained.
     Run(RunArgs),
-    /// The same diagnosis for any CUDA program, unmodified.
+    /// Diagnose any CUDA program, unmodified.
     Profile(ProfileArgs),
-    /// The same diagnosis from files: .ncu-rep, ncu's CSV exports, saved profiles. Needs no GPU.
+    /// Diagnose from files, without a GPU: .ncu-rep, ncu's CSV exports, saved profiles.
     Analyze(AnalyzeArgs),
-    /// Two profiles side by side: what moved, which findings are gone and which are new.
+    /// Compare two profiles: what moved, which findings are gone and which are new.
     Diff(DiffArgs),
-    /// A step over a grid of sizes, tunables, compiler flags and launch settings.
+    /// Time a step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
-    /// The rules: what each one checks, its thresholds and their sources.
+    /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
-    /// The ladders and their steps.
+    /// List the ladders, or show one with its steps.
     Ladder(LadderArgs),
-    /// What limits a step: times it with parts left out.
+    /// Say what limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
-    /// How often the findings are right on kernels with planted faults, beside ncu's own rules.
+    /// Say how often findings are right, on kernels with planted faults and on the ladders.
     Bench(BenchArgs),
-    /// Predicted against measured speed-ups, per rule.
+    /// Compare predicted with measured speed-ups, per rule.
     Ledger(LedgerArgs),
-    /// What is missing on this machine, and how to get it.
+    /// Say what is missing on this machine, and how to get it.
     Doctor(DoctorArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
@@ -82,7 +82,7 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Problem {
     /// A built-in ladder, or a directory with a ladder.toml (write ./NAME for a directory).
-    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
     pub ladder: String,
     /// Problem parameters, such as N=512,M=512,L=512.
     #[arg(long, value_name = "P=VALUE,…", value_delimiter = None)]
@@ -123,7 +123,7 @@ pub struct StepArgs {
     /// Live or recorded.
     #[command(flatten)]
     pub origin: Origin,
-    /// Compare with a step, a saved profile, a report or exports.
+    /// Compare with this step, saved profile, report or CSV export.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
     /// Also time the CPU references, with one thread and with all.
@@ -152,7 +152,7 @@ pub struct RunArgs {
     /// Live or recorded.
     #[command(flatten)]
     pub origin: Origin,
-    /// Only the main steps, without the side steps that remove one fault alone.
+    /// Only the main steps: leave out the side steps, each of which removes one fault alone.
     #[arg(long)]
     pub main_only: bool,
     /// Also time the CPU references, with one thread and with all.
@@ -184,7 +184,7 @@ pub struct ProfileArgs {
     /// The survey.
     #[command(flatten)]
     pub survey: SurveyArgs,
-    /// Compare with a step, a saved profile, a report or exports.
+    /// Compare with this step, saved profile, report or CSV export.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
     /// Profiling.
@@ -208,12 +208,12 @@ pub struct AnalyzeArgs {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// The ladder that bare step names belong to.
-    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
     pub ladder: String,
     /// Only kernels whose name matches this regular expression.
     #[arg(short, long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Compare with a step, a saved profile, a report or exports.
+    /// Compare with this step, saved profile, report or CSV export.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
     /// Correction of estimates.
@@ -232,7 +232,7 @@ pub struct DiffArgs {
     /// What to compare with the base: a step, a saved profile, a report or an export.
     pub new: String,
     /// The ladder that bare step names belong to.
-    #[arg(long, default_value = "ado", value_name = "NAME|DIR")]
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
     pub ladder: String,
     /// Format of the result.
     #[command(flatten)]
@@ -259,7 +259,7 @@ pub struct LadderArgs {
 pub enum LadderCommand {
     /// The built-in ladders.
     List {
-        /// Those with planted faults, which `adoprof bench` judges.
+        /// The kernels with planted faults instead, which `adoprof bench` judges.
         #[arg(long)]
         faults: bool,
     },

@@ -44,6 +44,10 @@ pub struct Document {
     pub program: Option<Program>,
     /// The ladder's step that answers the verdict.
     pub next_step: Option<String>,
+    /// The arguments of `adoprof step` that lead to the ladder and the problem that the user chose,
+    /// where the step's names alone do not; no part of the JSON.
+    #[serde(skip)]
+    pub next_arguments: Option<String>,
     /// The comparison with a baseline, where one was asked for.
     pub diff: Option<Diff>,
     /// Things to know about this result, each one sentence.

@@ -27,6 +27,7 @@ use std::path::PathBuf;
 
 pub use manifest::Published;
 pub use overrides::{Overrides, parse_overrides};
+pub use source::DEFAULT;
 pub use step::{NamedSize, Step, Variant};
 pub use tuning::Tuning;
 

@@ -7,10 +7,10 @@ use crate::report::Format;
 /// `adoprof bench`. Without options all parts are judged.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Judge the kernels with planted faults.
+    /// Judge only the kernels with planted faults.
     #[arg(long)]
     pub faults: bool,
-    /// Judge the transitions of the ordinary ladders.
+    /// Judge only the transitions between steps of the ordinary ladders.
     #[arg(long)]
     pub ladders: bool,
     /// Only this set of planted faults, from 0; may be given several times.
@@ -35,7 +35,7 @@ pub struct LedgerArgs {
 /// Where hints come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LedgerSource {
-    /// The recordings that ship with adoprof, and their what-ifs.
+    /// The recordings that ship with adoprof, with the what-if variants that were timed for them.
     Shipped,
     /// .adoprof/ledger.jsonl, which live runs write.
     Local,

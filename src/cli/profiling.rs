@@ -19,7 +19,7 @@ pub struct ProfilingArgs {
     /// The ncu program to use.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// More arguments for ncu, split by shell-word rules.
+    /// More arguments for ncu, split into words as a shell would.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
     /// How much to collect.
@@ -37,7 +37,7 @@ pub struct ProfilingArgs {
     /// Print ncu's command lines and run nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Where to save the profile.
+    /// Where to save the profile, instead of a new folder under .adoprof.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }

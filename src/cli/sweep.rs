@@ -13,20 +13,16 @@ use crate::ncu::Level;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What --over takes (give it several times to run every combination):
-  a parameter     N=256,512,1024      the ladder's own; `adoprof ladder show NAME` lists them
-  a tunable       BLOCK=64,128        what the step declares in its manifest, with its default:
-                                      `tune = { BLOCK = 128 }`. The step's grid, block and shared can
-                                      use it, and the compiler gets -DBLOCK=128
-  block           64,128,256          threads per block in x; the grid stays as it is, so the kernel
-                                      must be correct with any block
-  flags           '-ftz=true|-DA=1 -DB=2|'
-                                      alternative compiler flags, separated by bars; an empty one
-                                      stands for no flags
-  maxrregcount    default,32,64       registers per thread at most
-  dlcm            default,ca,cg       cache hint for loads from global memory, by ptxas
-  ftz, prec-div, prec-sqrt, fast-math
-                  true,false          arithmetic
-  carveout        0,50,100            shared memory's share of L1 to ask for, percent
+  N=256,512,1024            a parameter of the ladder (`adoprof ladder show NAME` lists them)
+  BLOCK=64,128              a tunable that the step declares, such as `tune = { BLOCK = 128 }`:
+                            its grid, block and shared may use it; the compiler gets -DBLOCK=64
+  block=64,128,256          threads per block in x; the grid stays as it is, so the kernel must
+                            give the right answer with any block
+  'flags=-ftz=true|-DA=1|'  compiler flags, alternatives separated by bars; the empty one is none
+  maxrregcount=default,32   registers per thread, at most
+  dlcm=default,ca,cg        where ptxas lets loads from global memory be cached
+  ftz=true,false            arithmetic; also prec-div, prec-sqrt, fast-math
+  carveout=0,50,100         percentage of L1 to request as shared memory
 `default` leaves the choice to the manifest and the compiler.
 
 Examples:
@@ -64,7 +60,7 @@ pub struct SweepArgs {
     /// The ncu program to use with --profile.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// More arguments for ncu with --profile, split by shell-word rules.
+    /// More arguments for ncu with --profile, split into words as a shell would.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true, requires = "profile")]
     pub ncu_args: Option<String>,
     /// Give up on a point after this time, such as 90s or 10m.

@@ -2,11 +2,13 @@
 
 use regex::Regex;
 
+use super::shared::chosen_step::next_arguments;
 use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
 use crate::error::{Error, ExitCode, Result};
+use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::render_several;
 
@@ -25,8 +27,9 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents = Vec::new();
     for profile in &profiles {
-        let ladder = ladder_of(profile);
-        let document = profile.diagnose(ladder.as_ref())?;
+        let (ladder, next_arguments) = of_ladder(profile, &args.ladder);
+        let mut document = profile.diagnose(ladder.as_ref())?;
+        document.next_arguments = next_arguments;
         let mut document = ledger::corrected(document, calibration.as_ref(), ladder.as_ref());
         if let Some(base) = &baseline {
             document.diff = Some(compare(base, profile)?);
@@ -36,6 +39,16 @@ pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     }
     printer.result(|style, out| render_several(&documents, args.output.format, style, out))?;
     Ok(ExitCode::Success)
+}
+
+/// The ladder that a profile's step belongs to, and how `step` is told so: the one that `--ladder` names
+/// before a built-in one of the same name.
+fn of_ladder(profile: &Profile, named: &str) -> (Option<Ladder>, Option<String>) {
+    let is_its = |ladder: &Ladder| profile.step().is_some_and(|step| step.ladder == ladder.name());
+    match Ladder::open(named).ok().filter(is_its) {
+        Some(ladder) => (Some(ladder), next_arguments(named, None)),
+        None => (ladder_of(profile), None),
+    }
 }
 
 fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {

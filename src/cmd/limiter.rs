@@ -104,6 +104,8 @@ fn recorded(ladder: &Ladder, step: &Step) -> Result<LimiterDocument> {
         Error::input(place, format!("this shipped recording is damaged ({e}); reinstall adoprof"))
     })?;
     document.step.recorded = Some(document.date.clone());
+    // The figures are the recording's; the words are today's.
+    document.conclusions = limiter::conclusions(&document);
     Ok(document)
 }
 

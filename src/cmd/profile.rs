@@ -11,6 +11,7 @@ use crate::cli::ProfileArgs;
 use crate::collect::{self, Profiled};
 use crate::document::{Document, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
+use crate::ladder;
 use crate::ncu::{self, CollectRequest};
 use crate::profile::{self, Profile};
 use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
@@ -51,7 +52,8 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         return Ok(ExitCode::Success);
     }
     let ncu = ncu::locate(args.profiling.ncu.as_deref())?;
-    let baseline = args.baseline.as_deref().map(|base| open::one(base, "ado", None)).transpose()?;
+    let baseline =
+        args.baseline.as_deref().map(|base| open::one(base, ladder::DEFAULT, None)).transpose()?;
     let target = match &args.profiling.output {
         Some(folder) => Target::new(folder)?,
         None => Target::default_for(PROGRAMS, &name)?,

@@ -1,6 +1,6 @@
 //! `adoprof step`: one whole step of analysis-driven optimization.
 
-use super::shared::chosen_step::{ChosenStep, is_live, split};
+use super::shared::chosen_step::{ChosenStep, is_live, next_arguments, split};
 use super::shared::diagnosed::{self, compare};
 use super::shared::ignored_options::{self, GivenOptions};
 use super::shared::live_step::{self, LiveStep};
@@ -81,6 +81,8 @@ fn show(
     printer: &Printer,
 ) -> Result<()> {
     let mut document: Document = profile.diagnose(Some(ladder))?;
+    let (ladder_argument, _) = split(&args.kernel, &args.problem.ladder);
+    document.next_arguments = next_arguments(ladder_argument, args.problem.size.as_deref());
     if let Some(base) = baseline {
         document.diff = Some(compare(base, profile)?);
     }

@@ -38,7 +38,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
     });
     match diagnosis.bound {
         Bound::Launch if term == Term::BlockScheduler && share > model.idle() => format!(
-            "Block launches: starting {} one after another takes {busy} of the time{next}.",
+            "Starting blocks: launching {} one after another takes {busy} of the time{next}.",
             launch
                 .get("launch__grid_size")
                 .map_or_else(|| "blocks".to_owned(), |blocks| count_of(blocks, "block")),

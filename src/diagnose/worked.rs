@@ -86,7 +86,7 @@ fn the_sentence_of_many_tiny_blocks_counts_them() {
     assert_sentence(
         &launch,
         Bound::Launch,
-        "Block",
+        "Starting blocks",
         &["1,000,000 blocks", "60%", "issue slots", "10%"],
     );
 }

@@ -10,6 +10,9 @@ use super::{Ladder, check, nearest};
 use crate::error::{Error, Result};
 use crate::plan::Source;
 
+/// The ladder that a bare step's name belongs to.
+pub const DEFAULT: &str = "ado";
+
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 

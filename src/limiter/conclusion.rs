@@ -49,7 +49,8 @@ pub fn conclusions(document: &LimiterDocument) -> Vec<String> {
 fn sentence(document: &LimiterDocument, verdict: &Verdict) -> String {
     let full = document.full.time_ns.median;
     let beyond = format!(
-        "the whole kernel takes {}, {} more than its longer part and {} of the sum of both",
+        "the whole kernel takes {}, {} more than the longer of its two parts (memory accesses, \
+         arithmetic) and {} of their sum",
         duration(full),
         duration(verdict.exposed_ns),
         percent(full / verdict.sum_ns),
@@ -154,10 +155,10 @@ fn rate(document: &LimiterDocument) -> Option<String> {
     let rates = &document.throughput;
     let reachable = rates.reachable_bytes_per_s.filter(|rate| *rate > 0.0)?;
     let hardware = rates.hardware_bytes_per_s.map_or_else(String::new, |rate| {
-        format!(", the hardware {} ({})", byte_rate(rate), percent(rate / reachable))
+        format!(", the traffic of DRAM {} ({})", byte_rate(rate), percent(rate / reachable))
     });
     let text = format!(
-        "The application moves {} ({} of the device's {}){hardware}.",
+        "The inputs and outputs of the problem take {} ({} of the device's {}){hardware}.",
         byte_rate(rates.application_bytes_per_s),
         percent(rates.application_bytes_per_s / reachable),
         byte_rate(reachable),
@@ -254,11 +255,9 @@ fn what_if(variant: &VariantTime) -> Option<String> {
         let title = if variant.title.is_empty() { &variant.name } else { &variant.title };
         let time = duration(variant.entrant.time_ns.median);
         if variant.factor < 1.0 {
-            return format!(
-                "What if, {title}{faults}: {time} instead, so there is nothing to gain."
-            );
+            return format!("If {title}{faults}: {time}, so there is nothing to gain.");
         }
         let factor = significant(variant.factor, 3);
-        format!("What if, {title}{faults}: {time} instead, at most {factor}× faster.")
+        format!("If {title}{faults}: {time}, at most {factor}× faster.")
     })
 }

@@ -183,14 +183,14 @@ fn conclusions_say_what_the_deck_concludes() {
     let all = document.conclusions.join("\n");
     for words in [
         "Memory-bound",
-        "2.12 ms more than its longer part",
+        "2.12 ms more than the longer of its two parts",
         "13% of the arithmetic does not overlap",
-        "application moves 62.0 GB/s (2% of the device's 4.00 TB/s)",
+        "outputs of the problem take 62.0 GB/s (2% of the device's 4.00 TB/s)",
         "accesses alone reach",
         "3.00 TB/s with 4 bytes per thread",
         "690 cycles",
         "the work grows 2.00×, the time 1.98×.",
-        "no-barrier (barrier-stalls): 17.7 ms instead, at most 2.00× faster",
+        "If no-barrier (barrier-stalls): 17.7 ms, at most 2.00× faster",
     ] {
         assert!(all.contains(words), "{words} is missing in\n{all}");
     }
@@ -224,7 +224,7 @@ fn doubts_are_named() {
     assert!(all.contains("too few threads are launched"), "{all}");
     document.variants[2] = variant("slower", VariantKind::WhatIf, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");
-    assert!(all.contains("slower: 40.0 ms instead, so there is nothing to gain."), "{all}");
+    assert!(all.contains("slower: 40.0 ms, so there is nothing to gain."), "{all}");
     document.variants[0] = variant("memory", VariantKind::MemoryOnly, 40.0, 35.39);
     let all = document.clone().concluded().conclusions.join("\n");
     assert!(all.contains("`memory` alone takes longer (40.0 ms)"), "{all}");

@@ -12,11 +12,11 @@ use crate::metric;
 /// How much ncu collects. The texts stand in the command line's help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Level {
-    /// What decides the first finding, by source line, in about 15 passes; a second run for more
-    /// where something remains open.
+    /// What decides the first finding, with source lines: about 15 passes, and a second run where
+    /// these leave something open.
     #[default]
     Auto,
-    /// The counters that the model and most rules need, not by source line, in about 12 passes.
+    /// The counters that the model and most rules need, without source lines: about 12 passes.
     Quick,
     /// Everything that the rules need, with ncu's own sections for it: about 34 passes.
     Standard,

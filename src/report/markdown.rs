@@ -123,14 +123,14 @@ fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 
 fn document_body(text: &mut String, document: &Document) {
     let answer = verdict::answer(document);
-    push(text, &format!("### adoprof: {}\n\n", escape(&answer.headline)));
+    push(text, &format!("### adoprof: {}\n\n", escape(answer.headline.full())));
     if let Some(sentence) = recorded(document) {
         paragraph(text, &escape(&sentence));
     } else if let Some(device) = device(document) {
         paragraph(text, &escape(device));
     }
     for (label, sentence) in &answer.rows {
-        push(text, &format!("- **{label}**: {}\n", escape(sentence)));
+        push(text, &format!("- **{label}**: {}\n", escape(sentence.full())));
     }
     if !answer.rows.is_empty() {
         push(text, "\n");

@@ -47,7 +47,7 @@ fn every_line_fits_the_width() {
     for width in [40, 50, 80, 200] {
         for verbose in [false, true] {
             for report in reports(width, verbose) {
-                for line in report.lines().filter(|line| !line.starts_with("saved ")) {
+                for line in report.lines().filter(|line| !line.starts_with("profile saved ")) {
                     assert!(crate::text::layout::columns(line) <= width, "{width}: {line:?}");
                     assert_eq!(line, line.trim_end());
                 }
@@ -84,7 +84,7 @@ fn a_step_shows_its_facts() {
         "memory → SourceCounters → uncoalesced-global-access → kernels/ado/v2.cu:23",
         "adoprof step --kernel v3",
         "1 rule not checked: metrics are missing (-v shows which): register-spilling",
-        "saved .adoprof/ado/v2/2026-11-20T10-00-00",
+        "profile saved in .adoprof/ado/v2/2026-11-20T10-00-00",
     ] {
         assert!(report.contains(fact), "{fact}\n{report}");
     }
@@ -115,10 +115,15 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
         brief.contains("ncu alone promises (-v says why adoprof does not): ThreadDivergence 37%"),
         "{brief}"
     );
-    let reason = "ThreadDivergence, 37% of the time: Made up: why that would not hold.";
+    let reason = "ThreadDivergence, which would save 37% of the time: Made up: why that would not \
+                  hold.";
     assert!(!brief.contains(reason) && verbose.contains(reason), "{verbose}");
     let markdown = text(|out| render(&samples::recorded_step(), MARKDOWN, style(80), out));
-    assert!(markdown.contains("- ncu names it too: UncoalescedGlobalAccess, 41% of the time"));
+    assert!(
+        markdown.contains(
+            "- ncu names it too: UncoalescedGlobalAccess, which would save 41% of the time"
+        )
+    );
     assert!(markdown.contains("- ncu has no rule that names this fault"));
     assert!(markdown.contains(reason));
     // Nothing is said of ncu where the profile has none of its messages.
@@ -143,7 +148,7 @@ fn the_longest_launch_stands_first_and_small_ones_are_not_told_in_full() {
     assert!(report.contains("launch 2: gather"));
     assert!(!report.contains("launch 0: scale"), "5% of the time");
     assert!(reports(120, true)[1].contains("launch 0: scale"));
-    assert!(report.contains("1.33× (1.24 to 1.41) over all launches: uncoalesced-global-access"));
+    assert!(report.contains("1.33× (1.24 to 1.41) over all launches for removing"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod run;
 mod sweep;
 mod table;
 
-use crate::report::words::finding::{ncu_alone, promise};
+use crate::report::words::finding::{ncu_alone, promise, saving};
 use crate::report::words::verdict::bound;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -103,7 +103,7 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
     if let Some(path) = &document.saved {
         page.blank();
         // A path stays in one piece, whatever the width, so that it can be copied.
-        page.line(&format!("saved {}", crate::text::printable(path)));
+        page.line(&format!("profile saved in {}", crate::text::printable(path)));
     }
     page.write(out)
 }
@@ -247,8 +247,7 @@ fn ncu_rules(page: &mut Page, launch: &LaunchReport) {
     page.blank();
     page.inked("", "ncu's own rules", Ink::Bold);
     for rule in &launch.ncu_rules {
-        let of = if rule.global { "of the time" } else { "of one unit's efficiency" };
-        let gain = rule.estimate_percent.map(|percent| format!(", {percent:.0}% {of}"));
+        let gain = rule.estimate_percent.map(|of| format!(", {}", saving(of, rule.global)));
         let gain = gain.unwrap_or_default();
         let text =
             format!("{} {} ({}{gain}): {}", rule.section, rule.rule, rule.kind, rule.message);
@@ -280,7 +279,7 @@ fn ncu_only(page: &mut Page, launch: &LaunchReport) {
         return;
     }
     page.blank();
-    page.inked("", "what ncu alone promises", Ink::Bold);
+    page.inked("", "what ncu alone promises, and why adoprof does not", Ink::Bold);
     for only in alone {
         let said = promise(&only.rule, only.estimate_percent, only.global);
         page.paragraph("  ", &format!("{said}: {}", only.reason));

@@ -4,6 +4,7 @@ pub mod diff;
 pub mod finding;
 pub mod number;
 pub mod run;
+pub mod sentence;
 pub mod steps;
 pub mod subject;
 pub mod sweep;

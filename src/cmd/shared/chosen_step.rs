@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::cli::Origin;
-use crate::ladder::{Ladder, Overrides, Step};
+use crate::ladder::{self, Ladder, Overrides, Step};
 use crate::launch::Device;
 use crate::text::assignments;
 
@@ -56,7 +56,37 @@ pub fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
     }
 }
 
+/// What leads to the next step of the ladder and the size that the user chose, where the step's name
+/// alone does not: a directory, a size.
+pub fn next_arguments(ladder: &str, size: Option<&str>) -> Option<String> {
+    let is_builtin = Ladder::builtin_names().contains(&ladder);
+    let names_itself = is_builtin && (size.is_none() || ladder == ladder::DEFAULT);
+    let of_ladder = (!names_itself).then_some(["--ladder", ladder]);
+    let of_size = size.map(|size| ["--size", size]);
+    let words: Vec<&str> = of_ladder.into_iter().chain(of_size).flatten().collect();
+    (!words.is_empty()).then(|| shell_words::join(words))
+}
+
 /// Live where the user insists, or where there is a device and nobody insists on the recording.
 pub fn is_live(origin: &Origin) -> bool {
     origin.live || !origin.recorded && Device::is_present()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_is_of_the_ladder_that_was_asked_for() {
+        for (ladder, size, said) in [
+            ("ado", None, None),
+            ("reduce", None, None),
+            ("ado", Some("N=512"), Some("--size 'N=512'")),
+            ("reduce", Some("N=512"), Some("--ladder reduce --size 'N=512'")),
+            ("./my ladder", None, Some("--ladder './my ladder'")),
+            ("./ado", None, Some("--ladder ./ado")),
+        ] {
+            assert_eq!(next_arguments(ladder, size).as_deref(), said, "{ladder} {size:?}");
+        }
+    }
 }

@@ -44,7 +44,7 @@ pub fn markdown(document: &SweepDocument, out: &mut dyn Write) -> io::Result<()>
             .moving
             .iter()
             .map(|moving| moving_cells(moving).iter().map(|cell| escape(cell)).collect());
-        table(&mut text, &["metric", "ρ", "fastest", "slowest"], rows);
+        table(&mut text, &["metric", "correlation", "fastest", "slowest"], rows);
     }
     out.write_all(text.trim_end().as_bytes())?;
     out.write_all(b"\n")

@@ -188,7 +188,7 @@ fn of_set(page: &mut Page, set: &SetFigures) {
 fn figures(page: &mut Page, judged: Option<&FirstJudged>, now: &Three) {
     let number = |value: Option<f64>| value.map_or_else(|| "—".to_owned(), factor);
     let kept = |value: Option<Tally>| value.map_or_else(|| "—".to_owned(), tally);
-    let mut head = vec![Column::text("").flexible(20)];
+    let mut head = vec![Column::text("")];
     head.extend(judged.map(|_| Column::number("first judged")));
     head.push(Column::number("seen since"));
     head.push(Column::number("ncu, any estimate").optional());
@@ -201,29 +201,29 @@ fn figures(page: &mut Page, judged: Option<&FirstJudged>, now: &Three) {
     };
     let rows = [
         row("right first", judged.map(|j| kept(j.first)), &|f| tally(f.first)),
-        row("right first where ncu has a rule", None, &|f| tally(f.first_of_ncus_kinds)),
-        row("right among the first three", judged.map(|j| kept(j.first_three)), &|f| {
+        row("  where ncu has a rule", None, &|f| tally(f.first_of_ncus_kinds)),
+        row("among the first three", judged.map(|j| kept(j.first_three)), &|f| {
             tally(f.first_three)
         }),
-        row("with an estimate", None, &|f| tally(f.estimated)),
-        row("these off by, median", None, &|f| number(f.median_ratio_estimated)),
-        row("all off by, median", judged.map(|j| number(j.median_ratio)), &|f| {
+        row("has an estimate", None, &|f| tally(f.estimated)),
+        row("  off by, median of these", None, &|f| number(f.median_ratio_estimated)),
+        row("off by, median of all", judged.map(|j| number(j.median_ratio)), &|f| {
             number(f.median_ratio)
         }),
-        row("all off by, worst", judged.map(|j| number(j.worst_ratio)), &|f| number(f.worst_ratio)),
+        row("off by, worst of all", judged.map(|j| number(j.worst_ratio)), &|f| {
+            number(f.worst_ratio)
+        }),
         row("range holds the gain", judged.map(|j| kept(j.held)), &|f| tally(f.held)),
-        row("promises 1.2× when repaired", None, &|f| tally(f.insists)),
-        row("and names it first then", None, &|f| tally(f.insists_first)),
+        row("still promised once repaired", None, &|f| tally(f.insists)),
+        row("  and named first", None, &|f| tally(f.insists_first)),
         row("false alarms at a limit", judged.map(|j| kept(j.false_alarms)), &|f| {
             tally(f.false_alarms)
         }),
-        row("faults named that are not there", judged.map(|j| kept(j.accused)), &|f| {
-            tally(f.accused)
-        }),
+        row("faults that are not there", judged.map(|j| kept(j.accused)), &|f| tally(f.accused)),
     ];
     let lines = render(&head, &rows, page.style.width);
     page.table("", &lines);
-    page.paragraph("", &format!("first line is one of the fault's: {}", tally(now.lines)));
+    page.paragraph("", &format!("the first line is one of the fault's: {}", tally(now.lines)));
     page.paragraph("", &format!("right first without the SASS: {}", tally(now.first_without_sass)));
 }
 

@@ -111,17 +111,12 @@ fn table(page: &mut Page, diff: &Diff, what: &str, changes: &[&MetricChange]) {
         Column::number("change"),
         Column::text(""),
     ];
-    let lines = render(&head, &rows, page.style.width);
-    for (index, line) in lines.iter().enumerate() {
-        let direction = index.checked_sub(1).map(|at| changes[at].direction.as_str());
-        let line = match direction {
-            None => page.ink(Ink::Dim, line),
-            Some("better") => page.ink(Ink::Green, line),
-            Some("worse") => page.ink(Ink::Red, line),
-            Some(_) => line.clone(),
-        };
-        page.line(&line);
-    }
+    let table = render(&head, &rows, page.style.width);
+    page.inked_table("", &table, |row| match changes[row].direction.as_str() {
+        "better" => Some(Ink::Green),
+        "worse" => Some(Ink::Red),
+        _ => None,
+    });
 }
 
 /// What became of the findings.

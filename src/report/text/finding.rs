@@ -67,7 +67,7 @@ fn one<'a>(
     }
     page.labelled("   ", "change", &finding.hint);
     if let Some(step) = &finding.answered_by {
-        page.labelled("   ", "step", &format!("{step} takes this fault away"));
+        page.labelled("   ", "step", &format!("{step} removes this fault"));
     }
     symptoms(page, finding, told);
     // Documents of other programs may name symptoms without saying what was seen of them.
@@ -84,7 +84,7 @@ fn one<'a>(
             .iter()
             .map(|item| vec![item.metric.clone(), metric(item.value, &item.unit)])
             .collect();
-        let head = [Column::text("evidence").flexible(20), Column::number("value")];
+        let head = [Column::text("evidence"), Column::number("value")];
         let lines = render(&head, &rows, page.style.width - 3);
         page.table("   ", &lines);
     }

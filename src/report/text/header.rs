@@ -4,21 +4,32 @@ use crate::document::Document;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{factor, median, shape, timing};
+use crate::report::words::sentence::fitted;
 use crate::report::words::subject::{answer, device, library, rate, recorded, subject};
 use crate::report::words::verdict;
 use crate::text::layout::fit;
 use crate::text::{count_of, duration};
 use crate::timing::StepInfo;
 
+/// Lines of the verdict at most, what a recording says first included.
+const MOST_LINES: usize = 5;
+
 /// The first line of a recording, then the verdict.
 pub fn header(page: &mut Page, document: &Document) {
-    if let Some(sentence) = recorded(document) {
-        page.inked("", &sentence, Ink::Yellow);
+    let recorded = recorded(document);
+    if let Some(sentence) = &recorded {
+        page.inked("", sentence, Ink::Yellow);
     }
     let answer = verdict::answer(document);
-    page.inked("", &answer.headline, Ink::Bold);
-    for (label, sentence) in &answer.rows {
-        page.labelled("", label, sentence);
+    let room = page.style.prose();
+    let mut sentences = vec![(answer.headline, room)];
+    let labels: Vec<&str> = answer.rows.iter().map(|(label, _)| *label).collect();
+    let beside = |label| room.saturating_sub(Page::label_columns(label));
+    sentences.extend(answer.rows.into_iter().map(|(label, row)| (row, beside(label))));
+    let mut said = fitted(&sentences, MOST_LINES - usize::from(recorded.is_some())).into_iter();
+    page.inked("", &said.next().unwrap_or_default(), Ink::Bold);
+    for (label, sentence) in labels.into_iter().zip(said) {
+        page.labelled("", label, &sentence);
     }
 }
 
@@ -78,7 +89,7 @@ fn cpu(page: &mut Page, step: &StepInfo) {
     let head = [
         Column::text("solver").flexible(12),
         Column::number("time"),
-        Column::number("kernel gains"),
+        Column::number("kernel's speed-up"),
         Column::number("with transfers").optional(),
     ];
     let against = |cpu: f64, gpu: f64| if gpu > 0.0 { factor(cpu / gpu) } else { String::new() };

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::ladder::{Ladder, Step};
 use crate::report::text::grid::grid;
-use crate::text::{assignments, layout::wrap};
+use crate::text::assignments;
+use crate::text::layout::{columns, pad, wrap};
+
+/// Columns from which on a text stands beside a name.
+const LEAST_BESIDE: usize = 24;
 
 /// The built-in ladders but those of the fault bench.
 ///
@@ -29,15 +33,36 @@ pub fn list(width: usize) -> Result<String> {
 /// # Errors
 /// Whatever is wrong with one of them.
 pub fn list_faults(width: usize) -> Result<String> {
-    let mut rows = vec![row(["fault", "ladder", "set", "what it computes"])];
-    for (kind, ladders) in faults()? {
-        for (at, ladder) in ladders.iter().enumerate() {
-            let set = ladder.set().map(|set| set.to_string()).unwrap_or_default();
-            let kind = if at == 0 { kind.clone() } else { String::new() };
-            rows.push(row([kind, ladder.name().to_owned(), set, flowing(ladder.title())]));
+    let faults = faults()?;
+    let names = faults.values().flatten().map(|ladder| columns(ladder.name())).max().unwrap_or(0);
+    let mut lines: Vec<String> = Vec::new();
+    for (kind, ladders) in faults {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(kind);
+        for ladder in ladders {
+            let set = ladder.set().unwrap_or_default();
+            let title = format!("{} (set {set})", flowing(ladder.title()));
+            lines.extend(beside(ladder.name(), names, &title, width));
         }
     }
-    Ok(grid(&rows, width))
+    Ok(lines.join("\n"))
+}
+
+/// A name and a text beside it, or below it where there is little room.
+fn beside(name: &str, names: usize, text: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(names + 4);
+    if room < LEAST_BESIDE {
+        let below = wrap(text, width.saturating_sub(4));
+        let below = below.into_iter().map(|line| format!("    {line}"));
+        return std::iter::once(format!("  {name}")).chain(below).collect();
+    }
+    let mut name = pad(name, names);
+    wrap(text, room)
+        .into_iter()
+        .map(|line| format!("  {}  {line}", std::mem::replace(&mut name, " ".repeat(names))))
+        .collect()
 }
 
 /// The ladders of the fault bench by what the bench has them for.
@@ -112,10 +137,10 @@ fn buffers(ladder: &Ladder, width: usize) -> String {
 }
 
 fn steps(ladder: &Ladder, width: usize) -> String {
-    let mut rows = vec![row(["step", "what it is", "what it changes", "answers"])];
+    let mut rows = vec![row(["step", "what it is", "what it changes", "removes"])];
     for step in ladder.steps() {
         let changes = match step.from() {
-            Some(from) => format!("(beside {from}) {}", step.changes()),
+            Some(from) => format!("(side step of {from}) {}", step.changes()),
             None => step.changes().to_owned(),
         };
         rows.push(row([
@@ -129,7 +154,7 @@ fn steps(ladder: &Ladder, width: usize) -> String {
 }
 
 fn variants(ladder: &Ladder, width: usize) -> Option<String> {
-    let mut rows = vec![row(["step", "variant", "kind", "what it is", "takes away"])];
+    let mut rows = vec![row(["step", "variant", "kind", "what it is", "removes"])];
     for step in ladder.steps() {
         for variant in step.variants() {
             rows.push(row([
@@ -180,7 +205,7 @@ fn cases(ladder: &Ladder, width: usize) -> Option<String> {
         let size = assignments(&case.size, ",");
         rows.push(row([&case.name, &case.step, &size, &flowing(&case.note)]));
     }
-    (rows.len() > 1).then(|| format!("Cases\n{}", grid(&rows, width)))
+    (rows.len() > 1).then(|| format!("Sizes with a name\n{}", grid(&rows, width)))
 }
 
 fn row<T: Into<String>, const N: usize>(cells: [T; N]) -> Vec<String> {
@@ -206,9 +231,14 @@ mod tests {
         let all = list(100).unwrap();
         assert!(all.contains("ado") && all.contains("v1 v2 v3 v4 v5 v6"), "{all}");
         let shown = show(&Ladder::builtin("ado").unwrap(), 100);
-        for words in
-            ["v2-coalesced", "(beside v2)", "grid-too-small", "78.94 ms", "laptop-3", "N x L x M"]
-        {
+        for words in [
+            "v2-coalesced",
+            "(side step of v2)",
+            "grid-too-small",
+            "78.94 ms",
+            "laptop-3",
+            "N x L x M",
+        ] {
             assert!(shown.contains(words), "{words} is missing in\n{shown}");
         }
         for width in [40, 70, 100, 120] {

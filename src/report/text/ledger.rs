@@ -28,10 +28,12 @@ pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> i
         page.paragraph(
             "",
             &format!(
-                "held: how many of the estimated ranges hold the measured gain. bias: measured over \
-                 estimated gain, the geometric mean; above 1 the rule promises too little. spread: \
-                 the factor of one standard deviation around the bias. --apply corrects the rules \
-                 that have at least {LEAST_HINTS} measured hints."
+                "held: share of the estimated ranges that hold the measured gain. bias: measured \
+                 over estimated gain (geometric mean); above 1, the rule promises too little. \
+                 spread: one standard deviation around the bias, as a factor. gone: hints after \
+                 which the fault was found no more. of other versions: measured hints of an \
+                 earlier revision of the rule, which correct nothing. --apply corrects the rules \
+                 that have at least {LEAST_HINTS} measured hints of the present one."
             ),
         );
     }

@@ -13,6 +13,8 @@ use crate::text::{bytes, count, count_of, duration, percent};
 
 /// Columns of a full bar at most.
 const LONGEST: usize = 40;
+/// Shorter bars are left out.
+const LEAST_BAR: usize = 8;
 /// Columns of a name at most.
 const LABEL: usize = 26;
 
@@ -87,7 +89,8 @@ fn bars(page: &mut Page, document: &LimiterDocument) {
     let label = label.min(LABEL).min(page.style.width / 3);
     // Indent, label and its gap, the bar's gap, ` 35.4 ms` and ` 100%`, and the note.
     let room = page.style.width.saturating_sub(2 + label + 2 + 8 + 6 + 18);
-    let longest = room.clamp(4, LONGEST);
+    // Without room for bars that tell times apart, the figures alone.
+    let longest = if room < LEAST_BAR { 0 } else { room.min(LONGEST) };
     for (name, ns, note) in rows {
         let name = pad(&fit(&name, label), label);
         let bar = pad(&bar(ns / most, longest), longest);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anstyle::AnsiColor;
 
 use crate::report::style::Style;
+use crate::report::text::table::Table;
 use crate::text::layout::{columns, pad, wrap};
 use crate::text::printable;
 
@@ -112,9 +113,14 @@ impl Page {
         }
     }
 
+    /// The columns that a label takes, the gap behind it included.
+    pub fn label_columns(label: &str) -> usize {
+        columns(label).max(7) + 1
+    }
+
     /// A label and a wrapped text beside it; the text's further lines stay beside the label.
     pub fn labelled(&mut self, indent: &str, label: &str, text: &str) {
-        let label_columns = columns(label).max(7) + 1;
+        let label_columns = Self::label_columns(label);
         let left = columns(indent) + label_columns;
         let mut label = self.ink(Ink::Dim, &pad(label, label_columns));
         for line in wrap(text, self.style.prose().saturating_sub(left)) {
@@ -123,11 +129,22 @@ impl Page {
         }
     }
 
-    /// Lines of a table behind an indent, the first one dim.
-    pub fn table(&mut self, indent: &str, lines: &[String]) {
-        for (index, line) in lines.iter().enumerate() {
-            let line = if index == 0 { self.ink(Ink::Dim, line) } else { line.clone() };
-            self.line(&format!("{indent}{line}"));
+    /// A table behind an indent, its titles dim.
+    pub fn table(&mut self, indent: &str, table: &Table) {
+        self.inked_table(indent, table, |_| None);
+    }
+
+    /// The same, each row in the ink that its place has.
+    pub fn inked_table(&mut self, indent: &str, table: &Table, ink: impl Fn(usize) -> Option<Ink>) {
+        if let Some(titles) = &table.titles {
+            let titles = self.ink(Ink::Dim, titles);
+            self.line(&format!("{indent}{titles}"));
+        }
+        for (row, lines) in table.rows.iter().enumerate() {
+            for line in lines {
+                let line = ink(row).map_or_else(|| line.clone(), |ink| self.ink(ink, line));
+                self.line(&format!("{indent}{line}"));
+            }
         }
     }
 

@@ -24,7 +24,7 @@ pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<(
     page.inked("", &format!("ladder {}{}", run.ladder, on.unwrap_or_default()), Ink::Bold);
     page.blank();
     table(&mut page, &rows);
-    let legend = "× prev, × first: speed-up over the main step before, over the first step";
+    let legend = "× prev, × first: speed-up over the previous main step, and over the first step";
     page.inked("", legend, Ink::Dim);
     if rows.iter().any(|row| [row.over_previous, row.over_first].iter().flatten().any(by_rate)) {
         page.inked("", "~: the problem sizes differ, so rates are compared, not times", Ink::Dim);
@@ -73,7 +73,7 @@ fn cells(row: &Row<'_>) -> Vec<String> {
         gain(row.over_first),
         row.bound.map_or_else(String::new, |bound| bound.word().to_owned()),
         match (fault, row.finding) {
-            (None, Some(roof)) => format!("({})", roof.rule),
+            (None, Some(_)) => "(at the roof)".to_owned(),
             _ => fault.map_or_else(String::new, |finding| finding.rule.clone()),
         },
         fault.and(row.estimate).map(|gain| factor(gain.factor)).unwrap_or_default(),

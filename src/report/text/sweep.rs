@@ -191,7 +191,7 @@ fn moving(page: &mut Page, document: &SweepDocument) {
     let rows: Vec<Vec<String>> = document.moving.iter().take(most).map(moving_cells).collect();
     let head = [
         Column::text("metric").flexible(20),
-        Column::number("ρ"),
+        Column::number("correlation"),
         Column::number("fastest"),
         Column::number("slowest"),
     ];

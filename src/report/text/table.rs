@@ -1,10 +1,11 @@
-//! Tables that fit: flexible columns shrink, optional ones go.
+//! Tables that fit: flexible columns shrink, optional ones go, and where even that is too wide each row
+//! becomes a record.
 
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Padding, Style};
 
-use crate::text::layout::{columns, fit};
+use crate::text::layout::{columns, fit, wrap};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -41,8 +42,22 @@ impl Column {
     }
 }
 
-/// The lines of a table, the titles first. Rows shorter than the columns are filled with blanks.
-pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
+/// Spaces before the cells of a record.
+const INDENT: usize = 2;
+
+/// A table that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The line of the titles; `None` where each row is a record.
+    pub titles: Option<String>,
+    /// The lines of each row: one, or those of its record.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Lays a table out. Rows shorter than the columns are filled with blanks. Where
+/// the columns do not fit side by side, each row is its first cell and below it the others, each behind
+/// its title.
+pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Table {
     let mut shown: Vec<usize> = (0..head.len()).collect();
     let natural: Vec<usize> = head
         .iter()
@@ -60,6 +75,10 @@ pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String
         && let Some(last) = shown.iter().rposition(|&at| head[at].optional)
     {
         shown.remove(last);
+    }
+    if total(&shown, &least) > width {
+        let rows = rows.iter().map(|row| record(head, row, width)).collect();
+        return Table { titles: None, rows };
     }
     let mut given = natural.clone();
     let mut over = total(&shown, &|at| given[at]).saturating_sub(width);
@@ -83,8 +102,24 @@ pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String
             table.modify(Columns::one(place), Alignment::right());
         }
     }
-    // Fixed columns alone may still be too wide for a very narrow terminal.
-    table.to_string().lines().map(|line| fit(line.trim_end(), width)).collect()
+    let text = table.to_string();
+    let mut lines = text.lines().map(|line| line.trim_end().to_owned());
+    Table { titles: lines.next(), rows: lines.map(|line| vec![line]).collect() }
+}
+
+/// A row where the table is too wide; cells without content are left out.
+fn record(head: &[Column], row: &[String], width: usize) -> Vec<String> {
+    let cells = head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.trim().is_empty());
+    let cells: Vec<String> = cells
+        .map(|(column, cell)| match column.title.as_str() {
+            "" => cell.clone(),
+            title => format!("{title} {cell}"),
+        })
+        .collect();
+    let first = wrap(cell(row, 0), width);
+    let rest = wrap(&cells.join(", "), width.saturating_sub(INDENT));
+    let rest = rest.iter().filter(|line| !line.is_empty());
+    first.into_iter().chain(rest.map(|line| format!("{:INDENT$}{line}", ""))).collect()
 }
 
 fn cell(row: &[String], at: usize) -> &str {
@@ -94,6 +129,12 @@ fn cell(row: &[String], at: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All lines of a table.
+    fn lines(head: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
+        let table = render(head, rows, width);
+        table.titles.into_iter().chain(table.rows.into_iter().flatten()).collect()
+    }
 
     fn rows() -> Vec<Vec<String>> {
         vec![
@@ -109,7 +150,7 @@ mod tests {
     #[test]
     fn numbers_stand_at_the_right() {
         assert_eq!(
-            render(&head(), &rows(), 80),
+            lines(&head(), &rows(), 80),
             ["step     time  finding", "v2    11.0 ms  shared-memory-pressure", "v3     7.4 ms"]
         );
     }
@@ -117,19 +158,28 @@ mod tests {
     #[test]
     fn flexible_columns_shrink() {
         // 28 − 4 − 7 and two gaps leave 13 columns.
-        assert_eq!(render(&head(), &rows(), 28)[1], "v2    11.0 ms  shared-memor…");
+        assert_eq!(lines(&head(), &rows(), 28)[1], "v2    11.0 ms  shared-memor…");
     }
 
     #[test]
     fn optional_columns_go() {
         let [step, time, finding] = head();
-        let lines = render(&[step, time, finding.optional()], &rows(), 20);
+        let lines = lines(&[step, time, finding.optional()], &rows(), 20);
         assert_eq!(lines, ["step     time", "v2    11.0 ms", "v3     7.4 ms"]);
     }
 
     #[test]
+    fn rows_become_records_where_columns_do_not_fit() {
+        let head = [Column::text("step"), Column::number("time"), Column::text("finding")];
+        assert_eq!(
+            lines(&head, &rows(), 24),
+            ["v2", "  time 11.0 ms, finding", "  shared-memory-pressure", "v3", "  time 7.4 ms"]
+        );
+    }
+
+    #[test]
     fn cells_cannot_break_the_table() {
-        let lines = render(&head(), &[vec!["a\nb".to_owned(), "\u{1b}[2J".to_owned()]], 40);
+        let lines = lines(&head(), &[vec!["a\nb".to_owned(), "\u{1b}[2J".to_owned()]], 40);
         assert_eq!(lines.len(), 2);
         assert!(!lines[1].contains('\u{1b}'));
     }

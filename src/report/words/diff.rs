@@ -8,10 +8,12 @@ const MOST_MOVERS: usize = 5;
 /// Sums of metrics that answer first: what they are, their unit, their metrics, and what one counts
 /// for in the unit. A sector is 32 bytes on every architecture that ncu profiles.
 const LEAD: [(&str, &str, &[&str], f64); 3] = [
-    ("time under the profiler", "ns", &["gpu__time_duration.sum"], 1.0),
+    ("time under ncu", "ns", &["gpu__time_duration.sum"], 1.0),
     ("DRAM traffic", "byte", &["dram__bytes_read.sum", "dram__bytes_write.sum"], 1.0),
     ("L2 traffic", "byte", &["lts__t_sectors.sum"], 32.0),
 ];
+/// Percentages that stay below this are next to nothing.
+const LEAST_PERCENT: f64 = 5.0;
 /// A sum that moves less is no change: replayed passes of one kernel differ by about as much.
 const LEAST_RELATIVE: f64 = 0.01;
 
@@ -64,15 +66,23 @@ pub fn movers(diff: &Diff) -> Vec<&MetricChange> {
     let leads = |change: &MetricChange| {
         LEAD.iter().any(|(_, _, names, _)| names.contains(&change.metric.as_str()))
     };
-    // A stall that takes next to no time moves by large factors.
-    let counts = |change: &MetricChange| change.key || !change.metric.contains("issue_stalled");
+    // A stall that takes next to no time, and a unit that does next to nothing, move by large factors.
+    let is_small = |change: &MetricChange| {
+        change.metric.contains("issue_stalled")
+            || change.unit == "%" && change.base.max(change.new) < LEAST_PERCENT
+    };
+    let counts = |change: &MetricChange| change.key || !is_small(change);
     let mut movers: Vec<&MetricChange> = diff
         .metrics
         .iter()
         .filter(|change| change.direction != "same" && shown(change) && !leads(change))
         .filter(|change| counts(change) && (is_judged(change) || !can_judge))
         .collect();
-    movers.sort_by(|a, b| extent(b).total_cmp(&extent(a)));
+    // Where nothing is judged, sizes may differ: what was 0 before says less than what is compared.
+    let from_nothing = |change: &MetricChange| !can_judge && change.base == 0.0;
+    movers.sort_by(|a, b| {
+        from_nothing(a).cmp(&from_nothing(b)).then(extent(b).total_cmp(&extent(a)))
+    });
     movers.truncate(MOST_MOVERS);
     movers
 }

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, LaunchReport, NcuOnly, RankedFinding};
 use crate::finding::Estimate;
+use crate::ladder;
 use crate::report::words::number::place;
 
 /// What ncu's own rules say of a finding's fault.
@@ -27,10 +28,18 @@ pub fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
     launch.ncu_only.iter().filter(|only| !found(only)).collect()
 }
 
-/// ncu's promise in words: `CPIStall, 30% of the time`.
+/// ncu's promise in words: `CPIStall, which would save 30% of the time`.
 pub fn promise(rule: &str, percent: f64, global: bool) -> String {
-    let of = if global { "of the time" } else { "of one unit's efficiency" };
-    format!("{rule}, {percent:.0}% {of}")
+    format!("{rule}, which {}", saving(percent, global))
+}
+
+/// What ncu's estimate stands for: time of the whole kernel, or work of one unit.
+pub fn saving(percent: f64, global: bool) -> String {
+    if global {
+        format!("would save {percent:.0}% of the time")
+    } else {
+        format!("would make one unit {percent:.0}% more efficient")
+    }
 }
 
 /// The verdict's launch and finding.
@@ -52,37 +61,44 @@ pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
     steps.join(" → ")
 }
 
-/// The ladder's step that makes the change, and how to run the one that comes next.
-pub fn next_step(document: &Document) -> Option<String> {
+/// The command to go on with.
+pub struct NextStep {
+    /// As the user would type it.
+    pub command: String,
+    /// What it has to do with the verdict.
+    pub about: String,
+}
+
+/// The ladder's next step, and whether it makes the verdict's change.
+pub fn next_step(document: &Document) -> Option<NextStep> {
     let next = document.next_step.as_deref()?;
     let ladder = document.step.as_ref().map(|step| step.ladder.as_str());
-    let command = match ladder {
-        None | Some("ado") => format!("adoprof step --kernel {next}"),
-        Some(ladder) => format!("adoprof step --kernel {ladder}/{next}"),
+    let command = match (&document.next_arguments, ladder) {
+        (Some(arguments), _) => format!("adoprof step {arguments} --kernel {next}"),
+        (None, None | Some(ladder::DEFAULT)) => format!("adoprof step --kernel {next}"),
+        (None, Some(ladder)) => format!("adoprof step --kernel {ladder}/{next}"),
     };
     let (launch, finding) = verdict(document)?;
     let answers = launch.findings.iter().find(|f| f.answered_by.as_deref() == Some(next));
-    Some(match (finding.answered_by.as_deref(), answers) {
-        (Some(answer), Some(_)) if answer != next => {
-            format!("{command} ({answer} makes this change)")
-        }
-        (None, Some(_)) => format!("{command} (for another fault)"),
-        _ => format!("{command} makes this change"),
-    })
+    let about = match (finding.answered_by.as_deref(), answers) {
+        (Some(answer), Some(_)) if answer != next => format!("{answer} makes this change"),
+        (None, Some(_)) => "removes another fault".to_owned(),
+        _ => "makes this change".to_owned(),
+    };
+    Some(NextStep { command, about })
 }
 
-/// The verdict's estimate over the whole step's time.
+/// The verdict's estimate over the whole step's time: all launches with its fault count. Of a program,
+/// whose launches stand for groups, those of the verdict's group alone.
 pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
     let (launch, finding) = verdict(document)?;
-    over_all_launches(document, launch, finding)
+    match &document.program {
+        Some(_) => Some(document.over_all_launches(launch, &finding.estimated_speedup?)),
+        None => over_all_launches(document, &finding.rule),
+    }
 }
 
-/// A finding's estimate over the whole step's time.
-pub fn over_all_launches(
-    document: &Document,
-    launch: &LaunchReport,
-    finding: &RankedFinding,
-) -> Option<Estimate> {
-    let gain = finding.estimated_speedup?;
-    Some(document.over_all_launches(launch, &gain))
+/// A fault's estimate over the whole step's time: all launches with it count.
+pub fn over_all_launches(document: &Document, rule: &str) -> Option<Estimate> {
+    document.ranked().iter().find(|ranked| ranked.rule == rule)?.estimate
 }

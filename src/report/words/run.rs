@@ -17,7 +17,7 @@ pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
     let first = row.finding.map(|finding| finding.rule.as_str());
     let removes = match &outcome.answered {
         Some((finding, promised)) if Some(finding.rule.as_str()) != first => {
-            format!(" removes {}, estimated at {}; it", finding.rule, estimate(promised))
+            format!(" removes {}, estimated at {}; the step", finding.rule, estimate(promised))
         }
         _ => String::new(),
     };

@@ -141,11 +141,9 @@ fn answered<'a>(document: &'a Document, step: &str) -> Option<(&'a RankedFinding
     document
         .launches
         .iter()
-        .flat_map(|launch| launch.findings.iter().map(move |finding| (launch, finding)))
-        .filter(|(_, finding)| finding.answered_by.as_deref() == Some(step))
-        .filter_map(|(launch, finding)| {
-            Some((finding, over_all_launches(document, launch, finding)?))
-        })
+        .flat_map(|launch| &launch.findings)
+        .filter(|finding| finding.answered_by.as_deref() == Some(step))
+        .filter_map(|finding| Some((finding, over_all_launches(document, &finding.rule)?)))
         .max_by(|a, b| a.1.factor.total_cmp(&b.1.factor))
 }
 

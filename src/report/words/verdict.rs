@@ -2,44 +2,40 @@
 
 use crate::document::{Document, LaunchReport, Program, RankedFinding, is_roof, rule_count};
 use crate::finding::{Bound, LEAST_GAIN};
-use crate::report::words::finding::{next_step, verdict, whole_step_estimate};
-use crate::report::words::number::{estimate, median, place};
+use crate::report::words::finding::{NextStep, next_step, verdict, whole_step_estimate};
+use crate::report::words::number::{estimate, factor, median, place};
+use crate::report::words::sentence::Sentence;
 use crate::report::words::subject::subject;
 use crate::text::layout::fit;
 use crate::text::{duration, percent};
 
 /// Columns of a kernel's name in the headline.
 const NAME: usize = 40;
+/// The same in a short one.
+const SHORT_NAME: usize = 20;
 
 /// A verdict in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The time, and what bounds it.
-    pub headline: String,
+    pub headline: Sentence,
     /// `change`, `worth` and `next`, each with its sentence; `result` where there is nothing to do.
-    pub rows: Vec<(&'static str, String)>,
+    pub rows: Vec<(&'static str, Sentence)>,
 }
 
 /// The verdict over all launches of a document.
 pub fn answer(document: &Document) -> Answer {
     let found = verdict(document);
     let launch = found.map(|(launch, _)| launch).or_else(|| longest(document));
+    let result = |text: String| vec![("result", Sentence::from(text))];
     let rows = match (found, launch) {
         (Some((_, finding)), _) => advice(document, finding),
-        (None, None) => {
-            let text = match &document.program {
-                Some(program) => {
-                    format!(
-                        "surveyed only: `adoprof profile -- {}` says what to change",
-                        program.command
-                    )
-                }
-                None => "not profiled, so there is nothing to diagnose".to_owned(),
-            };
-            vec![("result", text)]
-        }
+        (None, None) => match &document.program {
+            Some(program) => surveyed(program),
+            None => result("not profiled, so there is nothing to diagnose".to_owned()),
+        },
         (None, Some(_)) if document.launches.iter().all(|launch| launch.findings.is_empty()) => {
-            vec![("result", nothing_found(&document.launches))]
+            result(nothing_found(&document.launches))
         }
         (None, Some(_)) => Vec::new(),
     };
@@ -50,50 +46,93 @@ fn longest(document: &Document) -> Option<&LaunchReport> {
     document.launches.iter().max_by(|a, b| a.time_share.total_cmp(&b.time_share))
 }
 
-/// `ado/v2 takes 10.97 ms, bound by memory: L1 data pipe 76% busy`.
-fn headline(document: &Document, launch: Option<&LaunchReport>) -> String {
-    let time = match (&document.step, document.launches.as_slice()) {
-        (Some(step), _) => format!("{} takes {}", subject(document), median(&step.time_ns)),
+/// `ado/v2 takes 10.97 ms, bound by memory: L1 data pipe 76% busy`; shorter, without the reason, then
+/// with the step's name alone.
+fn headline(document: &Document, launch: Option<&LaunchReport>) -> Sentence {
+    let (time, short) = match (&document.step, document.launches.as_slice()) {
+        (Some(step), _) => {
+            let took = median(&step.time_ns);
+            (format!("{} takes {took}", subject(document)), format!("{} takes {took}", step.name))
+        }
         (None, [launch]) => {
-            let name = name(launch);
-            match launch.duration_ns {
-                Some(ns) => format!("{name} takes {} under the profiler", duration(ns)),
-                None => name,
+            let (name, short) = (name(launch, NAME), name(launch, SHORT_NAME));
+            match launch.duration_ns.map(duration) {
+                Some(ns) => {
+                    (format!("{name} takes {ns} under the profiler"), format!("{short} takes {ns}"))
+                }
+                None => (name, short),
             }
         }
-        _ => subject(document),
+        _ => (subject(document), subject(document)),
     };
     if let Some(program) = &document.program {
         return of_program(program, launch);
     }
-    match launch {
-        None => time,
-        Some(launch) if document.launches.len() > 1 => {
-            let (name, share) = (name(launch), percent(launch.time_share));
-            format!("{time}; {name} takes {share} of it, {}", bound(launch))
-        }
-        Some(launch) => match because(launch) {
-            Some(why) => format!("{time}, {}: {why}", bound(launch)),
-            None => format!("{time}, {}", bound(launch)),
-        },
+    let Some(launch) = launch else { return Sentence::of([time, short]) };
+    let bound = bound(launch);
+    if document.launches.len() > 1 {
+        let most = most_of_the_time(document, launch);
+        return Sentence::of([
+            format!("{time}; {most}, {bound}"),
+            format!("{time}, {bound}"),
+            format!("{short}, {bound}"),
+        ]);
+    }
+    let why = because(launch).map_or_else(String::new, |why| format!(": {why}"));
+    Sentence::of([
+        format!("{time}, {bound}{why}"),
+        format!("{time}, {bound}"),
+        format!("{short}, {bound}"),
+    ])
+}
+
+/// Which of several launches the verdict is about, with all that are like it: `reduce_strided takes 95%
+/// of the kernels' time`, `all 32 launches are of seasons`.
+fn most_of_the_time(document: &Document, launch: &LaunchReport) -> String {
+    let alike = |other: &&LaunchReport| {
+        other.kernel == launch.kernel && other.grid == launch.grid && other.block == launch.block
+    };
+    let alike: Vec<&LaunchReport> = document.launches.iter().filter(alike).collect();
+    let share = percent(alike.iter().map(|launch| launch.time_share).sum());
+    let name = name(launch, NAME);
+    match alike.len() {
+        0 | 1 => format!("{name} takes {share} of the kernels' time"),
+        n if n == document.launches.len() => format!("all {n} launches are of {name}"),
+        n => format!("{n} launches of {name} take {share} of the kernels' time"),
     }
 }
 
 /// `./train takes 3.2 s, the GPU busy for 61% of it; gemm takes 40% of the kernels' time, bound by memory`.
-fn of_program(program: &Program, launch: Option<&LaunchReport>) -> String {
+fn of_program(program: &Program, launch: Option<&LaunchReport>) -> Sentence {
     let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
+    let took = duration(program.wall_ns);
     let command = fit(&program.command, NAME);
-    let time =
-        format!("{command} takes {}, the GPU busy for {busy} of it", duration(program.wall_ns));
-    let Some(launch) = launch else { return time };
-    let (name, share) = (name(launch), percent(launch.time_share));
-    format!("{time}; {name} takes {share} of the kernels' time, {}", bound(launch))
+    let short = format!("{} takes {took}", fit(&program.command, SHORT_NAME));
+    let time = format!("{command} takes {took}, the GPU busy for {busy} of it");
+    let Some(launch) = launch else { return Sentence::of([time, short]) };
+    let share = percent(launch.time_share);
+    let (name, bound) = (name(launch, NAME), bound(launch));
+    Sentence::of([
+        format!("{time}; {name} takes {share} of the kernels' time, {bound}"),
+        format!("{time}; {name} is {bound}"),
+        format!("{time}, {bound}"),
+        format!("{short}, {bound}"),
+    ])
+}
+
+/// What to do after a survey alone.
+fn surveyed(program: &Program) -> Vec<(&'static str, Sentence)> {
+    let command = format!("adoprof profile -- {}", program.command);
+    vec![
+        ("result", "surveyed only, so there is nothing to diagnose".to_owned().into()),
+        ("next", Sentence::command(command, "says what to change")),
+    ]
 }
 
 /// A kernel's name without its parameters.
-fn name(launch: &LaunchReport) -> String {
+fn name(launch: &LaunchReport, most: usize) -> String {
     let bare = launch.kernel.split('(').next().unwrap_or_default().trim();
-    fit(if bare.is_empty() { &launch.kernel } else { bare }, NAME)
+    fit(if bare.is_empty() { &launch.kernel } else { bare }, most)
 }
 
 /// What bounds a launch, in a few words.
@@ -119,55 +158,61 @@ fn because(launch: &LaunchReport) -> Option<String> {
     }
 }
 
-fn advice(document: &Document, finding: &RankedFinding) -> Vec<(&'static str, String)> {
+fn advice(document: &Document, finding: &RankedFinding) -> Vec<(&'static str, Sentence)> {
     if is_roof(&finding.rule) {
         let stop = finding.hint.split(". ").next().unwrap_or(&finding.hint);
-        return vec![("result", stop.trim_end_matches('.').to_owned())];
+        return vec![("result", stop.trim_end_matches('.').to_owned().into())];
     }
-    let mut rows = vec![("change", change(finding)), ("worth", worth(document, finding))];
-    let next = next_step(document)
-        .unwrap_or_else(|| format!("`adoprof explain {}` explains the fault", finding.rule));
-    rows.push(("next", next));
-    rows
+    let explain = || NextStep {
+        command: format!("adoprof explain {}", finding.rule),
+        about: "what the fault is, with an example".to_owned(),
+    };
+    let NextStep { command, about } = next_step(document).unwrap_or_else(explain);
+    vec![
+        ("change", change(finding)),
+        ("worth", worth(document, finding)),
+        ("next", Sentence::command(command, &about)),
+    ]
 }
 
-/// The first clause of the hint, at the place in full: `Take the idle warps out of v2.cu:37`.
-fn change(finding: &RankedFinding) -> String {
+/// The first clause of the hint, at the place in full (`Keep idle warps out of kernels/ado/v2.cu:37`);
+/// shorter, at the file's name alone.
+fn change(finding: &RankedFinding) -> Sentence {
     let hint = finding.hint.trim_end_matches('.');
     let clause = [": ", "; ", ". ", " (", ", or "]
         .iter()
         .fold(hint, |clause, end| clause.split(end).next().unwrap_or(clause));
-    let Some(location) = finding.locations.first() else { return clause.to_owned() };
-    let place = place(location);
+    let Some(location) = finding.locations.first() else { return clause.to_owned().into() };
     let line = format!("line {}", location.line);
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
-    match clause.split_once(&line) {
+    let at = |place: &str| match clause.split_once(&line) {
         Some((before, after)) if ends(after) => format!("{before}{place}{after}"),
         _ => format!("{clause}, at {place}"),
-    }
+    };
+    let place = place(location);
+    Sentence::of([at(&place), at(place.rsplit('/').next().unwrap_or(&place))])
 }
 
-fn worth(document: &Document, finding: &RankedFinding) -> String {
+fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     let rule = &finding.rule;
-    let Some(gain) = finding.estimated_speedup else {
-        return format!("unknown for {rule}: the profile lacks the counters that would tell");
+    let whole = whole_step_estimate(document);
+    let (Some(gain), Some(of_kernel)) = (whole, finding.estimated_speedup) else {
+        let unknown = format!("unknown for {rule}");
+        let why = ": the profile lacks the counters that would tell";
+        return Sentence::of([format!("{unknown}{why}"), unknown]);
     };
-    let several = document.launches.len() > 1 || document.program.is_some();
-    let gains = match whole_step_estimate(document).filter(|_| several) {
-        Some(whole) if document.program.is_some() => {
-            format!(
-                "{} for the whole program, {} for the kernel:",
-                estimate(&whole),
-                estimate(&gain)
-            )
-        }
-        Some(whole) => {
-            format!("{} over all launches:", estimate(&whole))
-        }
-        None => format!("{} for removing", estimate(&gain)),
+    let over = match &document.program {
+        Some(_) => format!(" for the whole program, {} for the kernel,", factor(of_kernel.factor)),
+        None if document.launches.len() > 1 => " over all launches".to_owned(),
+        None => String::new(),
     };
     let end = if gain.factor < LEAST_GAIN { "; little to gain" } else { "" };
-    format!("{gains} {rule}{end}")
+    let (range, alone) = (estimate(&gain), factor(gain.factor));
+    Sentence::of([
+        format!("{range}{over} for removing {rule}{end}"),
+        format!("{range}: {rule}"),
+        format!("{alone} {rule}"),
+    ])
 }
 
 /// What it means that there is no finding: the fewer rules could be checked, the less.
@@ -206,22 +251,27 @@ mod tests {
             ),
         ] {
             hint.clone_into(&mut finding.hint);
-            assert_eq!(change(&finding), said);
+            assert_eq!(change(&finding).full(), said);
+            let short = said.replace("kernels/ado/", "");
+            assert_eq!(change(&finding).forms().last(), Some(&short));
         }
         finding.locations.clear();
-        assert_eq!(change(&finding), "Launch at least 660 blocks");
+        assert_eq!(change(&finding).full(), "Launch at least 660 blocks");
     }
 
     #[test]
     fn a_step_says_its_time_its_bound_and_what_to_do() {
         let answer = answer(&samples::recorded_step());
         assert_eq!(
-            answer.headline,
+            answer.headline.full(),
             "ado/v2 takes 10.00 ms, bound by memory: L1 data pipe 84% busy"
         );
         let labels: Vec<&str> = answer.rows.iter().map(|(label, _)| *label).collect();
         assert_eq!(labels, ["change", "worth", "next"]);
-        assert_eq!(answer.rows[1].1, "1.80× (1.50 to 2.10) for removing uncoalesced-global-access");
+        assert_eq!(
+            answer.rows[1].1.full(),
+            "1.80× (1.50 to 2.10) for removing uncoalesced-global-access"
+        );
     }
 
     #[test]
@@ -247,10 +297,24 @@ mod tests {
     #[test]
     fn one_of_several_launches_is_put_in_proportion() {
         let answer = answer(&samples::program());
-        assert!(answer.headline.contains("takes 50% of it, bound by memory"), "{answer:?}");
+        let headline = answer.headline.full();
+        assert!(headline.contains("takes 50% of the kernels' time, bound by memory"), "{answer:?}");
         // Half of the time and factor 2: three quarters are left.
-        assert!(answer.rows[1].1.starts_with("1.33× ("), "{answer:?}");
-        assert!(answer.rows[2].1.starts_with("`adoprof explain "), "{answer:?}");
+        assert!(answer.rows[1].1.full().starts_with("1.33× ("), "{answer:?}");
+        assert!(answer.rows[2].1.full().starts_with("adoprof explain "), "{answer:?}");
+    }
+
+    #[test]
+    fn launches_that_are_alike_count_together() {
+        let mut document = samples::program();
+        let one = document.launches[0].clone();
+        document.launches[2] = one.clone();
+        // 5% and 25%.
+        document.launches[2].time_share = 0.25;
+        let said = most_of_the_time(&document, &one);
+        assert!(said.starts_with("2 launches of ") && said.contains(" take 30% of"), "{said}");
+        document.launches = vec![one.clone(), one.clone()];
+        assert!(most_of_the_time(&document, &one).starts_with("all 2 launches are of "));
     }
 
     #[test]
@@ -258,14 +322,14 @@ mod tests {
         let mut document = samples::recorded_step();
         document.launches[0].findings[0].estimated_speedup =
             Some(Estimate { factor: 1.04, low: 1.0, high: 1.06 });
-        assert!(answer(&document).rows[1].1.ends_with("; little to gain"));
+        assert!(answer(&document).rows[1].1.full().ends_with("; little to gain"));
         let finding = &mut document.launches[0].findings[0];
         "at-memory-roof".clone_into(&mut finding.rule);
         "Stop tuning this kernel: it is fast. Only less work helps.".clone_into(&mut finding.hint);
         document.verdict.as_mut().expect("a verdict").rule = "at-memory-roof".to_owned();
         assert_eq!(
             answer(&document).rows,
-            [("result", "Stop tuning this kernel: it is fast".to_owned())]
+            [("result", "Stop tuning this kernel: it is fast".to_owned().into())]
         );
     }
 
@@ -275,8 +339,8 @@ mod tests {
         document.verdict = None;
         document.launches[0].findings.clear();
         document.launches[0].skipped.clear();
-        assert_eq!(answer(&document).rows, [("result", "no rule found a fault".to_owned())]);
+        assert_eq!(answer(&document).rows, [("result", "no rule found a fault".to_owned().into())]);
         document.launches.clear();
-        assert!(answer(&document).rows[0].1.starts_with("not profiled"));
+        assert!(answer(&document).rows[0].1.full().starts_with("not profiled"));
     }
 }

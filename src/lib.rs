@@ -39,6 +39,7 @@
 //! - `survey`: what a whole program does on its devices, recorded while it runs
 //! - `ncu`: NVIDIA's profiler: found, asked, run, read back
 //! - `export`: ncu's reports and CSV pages as rows
+//! - `isa`: instruction encodings, and the text that they stand for
 //! - `timing`: what a step's run came to, as data
 //! - `term`: the resources that the model counts
 //! - `finding`: what a rule found, as data
@@ -67,6 +68,7 @@ mod files;
 pub mod finding;
 pub mod frame;
 pub mod interrupt;
+pub mod isa;
 pub mod ladder;
 pub mod launch;
 mod ledger;

@@ -5,6 +5,7 @@
 //! of Nsight Compute ("Report File Format"), which also says that it may change: what can't be
 //! read ends in a notice or an error, never in a wrong number.
 
+mod code;
 mod container;
 mod counters;
 mod lines;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 
+use super::code::Code;
 use super::lines::{LineTable, clean_path};
 use super::messages::{ProfileResult, SourceData, text};
 use crate::export::csv::source::is_toolkit;
@@ -67,6 +68,7 @@ struct Module {
     /// Address of the first instruction → the function's linker name.
     functions: BTreeMap<u64, String>,
     lines: LineTable,
+    code: Code,
     /// Path → lines of text.
     texts: HashMap<String, Vec<String>>,
 }
@@ -78,6 +80,24 @@ impl Module {
         function
             .map(|(start, function)| self.lines.locate(function, address - start).collect())
             .unwrap_or_default()
+    }
+
+    /// All instructions of the functions that these addresses lie in, with their text.
+    fn listing(&self, addresses: impl Iterator<Item = u64>) -> BTreeMap<u64, &str> {
+        let mut listing = BTreeMap::new();
+        let mut end = 0;
+        for address in addresses {
+            if address < end {
+                continue;
+            }
+            let Some((&start, name)) = self.functions.range(..=address).next_back() else {
+                continue;
+            };
+            let next = self.functions.range(address + 1..).next();
+            end = next.map_or(u64::MAX, |(next, _)| *next);
+            listing.extend(self.code.listing(name, start, end - start));
+        }
+        listing
     }
 
     fn text(&self, file: &str, line: u32) -> Option<&str> {
@@ -101,6 +121,7 @@ impl Modules {
             let module = modules.entry(source.key).or_default();
             if let Some(cubin) = source.cubin.as_deref().filter(|cubin| !cubin.is_empty()) {
                 module.lines = LineTable::read(cubin);
+                module.code = Code::read(cubin);
             }
             for function in source.relocation.iter().flat_map(|relocation| &relocation.functions) {
                 module.functions.insert(function.address, text(&function.symbol));
@@ -128,10 +149,16 @@ impl Modules {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
+        let mut counted = instructions_of(result, strings);
+        let listing = module.listing(counted.keys().copied());
+        // Those that never ran are listed too, as on the page.
+        for address in listing.keys() {
+            counted.entry(*address).or_default();
+        }
         let mut lines: BTreeMap<(&str, u32), SourceCounters> = BTreeMap::new();
         let mut of_file: HashMap<&str, usize> = HashMap::new();
         let mut located = Vec::new();
-        for (address, counters) in instructions_of(result, strings) {
+        for (address, counters) in counted {
             let mut places: Vec<(&str, u32)> = Vec::new();
             for place in module.locate(address) {
                 // A line that calls itself counts once.
@@ -154,7 +181,7 @@ impl Modules {
                 file: place.map(|(file, _)| files.get(file)),
                 line: place.map(|(_, line)| *line),
                 address: Some(address),
-                text: String::new(),
+                text: listing.get(&address).map(|text| (*text).to_owned()).unwrap_or_default(),
                 counters,
             });
         }

@@ -73,8 +73,8 @@ fn instructions_find_their_lines() {
         .iter()
         .filter_map(|row| Some((row.address?, row.file.as_deref(), row.line)))
         .collect();
-    // The first address lies in no function; the third is of h.cuh:5, inlined at k.cu:12, where three
-    // of four instructions lie.
+    // The first address lies in no function; the third is of h.cuh:5, inlined at k.cu:12. Those that no
+    // counter names are there too.
     assert_eq!(
         places,
         [
@@ -82,7 +82,32 @@ fn instructions_find_their_lines() {
             (K, Some("src/k.cu"), Some(10)),
             (K + 0x10, Some("src/k.cu"), Some(12)),
             (K + 0x20, Some("src/k.cu"), Some(13)),
+            (K + 0x30, Some("src/k.cu"), Some(13)),
             (G, Some("src/k.cu"), Some(2)),
+            (G + 0x10, Some("src/k.cu"), Some(2)),
+            (G + 0x20, Some("src/k.cu"), Some(2)),
+            (G + 0x30, Some("src/k.cu"), Some(2)),
+        ]
+    );
+}
+
+#[test]
+fn instructions_have_the_text_that_the_source_page_shows() {
+    let export = open(&sample::report()).unwrap();
+    let texts: Vec<_> = export
+        .source
+        .iter()
+        .filter_map(|row| Some((row.address?, row.text.as_str(), row.counters.inst_executed)))
+        .collect();
+    let target = format!("BRA {:#x}", K + 0x10);
+    assert_eq!(
+        texts[..5],
+        [
+            (0x10, "", 1.0),
+            (K, "NOP", 4.0),
+            (K + 0x10, target.as_str(), 8.0),
+            (K + 0x20, "NOP", 2.0),
+            (K + 0x30, "NOP", 0.0),
         ]
     );
 }

@@ -6,6 +6,9 @@ const SECTION_NAMES: &[u8] =
 const SYMBOL_NAMES: &[u8] = b"\0k\0g\0";
 /// Bytes of code of each function: four instructions.
 const CODE: usize = 64;
+/// `NOP` and `BRA` to itself on sm_90.
+const NOP: [u64; 2] = [0x7918, 0x000f_c000_0000_0000];
+const BRA: [u64; 2] = [0xffff_fffc_00fc_7947, 0x000f_c000_0383_ffff];
 
 /// A line table of two sequences, each with the address operand 0, and the offsets of those.
 ///
@@ -75,8 +78,8 @@ pub fn cubin() -> Vec<u8> {
         (19, 2, 0, 2, 1, 24, symbols),
         (27, 1, 0, 0, 0, 0, table),
         (39, 4, 0, 3, 4, 24, relocations),
-        (56, 1, 6, 0, 0, 0, vec![0; CODE]),
-        (64, 1, 6, 0, 0, 0, vec![0; CODE]),
+        (56, 1, 6, 0, 0, 0, words(&[NOP, BRA, NOP, NOP].concat())),
+        (64, 1, 6, 0, 0, 0, words(&[NOP; 4].concat())),
     ];
     let mut headers = Vec::new();
     let mut content = Vec::new();
@@ -93,7 +96,7 @@ pub fn cubin() -> Vec<u8> {
     elf.resize(16, 0);
     elf.extend([1, 0, 190, 0, 1, 0, 0, 0]); // relocatable, CUDA, version 1
     elf.extend(words(&[0, 0, 64 + content.len() as u64]));
-    elf.extend([0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 64, 0, 8, 0, 1, 0]);
+    elf.extend([90, 5, 90, 0, 64, 0, 0, 0, 0, 0, 64, 0, 8, 0, 1, 0]);
     elf.extend(content);
     elf.extend(headers);
     elf

@@ -48,6 +48,7 @@
 //! - `interrupt`: Ctrl-C
 //! - `files`: files written whole or not at all
 //! - `error`: what can go wrong, and the exit codes
+//! - `kernel_name`: kernels' names compared and made short
 //! - `text`: numbers and names in words
 
 mod agreement;
@@ -69,6 +70,7 @@ pub mod finding;
 pub mod frame;
 pub mod interrupt;
 pub mod isa;
+mod kernel_name;
 pub mod ladder;
 pub mod launch;
 mod ledger;

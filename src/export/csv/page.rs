@@ -4,6 +4,7 @@
 //! own output before, after and between. Readers therefore look for the header by its columns.
 
 mod table;
+mod width;
 
 use std::borrow::Cow;
 use std::path::Path;

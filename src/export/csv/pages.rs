@@ -13,6 +13,7 @@ use crate::export::csv::source;
 use crate::export::csv::source::SourcePage;
 use crate::export::csv::{details, raw};
 use crate::export::{Export, LaunchRow, SharedTexts, SourceRow};
+use crate::kernel_name;
 use crate::metric;
 
 /// What a user should know of a profile without a raw page.
@@ -20,6 +21,9 @@ const DETAILS_ALONE: &str = "this is ncu's details page alone: it has no stalls,
     and few of the units' counters, so most rules can't be checked; export the raw page beside it \
     with `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and the lines \
     with `--page source --csv`";
+
+/// The most columns that a kernel's name takes in a message.
+const LONGEST_NAME: usize = 60;
 
 /// ncu's three pages as text; an absent page is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,14 +67,16 @@ impl Pages {
 }
 
 /// Reads the CSV exports of one profile, in any order and under any names: each file's page is told
-/// by its header. Of the source page both views may be there.
+/// by its header. Of the source page both views may be there. A page that can't be read is left out with a
+/// notice where another one tells of the launches.
 ///
 /// # Errors
-/// A file that is no page of ncu, two raw or two details pages, a source page alone, pages of
-/// different profiles.
+/// A file that is no page of ncu where nothing else can be read either, two raw or two details pages, a
+/// source page alone.
 pub fn read(files: &[(PathBuf, impl AsRef<[u8]>)]) -> Result<Export> {
     let (mut raw, mut details) = (None, None);
     let mut sources: Vec<(&Path, Cow<str>)> = Vec::new();
+    let mut left_out: Vec<Error> = Vec::new();
     for (path, bytes) in files {
         let text = page::decode(bytes.as_ref());
         let twice = |page: &str| {
@@ -82,32 +88,50 @@ pub fn read(files: &[(PathBuf, impl AsRef<[u8]>)]) -> Result<Export> {
         match page::sniff(&text) {
             Some(PageKind::Source) => sources.push((path, text)),
             // `--print-details all` beside the plain page: the fuller one holds the other.
-            Some(PageKind::Details) => {
-                let page = details::read(&text, path)?;
-                details = match details {
-                    Some(other) if !same_launches(&other, &page) => return Err(twice("details")),
-                    Some(other) if other.metrics.len() >= page.metrics.len() => Some(other),
-                    _ => Some(page),
-                };
-            }
+            Some(PageKind::Details) => match details::read(&text, path) {
+                Err(error) => left_out.push(error),
+                Ok(page) => {
+                    details = match details {
+                        Some(other) if !same_launches(&other, &page) => {
+                            return Err(twice("details"));
+                        }
+                        Some(other) if other.metrics.len() >= page.metrics.len() => Some(other),
+                        _ => Some(page),
+                    };
+                }
+            },
             // It tells of the machine what the other pages tell too.
             Some(PageKind::Session) if files.len() > 1 => {}
             Some(PageKind::Raw) if raw.is_some() => return Err(twice("raw")),
             // Whatever is no page is told what it is where the raw page is read.
-            _ => raw = Some(raw::read(&text, path)?),
+            _ => match raw::read(&text, path) {
+                Ok(page) => raw = Some(page),
+                Err(error) => left_out.push(error),
+            },
         }
+    }
+    let has_launches = raw.is_some() || details.is_some();
+    if !has_launches && !left_out.is_empty() {
+        return Err(left_out.swap_remove(0));
     }
     let launches: &[LaunchRow] =
         raw.as_ref().or(details.as_ref()).map_or(&[], |page| page.launches.as_slice());
     let mut source = None;
     for (path, text) in sources {
-        let page = source::read(&text, path, launches)?;
-        source = Some(match source {
-            Some(first) => both_views(first, page),
-            None => page,
-        });
+        match source::read(&text, path, launches) {
+            Err(error) if has_launches => left_out.push(error),
+            page => {
+                let page = page?;
+                source = Some(match source {
+                    Some(first) => both_views(first, page),
+                    None => page,
+                });
+            }
+        }
     }
-    from_pages(raw, details, source)
+    let mut export = from_pages(raw, details, source)?;
+    export.notices.extend(left_out.iter().map(|error| format!("one page was left out: {error}")));
+    Ok(export)
 }
 
 /// True where two pages are of the same launches.
@@ -120,18 +144,17 @@ fn same_launches(one: &Export, other: &Export) -> bool {
 
 /// Joins the pages of one profile. Launches are the raw page's, or the details page's where there
 /// is no raw page; a metric of both is the raw page's; a metric without a section gets the
-/// catalogue's.
+/// catalogue's. A details page of another profile is left out.
 ///
 /// # Errors
-/// [`Error::Usage`] where there is neither a raw nor a details page, or where the two are of
-/// different profiles.
+/// [`Error::Usage`] where there is neither a raw nor a details page.
 pub fn from_pages(
     raw: Option<Export>,
     details: Option<Export>,
     source: Option<SourcePage>,
 ) -> Result<Export> {
     let mut export = match (raw, details) {
-        (Some(raw), Some(details)) => merge(raw, details)?,
+        (Some(raw), Some(details)) => merge(raw, details),
         (Some(page), None) => page,
         (None, Some(mut page)) => {
             page.notices.push(DETAILS_ALONE.to_owned());
@@ -158,23 +181,30 @@ pub fn from_pages(
     Ok(export)
 }
 
-/// Adds to a raw page what only the details page has: rule results, sections, further metrics.
-fn merge(mut raw: Export, details: Export) -> Result<Export> {
-    for launch in &details.launches {
-        match raw.launches.iter().find(|row| row.id == launch.id) {
-            Some(row) if !source::same_kernel(&row.kernel, &launch.kernel) => {
-                return Err(Error::Usage(format!(
-                    "the raw and the details page are of different profiles: launch {} is `{}` in \
-                     one and `{}` in the other; export both from one report",
-                    launch.id,
-                    crate::text::printable(&row.kernel),
-                    crate::text::printable(&launch.kernel)
-                )));
-            }
-            Some(_) => {}
-            None => raw.launches.push(launch.clone()),
-        }
+/// Adds to a raw page what only the details page has: rule results, sections, further metrics. A details
+/// page of other launches is left out with a notice.
+fn merge(mut raw: Export, details: Export) -> Export {
+    let by_id: HashMap<u32, &str> =
+        raw.launches.iter().map(|row| (row.id, row.kernel.as_str())).collect();
+    let other = details.launches.iter().find_map(|launch| {
+        let kernel = by_id.get(&launch.id)?;
+        let is_other = !kernel_name::same(kernel, &launch.kernel)
+            && kernel_name::base(kernel) != kernel_name::base(&launch.kernel);
+        is_other.then_some((launch, *kernel))
+    });
+    if let Some((launch, kernel)) = other {
+        raw.notices.push(format!(
+            "the details page was left out, because it is of another profile than the raw page: launch {} \
+             is {} in one and {} in the other; export both from one report",
+            launch.id,
+            kernel_name::short(&launch.kernel, LONGEST_NAME),
+            kernel_name::short(kernel, LONGEST_NAME)
+        ));
+        return raw;
     }
+    let new = details.launches.iter().filter(|launch| !by_id.contains_key(&launch.id)).cloned();
+    let new: Vec<LaunchRow> = new.collect();
+    raw.launches.extend(new);
     raw.launches.sort_by_key(|launch| launch.id);
     let mut places: HashMap<(u32, Arc<str>), usize> = HashMap::with_capacity(raw.metrics.len());
     let mut full: HashSet<u32> = HashSet::new();
@@ -201,7 +231,7 @@ fn merge(mut raw: Export, details: Export) -> Result<Export> {
     }
     raw.rules.extend(details.rules);
     raw.notices.extend(details.notices);
-    Ok(raw)
+    raw
 }
 
 /// Both views of one source page: the one with lines, and of the other the instructions that have

@@ -20,11 +20,10 @@ use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::PageKind;
 use crate::export::{LaunchRow, SourceRow};
+use crate::text::count_of;
 use cells::Cells;
 use columns::Columns;
 use launches::Matcher;
-
-pub(super) use launches::same_kernel;
 
 /// What a source page holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,6 +64,17 @@ pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePag
     reader.finish(text)
 }
 
+/// Rows that don't fit their header.
+#[derive(Default)]
+struct Misfits {
+    /// Of the table that is being read: rows that fit, and rows that don't.
+    table: (usize, usize),
+    /// Where the table's rows begin among the page's.
+    start: usize,
+    /// Of the page: how many rows were left out, and the line of the first.
+    page: (usize, usize),
+}
+
 struct Reader<'a> {
     name: &'a Path,
     style: Style,
@@ -80,6 +90,7 @@ struct Reader<'a> {
     line: Option<u32>,
     /// A header was seen that has no counters: the `cuda` or `ptx` view.
     text_view: bool,
+    misfits: Misfits,
     page: SourcePage,
 }
 
@@ -95,6 +106,7 @@ impl<'a> Reader<'a> {
             launch: None,
             line: None,
             text_view: false,
+            misfits: Misfits::default(),
             page: SourcePage::default(),
         }
     }
@@ -123,19 +135,32 @@ impl<'a> Reader<'a> {
         } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
             let (whole, next) =
                 cells::row(lines, at, &columns, self.style, |cells| self.row(cells));
-            if !whole {
-                self.page.notices.push(format!(
-                    "{}: line {} of the source page can't be parsed and was skipped",
-                    self.name.display(),
-                    at + 1
-                ));
+            if whole {
+                self.misfits.table.0 += 1;
+            } else {
+                self.misfits.table.1 += 1;
+                let (left_out, first) = &mut self.misfits.page;
+                *first = if *left_out == 0 { at + 1 } else { *first };
+                *left_out += 1;
             }
             return next;
         }
         at + 1
     }
 
+    /// Ends a table: where most of its rows don't fit, its header is damaged and what fits by chance is
+    /// wrong.
+    fn close_table(&mut self) {
+        let (fit, misfit) = std::mem::take(&mut self.misfits.table);
+        if misfit > fit {
+            self.misfits.page.0 += fit;
+            self.page.rows.truncate(self.misfits.start);
+        }
+        self.misfits.start = self.page.rows.len();
+    }
+
     fn header(&mut self, line: &str) {
+        self.close_table();
         self.line = None;
         let columns = Columns::new(&cells::split(line));
         if columns.is_none() {
@@ -180,6 +205,16 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(mut self, text: &str) -> Result<SourcePage> {
+        self.close_table();
+        if let (left_out @ 1.., first) = self.misfits.page {
+            self.page.notices.push(format!(
+                "{}: {} of the source page can't be read (line {first} is the first) and {} left out: the \
+                 file is damaged there; export it again",
+                self.name.display(),
+                count_of(left_out as f64, "row"),
+                if left_out == 1 { "was" } else { "were" }
+            ));
+        }
         if !self.page.rows.is_empty() {
             keep_instructions_once(&mut self.page.rows);
             return Ok(self.page);

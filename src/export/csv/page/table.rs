@@ -6,7 +6,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use crate::error::Result;
-use crate::export::csv::page::{PageKind, header_kind, lines, not_this_page};
+use crate::export::csv::page::{PageKind, header_kind, lines, not_this_page, width};
 use crate::export::{Export, LaunchRow};
 use crate::text::count_of;
 
@@ -22,8 +22,13 @@ pub(in crate::export) struct Row {
 
 impl Row {
     /// True for a row of a launch: its id is a number. The row of units has none.
-    fn is_launch(&self) -> bool {
+    pub(super) fn is_launch(&self) -> bool {
         self.cells.get(0).is_some_and(is_number)
+    }
+
+    /// True where a cell holds a quote. A kernel's name hardly does, and no other cell of ncu's.
+    pub(super) fn holds_quotes(&self) -> bool {
+        self.cells.iter().any(|cell| cell.contains('"'))
     }
 
     /// The cell in a column; `None` past the row's end or where the page has no such column.
@@ -77,15 +82,24 @@ pub(in crate::export) fn tables(
         } else if let Some(table) = tables.last_mut() {
             let row = Row { line, cells: record.clone(), cut: false };
             let is_units = table.rows.is_empty() && first.is_empty();
-            if record.len() > 1 && (is_units || row.is_launch()) {
+            // Whatever the program printed has fewer cells; a row without its first comma has nearly all.
+            let is_damaged =
+                record.len() != table.header.len() && 2 * record.len() > table.header.len();
+            if record.len() > 1 && (is_units || row.is_launch() || is_damaged) {
                 table.rows.push(row);
                 ends_in_row = true;
             }
         }
     }
-    let mut notices = Vec::new();
     let rows: usize =
         tables.iter().map(|table| table.rows.iter().filter(|row| row.is_launch()).count()).sum();
+    let is_whole = text.ends_with(['\n', '\r']);
+    let mut notices = Vec::new();
+    let count = tables.len();
+    for (at, table) in tables.iter_mut().enumerate() {
+        let ends_in_text = !is_whole && at + 1 == count;
+        notices.extend(width::leave_out_misfits(table, kind, ends_in_text, name)?);
+    }
     let printed = table.lines().filter(|line| begins_with_id(line)).count();
     if printed > rows {
         notices.push(format!(
@@ -99,9 +113,7 @@ pub(in crate::export) fn tables(
     // ncu quotes every cell; a file that another tool has rewritten may end in a bare digit.
     let last_line = table.rsplit('\n').next().unwrap_or_default();
     let opens_a_cell = last_line.matches('"').count() % 2 == 1;
-    let is_cut = table.starts_with('"')
-        && !text.ends_with(['\n', '\r'])
-        && (!text.ends_with('"') || opens_a_cell);
+    let is_cut = table.starts_with('"') && !is_whole && (!text.ends_with('"') || opens_a_cell);
     if is_cut
         && ends_in_row
         && let Some(row) = tables.last_mut().and_then(|table| table.rows.last_mut())

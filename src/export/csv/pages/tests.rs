@@ -62,13 +62,28 @@ fn both_views_of_the_source_complete_each_other() {
 #[test]
 fn pages_that_do_not_belong_together_are_refused() {
     let error = |files: &[(PathBuf, Vec<u8>)]| read(files).unwrap_err().to_string();
-    assert!(
-        error(&[raw_of("f(int)"), fixture!("multi.details.csv")]).contains("different profiles")
-    );
     assert!(error(&[raw_of("f(int)"), raw_of("f(int)")]).contains("second raw page"));
     assert!(error(&[fixture!("inlined.source.sass.csv")]).contains("--page raw"));
     assert!(error(&[]).contains("--page raw"));
     assert!(error(&[("a.csv".into(), b"date,price\n1,2\n".to_vec())]).starts_with("a.csv: "));
+}
+
+#[test]
+fn what_can_be_read_is_not_lost_for_what_cannot() {
+    let raw = raw_of("f(int)");
+    let alone = read(std::slice::from_ref(&raw)).unwrap();
+    let junk = |name: &str, text: &str| (PathBuf::from(name), text.as_bytes().to_vec());
+    for other in [
+        fixture!("multi.details.csv"),
+        fixture!("inlined.source.cuda-sass.csv"),
+        junk("one.source.csv", "\"Kernel Name\",\"f(int)\"\n\"Line No\",\"Source\"\n\"1\",\"x\"\n"),
+        junk("one.details.csv", "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\"\n"),
+    ] {
+        let name = other.0.display().to_string();
+        let export = read(&[raw.clone(), other]).unwrap();
+        assert_eq!(export.metrics, alone.metrics, "{name}");
+        assert_eq!(export.notices.len(), 1, "{name}: {:?}", export.notices);
+    }
 }
 
 fn raw_of(kernel: &str) -> (PathBuf, Vec<u8>) {

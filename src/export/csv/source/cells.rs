@@ -65,6 +65,14 @@ impl<'a> Cells<'a> {
         let (left, right) = from_the_right(inner, columns.right())?;
         let (first, source) = left.split_once(BETWEEN)?;
         let counters = columns.counters(&right, style)?;
+        // An instruction's row has no source text beside its SASS, and no SASS holds a cell's end: what is
+        // more there is a cell of counters that the header does not know.
+        let of_instruction = if columns.has_lines() { first.is_empty() } else { true };
+        let surplus =
+            if columns.has_lines() { !source.is_empty() } else { source.contains(BETWEEN) };
+        if of_instruction && surplus {
+            return None;
+        }
         if !columns.has_lines() {
             return Some(Self { line: "", address: first, text: source, right, counters });
         }

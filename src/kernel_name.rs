@@ -1,0 +1,269 @@
+//! Kernel names: taken apart, compared where two tools spell them differently, and made short enough to
+//! read.
+//!
+//! ncu prints one kernel as `kernel<(int)4>(const T1 *)` on one page and as `void kernel<4>(const float *)`
+//! on another; other tools give the mangled symbol. A name of PyTorch's or CUTLASS's has hundreds of
+//! characters, of which a handful tell one kernel from the next.
+
+mod short;
+
+use std::borrow::Cow;
+
+pub use short::short;
+
+/// A kernel's name, taken apart: `void ns::scale<float, 4>(float *)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts<'a> {
+    /// The function's own name, `scale`.
+    base: &'a str,
+    /// The template's arguments, `float` and `4`; `None` where none are printed.
+    arguments: Option<Vec<&'a str>>,
+    /// What stands between the parentheses, `float *`; `None` where nothing does.
+    parameters: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(name: &'a str) -> Self {
+        let name = name.trim();
+        let (head, parameters) = match opening(name) {
+            Some(at) => (&name[..at], Some(name[at + 1..].trim_end().trim_end_matches(')'))),
+            None => (name, None),
+        };
+        let (path, arguments) = match template(head) {
+            Some(at) => (&head[..at], Some(split_arguments(&head[at + 1..head.len() - 1]))),
+            None => (head, None),
+        };
+        let start = path.rfind([' ', ':', '>', '*', '&']).map_or(0, |at| at + 1);
+        Self { base: &path[start..], arguments, parameters }
+    }
+}
+
+/// The function's own name, without return type, namespaces, template arguments and parameters: `scale`
+/// of `void ns::scale<(int)4>(float *)`.
+#[must_use]
+pub fn base(name: &str) -> String {
+    Parts::new(&demangled(name)).base.to_owned()
+}
+
+/// True where two names are of one kernel, however each is spelled. A name of which only one spelling has
+/// template arguments or parameters (`--print-kernel-base function`) is the same kernel's.
+#[must_use]
+pub fn same(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other) = (demangled(one), demangled(other));
+    let (one, other) = (Parts::new(&one), Parts::new(&other));
+    if one.base != other.base {
+        return false;
+    }
+    match (&one.arguments, &other.arguments) {
+        // The parameters follow from the arguments, and are printed with placeholders or without.
+        (Some(a), Some(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| canonical(a) == canonical(b))
+        }
+        (None, None) => match (one.parameters, other.parameters) {
+            (Some(a), Some(b)) => canonical(a) == canonical(b),
+            _ => true,
+        },
+        (Some(_), None) => other.parameters.is_none(),
+        (None, Some(_)) => one.parameters.is_none(),
+    }
+}
+
+/// The name behind a mangled symbol; any other name as it is, and a symbol that is too deep as well.
+#[must_use]
+pub fn demangled(name: &str) -> Cow<'_, str> {
+    /// Deeper names are nobody's: the demangler would work on them without an end in sight.
+    const DEEPEST: u32 = 192;
+    if !name.starts_with("_Z") {
+        return Cow::Borrowed(name);
+    }
+    let options = cpp_demangle::ParseOptions::default().recursion_limit(DEEPEST);
+    cpp_demangle::Symbol::new_with_options(name, &options)
+        .ok()
+        .and_then(|symbol| symbol.demangle().ok())
+        .map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// One spelling for all: no casts before numbers, no suffixes behind them, no words for `bool`'s values,
+/// no spaces but between words.
+fn canonical(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    while let Some(c) = rest.chars().next() {
+        if let Some(behind) = without_cast(rest) {
+            rest = behind;
+        } else if c.is_ascii_digit() && !out.ends_with(is_word) {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+            out.push_str(rest[..end].trim_end_matches(['u', 'U', 'l', 'L']));
+            rest = &rest[end..];
+        } else if is_word(c) {
+            let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+            match &rest[..end] {
+                "true" => out.push('1'),
+                "false" => out.push('0'),
+                word => {
+                    if out.ends_with(is_word) {
+                        out.push(' ');
+                    }
+                    out.push_str(word);
+                }
+            }
+            rest = &rest[end..];
+        } else {
+            if !c.is_whitespace() {
+                out.push(c);
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    for spelling in ["(anonymous namespace)::", "(anonymousnamespace)::", "<unnamed>::"] {
+        out = out.replace(spelling, "");
+    }
+    out
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// What follows a cast of a number, `4` of `(unsigned int)4`.
+fn without_cast(text: &str) -> Option<&str> {
+    let (kind, behind) = text.strip_prefix('(')?.split_once(')')?;
+    let is_type = !kind.is_empty()
+        && kind.chars().all(|c| is_word(c) || c == ' ' || c == ':')
+        && kind.starts_with(|c: char| !c.is_ascii_digit());
+    (is_type && behind.starts_with(|c: char| c.is_ascii_digit() || c == '-')).then_some(behind)
+}
+
+/// Where the parameter list opens: at the parenthesis that the last one closes. Namespaces without a name
+/// and casts within template arguments have parentheses of their own.
+fn opening(name: &str) -> Option<usize> {
+    if !name.ends_with(')') {
+        return None;
+    }
+    let mut depth = 0_usize;
+    for (at, byte) in name.bytes().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return (at > 0).then_some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the template's arguments open, in a name without parameters that ends with them.
+fn template(head: &str) -> Option<usize> {
+    if !head.ends_with('>') || head.ends_with("operator>") || head.ends_with("->") {
+        return None;
+    }
+    let mut depth = 0_usize;
+    for (at, byte) in head.bytes().enumerate().rev() {
+        match byte {
+            b'>' if at == 0 || head.as_bytes()[at - 1] != b'-' => depth += 1,
+            b'<' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The arguments of a list, split at its own commas.
+fn split_arguments(list: &str) -> Vec<&str> {
+    let mut arguments = Vec::new();
+    let (mut depth, mut start) = (0_usize, 0);
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                arguments.push(list[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    arguments.push(list[start..].trim());
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_kernel_is_known_in_every_spelling() {
+        for (one, other) in [
+            ("f(int)", "f(int)"),
+            ("void ns::f<(int)4>(float *)", "f"),
+            ("(anonymous namespace)::f(int)", "f"),
+            (
+                "void histogram<(int)1024, float>(const T2 *)",
+                "void histogram<1024, float>(const float *)",
+            ),
+            ("f<(unsigned int)4, (bool)1>(T1 *)", "void f<4u, true>(int*)"),
+            (
+                "void f<std::array<char *, 3ul>>(int)",
+                "void f<std::array<char*, (unsigned long)3> >(int)",
+            ),
+            ("f(unsigned int *, const float*)", "f(unsigned int*, const float *)"),
+            ("_Z5scalePfi", "scale(float *, int)"),
+            ("_Z5scaleIfLi4EEvPT_", "void scale<float, (int)4>(T1 *)"),
+            ("f<(anonymous namespace)::Op>(T1)", "void f<<unnamed>::Op>(int)"),
+        ] {
+            assert!(same(one, other) && same(other, one), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn two_kernels_stay_two() {
+        for (one, other) in [
+            ("f(int)", "g(int)"),
+            // Two instances of one template, two overloads.
+            ("void f<float>(T1 *)", "void f<double>(T1 *)"),
+            ("void f<(int)4>(T1 *)", "void f<(int)8>(T1 *)"),
+            ("f(int)", "f(float)"),
+            ("void f<4>(int)", "f(int)"),
+            ("f<-4>(int)", "f<4>(int)"),
+        ] {
+            assert!(!same(one, other) && !same(other, one), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn the_base_is_the_functions_own_name() {
+        for (name, expected) in [
+            ("void ns::f<(int)4>(float *)", "f"),
+            ("ns::f", "f"),
+            ("gpu_version1(const float *, int)", "gpu_version1"),
+            ("void (anonymous namespace)::k<a::b<c>, (int)3>(d<e>)", "k"),
+            ("_Z5scalePfi", "scale"),
+            ("allenCahn(double (*)[400][400], double)", "allenCahn"),
+            ("triton_poi_fused_0", "triton_poi_fused_0"),
+            ("", ""),
+        ] {
+            assert_eq!(base(name), expected, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_panics(one in "\\PC{0,60}", other in "[_Zf<>(),:0-9 a-z]{0,60}") {
+            let _ = (same(&one, &other), base(&one), base(&other), short(&one, 20), short(&other, 3));
+        }
+    }
+}

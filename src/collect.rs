@@ -4,6 +4,7 @@
 pub mod second_run;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -17,6 +18,10 @@ use crate::{interrupt, text};
 
 use second_run::Further;
 
+/// How long ncu may take at a limit to end the program and to write what is finished: under a second in
+/// most runs, more where the launch that it interrupts is long.
+const WRITE_UP: Duration = Duration::from_secs(20);
+
 /// What profiling gave: of one run, or of two runs of the same launches as one.
 pub struct Profiled {
     /// The report of the first run; a second one's lies beside it.
@@ -27,6 +32,8 @@ pub struct Profiled {
     pub pages: Pages,
     /// What the user should know, each one sentence.
     pub notices: Vec<String>,
+    /// True where a limit ended the run before the program did.
+    pub cut_short: bool,
 }
 
 /// Collects a report and reads its pages back, with progress; for `auto` a second one where the first
@@ -52,6 +59,7 @@ pub fn collect(
     let mut passes =
         profiled.passes.map_or_else(String::new, |passes| format!("{}, ", passes_of(passes)));
     if request.selection == Selection::Level(Level::Auto)
+        && !profiled.cut_short
         && let Some(further) = further(&profiled.pages)
     {
         progress.note(&format!(
@@ -129,7 +137,8 @@ fn run(
 ) -> Result<Profiled> {
     progress.stage(format!("profiling {what}"));
     let interrupted = interrupt::flag();
-    let limits = Limits { timeout: Some(timeout), interrupted: &interrupted };
+    let write_up = if request.keep_partial { WRITE_UP } else { Duration::ZERO };
+    let limits = Limits { timeout: Some(timeout), interrupted: &interrupted, write_up };
     let mut log = String::new();
     let mut watch = |step: &ncu::Progress| {
         progress.stage(format!("profiling {}: {}%", text::printable(&step.kernel), step.percent));
@@ -142,9 +151,26 @@ fn run(
         }
     }
     let collected = collected?;
+    let last = ncu::last_lines(&collected.program_output);
+    if collected.program_exit.is_some() && !last.is_empty() {
+        progress.note(&format!("adoprof: the program's last lines were:\n{last}"));
+    }
     progress.stage("exporting the report");
-    let (pages, more) = ncu::import_pages(ncu, &collected.report, limits)?;
+    // What ended the collection must not end the reading of what it left.
+    let again = AtomicBool::new(false);
+    let interrupted = if collected.cut_short { &again } else { &*interrupted };
+    let limits = Limits { interrupted, write_up: Duration::ZERO, ..limits };
+    let (mut pages, more) = ncu::import_pages(ncu, &collected.report, limits)?;
+    if let Some(launch) = collected.failed_launch {
+        pages = pages.without_launch(launch)?;
+    }
     let mut notices = collected.notices;
     notices.extend(more);
-    Ok(Profiled { report: collected.report, passes: collected.passes, pages, notices })
+    Ok(Profiled {
+        report: collected.report,
+        passes: collected.passes,
+        pages,
+        notices,
+        cut_short: collected.cut_short,
+    })
 }

@@ -23,5 +23,5 @@ pub use locate::{Ncu, locate};
 pub use pages::import_pages;
 pub use process::Limits;
 pub use progress::Progress;
-pub use run::{Collected, collect, collect_logged};
+pub use run::{Collected, collect, collect_logged, last_lines};
 pub use version::Version;

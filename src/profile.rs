@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnose::{diagnose, lacking_remark};
 use crate::document::Document;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::export::Export;
+use crate::export::csv::Pages;
 use crate::frame::{Frames, Launch};
 use crate::ladder::Ladder;
 use crate::store::{Meta, Saved};
@@ -42,20 +43,43 @@ impl Profile {
     /// A saved profile as a profile.
     ///
     /// # Errors
-    /// [`crate::error::Error::Input`] where a page can't be read.
+    /// [`Error::Input`] where its pages are gone, or where none of them can be read.
     pub fn from_saved(
         name: impl Into<String>,
         saved: Saved,
         folder: Option<PathBuf>,
     ) -> Result<Self> {
         let name = name.into();
-        let mut export = saved.pages.export(folder.as_deref().unwrap_or(Path::new(&name)))?;
+        let place = folder.clone().unwrap_or_else(|| PathBuf::from(&name));
+        let Saved { meta, pages } = saved;
+        // A run whose counters were forbidden has its timing alone.
+        if pages.is_empty() && (meta.step.is_none() || meta.environment.passes.is_some()) {
+            return Err(Error::input(
+                place,
+                "the saved profile has lost its pages (raw.csv.zst and its neighbours), so there is \
+                 nothing to diagnose; profile again, or analyze the report beside it",
+            ));
+        }
+        Ok(Self { folder, ..Self::from_pages(name, meta, &pages, &place)? })
+    }
+
+    /// What was just collected as a profile that lies nowhere yet; `place` stands for it in messages.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where no page can be read.
+    pub fn from_pages(
+        name: impl Into<String>,
+        meta: Meta,
+        pages: &Pages,
+        place: &Path,
+    ) -> Result<Self> {
+        let mut export = pages.export(place)?;
         // Pages that were made smaller may lack the attribute with the device's name.
-        let device = &saved.meta.environment.device;
+        let device = &meta.environment.device;
         for launch in export.launches.iter_mut().filter(|_| !device.is_empty()) {
             launch.device.get_or_insert_with(|| device.clone());
         }
-        Ok(Self { meta: Some(saved.meta), folder, ..Self::from_export(name, export)? })
+        Ok(Self { meta: Some(meta), ..Self::from_export(name, export)? })
     }
 
     /// What a reader made of files from elsewhere, as a profile.

@@ -5,6 +5,7 @@
 //! raw.csv.zst        ncu's raw page
 //! details.csv.zst    ncu's details page
 //! source.csv.zst     ncu's source page, cuda,sass view
+//! sass.csv.zst       its sass view, where kernels have no line information
 //! report.ncu-rep     the report itself, for Nsight Compute's window; not in shipped recordings
 //! report-2.ncu-rep   that of a second run, where the first left something undecided
 //! ```
@@ -68,7 +69,12 @@ pub fn read(folder: &Path) -> Result<Saved> {
     let page = |name: &str| read_page(folder, name);
     Ok(Saved {
         meta,
-        pages: Pages { raw: page("raw")?, details: page("details")?, source: page("source")? },
+        pages: Pages {
+            raw: page("raw")?,
+            details: page("details")?,
+            source: page("source")?,
+            sass: page("sass")?,
+        },
     })
 }
 

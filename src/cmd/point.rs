@@ -113,7 +113,7 @@ fn profiled(
         .map_err(|e| Error::Environment(format!("the settings cannot be passed on: {e}")))?;
     request.program_args.extend(["--tuning".into(), tuning.clone().into()]);
     let _sections = profiling::complete(&mut request, &profiling)?;
-    let Profiled { report, passes, pages, notices } =
+    let Profiled { report, passes, pages, notices, .. } =
         collect_step(&ncu, plan, &request, profiling.timeout, progress)?;
     let metrics = totals(&Launch::all(&Frames::new(pages.export(folder)?)?)?);
     let mut environment = environment(device, chosen, &request.selection);

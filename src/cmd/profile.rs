@@ -75,7 +75,7 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         request.launch_count = Some(MOST_LAUNCHES);
         collected = collect::collect(&ncu, &request, timeout, &name, &progress);
     }
-    let Profiled { report, passes, pages, mut notices } = collected?;
+    let Profiled { report, passes, pages, mut notices, .. } = collected?;
     drop(progress);
     if let Some(plan) = plan {
         notices.splice(0..0, plan.notices);
@@ -102,8 +102,13 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         },
         pages,
     };
-    let folder = target.finish(&saved, Some(&report))?;
-    let profile = Profile::from_saved(name.clone(), saved, Some(folder))?;
+    // What can't be read is no profile that a later run could compare with: only its report is kept.
+    let read = Profile::from_pages(name.clone(), saved.meta.clone(), &saved.pages, &report);
+    let mut profile = match read.and_then(with_launches) {
+        Ok(profile) => profile,
+        Err(error) => return Err(unreadable(&error, &target.keep_report(&report)?)),
+    };
+    profile.folder = Some(target.finish(&saved, Some(&report))?);
     let mut document = profile.diagnose(None)?;
     if let Some(base) = &baseline {
         document.diff = Some(compare(base, &profile)?);
@@ -137,6 +142,26 @@ fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<Exit
     Ok(ExitCode::Success)
 }
 
+/// The profile, if it has a launch.
+fn with_launches(profile: Profile) -> Result<Profile> {
+    if profile.frames.launches.height() > 0 {
+        return Ok(profile);
+    }
+    Err(Error::Usage("it holds no launch".to_owned()))
+}
+
+/// What to say of a report whose exports can't be read.
+fn unreadable(error: &Error, report: &Path) -> Error {
+    Error::input(
+        report,
+        format!(
+            "ncu collected this report, but its export can't be diagnosed ({error}); the report was kept, \
+             and `adoprof analyze {}` reads it without ncu",
+            report.display()
+        ),
+    )
+}
+
 /// The program's name without its folder, fit for a folder's name.
 fn program_name(args: &ProfileArgs) -> String {
     let name = args.program.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
@@ -154,5 +179,6 @@ fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
     request.kernel.clone_from(&args.kernel);
     request.launch_skip = args.launch_skip.filter(|skip| *skip > 0);
     request.launch_count = Some(args.launch_count.unwrap_or(MOST_LAUNCHES));
+    request.keep_partial = true;
     request
 }

@@ -68,6 +68,7 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
     if export.launches.is_empty() {
         return Err(Error::input(name, nothing_in(&container)));
     }
+    export.leave_out_the_impossible();
     Ok(export)
 }
 

@@ -148,6 +148,9 @@ pub struct CollectRequest {
     /// The folder of our own sections ([`section::deploy`]); unused where ncu's own sections were
     /// not found, because naming one folder makes ncu forget the other.
     pub section_folder: Option<PathBuf>,
+    /// Where a time limit or Ctrl-C ends the run, keep what was finished before: launches of a program
+    /// stand for themselves, those of a step don't.
+    pub keep_partial: bool,
     /// The user's own options, split and checked by [`super::arguments::split`]. An option that
     /// adoprof would set itself is then left to the user.
     pub ncu_args: Vec<String>,
@@ -172,6 +175,7 @@ impl CollectRequest {
             invocations: None,
             device: None,
             section_folder: None,
+            keep_partial: false,
             ncu_args: Vec::new(),
         }
     }
@@ -279,6 +283,8 @@ pub enum Page {
     Details,
     /// Counters by source line and by instruction.
     Source,
+    /// Counters by instruction alone: kernels without line information have nothing on the other view.
+    Sass,
 }
 
 /// The command that prints a page of a report as CSV on standard output.
@@ -289,11 +295,13 @@ pub fn import(ncu: &Ncu, report: &Path, page: Page) -> NcuCommand {
     let name = match page {
         Page::Raw => "raw",
         Page::Details => "details",
-        Page::Source => "source",
+        Page::Source | Page::Sass => "source",
     };
     command.push(["--page", name, "--csv", "--print-units", "base"]);
-    if page == Page::Source {
-        command.push(["--print-source", "cuda,sass"]);
+    match page {
+        Page::Source => command.push(["--print-source", "cuda,sass"]),
+        Page::Sass => command.push(["--print-source", "sass"]),
+        Page::Raw | Page::Details => {}
     }
     command
 }

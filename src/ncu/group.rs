@@ -1,10 +1,11 @@
 //! Ending ncu with everything that it started.
 //!
 //! ncu starts the profiled program, which may start others. All of them are in ncu's process group
-//! unless they leave it, so the descendants are looked up as well. A polite signal comes first: ncu
-//! may have clocks to unlock.
+//! unless they leave it, and below ncu unless their parents end, so a variable in their environment marks
+//! them as well. A polite signal comes first: ncu may have clocks to unlock.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long ncu and its children get to end by themselves.
@@ -20,24 +21,91 @@ struct Process {
     dead: bool,
 }
 
-/// Ends a process group and all descendants of its leader; returns when they are gone or after
-/// [`GRACE`] and a kill signal.
-pub fn end(leader: u32) {
-    let family = descendants(leader);
-    signal_group(leader, libc::SIGTERM);
-    for process in &family {
+/// The variable that marks the processes of a run.
+pub const MARKER: &str = "ADOPROF_RUN";
+
+/// A value of [`MARKER`] that no other run has.
+pub fn marker() -> String {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let own = std::process::id();
+    let started = look(own).map_or(0, |process| process.started);
+    format!("{own}-{started}-{run}")
+}
+
+/// Asks a process to end by itself. ncu then ends the program and writes what it has into its report.
+pub fn ask(leader: u32) {
+    signal(leader, libc::SIGTERM);
+}
+
+/// Ends process groups, all descendants of their leaders and all processes with the marker; returns when
+/// they are gone or after [`GRACE`] and a kill signal.
+pub fn end(leaders: &[u32], marker: &str) {
+    let family = || {
+        let mut family = marked(marker);
+        for &leader in leaders {
+            family.extend(descendants(leader));
+        }
+        family
+    };
+    let all = |number: i32| {
+        for &leader in leaders {
+            signal_group(leader, number);
+        }
+    };
+    let first = family();
+    all(libc::SIGTERM);
+    for process in &first {
         signal(process.pid, libc::SIGTERM);
     }
-    wait_for_end(&family);
-    signal_group(leader, libc::SIGKILL);
-    for process in family.iter().filter(|process| still_alive(process)) {
-        // Children that a survivor started in the meantime.
-        for late in descendants(process.pid) {
-            signal(late.pid, libc::SIGKILL);
-        }
+    wait_for_end(&first);
+    all(libc::SIGKILL);
+    // With what a survivor started in the meantime.
+    for process in first.iter().copied().filter(still_alive).chain(family()) {
+        signal(process.pid, libc::SIGKILL);
     }
     // Until they are gone they may still write into the folder that is removed next.
-    wait_for_end(&family);
+    wait_for_end(&first);
+}
+
+/// Lets the system end the process where this one ends without a chance to do it: SIGKILL, or a second
+/// Ctrl-C.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the standard library can't tie a child's life to its parent's")]
+pub fn end_with_parent(process: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe, with integers.
+    unsafe {
+        process.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
+}
+
+/// Elsewhere a child outlives its parent.
+#[cfg(not(target_os = "linux"))]
+pub fn end_with_parent(_: &mut std::process::Command) {}
+
+/// The processes whose environment has the marker, as far as this user may read it.
+fn marked(marker: &str) -> Vec<Process> {
+    let entry = format!("{MARKER}={marker}");
+    pids()
+        .filter(|pid| {
+            let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            variables.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+        })
+        .filter_map(look)
+        .collect()
+}
+
+/// The numbers of all processes.
+fn pids() -> impl Iterator<Item = u32> {
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Waits until all are gone, [`GRACE`] at most.
@@ -50,13 +118,7 @@ fn wait_for_end(family: &[Process]) {
 
 /// The process and everything below it, as far as `/proc` tells.
 fn descendants(root: u32) -> Vec<Process> {
-    let all: HashMap<u32, Process> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(|pid| Some((pid, look(pid)?)))
-        .collect();
+    let all: HashMap<u32, Process> = pids().filter_map(|pid| Some((pid, look(pid)?))).collect();
     let below = |process: &Process| {
         let mut at = *process;
         // Parents form a tree; the bound only guards against a snapshot torn by reused numbers.

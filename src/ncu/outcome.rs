@@ -16,6 +16,17 @@ pub struct Outcome {
     pub program_exit: Option<i32>,
     /// What the user should know, each one sentence.
     pub notices: Vec<String>,
+    /// The launch that could not be profiled, where others before it were.
+    pub failed_launch: Option<u32>,
+}
+
+impl Outcome {
+    /// A run that ended at a limit, with a report of what was finished.
+    #[must_use]
+    pub fn cut_short(limit: &Error) -> Self {
+        let notice = format!("{limit}; what was profiled before that follows");
+        Self { notices: vec![notice], ..Self::default() }
+    }
 }
 
 /// Judges a collection by its log and by whether it left a report.
@@ -27,13 +38,30 @@ pub struct Outcome {
 pub fn judge(log: &str, exit: Option<i32>, report_exists: bool, report: &Path) -> Result<Outcome> {
     let messages = classify(log);
     if report_exists {
-        if let Some(error) =
-            messages.iter().filter(|m| m.spoils_report()).find_map(|message| message.error(log))
-        {
-            return Err(error);
+        let mut outcome =
+            Outcome { program_exit: ncu_message::program_exit(log), ..Outcome::default() };
+        for message in &messages {
+            match message.error(log).filter(|_| message.spoils_report()) {
+                None => outcome.notices.extend(notice(message)),
+                Some(error) => match failed_launch(message, log) {
+                    None => return Err(error),
+                    failed => {
+                        outcome.failed_launch = failed;
+                        outcome.notices.push(format!(
+                            "{error}; the launches before it were profiled and follow without it"
+                        ));
+                    }
+                },
+            }
         }
-        let notices = messages.iter().filter_map(notice).collect();
-        return Ok(Outcome { program_exit: ncu_message::program_exit(log), notices });
+        // A signal, from whoever sent it: ncu may not have written everything.
+        if exit.is_none() {
+            outcome.notices.push(
+                "ncu was ended by a signal, so the report may lack the launches that came last"
+                    .to_owned(),
+            );
+        }
+        return Ok(outcome);
     }
     for message in &messages {
         match message.kind {
@@ -48,6 +76,13 @@ pub fn judge(log: &str, exit: Option<i32>, report_exists: bool, report: &Path) -
         }
     }
     Err(other(log, exit, &messages))
+}
+
+/// The launch that a message is about, where it spoils that one alone: others were profiled before it.
+fn failed_launch(message: &NcuMessage, log: &str) -> Option<u32> {
+    let is_of_one_launch = matches!(message.kind, Kind::KernelFault | Kind::ProfilingFailed);
+    let last = ncu_message::launches(log).last()?;
+    (is_of_one_launch && ncu_message::launches(log).count() > 1).then_some(last)
 }
 
 /// What to add where a run was stopped at its time limit: ncu's hint that a kernel may wait for

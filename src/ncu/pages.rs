@@ -9,9 +9,13 @@ use super::process::{Limits, Stderr, stream};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 
-/// Exports the three pages of a report at the same time, as CSV in base units: the pages, and what the
-/// user should know, each one sentence. ncu may have put messages before the header line; the source
-/// page is empty where ncu can't give it.
+/// What ncu says of each kernel that its view with source lines leaves out.
+const NO_LINES: &str = "No lineinfo available";
+
+/// Exports the pages of a report at the same time, as CSV in base units: the pages, and what the user
+/// should know, each one sentence. ncu may have put messages before the header line; the source page is
+/// empty where ncu can't give it. Where kernels have no line information, their instructions come from the
+/// page's other view.
 ///
 /// # Errors
 /// [`Error::Input`] for a missing, foreign or damaged report, [`Error::Environment`] where ncu can't
@@ -25,12 +29,25 @@ pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<(Pages, 
         });
         (raw, details, source)
     });
-    let mut pages = Pages { raw: raw?, details: details?, source: String::new() };
+    let mut pages = Pages { raw: raw?, details: details?, ..Pages::default() };
     let mut notices = Vec::new();
-    match source {
-        Ok(text) => pages.source = text,
-        Err(error @ Error::Interrupted(_)) => return Err(error),
-        Err(error) => notices.push(format!("continuing without the report's source page: {error}")),
+    let mut without = |what: &str, page: Result<String>| match page {
+        Ok(text) => Ok(text),
+        Err(error @ Error::Interrupted(_)) => Err(error),
+        Err(error) => {
+            notices.push(format!("continuing without {what}: {error}"));
+            Ok(String::new())
+        }
+    };
+    let source = without("the report's source page", source)?;
+    if source.lines().take_while(|line| !line.starts_with('"')).any(|line| line.contains(NO_LINES))
+    {
+        let sass = import_page(ncu, report, Page::Sass, limits);
+        pages.sass = without("the instructions of kernels without line information", sass)?;
+    }
+    // Of messages alone no page can be made.
+    if source.lines().any(|line| line.starts_with('"')) {
+        pages.source = source;
     }
     Ok((pages, notices))
 }
@@ -54,6 +71,9 @@ pub fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Resu
         .chain(stderr.lines())
         .flat_map(|line| [line, "\n"])
         .collect();
+    if let Some(error) = ended.stopped {
+        return Err(error);
+    }
     if let Some(error) = import_failure(&head, report) {
         return Err(error);
     }

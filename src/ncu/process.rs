@@ -25,6 +25,8 @@ pub struct Limits<'a> {
     pub timeout: Option<Duration>,
     /// Set by Ctrl-C's handler.
     pub interrupted: &'a AtomicBool,
+    /// How long ncu may take at a limit to write what it has into its report; zero ends it at once.
+    pub write_up: Duration,
 }
 
 impl Limits<'_> {
@@ -57,10 +59,13 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Its standard error where that was kept apart.
     pub stderr: Vec<u8>,
+    /// The limit at which it was asked to end, where it then ended by itself.
+    pub stopped: Option<Error>,
 }
 
 /// Runs a command and hands its output on as it comes, in pieces of any size. At a limit the
-/// command and everything that it started is ended before this returns.
+/// command and everything that it started is ended before this returns; a command that ends by itself
+/// within [`Limits::write_up`] is no error.
 ///
 /// `what` names the work in messages.
 ///
@@ -76,7 +81,9 @@ pub fn stream(
     let fails = |error: &std::io::Error| {
         Error::Environment(format!("{} does not run: {error}", command.program.display()))
     };
-    let reader = Arc::new(expression(command, stderr).reader().map_err(|error| fails(&error))?);
+    let marker = group::marker();
+    let reader =
+        Arc::new(expression(command, stderr, &marker).reader().map_err(|error| fails(&error))?);
     let since = Instant::now();
     let (sender, pieces) = sync_channel::<Vec<u8>>(64);
     let source = Arc::clone(&reader);
@@ -92,10 +99,23 @@ pub fn stream(
     let mut ended_at = None;
     loop {
         if let Some(error) = limits.exceeded(since, what) {
-            for pid in reader.pids() {
-                group::end(pid);
+            let deadline = Instant::now() + limits.write_up;
+            for pid in reader.pids().into_iter().filter(|_| !limits.write_up.is_zero()) {
+                group::ask(pid);
             }
-            return Err(error);
+            while Instant::now() < deadline && reader.try_wait().ok().flatten().is_none() {
+                if let Ok(bytes) = pieces.recv_timeout(TICK) {
+                    piece(&bytes);
+                }
+            }
+            let ended = reader.try_wait().ok().flatten();
+            let ended = ended.filter(|output| output.status.code().is_some());
+            let ended = ended.map(|output| (output.status, output.stderr.clone()));
+            group::end(&reader.pids(), &marker);
+            return match ended {
+                Some((status, stderr)) => Ok(Ended { status, stderr, stopped: Some(error) }),
+                None => Err(error),
+            };
         }
         match pieces.recv_timeout(TICK) {
             Ok(bytes) => piece(&bytes),
@@ -112,20 +132,21 @@ pub fn stream(
     // The output ended; the exit follows at once, unless the command closed its own pipe.
     loop {
         if let Some(output) = reader.try_wait().map_err(|error| fails(&error))? {
-            return Ok(Ended { status: output.status, stderr: output.stderr.clone() });
+            let (status, stderr) = (output.status, output.stderr.clone());
+            return Ok(Ended { status, stderr, stopped: None });
         }
         if let Some(error) = limits.exceeded(since, what) {
-            for pid in reader.pids() {
-                group::end(pid);
-            }
+            group::end(&reader.pids(), &marker);
             return Err(error);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn expression(command: &NcuCommand, stderr: Stderr) -> duct::Expression {
+fn expression(command: &NcuCommand, stderr: Stderr, marker: &str) -> duct::Expression {
     let mut expression = duct::cmd(&command.program, &command.args).unchecked();
+    // Whatever the run starts inherits it, also what leaves its group and its parent.
+    expression = expression.env(group::MARKER, marker);
     // duct lets what is set first win, a shell what is set last; the value means what it prints.
     for (name, value) in command.env.iter().rev() {
         expression = expression.env(name, value);
@@ -145,6 +166,7 @@ fn expression(command: &NcuCommand, stderr: Stderr) -> duct::Expression {
     {
         expression = expression.before_spawn(|process| {
             std::os::unix::process::CommandExt::process_group(process, 0);
+            group::end_with_parent(process);
             Ok(())
         });
     }

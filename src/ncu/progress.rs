@@ -82,6 +82,7 @@ impl Follower {
     fn step(&mut self, character: char, report: &mut dyn FnMut(&Progress)) {
         if !self.in_progress {
             if character == ':'
+                && may_be_header(&self.line)
                 && let Some((kernel, launch)) = header(&self.line)
             {
                 let progress = Progress { kernel, launch, percent: 0, passes: None };
@@ -164,6 +165,17 @@ impl Follower {
 
 /// How ncu's own messages begin.
 const MARKS: [&str; 3] = ["==PROF== ", "==ERROR== ", "==WARNING== "];
+
+/// True where a line ends as [`header`]'s does, `" - 0:` or `" - 0 (1/3):`. A program may print any number
+/// of colons into one line, which must not be searched at each of them.
+fn may_be_header(line: &str) -> bool {
+    /// Longer than any launch's number with its total.
+    const LONGEST: usize = 48;
+    let start = line.len().saturating_sub(LONGEST);
+    let end = (start..=line.len()).find_map(|at| line.get(at..)).unwrap_or_default();
+    end.rsplit_once("\" - ")
+        .is_some_and(|(_, number)| number.starts_with(|c: char| c.is_ascii_digit()))
+}
 
 /// Kernel and number in `==PROF== Profiling "kernel" - 0:`, with any text of the program before it.
 fn header(line: &str) -> Option<(String, u32)> {

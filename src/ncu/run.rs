@@ -4,10 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::command::NcuCommand;
-use super::outcome::{hang_hint, judge};
+use super::outcome::{Outcome, hang_hint, judge};
 use super::process::{Limits, Stderr, stream};
 use super::progress::{Follower, Progress};
 use crate::error::{Error, Result};
+use crate::text::layout::fit;
+
+/// How much of a program's output is shown where the program failed: most errors and stack traces end
+/// within so many lines.
+const LAST_LINES: usize = 10;
+/// Columns of such a line.
+const LONGEST_LINE: usize = 200;
 
 /// A collected report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +29,19 @@ pub struct Collected {
     pub program_output: String,
     /// The program's exit code where ncu says that it was not 0.
     pub program_exit: Option<i32>,
+    /// The launch whose kernel failed, after others had been profiled: its numbers are of no use.
+    pub failed_launch: Option<u32>,
+    /// True where a limit ended the run, and the report has what was finished before.
+    pub cut_short: bool,
 }
 
 /// Runs a collection. The report is written beside its place and moved there when it is good, so
 /// that an interrupted or failed run leaves nothing behind and an older report is not lost.
 ///
 /// # Errors
-/// [`Error::Interrupted`] at a limit, after ncu and all its children are gone; otherwise what
-/// [`judge`] makes of the run.
+/// [`Error::Interrupted`] at a limit, after ncu and all its children are gone, unless
+/// [`Limits::write_up`] let ncu write a report of what was finished; otherwise what [`judge`] makes of the
+/// run.
 pub fn collect(
     command: &NcuCommand,
     limits: Limits,
@@ -83,10 +95,20 @@ pub fn collect_logged(
     let program_output;
     (*log, program_output) = follower.finish();
     let ended = ended.map_err(|error| explain_hang(error, limits, log))?;
-    let written = find_report(scratch.path());
-    let outcome = judge(log, ended.status.code(), written.is_some(), &place)?;
-    let Some(written) = written else {
-        return Err(Error::Environment("ncu left no report".to_owned()));
+    let cut_short = ended.stopped.is_some();
+    let (written, outcome) = match (find_report(scratch.path()), ended.stopped) {
+        (Some(written), Some(limit)) => {
+            (written, Outcome::cut_short(&explain_hang(limit, limits, log)))
+        }
+        (None, Some(limit)) => return Err(explain_hang(limit, limits, log)),
+        (written, None) => {
+            let outcome = judge(log, ended.status.code(), written.is_some(), &place)
+                .map_err(|error| with_last_lines(error, &program_output))?;
+            let Some(written) = written else {
+                return Err(Error::Environment("ncu left no report".to_owned()));
+            };
+            (written, outcome)
+        }
     };
     let report = with_extension_of(&folder.join(place.file_name().unwrap_or_default()), &written);
     std::fs::rename(&written, &report)
@@ -97,7 +119,29 @@ pub fn collect_logged(
         notices: outcome.notices,
         program_output,
         program_exit: outcome.program_exit,
+        failed_launch: outcome.failed_launch,
+        cut_short,
     })
+}
+
+/// The error of a program's or kernel's failure with the last lines that the program printed.
+fn with_last_lines(error: Error, program_output: &str) -> Error {
+    let lines = last_lines(program_output);
+    match error {
+        Error::Kernel(text) if !lines.is_empty() => {
+            Error::Kernel(format!("{text}; the program's last lines were:\n{lines}"))
+        }
+        error => error,
+    }
+}
+
+/// The last lines of a program's output, indented and safe to print; empty where it printed nothing.
+#[must_use]
+pub fn last_lines(program_output: &str) -> String {
+    let lines: Vec<&str> = program_output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+    let shown = |line: &&str| format!("    {}", fit(line.trim_end(), LONGEST_LINE));
+    last.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// Says of a run that was stopped at its time limit why it may have hung.

@@ -98,6 +98,11 @@ fn read(name: &str, mut meta: Meta) -> Result<Saved> {
             },
         )
     };
-    let pages = Pages { raw: page("raw")?, details: page("details")?, source: page("source")? };
+    let pages = Pages {
+        raw: page("raw")?,
+        details: page("details")?,
+        source: page("source")?,
+        ..Pages::default()
+    };
     Ok(Saved { meta, pages })
 }

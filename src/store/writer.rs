@@ -110,6 +110,20 @@ impl Target {
         Ok(self.folder)
     }
 
+    /// Keeps a report beside the place of a profile that can't be saved: under its folder's name. Returns
+    /// the report's new path.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it can't be moved there.
+    pub fn keep_report(self, report: &Path) -> Result<PathBuf> {
+        let mut name = self.folder.clone().into_os_string();
+        name.push(".");
+        name.push(report.extension().unwrap_or("ncu-rep".as_ref()));
+        let kept = PathBuf::from(name);
+        std::fs::rename(report, &kept).map_err(|e| Error::io(&kept, "keep the report", &e))?;
+        Ok(kept)
+    }
+
     fn write(&self, meta: &Meta, pages: &Pages) -> Result<()> {
         let at = self.staging.path();
         let path = at.join(META_FILE);

@@ -14,7 +14,7 @@ use adoprof::ncu::{
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn no_limits() -> Limits<'static> {
-    Limits { timeout: Some(Duration::from_secs(60)), interrupted: &NEVER }
+    Limits { timeout: Some(Duration::from_secs(60)), interrupted: &NEVER, write_up: Duration::ZERO }
 }
 
 fn stand_in() -> Ncu {
@@ -184,7 +184,11 @@ fn each_fault_has_its_exit_code_and_leaves_nothing() {
 fn a_timeout_ends_ncu_and_all_its_children() {
     for (case, hint) in [("hang", false), ("hang_stubborn", false), ("hang_slow", true)] {
         let bench = Bench::new(case);
-        let limits = Limits { timeout: Some(Duration::from_millis(700)), interrupted: &NEVER };
+        let limits = Limits {
+            timeout: Some(Duration::from_millis(700)),
+            interrupted: &NEVER,
+            write_up: Duration::ZERO,
+        };
         let error = ncu::collect(&bench.command, limits, &mut |_| {}).unwrap_err();
         assert!(
             matches!(&error, Error::Interrupted(text) if text.contains("--timeout")),
@@ -192,7 +196,11 @@ fn a_timeout_ends_ncu_and_all_its_children() {
         );
         assert_eq!(error.to_string().contains("--replay-mode range"), hint, "{case}: {error}");
         let pids = bench.pids();
-        assert_eq!(pids.len(), 3, "ncu, its child, and the child that left the group");
+        assert_eq!(
+            pids.len(),
+            4,
+            "ncu, its child, one that left the group, one whose parent ended"
+        );
         for pid in pids {
             wait_until(&format!("{case}: the end of {pid}"), || !runs(pid));
         }
@@ -204,10 +212,10 @@ fn a_timeout_ends_ncu_and_all_its_children() {
 fn an_interrupt_ends_ncu_and_all_its_children() {
     let bench = Bench::new("hang");
     let interrupted = AtomicBool::new(false);
-    let limits = Limits { timeout: None, interrupted: &interrupted };
+    let limits = Limits { timeout: None, interrupted: &interrupted, write_up: Duration::ZERO };
     let error = std::thread::scope(|scope| {
         let run = scope.spawn(|| ncu::collect(&bench.command, limits, &mut |_| {}));
-        wait_until("the start of the children", || bench.pids().len() == 3);
+        wait_until("the start of the children", || bench.pids().len() == 4);
         assert!(bench.pids().into_iter().all(runs));
         interrupted.store(true, Ordering::Relaxed);
         run.join().unwrap().unwrap_err()
@@ -220,6 +228,47 @@ fn an_interrupt_ends_ncu_and_all_its_children() {
         wait_until(&format!("the end of {pid}"), || !runs(pid));
     }
     assert!(bench.left().is_empty(), "left {:?}", bench.left());
+}
+
+#[test]
+fn a_run_that_is_stopped_keeps_what_was_finished() {
+    let bench = Bench::new("hang_writes_up");
+    let limits = Limits {
+        timeout: Some(Duration::from_millis(700)),
+        interrupted: &NEVER,
+        write_up: Duration::from_secs(10),
+    };
+    let start = std::time::Instant::now();
+    let collected = ncu::collect(&bench.command, limits, &mut |_| {}).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(8), "it does not wait once ncu is gone");
+    assert!(collected.cut_short && collected.report.is_file());
+    assert!(collected.notices[0].contains("--timeout"), "{:?}", collected.notices);
+    for pid in bench.pids() {
+        wait_until(&format!("the end of {pid}"), || !runs(pid));
+    }
+}
+
+#[test]
+fn a_kernel_that_fails_takes_no_other_launch_along() {
+    let collected = Bench::new("fails_later").collect().unwrap();
+    assert_eq!(collected.failed_launch, Some(1));
+    assert!(
+        collected.notices.iter().any(|text| text.contains("bad(int *)")),
+        "{:?}",
+        collected.notices
+    );
+}
+
+#[test]
+fn a_failing_program_shows_its_last_lines() {
+    let collected = Bench::new("exits_with_words").collect().unwrap();
+    assert_eq!(collected.program_exit, Some(3));
+    let last = ncu::last_lines(&collected.program_output);
+    let lines: Vec<&str> = last.lines().map(str::trim).collect();
+    assert_eq!(
+        (lines.len(), lines[0], lines[9]),
+        (10, "working on part 3", "cannot open weights.bin")
+    );
 }
 
 #[test]

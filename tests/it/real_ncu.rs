@@ -32,7 +32,11 @@ fn both() -> (Export, Export) {
     std::fs::write(&path, &plain).unwrap();
 
     let ncu = ncu::locate(Some(Path::new(&program))).unwrap();
-    let limits = Limits { timeout: Some(Duration::from_secs(300)), interrupted: &NEVER };
+    let limits = Limits {
+        timeout: Some(Duration::from_secs(300)),
+        interrupted: &NEVER,
+        write_up: Duration::ZERO,
+    };
     let (exported, notices) = ncu::import_pages(&ncu, &path, limits).unwrap();
     assert_eq!(notices, [""; 0]);
     let csv = exported.export(folder.path()).unwrap();

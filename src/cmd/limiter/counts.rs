@@ -66,7 +66,11 @@ fn counted(
         request.program_args.extend(["--variant".into(), variant.into()]);
     }
     let interrupted = interrupt::flag();
-    let limits = Limits { timeout: Some(args.timeout), interrupted: &interrupted };
+    let limits = Limits {
+        timeout: Some(args.timeout),
+        interrupted: &interrupted,
+        write_up: std::time::Duration::ZERO,
+    };
     let collected = ncu::collect(&ncu::profile(ncu, &request), limits, &mut |_| {})?;
     let (pages, _) = ncu::import_pages(ncu, &collected.report, limits)?;
     let launches = Launch::all(&Frames::new(pages.export(&collected.report)?)?)?;

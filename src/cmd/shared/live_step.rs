@@ -257,7 +257,7 @@ fn profile(
     let report = target.staging().join("report");
     let mut request = request_for(&live.chosen, live.profiling, report)?;
     let _sections = profiling::complete(&mut request, live.profiling)?;
-    let Profiled { report, passes, pages, notices } =
+    let Profiled { report, passes, pages, notices, .. } =
         collect_step(ncu, plan, &request, live.profiling.timeout, progress)?;
     saved.pages = pages;
     saved.meta.environment.ncu = ncu.version.to_string();

@@ -13,7 +13,11 @@ use crate::timing::Timing;
 
 fn ended(status: i32, stderr: &str, out: &str) -> PointResult {
     let mut result = PointResult::default();
-    let ended = Ended { status: ExitStatus::from_raw(status), stderr: stderr.as_bytes().to_vec() };
+    let ended = Ended {
+        status: ExitStatus::from_raw(status),
+        stderr: stderr.as_bytes().to_vec(),
+        stopped: None,
+    };
     finish(&mut result, &ended, out.as_bytes());
     result
 }

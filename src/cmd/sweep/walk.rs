@@ -73,7 +73,11 @@ impl Sweep<'_> {
     fn point(&self, size: &BTreeMap<String, u64>, point: &Point) -> Result<Option<PointResult>> {
         let command = self.command(size, point)?;
         let interrupted = interrupt::flag();
-        let limits = Limits { timeout: Some(self.args.timeout), interrupted: &interrupted };
+        let limits = Limits {
+            timeout: Some(self.args.timeout),
+            interrupted: &interrupted,
+            write_up: std::time::Duration::ZERO,
+        };
         let mut out = Vec::new();
         let ended = stream(&command, Stderr::Apart, limits, "a point", |piece| {
             out.extend_from_slice(piece);

@@ -225,6 +225,16 @@ fn last_kernel(output: &str) -> Option<String> {
     Some(printable(rest.rsplit_once("\" - ")?.0))
 }
 
+/// The numbers of the launches that ncu says it profiles, in order.
+pub fn launches(output: &str) -> impl Iterator<Item = u32> {
+    output.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("==PROF== Profiling \"")?;
+        let (_, number) = rest.rsplit_once("\" - ")?;
+        // Newer releases print the number with its total: `0 (1/3)`.
+        number.split([':', ' ']).next()?.parse().ok()
+    })
+}
+
 /// What ncu says where it profiled nothing.
 const NO_KERNELS: &str = "No kernels were profiled";
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::export::csv::ncu_message;
 
-pub(super) use table::{Launches, Row, Table, compute_capability, dimensions, tables};
+pub(super) use table::{Launches, Row, Table, compute_capability, dimensions, tables, write};
 
 /// The page of ncu that a CSV file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

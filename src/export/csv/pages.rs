@@ -25,7 +25,7 @@ const DETAILS_ALONE: &str = "this is ncu's details page alone: it has no stalls,
 /// The most columns that a kernel's name takes in a message.
 const LONGEST_NAME: usize = 60;
 
-/// ncu's three pages as text; an absent page is empty.
+/// ncu's pages as text; an absent page is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pages {
     /// `--page raw`.
@@ -34,20 +34,67 @@ pub struct Pages {
     pub details: String,
     /// `--page source`, the view with CUDA and SASS.
     pub source: String,
+    /// The same page's view with SASS alone, which also has kernels without line information.
+    pub sass: String,
 }
 
 impl Pages {
     /// File stem and text of each page.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, &str); 3] {
-        [("raw", &self.raw), ("details", &self.details), ("source", &self.source)]
+    pub fn named(&self) -> [(&'static str, &str); 4] {
+        [
+            ("raw", &self.raw),
+            ("details", &self.details),
+            ("source", &self.source),
+            ("sass", &self.sass),
+        ]
+    }
+
+    /// True where no page has anything: a run without counters.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.named().iter().all(|(_, text)| text.is_empty())
     }
 
     /// The pages with another name in the place of a source file's.
     #[must_use]
     pub fn with_source_named(self, from: &Path, to: &str) -> Self {
         let named = |page: String| page.replace(&*from.to_string_lossy(), to);
-        Self { raw: named(self.raw), details: named(self.details), source: named(self.source) }
+        Self {
+            raw: named(self.raw),
+            details: named(self.details),
+            source: named(self.source),
+            sass: self.sass,
+        }
+    }
+
+    /// The pages without a launch: one whose kernel failed has numbers that mean nothing.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the raw page can't be read.
+    pub fn without_launch(self, id: u32) -> Result<Self> {
+        let without = |text: String, kind: PageKind| -> Result<String> {
+            if text.is_empty() {
+                return Ok(text);
+            }
+            let (tables, _) = page::tables(&text, Path::new("the report"), kind)?;
+            let id = id.to_string();
+            let lines = tables.into_iter().flat_map(|table| {
+                let kept: Vec<Vec<String>> = table
+                    .rows
+                    .iter()
+                    .filter(|row| row.cells.get(0) != Some(&*id))
+                    .map(|row| row.cells.iter().map(str::to_owned).collect())
+                    .collect();
+                std::iter::once(table.header).chain(kept)
+            });
+            page::write(lines)
+        };
+        Ok(Self {
+            raw: without(self.raw, PageKind::Raw)?,
+            details: without(self.details, PageKind::Details)?,
+            ..self
+        })
     }
 
     /// The pages as one export.
@@ -178,6 +225,7 @@ pub fn from_pages(
         export.source = source.rows;
         export.notices.extend(source.notices);
     }
+    export.leave_out_the_impossible();
     Ok(export)
 }
 

@@ -69,6 +69,70 @@ fn a_dry_run_prints_ncus_lines_and_does_nothing() {
     assert!(!bench.path(".adoprof").exists() && !bench.path("argv").exists());
 }
 
+#[test]
+fn kernels_without_lines_have_their_instructions() {
+    let bench = Bench::new();
+    bench.copy("rules/ado_v2.source.cuda-sass.csv", "lined.csv");
+    let lines = std::fs::read_to_string(bench.path("lined.csv")).unwrap();
+    let warning =
+        "==WARNING== No lineinfo available to show CUDA-C source related to 'gpu_version2'.\n";
+    bench.write("none.csv", warning);
+    // The sass view of the same launch: each instruction's row without its line.
+    let sass: String = lines
+        .lines()
+        .filter_map(|line| match line.strip_prefix("\"Line No\",\"Source\",") {
+            Some(header) => Some(header.to_owned()),
+            None => line.strip_prefix("\"\",\"\",").map(str::to_owned),
+        })
+        .map(|line| line + "\n")
+        .collect();
+    let name =
+        "\"Kernel Name\",\"gpu_version2(const float *, float *, const float *, int, int, int)\",\n";
+    let header = sass.find("\"Address\"").unwrap();
+    let (_, sass) = sass.split_at(header);
+    bench.write("sass.csv", format!("{name}{sass}"));
+    let mut command = bench.profiling("success", &["--format", "json"]);
+    command
+        .env("STAND_IN_SOURCE", bench.path("none.csv"))
+        .env("STAND_IN_SASS", bench.path("sass.csv"));
+    let document = ran(&mut command).json();
+    let finding = &document["launches"][0]["findings"][0];
+    let with_lines = bench.profile("success", &["--format", "json"]).json();
+    assert_eq!(finding["rule"], with_lines["launches"][0]["findings"][0]["rule"]);
+    let saved = document["saved"].as_str().unwrap();
+    let again = bench.run(&["analyze", &format!("./{saved}"), "--format", "json"]).json();
+    assert_eq!(again["launches"], document["launches"]);
+}
+
+#[test]
+fn a_program_that_fails_is_diagnosed_and_its_last_words_are_shown() {
+    let bench = Bench::new();
+    let ran = bench.profile("exits_with_words", &["--format", "json"]);
+    assert!(ran.json()["notices"].to_string().contains("ended with code 3"), "{ran:?}");
+    assert!(ran.err.contains("    cannot open weights.bin\n"), "{ran:?}");
+    assert!(!ran.err.contains("working on part 1\n"), "the last ten: {ran:?}");
+}
+
+#[test]
+fn an_export_without_launches_keeps_the_report_and_no_profile() {
+    let bench = Bench::new();
+    bench.write("broken.csv", "\"ID\",\"Kernel Name\",\"a.sum\"\n\"\",\"\",\"\"\n");
+    bench.write("none.csv", "");
+    let mut command = bench.profiling("success", &[]);
+    command
+        .env("STAND_IN_RAW", bench.path("broken.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv"));
+    let ran = ran(&mut command);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.err.contains(".ncu-rep") && ran.err.contains("adoprof analyze"), "{ran:?}");
+    let left = bench.left(".adoprof");
+    assert!(
+        matches!(&left[..], [report] if report.extension().is_some_and(|e| e == "ncu-rep")),
+        "{left:?}"
+    );
+}
+
 /// A raw page of one launch.
 fn page(kernel: &str, metrics: &[(&str, &str)]) -> String {
     let line = |first: [&str; 4], of: fn(&(&str, &str)) -> String| {

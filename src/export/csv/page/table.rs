@@ -5,7 +5,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::export::csv::page::{PageKind, header_kind, lines, not_this_page, width};
 use crate::export::{Export, LaunchRow};
 use crate::text::count_of;
@@ -140,6 +140,25 @@ fn start_line(table: &str, record: &StringRecord) -> usize {
     let rest = table.get(position.byte() as usize..).unwrap_or_default();
     let blank = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
     position.line() as usize + rest[..blank].matches('\n').count()
+}
+
+/// The lines of a page as ncu writes them, every cell quoted.
+///
+/// # Errors
+/// Where the lines can't be written, which memory does not refuse.
+pub(in crate::export) fn write(lines: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Error::Environment(format!("a page of ncu's can't be written anew: {error}"))
+    };
+    let mut writer = csv::WriterBuilder::new()
+        .quote_style(csv::QuoteStyle::Always)
+        .flexible(true)
+        .from_writer(Vec::new());
+    for line in lines {
+        writer.write_record(line).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `(256, 1, 1)` as numbers; `None` for anything else.

@@ -54,21 +54,7 @@ pub fn merge(first: &str, second: &str) -> Result<String> {
     let header = one.header.iter().chain(new.iter().map(|&at| &two.header[at])).cloned().collect();
     let units = one_units.into_iter().zip(two_units);
     let rows = units.chain(one_rows.iter().zip(two_rows)).map(|(left, right)| joined(left, right));
-    write(std::iter::once(header).chain(rows))
-}
-
-/// The lines of a page as ncu writes them, every cell quoted.
-fn write(lines: impl Iterator<Item = Vec<String>>) -> Result<String> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Error::Environment(format!("the pages of two runs cannot be joined: {error}"))
-    };
-    let mut writer =
-        csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(Vec::new());
-    for line in lines {
-        writer.write_record(line).map_err(|error| failed(&error))?;
-    }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    page::write(std::iter::once(header).chain(rows))
 }
 
 /// The only table of a page: ncu's export of a report has one.

@@ -1,0 +1,97 @@
+//! Values that no counter can have. A damaged file, or a counter that overflowed between two passes, gives
+//! negative counts and percentages of thousands; a verdict that is drawn from one of them is wrong, so each
+//! becomes a missing value, aloud.
+
+use crate::export::Export;
+use crate::kernel_name;
+use crate::metric;
+use crate::text::{count_of, significant};
+
+/// The most that a percentage can honestly show: counters of different passes divide into up to 358% of a
+/// unit's peak on a kernel of 2 µs (ncu 2025.3 on an H200), and nothing recorded shows more of a metric that
+/// adoprof reads.
+const MOST_PERCENT: f64 = 1000.0;
+
+/// The most columns that a kernel's name takes in a notice.
+const LONGEST_NAME: usize = 60;
+
+impl Export {
+    /// Takes the values out that their metric can't have, of the metrics that adoprof knows, with a notice
+    /// of the first.
+    pub(super) fn leave_out_the_impossible(&mut self) {
+        let mut left_out = 0;
+        let mut first = None;
+        for row in &mut self.metrics {
+            let Some(value) = row.value.filter(|&value| may_be_impossible(value)) else { continue };
+            let Some((metric, scale)) = metric::canonical(&row.metric) else { continue };
+            let is_percent = metric.unit == "%";
+            let shown = value * scale;
+            if shown.is_finite() && shown >= 0.0 && !(is_percent && shown > MOST_PERCENT) {
+                continue;
+            }
+            row.value = None;
+            left_out += 1;
+            first.get_or_insert_with(|| {
+                let unit = if is_percent { "%" } else { "" };
+                (row.launch, format!("{} of {}{unit}", row.metric, significant(shown, 6)))
+            });
+        }
+        let Some((launch, value)) = first else { return };
+        let kernel = self.launches.iter().find(|row| row.id == launch);
+        let kernel =
+            kernel.map_or_else(String::new, |row| kernel_name::short(&row.kernel, LONGEST_NAME));
+        let others = match left_out - 1 {
+            0 => String::new(),
+            more => format!(" and {}", count_of(f64::from(more), "other value")),
+        };
+        self.notices.push(format!(
+            "{kernel} has {value}, which no counter can show; it counts as missing{others}: the profile is \
+             damaged, or its passes did not measure the same work; collect or export it again"
+        ));
+    }
+}
+
+/// True for values that are worth a look into the catalogue.
+fn may_be_impossible(value: f64) -> bool {
+    !(0.0..=MOST_PERCENT).contains(&value)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::export::{Export, LaunchRow, MetricRow};
+
+    fn after(values: &[(&str, f64)]) -> (Vec<Option<f64>>, Vec<String>) {
+        let rows = values.iter().map(|&(metric, value)| MetricRow {
+            metric: metric.to_owned(),
+            value: Some(value),
+            ..MetricRow::default()
+        });
+        let launch = LaunchRow { kernel: "scale(float *)".to_owned(), ..LaunchRow::default() };
+        let mut export =
+            Export { launches: vec![launch], metrics: rows.collect(), ..Export::default() };
+        export.leave_out_the_impossible();
+        (export.metrics.iter().map(|row| row.value).collect(), export.notices)
+    }
+
+    #[test]
+    fn negative_counts_and_absurd_shares_are_missing() {
+        let (values, notices) = after(&[
+            ("gpu__time_duration.sum", 5e9),
+            ("dram__bytes.sum", -1.0),
+            ("l1tex__t_sector_hit_rate.pct", 5706.0),
+            ("lts__t_sector_hit_rate.pct", 101.0),
+            ("smsp__inst_executed.sum", f64::INFINITY),
+        ]);
+        assert_eq!(values, [Some(5e9), None, None, Some(101.0), None]);
+        assert_eq!(notices.len(), 1);
+        for part in ["scale has dram__bytes.sum of -1", "2 other values"] {
+            assert!(notices[0].contains(part), "no `{part}`: {}", notices[0]);
+        }
+    }
+
+    #[test]
+    fn what_adoprof_does_not_read_is_left_alone() {
+        let (values, notices) = after(&[("somebodys__metric.pct", 5706.0), ("other.sum", -3.0)]);
+        assert_eq!((values, notices.len()), (vec![Some(5706.0), Some(-3.0)], 0));
+    }
+}

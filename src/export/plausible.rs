@@ -77,14 +77,14 @@ mod tests {
     fn negative_counts_and_absurd_shares_are_missing() {
         let (values, notices) = after(&[
             ("gpu__time_duration.sum", 5e9),
-            ("dram__bytes.sum", -1.0),
+            ("dram__bytes_read.sum", -1.0),
             ("l1tex__t_sector_hit_rate.pct", 5706.0),
             ("lts__t_sector_hit_rate.pct", 101.0),
             ("smsp__inst_executed.sum", f64::INFINITY),
         ]);
         assert_eq!(values, [Some(5e9), None, None, Some(101.0), None]);
         assert_eq!(notices.len(), 1);
-        for part in ["scale has dram__bytes.sum of -1", "2 other values"] {
+        for part in ["scale has dram__bytes_read.sum of -1", "2 other values"] {
             assert!(notices[0].contains(part), "no `{part}`: {}", notices[0]);
         }
     }

@@ -62,7 +62,7 @@ mod tests {
 
     fn after(values: &[(&str, f64)]) -> (Vec<Option<f64>>, Vec<String>) {
         let rows = values.iter().map(|&(metric, value)| MetricRow {
-            metric: metric.to_owned(),
+            metric: metric.into(),
             value: Some(value),
             ..MetricRow::default()
         });

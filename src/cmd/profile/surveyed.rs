@@ -67,7 +67,11 @@ pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan>
     let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
     progress.stage(format!("surveying {name}"));
     let interrupted = interrupt::flag();
-    let limits = Limits { timeout: Some(args.profiling.timeout), interrupted: &interrupted };
+    let limits = Limits {
+        timeout: Some(args.profiling.timeout),
+        interrupted: &interrupted,
+        write_up: std::time::Duration::ZERO,
+    };
     let program = run::Program { program: Path::new(program), args: rest };
     let Surveyed { survey, output, ended_badly, failure } = run::run(&program, limits)?;
     let mut notices = survey.notices.clone();

@@ -191,8 +191,14 @@ fn open() -> Result<&'static Cupti, &'static [u8]> {
         None
     };
     if let Some(chosen) = sys::variable(CHOSEN) {
-        return accept(open_path(chosen))
-            .ok_or(b"the library that ADOPROF_CUPTI names can't be used");
+        let library = open_path(chosen);
+        if library.is_none() {
+            return Err(b"the library that ADOPROF_CUPTI names does not open");
+        }
+        return match accept(library) {
+            Some(found) => Ok(found),
+            None => Err(reason),
+        };
     }
     // One that the program has loaded is the only one that sees everything.
     for name in SONAMES {

@@ -16,7 +16,7 @@ use crate::timing::StepInfo;
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
-pub use program::{Program, ProgramGroup, SurveyedProgram};
+pub use program::{Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
 
 /// The version of the document's shape.
@@ -170,8 +170,8 @@ pub struct RankedFinding {
 /// The finding to act on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Index into `launches`.
-    pub launch: usize,
+    /// Index into `launches`; null where the finding is one about the program.
+    pub launch: Option<usize>,
     /// The rule.
     pub rule: String,
     /// The whole program's time now over its time without the fault, where the program was surveyed.
@@ -236,8 +236,16 @@ impl Document {
                 best = Some((saved, index));
             }
         }
+        let around = self.program.as_ref().and_then(|program| program.findings.first());
+        let gain = |finding: &ProgramFinding| finding.estimated_speedup.factor;
+        if let Some(around) = around
+            && best.is_none_or(|(saved, _)| 1.0 - 1.0 / gain(around) > saved)
+        {
+            let program_gain = Some(gain(around));
+            return Some(Verdict { launch: None, rule: around.rule.clone(), program_gain });
+        }
         best.map(|(saved, launch)| Verdict {
-            launch,
+            launch: Some(launch),
             rule: self.launches[launch].findings[0].rule.clone(),
             program_gain: self.program.as_ref().map(|_| 1.0 / (1.0 - saved)),
         })

@@ -1,5 +1,6 @@
 //! The rules, explained from their own records.
 
+use crate::around;
 use crate::evidence::Threshold;
 use crate::rules::{self, Example, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
@@ -35,7 +36,23 @@ pub fn list(width: usize) -> String {
     for rule in RULES {
         row(rule.name, kind(rule.kind), rule.summary);
     }
+    for rule in around::RULES {
+        row(rule.name, "program", rule.checks);
+    }
     lines(text)
+}
+
+/// A rule about programs: what it checks, and what to change.
+#[must_use]
+pub fn around(name: &str, width: usize) -> Option<String> {
+    let rule = around::RULES.into_iter().find(|rule| rule.name == name)?;
+    let width = width.min(WIDEST);
+    let mut text = wrap(&format!("{} (of a program, from its survey)", rule.name), width);
+    for paragraph in [rule.checks, rule.hint] {
+        text.push(String::new());
+        text.extend(wrap(paragraph, width));
+    }
+    Some(lines(text))
 }
 
 /// One rule: what it checks, its thresholds with their source, what it needs and explains.
@@ -226,11 +243,17 @@ mod tests {
     #[test]
     fn every_rule_stands_in_the_list() {
         let list = list(usize::MAX);
-        assert_eq!(list.lines().count(), RULES.len() + 1);
-        for rule in RULES {
-            let line = list.lines().find(|line| line.split(' ').next() == Some(rule.name));
-            assert!(line.is_some_and(|line| line.contains(rule.summary)), "{}", rule.name);
+        let of_programs = around::RULES.iter().map(|rule| (rule.name, rule.checks));
+        let all: Vec<(&str, &str)> =
+            RULES.iter().map(|rule| (rule.name, rule.summary)).chain(of_programs).collect();
+        assert_eq!(list.lines().count(), all.len() + 1);
+        for (name, fault) in all {
+            let line = list.lines().find(|line| line.split(' ').next() == Some(name));
+            assert!(line.is_some_and(|line| line.contains(fault)), "{name}");
         }
+        let one = super::around("small-copies", 80).unwrap_or_default();
+        assert!(one.starts_with("small-copies (of a program"), "{one}");
+        assert_eq!(super::around("partial-wave", 80), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! - `limiter`: what limits a step, from the times of its variants
 //! - `diff`: two profiles side by side
 //! - `document`: all that a command says, as data: the JSON
+//! - `around`: what lies around the kernels of a program
 //! - `collect`: a run of ncu, and a second one where the first leaves open what could matter most
 //! - `agreement`: what ncu's rules say beside our findings
 //! - `diagnose`: the findings of all rules, ranked
@@ -52,6 +53,7 @@
 //! - `text`: numbers and names in words
 
 mod agreement;
+mod around;
 pub mod bench;
 pub mod cli;
 pub mod cmd;

@@ -14,7 +14,7 @@ pub mod name;
 pub mod record;
 pub mod run;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 
 use record::Process;
 

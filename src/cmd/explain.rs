@@ -10,6 +10,10 @@ pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
         printer.text(&explain::list(printer.style.prose()))?;
         return Ok(ExitCode::Success);
     };
+    if let Some(text) = explain::around(name, printer.style.prose()) {
+        printer.text(&text)?;
+        return Ok(ExitCode::Success);
+    }
     let rule = rules::find(name).ok_or_else(|| {
         let meant = explain::suggestion(name)
             .map(|other| format!(" did you mean `{other}`?"))

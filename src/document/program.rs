@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Document;
+use crate::around::{self, lanes};
+use crate::finding::{Estimate, Evidence};
 use crate::frame::Launch;
 use crate::survey::group::Group;
 use crate::survey::{Survey, name};
@@ -19,8 +21,43 @@ pub struct Program {
     pub gpu_busy_ns: f64,
     /// Time in which a kernel was under way, ns.
     pub kernel_busy_ns: f64,
+    /// Time from the device's first work to its last, ns.
+    #[serde(default)]
+    pub active_ns: f64,
     /// Kinds of launches, the one with the most time first.
     pub groups: Vec<ProgramGroup>,
+    /// What lies around the kernels, ranked; rank 1 gives most.
+    #[serde(default)]
+    pub findings: Vec<ProgramFinding>,
+    /// How busy streams, copies and waits are over the active time, the busiest first.
+    #[serde(default)]
+    pub lanes: Vec<Lane>,
+}
+
+/// A finding about a program as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramFinding {
+    /// 1 gives most.
+    pub rank: usize,
+    /// The rule.
+    pub rule: String,
+    /// What taking the fault away would give of the whole program's time.
+    pub estimated_speedup: Estimate,
+    /// What was seen.
+    pub message: String,
+    /// The figures behind it.
+    pub evidence: Vec<Evidence>,
+    /// What to change.
+    pub hint: String,
+}
+
+/// A line of the program's timeline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lane {
+    /// What it shows.
+    pub name: String,
+    /// How busy it is in each of equal parts of the active time, 0 to 1.
+    pub busy: Vec<f64>,
 }
 
 /// Launches of one kernel and code, grid, block and class of duration.
@@ -70,12 +107,33 @@ impl Program {
             range_ns: group.range_ns,
             launch: None,
         };
+        let (active_ns, lanes) = lanes::lanes(survey);
+        // Two digits tell as much as a line of text can show.
+        let round = |share: f64| (share.min(1.0) * 100.0).round() / 100.0;
+        let lanes = lanes
+            .into_iter()
+            .map(|lane| Lane { name: lane.name, busy: lane.busy.into_iter().map(round).collect() })
+            .collect();
         Self {
             command,
             wall_ns: survey.wall_ns,
             gpu_busy_ns: survey.gpu_busy_ns(),
             kernel_busy_ns: survey.kernel_busy_ns(),
+            active_ns,
             groups: groups.iter().map(group).collect(),
+            findings: around::findings(survey)
+                .into_iter()
+                .enumerate()
+                .map(|(index, finding)| ProgramFinding {
+                    rank: index + 1,
+                    rule: finding.rule.to_owned(),
+                    estimated_speedup: finding.estimate,
+                    message: finding.message,
+                    evidence: finding.evidence,
+                    hint: finding.hint.to_owned(),
+                })
+                .collect(),
+            lanes,
         }
     }
 
@@ -201,7 +259,7 @@ mod tests {
         // Kernels run for half of the time and `fast` has 60% of theirs: 0.3 of the program's time becomes a
         // quarter of it.
         let verdict = document.verdict.clone().unwrap();
-        assert_eq!(verdict.launch, 0);
+        assert_eq!(verdict.launch, Some(0));
         let gain = verdict.program_gain.unwrap();
         assert!((gain - 1.0 / (1.0 - 0.3 * 0.75)).abs() < 1e-12, "{gain}");
         let ranked = document.ranked();
@@ -209,6 +267,30 @@ mod tests {
         let both = 0.3 * 0.75 + 0.15 * (1.0 - 1.0 / 1.1);
         let factor = ranked[0].estimate.unwrap().factor;
         assert!((factor - 1.0 / (1.0 - both)).abs() < 1e-12, "{factor}");
+    }
+
+    #[test]
+    fn what_lies_around_the_kernels_is_the_verdict_where_it_gives_more() {
+        let finding = samples::finding(1, "partial-wave", 4.0);
+        let launch = samples::launch("k", 1.0, 1.0, vec![finding]);
+        for (factor, expected) in [(1.2, Some(0)), (1.5, None)] {
+            let mut document = Document { launches: vec![launch.clone()], ..Document::default() };
+            let around = ProgramFinding {
+                rank: 1,
+                rule: "small-copies".to_owned(),
+                estimated_speedup: Estimate { factor, low: 1.0, high: factor },
+                message: String::new(),
+                evidence: Vec::new(),
+                hint: String::new(),
+            };
+            // The kernel has 60% of half of the time: four times as fast it gives 1.29.
+            let program = Program { findings: vec![around], ..program(&[0.6]) };
+            document.attach(program, &[Some(0)]);
+            let verdict = document.verdict.clone().unwrap();
+            assert_eq!(verdict.launch, expected);
+            assert_eq!(document.ranked().len(), 2);
+            assert_eq!(document.ranked()[0].rule, verdict.rule);
+        }
     }
 
     #[test]

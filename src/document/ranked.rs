@@ -64,6 +64,11 @@ impl Document {
                 }
             }
         }
+        for finding in self.program.iter().flat_map(|program| &program.findings) {
+            let gain = finding.estimated_speedup;
+            let of_program = [gain.factor, gain.low, gain.high].map(|gain| 1.0 - 1.0 / gain);
+            saved.push((&finding.rule, Some(of_program)));
+        }
         let verdict = self.verdict.as_ref().map(|verdict| verdict.rule.as_str());
         let key = |(rule, saved): &(&str, Option<[f64; 3]>)| {
             (Some(*rule) == verdict, saved.map_or(0.0, |[likely, ..]| likely))

@@ -93,7 +93,7 @@ pub fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
 
 pub fn of_launches(step: Option<StepInfo>, launches: Vec<LaunchReport>, at: usize) -> Document {
     let rule = launches[at].findings[0].rule.clone();
-    let verdict = Some(Verdict { launch: at, rule, program_gain: None });
+    let verdict = Some(Verdict { launch: Some(at), rule, program_gain: None });
     Document { schema: SCHEMA.to_owned(), step, launches, verdict, ..Document::default() }
 }
 

@@ -137,7 +137,9 @@ fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
         document.launches[b].time_share.total_cmp(&document.launches[a].time_share)
     });
     if let Some(program) = &document.program {
+        program::timeline(page, program);
         program::groups(page, document, program);
+        program::findings(page, program);
         return of_interest(page, document, order);
     }
     if order.len() < 2 {
@@ -173,7 +175,7 @@ fn of_interest(page: &Page, document: &Document, order: Vec<usize>) -> Vec<usize
     if page.style.verbose {
         return order;
     }
-    let verdict = document.verdict.as_ref().map(|verdict| verdict.launch);
+    let verdict = document.verdict.as_ref().and_then(|verdict| verdict.launch);
     let main = |place: usize, at: usize| {
         let share = document.launches[at].time_share;
         place == 0 || (place < MOST_LAUNCHES && share >= LEAST_SHARE) || Some(at) == verdict

@@ -4,8 +4,9 @@ use super::MOST_ROWS;
 use crate::document::{Document, Program, ProgramGroup};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
-use crate::report::words::number::{extent, factor};
+use crate::report::words::number::{estimate, extent, factor};
 use crate::survey::name::short;
+use crate::text::layout::{columns, pad};
 use crate::text::{count, count_of, duration, percent};
 
 /// The table of groups: those that were profiled with their first finding and what the program gains.
@@ -38,6 +39,56 @@ pub fn groups(page: &mut Page, document: &Document, program: &Program) {
     }
 }
 
+/// Columns of a timeline's lane at most.
+const WIDEST: usize = 100;
+
+/// One line per stream, direction of copies, and the host's waits.
+pub fn timeline(page: &mut Page, program: &Program) {
+    if program.lanes.is_empty() {
+        return;
+    }
+    page.blank();
+    let title =
+        format!("the {} from the GPU's first work to its last", duration(program.active_ns));
+    page.inked("", &title, Ink::Bold);
+    let name = program.lanes.iter().map(|lane| columns(&lane.name)).max().unwrap_or(0);
+    let width = page.style.width.saturating_sub(name + 4).clamp(10, WIDEST);
+    for lane in &program.lanes {
+        let line = format!("  {} {}", pad(&lane.name, name), bar(&lane.busy, width));
+        page.line(line.trim_end());
+    }
+}
+
+/// A lane in so many columns: the higher the block, the busier.
+fn bar(busy: &[f64], width: usize) -> String {
+    const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let width = width.min(busy.len());
+    (0..width)
+        .map(|column| {
+            let part = &busy[column * busy.len() / width..(column + 1) * busy.len() / width];
+            let share = part.iter().sum::<f64>() / part.len().max(1) as f64;
+            // Anything at all is seen.
+            let block = (share * 8.0).round().max(if share > 0.0 { 1.0 } else { 0.0 });
+            BLOCKS[(block as usize).min(8)]
+        })
+        .collect()
+}
+
+/// What lies around the kernels.
+pub fn findings(page: &mut Page, program: &Program) {
+    if program.findings.is_empty() {
+        return;
+    }
+    page.blank();
+    page.inked("", "around the kernels", Ink::Bold);
+    for finding in &program.findings {
+        let gain = estimate(&finding.estimated_speedup);
+        page.line(&format!("{} {}: {gain} for the program", finding.rank, finding.rule));
+        page.paragraph("  ", &finding.message);
+        page.paragraph("  ", &finding.hint);
+    }
+}
+
 fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
     let launch = group.launch.and_then(|at| document.launches.get(at));
     let first = launch.and_then(|launch| Some((launch, launch.findings.first()?)));
@@ -59,7 +110,7 @@ fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::document::{Document, Program, ProgramGroup};
+    use crate::document::{Document, Lane, Program, ProgramGroup};
     use crate::report::{Format, Style, render, samples};
 
     fn group(kernel: &str, share: f64, launch: Option<usize>) -> ProgramGroup {
@@ -84,8 +135,19 @@ mod tests {
         let groups = vec![group("void ns::gemm<int>(float*)", 0.8, None), group("copy", 0.2, None)];
         let (wall_ns, kernel_busy_ns, gpu_busy_ns) = (2e9, 1e9, 1.5e9);
         let command = "./train --fast".to_owned();
-        document
-            .attach(Program { command, wall_ns, gpu_busy_ns, kernel_busy_ns, groups }, &[Some(0)]);
+        let busy = vec![1.0, 0.5, 0.0, 0.01];
+        let lanes = vec![Lane { name: "stream 7".to_owned(), busy }];
+        let program = Program {
+            command,
+            wall_ns,
+            gpu_busy_ns,
+            kernel_busy_ns,
+            active_ns: 1.8e9,
+            groups,
+            findings: Vec::new(),
+            lanes,
+        };
+        document.attach(program, &[Some(0)]);
         let mut out = Vec::new();
         let style = Style { width: 140, ..Style::default() };
         render(&document, Format::TEXT, style, &mut out).unwrap();
@@ -98,6 +160,8 @@ mod tests {
         for part in ["gemm<int>", "1,200", "800 ms", "80%", "partial-wave", "64 × 256"] {
             assert!(line("gemm<int>  ").contains(part), "no {part}: {text}");
         }
+        assert!(text.contains("the 1.80 s from"), "{text}");
+        assert_eq!(line("  stream 7"), "  stream 7 █▄ ▁");
         assert!(line("copy ").contains("20%"), "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! What is said of findings, whatever the form.
 
-use crate::document::{Document, LaunchReport, NcuOnly, RankedFinding};
+use crate::document::{Document, LaunchReport, NcuOnly, ProgramFinding, RankedFinding};
 use crate::finding::Estimate;
 use crate::ladder;
 use crate::report::words::number::place;
@@ -42,10 +42,17 @@ pub fn saving(percent: f64, global: bool) -> String {
     }
 }
 
+/// The verdict where it is a finding about the program.
+pub fn program_verdict(document: &Document) -> Option<&ProgramFinding> {
+    let verdict = document.verdict.as_ref().filter(|verdict| verdict.launch.is_none())?;
+    let findings = &document.program.as_ref()?.findings;
+    findings.iter().find(|finding| finding.rule == verdict.rule)
+}
+
 /// The verdict's launch and finding.
 pub fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
     let verdict = document.verdict.as_ref()?;
-    let launch = document.launches.get(verdict.launch)?;
+    let launch = document.launches.get(verdict.launch?)?;
     let finding = launch.findings.iter().find(|finding| finding.rule == verdict.rule)?;
     Some((launch, finding))
 }

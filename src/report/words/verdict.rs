@@ -1,8 +1,12 @@
 //! The answer first: what bounds the time, what to do where, what that is worth, what comes next.
 
-use crate::document::{Document, LaunchReport, Program, RankedFinding, is_roof, rule_count};
+use crate::document::{
+    Document, LaunchReport, Program, ProgramFinding, RankedFinding, is_roof, rule_count,
+};
 use crate::finding::{Bound, LEAST_GAIN};
-use crate::report::words::finding::{NextStep, next_step, verdict, whole_step_estimate};
+use crate::report::words::finding::{
+    NextStep, next_step, program_verdict, verdict, whole_step_estimate,
+};
 use crate::report::words::number::{estimate, factor, median, place};
 use crate::report::words::sentence::Sentence;
 use crate::report::words::subject::subject;
@@ -28,6 +32,9 @@ pub fn answer(document: &Document) -> Answer {
     let found = verdict(document);
     let launch = found.map(|(launch, _)| launch).or_else(|| longest(document));
     let result = |text: String| vec![("result", Sentence::from(text))];
+    if let Some(around) = program_verdict(document) {
+        return Answer { headline: headline(document, launch), rows: self::around(around) };
+    }
     let rows = match (found, launch) {
         (Some((_, finding)), _) => advice(document, finding),
         (None, None) => match &document.program {
@@ -191,6 +198,26 @@ fn change(finding: &RankedFinding) -> Sentence {
     };
     let place = place(location);
     Sentence::of([at(&place), at(place.rsplit('/').next().unwrap_or(&place))])
+}
+
+/// The rows of a finding about the program.
+fn around(finding: &ProgramFinding) -> Vec<(&'static str, Sentence)> {
+    let (hint, rule) = (&finding.hint, &finding.rule);
+    let clause = hint.split([':', ';', ',', '.']).next().unwrap_or(hint);
+    let gain = &finding.estimated_speedup;
+    let range = estimate(gain);
+    vec![
+        ("change", Sentence::of([hint.clone(), clause.to_owned()])),
+        (
+            "worth",
+            Sentence::of([
+                format!("{range} for the whole program, for removing {rule}"),
+                format!("{range}: {rule}"),
+                format!("{} {rule}", factor(gain.factor)),
+            ]),
+        ),
+        ("next", Sentence::command(format!("adoprof explain {rule}"), "explains the fault")),
+    ]
 }
 
 fn worth(document: &Document, finding: &RankedFinding) -> Sentence {

@@ -1,0 +1,109 @@
+//! What lies around the kernels of a program, from its survey: one fault, one file, as for launches.
+//!
+//! Each estimate is of the whole program's time, and each hour of the idle device has one cause only
+//! ([`run::Cause`]), so that findings of different causes do not promise the same time twice.
+
+mod allocation_in_loop;
+mod compiled_at_start_up;
+mod copies_not_overlapped;
+mod gpu_idle_between_launches;
+mod kernels_not_concurrent;
+pub mod lanes;
+mod many_short_launches;
+mod pageable_host_memory;
+pub mod run;
+mod small_copies;
+mod synchronization_in_loop;
+mod unified_memory_migration;
+
+use crate::finding::{Estimate, Evidence};
+use crate::survey::Survey;
+
+use run::Run;
+
+/// A fault of a program as a whole.
+pub struct Rule {
+    /// Its name, part of the contract.
+    pub name: &'static str,
+    /// What is checked and why it costs time, for people.
+    pub checks: &'static str,
+    /// What to change.
+    pub hint: &'static str,
+    /// Looks for the fault in a run.
+    check: fn(&Run) -> Option<Found>,
+}
+
+/// What a rule saw.
+struct Found {
+    /// Time that goes with the fault, ns: likely, at least, at most.
+    saved_ns: [f64; 3],
+    /// What was seen, with numbers.
+    message: String,
+    /// The figures behind it.
+    evidence: Vec<Evidence>,
+}
+
+/// A finding about a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static str,
+    /// What taking the fault away gives of the whole program's time.
+    pub estimate: Estimate,
+    /// What was seen.
+    pub message: String,
+    /// The figures behind it.
+    pub evidence: Vec<Evidence>,
+    /// What to change.
+    pub hint: &'static str,
+}
+
+/// All rules.
+pub const RULES: [&Rule; 10] = [
+    &gpu_idle_between_launches::RULE,
+    &many_short_launches::RULE,
+    &copies_not_overlapped::RULE,
+    &pageable_host_memory::RULE,
+    &small_copies::RULE,
+    &synchronization_in_loop::RULE,
+    &allocation_in_loop::RULE,
+    &unified_memory_migration::RULE,
+    &kernels_not_concurrent::RULE,
+    &compiled_at_start_up::RULE,
+];
+
+/// Less of a program's time than this is no finding: to remove it wholly gains less than timings of whole
+/// programs scatter.
+const LEAST_SAVED: f64 = 0.02;
+
+/// The most of a program's time that a fault is ever said to take: the program's own work stays.
+const MOST_SAVED: f64 = 0.98;
+
+/// The findings about a program, the one with the largest gain first.
+#[must_use]
+pub fn findings(survey: &Survey) -> Vec<Finding> {
+    let Some(run) = Run::new(survey) else { return Vec::new() };
+    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| found(rule, &run)).collect();
+    findings.sort_by(|a, b| b.estimate.factor.total_cmp(&a.estimate.factor));
+    findings
+}
+
+fn found(rule: &Rule, run: &Run) -> Option<Finding> {
+    let found = (rule.check)(run)?;
+    let [likely, least, most] = found.saved_ns.map(|ns| (ns / run.wall_ns).clamp(0.0, MOST_SAVED));
+    if likely < LEAST_SAVED {
+        return None;
+    }
+    let factor = |saved: f64| 1.0 / (1.0 - saved);
+    Some(Finding {
+        rule: rule.name,
+        estimate: Estimate { factor: factor(likely), low: factor(least), high: factor(most) },
+        message: found.message,
+        evidence: found.evidence,
+        hint: rule.hint,
+    })
+}
+
+#[cfg(test)]
+#[path = "around/tests.rs"]
+mod tests;

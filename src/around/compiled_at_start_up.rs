@@ -1,0 +1,47 @@
+//! Code is compiled while the program runs.
+
+use super::run::{Run, merged, sum_ns};
+use super::{Found, Rule};
+use crate::finding::Evidence;
+use crate::survey::record::Span;
+use crate::text::{count_of, duration, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "compiled-at-start-up",
+    checks: "The program has no machine code for this device, so that the driver compiles its PTX when it starts; the cache keeps the result until the driver or the program changes.",
+    hint: "Build for this device as well: -gencode arch=compute_XX,code=sm_XX with its compute capability",
+    check,
+};
+
+/// CUPTI's number of a compilation; what is loaded from the cache or stored there is none.
+const COMPILED: u32 = 3;
+
+fn check(run: &Run) -> Option<Found> {
+    let compiled: Vec<Span> = run
+        .process
+        .compilations
+        .iter()
+        .filter(|compilation| compilation.operation == COMPILED)
+        .map(|compilation| compilation.span)
+        .collect();
+    let count = compiled.len();
+    if count == 0 {
+        return None;
+    }
+    let ns = sum_ns(&merged(compiled));
+    Some(Found {
+        // The next run finds it in the cache.
+        saved_ns: [ns, 0.0, ns],
+        message: format!(
+            "The driver compiles PTX {} for {}, {} of the time; the next run finds it in the cache",
+            count_of(count as f64, "time"),
+            duration(ns),
+            percent(ns / run.wall_ns)
+        ),
+        evidence: vec![
+            Evidence::new("compilations", count as f64, ""),
+            Evidence::new("time of compilations", ns, "ns"),
+        ],
+    })
+}

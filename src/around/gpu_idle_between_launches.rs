@@ -1,0 +1,49 @@
+//! The host works on its own while the device has nothing to do.
+
+use super::run::{Cause, Run};
+use super::{Found, Rule};
+use crate::finding::Evidence;
+use crate::text::{count_of, duration};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "gpu-idle-between-launches",
+    checks: "Between its first work and its last the device has nothing to do while the host computes, reads or writes on its own.",
+    hint: "Give the device its next work before the host does its own: prepare input in other threads, keep results on the device, and launch ahead",
+    check,
+};
+
+/// Preparing on other threads takes the host's work out of the way wholly only where it is shorter than the
+/// device's; so much of it is expected to go.
+const LIKELY: f64 = 0.7;
+
+fn check(run: &Run) -> Option<Found> {
+    let (idle, count) = run.idle(Cause::Host);
+    if count == 0 {
+        return None;
+    }
+    // What is hidden behind the device's work can't be more than that is.
+    let busy: f64 = run.busy.iter().map(|span| span.ns()).sum();
+    let most = idle.min(busy);
+    let active = run.active_ns();
+    Some(Found {
+        saved_ns: [LIKELY * most, 0.3 * most, idle],
+        message: format!(
+            "The GPU has nothing to do for {} of the {} between its first work and its last, in {}, while \
+             the host does work of its own",
+            duration(idle),
+            duration(active),
+            count_of(count as f64, "pause")
+        ),
+        evidence: vec![
+            Evidence::new("idle while the host works", idle, "ns"),
+            Evidence::new("pauses", count as f64, ""),
+            Evidence::new("longest pause", longest(run), "ns"),
+        ],
+    })
+}
+
+fn longest(run: &Run) -> f64 {
+    let of_host = run.gaps.iter().filter(|gap| gap.cause == Cause::Host);
+    of_host.map(|gap| gap.span.ns()).fold(0.0, f64::max)
+}

@@ -19,7 +19,7 @@ use crate::store::{Meta, Saved};
 use crate::text::duration;
 use crate::timing::StepInfo;
 
-pub use files::{Files, group, read_files};
+pub use files::{Files, group, in_folder, read_files};
 pub use next_step::find_next_step;
 pub use recorded_ladders::{Listing, RecordedLadder, recorded_ladders};
 pub use reference::Reference;

@@ -118,7 +118,7 @@ pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
-            c if c.is_control() || is_bidi_control(c) => '\u{fffd}',
+            c if c.is_control() || is_bidi_control(c) || is_invisible(c) => '\u{fffd}',
             c => c,
         })
         .collect()
@@ -184,6 +184,12 @@ pub fn uri(path: &str) -> String {
 }
 
 /// Characters that reorder the text around them.
+/// Characters without a width, with which one name can pass for another.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}'
+        | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

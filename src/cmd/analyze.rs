@@ -15,7 +15,10 @@ use crate::report::render_several;
 pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     ignored_options::ranking(&args.output, true, printer);
-    let mut profiles = open::all(&args.paths, &args.ladder)?;
+    let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;
+    for notice in &left_out {
+        printer.notice(notice);
+    }
     if let Some(pattern) = &args.kernel {
         let regex = kernel_filter(pattern)?;
         for profile in &mut profiles {

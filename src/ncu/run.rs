@@ -140,7 +140,8 @@ fn with_last_lines(error: Error, program_output: &str) -> Error {
 pub fn last_lines(program_output: &str) -> String {
     let lines: Vec<&str> = program_output.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-    let shown = |line: &&str| format!("    {}", fit(line.trim_end(), LONGEST_LINE));
+    // Behind a bar no line of the program's is a command to the CI that reads it (`::error::`).
+    let shown = |line: &&str| format!("  | {}", fit(line.trim_end(), LONGEST_LINE));
     last.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 

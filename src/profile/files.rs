@@ -1,7 +1,7 @@
 //! Files from elsewhere: reports and exports, grouped into profiles by their stem and told apart by
 //! their content.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::Profile;
@@ -12,72 +12,105 @@ use crate::export::report;
 /// The files of one profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
-    /// What they have in common: `dir/ado_v2` of `dir/ado_v2.raw.csv`.
+    /// What they have in common: `dir/ado_v2` of `dir/ado_v2.raw.csv`, and `dir` of `dir/raw.csv`.
     pub stem: PathBuf,
     /// The files, in the order given.
     pub paths: Vec<PathBuf>,
+    /// True where the pages' kinds are their whole names, as in `dir/raw.csv`.
+    is_folder: bool,
 }
 
 /// The endings that say which page a file holds; the first that fits counts.
-const PAGE_ENDINGS: [&str; 10] = [
+const PAGE_ENDINGS: [&str; 11] = [
     ".raw.csv",
     ".details-all.csv",
     ".details.csv",
     ".source.cuda-sass.csv",
     ".source.sass.csv",
     ".source.csv",
+    ".sass.csv",
     ".session.csv",
     ".csv",
     ".ncu-repz",
     ".ncu-rep",
 ];
 
-fn stem(path: &Path) -> PathBuf {
+/// A path without the ending that names its page, and whether that ending is the whole name.
+fn stem(path: &Path) -> (PathBuf, bool) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_page = |ending: &&&str| ***ending != *".csv" && name == ending[1..];
+    if PAGE_ENDINGS.iter().find(is_page).is_some() {
+        return (path.parent().unwrap_or(Path::new("")).to_owned(), true);
+    }
     let text = path.to_string_lossy();
-    PAGE_ENDINGS
-        .iter()
-        .find_map(|ending| text.strip_suffix(ending))
-        .map_or_else(|| path.to_owned(), PathBuf::from)
+    let stem = PAGE_ENDINGS.iter().find_map(|ending| text.strip_suffix(ending));
+    (stem.map_or_else(|| path.to_owned(), PathBuf::from), false)
 }
 
 /// Groups paths into profiles: files with one stem are one profile, and a page brings the others
 /// beside it along: the raw page is never left out for a mistyped name.
 #[must_use]
 pub fn group(paths: &[PathBuf]) -> Vec<Files> {
-    let mut groups: BTreeMap<usize, Files> = BTreeMap::new();
-    for path in paths {
-        let stem = stem(path);
-        let next = groups.len();
-        let at = groups.iter().find(|(_, files)| files.stem == stem).map_or(next, |(at, _)| *at);
-        let files = groups.entry(at).or_insert_with(|| Files { stem, paths: Vec::new() });
-        if !files.paths.contains(path) {
-            files.paths.push(path.clone());
-        }
+    let mut groups: Vec<Files> = Vec::new();
+    let mut known: HashMap<(PathBuf, bool), usize> = HashMap::new();
+    let mut seen: HashSet<&PathBuf> = HashSet::new();
+    for path in paths.iter().filter(|path| seen.insert(path)) {
+        let (stem, is_folder) = stem(path);
+        let at = *known.entry((stem.clone(), is_folder)).or_insert_with(|| {
+            groups.push(Files { stem, paths: Vec::new(), is_folder });
+            groups.len() - 1
+        });
+        groups[at].paths.push(path.clone());
     }
-    let mut groups: Vec<Files> = groups.into_values().collect();
     for files in &mut groups {
         bring_siblings(files);
     }
     groups
 }
 
+/// The reports and exports in a folder, by name; subfolders are left alone.
+///
+/// # Errors
+/// [`Error::Input`] where the folder can't be read.
+pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, "read", &e))?;
+    let is_page = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        PAGE_ENDINGS.iter().any(|ending| name.ends_with(ending)) && path.is_file()
+    };
+    let mut paths: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(is_page).collect();
+    paths.sort();
+    Ok(paths)
+}
+
 fn bring_siblings(files: &mut Files) {
     let has = |files: &Files, part: &str| {
-        files.paths.iter().any(|path| path.to_string_lossy().contains(part))
+        let is_page = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.contains(part) || files.is_folder && name.starts_with(&part[1..])
+        };
+        files.paths.iter().any(is_page)
     };
     if ![".raw.csv", ".details", ".source"].iter().any(|part| has(files, part)) {
         return;
     }
     let sibling = |ending: &str| {
-        let mut name = files.stem.clone().into_os_string();
-        name.push(ending);
-        Some(PathBuf::from(name)).filter(|path| path.is_file())
+        let path = if files.is_folder {
+            files.stem.join(&ending[1..])
+        } else {
+            let mut name = files.stem.clone().into_os_string();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        Some(path).filter(|path| path.is_file())
     };
     let details = sibling(".details.csv");
     let source =
         [".source.cuda-sass.csv", ".source.csv", ".source.sass.csv"].into_iter().find_map(sibling);
+    let raw = sibling(".raw.csv");
     if !has(files, ".raw.csv") {
-        files.paths.extend(sibling(".raw.csv"));
+        files.paths.extend(raw);
     }
     if !has(files, ".details") {
         files.paths.extend(details);
@@ -150,6 +183,19 @@ mod tests {
         assert_eq!(groups.len(), 2);
         assert_eq!(groups[0].stem, PathBuf::from("a/x"));
         assert_eq!(groups[0].paths.len(), 2);
+    }
+
+    #[test]
+    fn pages_named_by_their_kind_are_one_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["raw.csv", "details.csv", "source.csv", "other.raw.csv"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        let groups = group(&[at("raw.csv")]);
+        assert_eq!(groups[0].paths, ["raw.csv", "details.csv", "source.csv"].map(at));
+        assert_eq!(groups[0].stem, folder.path());
+        assert_eq!(group(&in_folder(folder.path()).unwrap()).len(), 2);
     }
 
     #[test]

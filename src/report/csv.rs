@@ -9,6 +9,7 @@ mod limiter;
 mod run;
 mod sweep;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::format::Renderer;
@@ -66,7 +67,7 @@ impl<'a> Table<'a> {
 
     /// Adds a row.
     pub fn row(&mut self, cells: &[String]) -> io::Result<()> {
-        self.0.write_record(cells).map_err(plain)
+        self.0.write_record(cells.iter().map(|cell| inert(cell).into_owned())).map_err(plain)
     }
 
     /// Writes what is left.
@@ -75,10 +76,36 @@ impl<'a> Table<'a> {
     }
 }
 
+/// A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe before it,
+/// which spreadsheets read as "this is text". Numbers stay as they are.
+fn inert(cell: &str) -> Cow<'_, str> {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{cell}")) } else { Cow::Borrowed(cell) }
+}
+
 /// The I/O error inside, so that a closed pipe is still seen as one.
 fn plain(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inert;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (cell, expected) in [
+            ("=1+2", "'=1+2"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-x", "'-x"),
+            ("-1.5", "-1.5"),
+            ("+3", "+3"),
+            ("scale(float *)", "scale(float *)"),
+        ] {
+            assert_eq!(inert(cell), expected);
+        }
     }
 }

@@ -1,19 +1,21 @@
 //! Finding the profile behind a name.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides};
-use crate::profile::{Profile, Reference, group, read_files};
+use crate::profile::{Files, Profile, Reference, group, in_folder, read_files};
 use crate::store;
 use crate::text::assignments;
 
-/// Opens everything that the paths name: each step and directory is a profile, files are grouped by
-/// their stem.
+/// Opens everything that the paths name: each step and saved profile is a profile, files are grouped by
+/// their stem, and a folder of reports and exports stands for all of them. What of several can't be read is
+/// left out, and the second list says so.
 ///
 /// # Errors
-/// Whatever the first unreadable one gives.
-pub fn all(paths: &[String], ladder: &str) -> Result<Vec<Profile>> {
+/// Whatever the first unreadable one gives, where nothing else can be read.
+pub fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
     let references: Vec<Reference> =
         paths.iter().map(|text| Reference::parse(text, ladder)).collect::<Result<_>>()?;
     let files: Vec<PathBuf> = references
@@ -23,31 +25,60 @@ pub fn all(paths: &[String], ladder: &str) -> Result<Vec<Profile>> {
             _ => None,
         })
         .collect();
-    let mut groups = group(&files);
-    let mut profiles = Vec::new();
+    let mut groups: Vec<Option<Files>> = group(&files).into_iter().map(Some).collect();
+    let places: HashMap<PathBuf, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(at, files)| files.iter().flat_map(move |f| f.paths.iter().map(move |p| (p.clone(), at))))
+        .collect();
+    let mut read: Vec<Result<Profile>> = Vec::new();
     for reference in references {
         match reference {
-            Reference::Step { ladder, step } => profiles.push(saved_step(&ladder, &step, None)?),
-            Reference::Path(path) if path.is_dir() => profiles.push(directory(&path)?),
+            Reference::Step { ladder, step } => read.push(saved_step(&ladder, &step, None)),
+            Reference::Path(path) if path.is_dir() => match directory(&path) {
+                Ok(several) => read.extend(several),
+                Err(error) => read.push(Err(error)),
+            },
             // A group stands where its first file stands.
             Reference::Path(path) => {
-                if let Some(at) = groups.iter().position(|files| files.paths.contains(&path)) {
-                    profiles.push(read_files(&groups.remove(at))?);
-                }
+                let files = places.get(&path).and_then(|&at| groups[at].take());
+                read.extend(files.map(|files| read_files(&files)));
             }
         }
     }
-    Ok(profiles)
+    let count = read.len();
+    let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
+    for profile in read {
+        match profile {
+            Ok(profile) => profiles.push(profile),
+            Err(error) if count == 1 => return Err(error),
+            Err(error) => left_out.push(error),
+        }
+    }
+    if profiles.is_empty() && !left_out.is_empty() {
+        return Err(left_out.swap_remove(0));
+    }
+    let notices = left_out.iter().map(|error| format!("left out: {error}")).collect();
+    Ok((profiles, notices))
 }
 
 /// Opens the one profile that a name stands for.
 ///
 /// # Errors
-/// As [`all`].
+/// As [`all`]; [`Error::Input`] for a folder that holds several profiles.
 pub fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile> {
     match Reference::parse(text, ladder)? {
         Reference::Step { ladder, step } => saved_step(&ladder, &step, size),
-        Reference::Path(path) if path.is_dir() => directory(&path),
+        Reference::Path(path) if path.is_dir() => {
+            let mut several = directory(&path)?;
+            match (several.pop(), several.len()) {
+                (Some(profile), 0) => profile,
+                (_, others) => Err(Error::input(
+                    &path,
+                    format!("the folder holds {} profiles; name one of them", others + 1),
+                )),
+            }
+        }
         Reference::Path(path) => {
             let groups = group(&[path]);
             read_files(&groups[0])
@@ -55,7 +86,18 @@ pub fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile
     }
 }
 
-fn directory(path: &Path) -> Result<Profile> {
+/// A saved profile, or the profiles that a folder of reports and exports holds.
+fn directory(path: &Path) -> Result<Vec<Result<Profile>>> {
+    if !store::is_saved(path) {
+        let groups = group(&in_folder(path)?);
+        if !groups.is_empty() {
+            return Ok(groups.iter().map(read_files).collect());
+        }
+    }
+    Ok(vec![saved(path)])
+}
+
+fn saved(path: &Path) -> Result<Profile> {
     Profile::from_saved(path.display().to_string(), store::read(path)?, Some(path.to_owned()))
 }
 
@@ -69,7 +111,7 @@ pub fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<
     let wanted = ladder.size(ladder.step(step)?, size.unwrap_or(&none))?;
     let local = store::newest_local(ladder.name(), step, |meta| meta.size() == wanted);
     match local {
-        Some(folder) => directory(&folder),
+        Some(folder) => saved(&folder),
         None => recording(&ladder, step, size.unwrap_or(&none)),
     }
 }

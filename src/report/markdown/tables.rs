@@ -9,6 +9,10 @@ use crate::report::words::steps::Row;
 use crate::text::layout::fit;
 use crate::text::{duration, percent, printable};
 
+/// What code hosts turn into a mention, a reference or a link; a comment behind it, which nobody sees,
+/// prevents that.
+const COME_ALIVE: [&str; 6] = ["@", "#", "http:", "https:", "ftp:", "www."];
+
 /// Longer names are cut: a template's full name would push the table off the page.
 const LONGEST: usize = 80;
 
@@ -35,6 +39,9 @@ pub fn escape(text: &str) -> String {
                 escaped.push('\\');
             }
             escaped.push(c);
+            if COME_ALIVE.iter().any(|text| escaped.ends_with(text)) {
+                escaped.push_str("<!-- -->");
+            }
         }
     }
     escaped

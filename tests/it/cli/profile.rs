@@ -109,7 +109,7 @@ fn a_program_that_fails_is_diagnosed_and_its_last_words_are_shown() {
     let bench = Bench::new();
     let ran = bench.profile("exits_with_words", &["--format", "json"]);
     assert!(ran.json()["notices"].to_string().contains("ended with code 3"), "{ran:?}");
-    assert!(ran.err.contains("    cannot open weights.bin\n"), "{ran:?}");
+    assert!(ran.err.contains("  | cannot open weights.bin\n"), "{ran:?}");
     assert!(!ran.err.contains("working on part 1\n"), "the last ten: {ran:?}");
 }
 

@@ -79,7 +79,8 @@ impl<'a> Table<'a> {
 /// A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe before it,
 /// which spreadsheets read as "this is text". Numbers stay as they are.
 fn inert(cell: &str) -> Cow<'_, str> {
-    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
+    let is_formula =
+        cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
     if is_formula { Cow::Owned(format!("'{cell}")) } else { Cow::Borrowed(cell) }
 }
 

@@ -29,7 +29,9 @@ pub fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)
     let places: HashMap<PathBuf, usize> = groups
         .iter()
         .enumerate()
-        .flat_map(|(at, files)| files.iter().flat_map(move |f| f.paths.iter().map(move |p| (p.clone(), at))))
+        .flat_map(|(at, files)| {
+            files.iter().flat_map(move |f| f.paths.iter().map(move |p| (p.clone(), at)))
+        })
         .collect();
     let mut read: Vec<Result<Profile>> = Vec::new();
     for reference in references {

@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(lines[3], "128,,true,0,100000,99000,103000,20,5000,GB/s,true,");
         assert_eq!(
             lines[4],
-            "128,-ftz=true,false,,,,,,,,false,i5.cu does not compile: line 7 is wrong"
+            "128,'-ftz=true,false,,,,,,,,false,i5.cu does not compile: line 7 is wrong"
         );
     }
 }

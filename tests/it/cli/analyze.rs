@@ -293,3 +293,16 @@ fn doctor_says_what_is_missing_and_how_to_mend_it() {
     assert!(found.out.contains("2025.3.1"), "{}", found.out);
     assert_eq!(found.code, Some(3), "there is still no device");
 }
+
+#[test]
+fn a_folder_stands_for_its_profiles_and_what_is_damaged_is_left_out() {
+    let bench = Bench::new();
+    bench.v2("reports/v2");
+    bench.copy("rules/ado_v3.raw.csv", "reports/v3.raw.csv");
+    bench.write("reports/junk.ncu-rep", "junk");
+    let ran = bench.run(&["analyze", "./reports", "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.out.matches("\"schema\"").count(), 2, "{ran:?}");
+    assert!(ran.err.contains("left out: ") && ran.err.contains("junk.ncu-rep"), "{ran:?}");
+    bench.run(&["diff", "./reports", "ado/v1"]).fails(2, &["holds 3 profiles"]);
+}

@@ -85,7 +85,6 @@ fn files_that_are_no_profile() {
         ("cut.ncu-repz", &["cut.ncu-repz"]),
         ("lone.source.csv", &["source page alone"]),
         ("./folder", &["not a saved profile", "profile.json"]),
-        (".", &["not a saved profile"]),
         ("./damaged", &["is damaged"]),
         ("./newer", &["adoprof-profile/99"]),
         ("./missing.csv", &["no such file"]),

@@ -1,5 +1,6 @@
 //! `adoprof profile -- PROGRAM`: any CUDA program, unmodified.
 
+mod durations;
 mod surveyed;
 
 use std::path::{Path, PathBuf};
@@ -62,6 +63,9 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
     let mut plan = if wants_survey { Some(surveyed::plan(args, &name, &progress)?) } else { None };
+    if let Some(without) = plan.take_if(|plan| plan.lacks_cupti) {
+        plan = Some(surveyed::plan_by_durations(args, &ncu, &request, &name, without, &progress)?);
+    }
     if let Some(invocations) = plan.as_ref().and_then(|plan| plan.invocations.clone()) {
         request.launch_count = None;
         request.invocations = Some(invocations);

@@ -91,8 +91,11 @@ pub enum Scope {
 /// Launches by their kernels and by how often each kernel was launched before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocations {
-    /// The kernels' names as the compiler spells them (mangled).
+    /// The kernels' names.
     pub kernels: Vec<String>,
+    /// True where these are C++ (demangled), as ncu prints them; false where they are as the compiler
+    /// spells them (mangled), as CUPTI has them.
+    pub are_demangled: bool,
     /// Launches of each kernel by number, from 0.
     pub numbers: Vec<u32>,
 }
@@ -229,7 +232,8 @@ pub fn profile(ncu: &Ncu, request: &CollectRequest) -> NcuCommand {
         command.push(["-k", &format!("regex:{kernel}")]);
     }
     if let Some(invocations) = &request.invocations {
-        command.push(["--kernel-name-base", "mangled", "--kernel-id", &invocations.kernel_id()]);
+        let base = if invocations.are_demangled { "demangled" } else { "mangled" };
+        command.push(["--kernel-name-base", base, "--kernel-id", &invocations.kernel_id()]);
     }
     select(&mut command, ncu, request, user_metrics);
     command.push(user_args);

@@ -33,6 +33,8 @@ pub struct Surveyed {
     pub ended_badly: bool,
     /// Why no kernel was recorded, where none was.
     pub failure: Option<String>,
+    /// True where that was for want of a CUPTI that works.
+    pub lacks_cupti: bool,
 }
 
 /// Runs the program with the library inside and reads what it leaves. Nothing is serialized and nothing
@@ -116,6 +118,7 @@ pub fn read(folder: &Path) -> Result<Surveyed> {
     }
     surveyed.survey.processes.sort_by_key(|process| process.start);
     surveyed.survey.notices.extend(remarks(&surveyed.survey));
+    surveyed.lacks_cupti = surveyed.survey.processes.is_empty() && !reasons.is_empty();
     if surveyed.survey.launches() == 0 {
         surveyed.failure = Some(reasons.first().cloned().unwrap_or_else(|| {
             if surveyed.survey.processes.is_empty() {

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use super::durations;
+
 use crate::cli::ProfileArgs;
 use crate::document::{Program, SurveyedProgram};
 use crate::error::{Error, Result};
 use crate::ncu::arguments::is_option;
-use crate::ncu::{Invocations, Limits};
+use crate::ncu::{CollectRequest, Invocations, Limits, Ncu};
 use crate::progress::Progress;
 use crate::survey::choose::{Choice, Extent, choose, covered};
 use crate::survey::group::{Group, groups};
@@ -41,6 +43,8 @@ pub struct Plan {
     pub invocations: Option<Invocations>,
     /// What the user should know, each one sentence.
     pub notices: Vec<String>,
+    /// True where there was no CUPTI that works.
+    pub lacks_cupti: bool,
 }
 
 /// True where the user left it to adoprof which launches are profiled.
@@ -73,7 +77,8 @@ pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan>
         write_up: std::time::Duration::ZERO,
     };
     let program = run::Program { program: Path::new(program), args: rest };
-    let Surveyed { survey, output, ended_badly, failure } = run::run(&program, limits)?;
+    let Surveyed { survey, output, ended_badly, failure, lacks_cupti } =
+        run::run(&program, limits)?;
     let mut notices = survey.notices.clone();
     if ended_badly {
         notices.extend(last_lines(&output));
@@ -83,26 +88,66 @@ pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan>
             progress.note(&format!("  {}", printable(line)));
         }
     }
-    let groups = groups(&survey);
-    let program = Program::new(command(args), &survey, &groups);
-    if let Some(failure) = failure {
-        if args.survey.survey && survey.processes.is_empty() {
-            return Err(Error::Environment(format!("nothing was surveyed: {failure}")));
-        }
-        notices.push(format!("the survey found no kernels: {failure}"));
-        let surveyed = SurveyedProgram { program, chosen: Vec::new() };
-        return Ok(Plan { surveyed, invocations: None, notices });
+    let Some(failure) = failure else {
+        return Ok(Plan { notices, ..of_survey(args, name, &survey, progress) });
+    };
+    if args.survey.survey && survey.processes.is_empty() {
+        return Err(Error::Environment(format!("nothing was surveyed: {failure}")));
     }
+    notices.push(format!("the survey found no kernels: {failure}"));
+    let program = Program::new(command(args), &survey, &[]);
+    let surveyed = SurveyedProgram { program, chosen: Vec::new() };
+    Ok(Plan { surveyed, invocations: None, notices, lacks_cupti })
+}
+
+/// The same where CUPTI can't be had: durations from ncu, which runs one kernel at a time, and the program's
+/// time from the run that was to be the survey. What lies around the kernels stays unknown.
+///
+/// # Errors
+/// Those of [`collect::collect`].
+pub fn plan_by_durations(
+    args: &ProfileArgs,
+    ncu: &Ncu,
+    request: &CollectRequest,
+    name: &str,
+    plan: Plan,
+    progress: &Progress,
+) -> Result<Plan> {
+    let wall_ns = plan.surveyed.program.wall_ns;
+    let process = durations::process(ncu, request, args.profiling.timeout, name, progress)?;
+    let survey = Survey { wall_ns, processes: vec![process], notices: Vec::new() };
+    let mut notices = plan.notices;
+    notices.push(format!(
+        "durations of kernels come from ncu instead, of the first {} launches at most; what lies around the \
+         kernels was not looked at",
+        crate::text::count(durations::MOST_LAUNCHES as f64)
+    ));
+    let mut plan = of_survey(args, name, &survey, progress);
+    if let Some(invocations) = &mut plan.invocations {
+        invocations.are_demangled = true;
+    }
+    let program = &mut plan.surveyed.program;
+    program.findings.clear();
+    program.lanes.clear();
+    program.active_ns = 0.0;
+    Ok(Plan { notices, ..plan })
+}
+
+/// What to profile after a survey that found kernels.
+fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progress) -> Plan {
+    let groups = groups(survey);
+    let program = Program::new(command(args), survey, &groups);
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
     let extent = Extent { coverage: args.survey.coverage, top: args.survey.top };
-    let choice = choose(&survey, &groups, &covered(&groups, extent));
+    let choice = choose(survey, &groups, &covered(&groups, extent));
     if !args.survey.survey {
-        progress.note(&format!("adoprof: {}", price(args, &survey, &groups, &choice)));
+        progress.note(&format!("adoprof: {}", price(args, survey, &groups, &choice)));
     }
     let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
-    let invocations = Invocations { kernels: choice.kernels, numbers: choice.numbers };
+    let (kernels, numbers) = (choice.kernels, choice.numbers);
+    let invocations = Invocations { kernels, are_demangled: false, numbers };
     let surveyed = SurveyedProgram { program, chosen };
-    Ok(Plan { surveyed, invocations: Some(invocations), notices })
+    Plan { surveyed, invocations: Some(invocations), notices: Vec::new(), lacks_cupti: false }
 }
 
 fn no_program() -> Error {
@@ -176,7 +221,8 @@ pub fn dry_run(args: &ProfileArgs) -> String {
 
 /// What stands for launches that only a survey can choose.
 pub fn placeholder() -> Invocations {
-    Invocations { kernels: vec!["<kernels>".to_owned()], numbers: vec![0] }
+    let kernels = vec!["<kernels>".to_owned()];
+    Invocations { kernels, are_demangled: false, numbers: vec![0] }
 }
 
 /// Says that the launches that were chosen did not come again.

@@ -148,6 +148,38 @@ fn a_program_that_can_not_be_surveyed_is_profiled_all_the_same() {
 }
 
 #[test]
+fn without_cupti_the_durations_come_from_ncu() {
+    let bench = Bench::new();
+    let program = STAND_INS.program().display().to_string();
+    bench.write("raw.csv", page(&CHOSEN));
+    bench.write("none.csv", "");
+    let ran = ran(bench
+        .command(&["profile", "--ncu", &stand_in(), "--format", "json", "--", &program])
+        .env("ADOPROF_CUPTI", "/nowhere/libcupti.so")
+        .env("STAND_IN_CASE", "success")
+        .env("STAND_IN_ARGV", bench.path("argv"))
+        .env("STAND_IN_RAW", bench.path("raw.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv")));
+    let document = ran.json();
+    // The same page serves both runs: 120, 110 and 130 ns.
+    let groups = launches_of_groups(&document);
+    let grids: Vec<u64> = groups.iter().map(|(_, grid, _)| *grid).collect();
+    assert_eq!((grids, groups[0].0.as_str()), (vec![32, 32, 64], "mul(float *)"));
+    assert_eq!(document["program"]["kernel_busy_ns"], 360.0);
+    assert_eq!(document["program"]["findings"], json!([]), "ncu runs one kernel at a time");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    let id = r"::regex:^(add\(float \*, int\)|mul\(float \*\))$:^(1|2)$";
+    assert!(
+        argv.contains(&format!("--kernel-name-base\ndemangled\n--kernel-id\n{id}\n")),
+        "{argv}"
+    );
+    let notices = document["notices"].to_string();
+    assert!(notices.contains("ADOPROF_CUPTI names does not open"), "{notices}");
+    assert!(notices.contains("durations of kernels come from ncu"), "{notices}");
+}
+
+#[test]
 fn a_program_that_does_not_exist_is_named() {
     let bench = Bench::new();
     let ran = bench.run(&["profile", "--ncu", &stand_in(), "--", "./nope"]);

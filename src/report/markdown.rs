@@ -13,7 +13,7 @@ use super::{Content, Style};
 use crate::document::Diff;
 use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::report::markdown::tables::{
-    code, diff_table, escape, evidence_table, launch_table, run_table,
+    around, code, diff_table, escape, evidence_table, group_table, launch_table, run_table,
 };
 use crate::report::words::diff::{findings, headline, lead, movers, shown};
 use crate::report::words::finding::{agreement, ncu_alone, promise};
@@ -139,7 +139,13 @@ fn document_body(text: &mut String, document: &Document) {
         let facts = [step.size_words(), timing(&step.time_ns), subject::answer(step)];
         paragraph(text, &escape(&facts.join("; ")));
     }
-    launch_table(text, document);
+    match &document.program {
+        Some(program) => {
+            group_table(text, document, program);
+            around(text, program);
+        }
+        None => launch_table(text, document),
+    }
     document_findings(text, document);
     if let Some(diff) = &document.diff {
         push(text, &format!("\n#### {}\n\n", escape(&headline(diff))));

@@ -1,13 +1,14 @@
 //! Markdown's tables, and text from outside made safe inside Markdown.
 
-use crate::document::{Diff, Document, MetricChange};
+use crate::document::{Diff, Document, MetricChange, Program};
 use crate::report::markdown::push;
 use crate::report::words::diff::{arrow, title};
 use crate::report::words::number::{bare, change, estimate, extent, factor, metric};
 use crate::report::words::run::gain;
 use crate::report::words::steps::Row;
+use crate::survey::name::short;
 use crate::text::layout::fit;
-use crate::text::{duration, percent, printable};
+use crate::text::{count, duration, percent, printable};
 
 /// What code hosts turn into a mention, a reference or a link; a comment behind it, which nobody sees,
 /// prevents that.
@@ -55,6 +56,50 @@ pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Ve
         push(text, &format!("| {} |\n", row.join(" | ")));
     }
     push(text, "\n");
+}
+
+/// One row per kind of launches of a surveyed program, as many as a reader takes in.
+pub fn group_table(text: &mut String, document: &Document, program: &Program) {
+    const MOST_ROWS: usize = 20;
+    if program.groups.is_empty() {
+        return;
+    }
+    let rows = program.groups.iter().take(MOST_ROWS).map(|group| {
+        let launch = group.launch.and_then(|at| document.launches.get(at));
+        let first = launch.and_then(|launch| Some((launch, launch.findings.first()?)));
+        let gain = first.and_then(|(launch, finding)| {
+            Some(document.over_all_launches(launch, &finding.estimated_speedup?))
+        });
+        vec![
+            code_cell(&short(&group.kernel)),
+            format!("{} × {}", extent(group.grid), extent(group.block)),
+            count(group.launches as f64),
+            duration(group.total_ns),
+            percent(group.share),
+            first.map_or_else(String::new, |(_, finding)| escape(&finding.rule)),
+            gain.map_or_else(String::new, |gain| estimate(&gain)),
+        ]
+    });
+    let head =
+        ["kernel", "grid × block", "launches", "total", "share", "first finding", "program gains"];
+    table(text, &head, rows);
+    if program.groups.len() > MOST_ROWS {
+        let left = count((program.groups.len() - MOST_ROWS) as f64);
+        push(text, &format!("{left} more are in the JSON.\n\n"));
+    }
+}
+
+/// What lies around the kernels of a surveyed program.
+pub fn around(text: &mut String, program: &Program) {
+    for finding in &program.findings {
+        let gain = estimate(&finding.estimated_speedup);
+        let (rank, rule) = (finding.rank, escape(&finding.rule));
+        push(text, &format!("{rank}. **{rule}** {gain} for the program. "));
+        push(text, &format!("{} {}.\n", escape(&finding.message), escape(&finding.hint)));
+    }
+    if !program.findings.is_empty() {
+        push(text, "\n");
+    }
 }
 
 /// One row per launch.

@@ -118,6 +118,14 @@ fn a_survey_alone_needs_no_ncu() {
 }
 
 #[test]
+fn markdown_has_the_groups_and_what_lies_around_them() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--survey", "--format", "markdown"], "", &[]);
+    assert!(ran.out.contains("| `add` | 32×2 × 128 | 4 | 400 ns | 40% |"), "{}", ran.out);
+    assert!(ran.out.contains("| `mul` | 64×2 × 128 | 1 | 100 ns | 10% |"), "{}", ran.out);
+}
+
+#[test]
 fn filters_go_without_a_survey() {
     let bench = Bench::new();
     for options in [

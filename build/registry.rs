@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const KINDS: [&str; 3] = ["causes", "symptoms", "limits"];
 
 /// Files and folders that the estimates of all rules come from.
-const SHARED: [&str; 14] = [
+const SHARED: [&str; 15] = [
     "devices",
     "src/device.rs",
     "src/device",
@@ -29,6 +29,7 @@ const SHARED: [&str; 14] = [
     "src/diagnose",
     "src/evidence",
     "src/frame/launch.rs",
+    "src/hardware.rs",
     "src/metric.rs",
     "src/metric",
     "src/model.rs",

@@ -15,11 +15,11 @@ pub use table::{Meaning, meaning};
 
 /// A smaller promise of ncu's is within what its own figures scatter, and not worth an answer,
 /// percent.
-pub const LEAST_PROMISE: f64 = 5.0;
+const LEAST_PROMISE: f64 = 5.0;
 
 /// True where ncu advises something: what only informs or could not run is no statement.
 #[must_use]
-pub fn is_advice(row: &NcuRuleRow) -> bool {
+fn is_advice(row: &NcuRuleRow) -> bool {
     matches!(row.kind, NcuRuleKind::Optimization | NcuRuleKind::Warning)
 }
 

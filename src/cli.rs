@@ -242,7 +242,8 @@ pub struct DiffArgs {
 /// `adoprof explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The rule to explain; without one, all are listed.
+    /// The rule to explain, or `numbers` for those that decide beside the rules' own; without one,
+    /// all rules are listed.
     pub rule: Option<String>,
 }
 

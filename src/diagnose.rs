@@ -8,6 +8,7 @@ mod bottleneck;
 mod constructed;
 mod lacking;
 mod ranking;
+pub mod thresholds;
 #[cfg(test)]
 mod worked;
 
@@ -21,6 +22,8 @@ use crate::term::Term;
 pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
 pub use ranking::RankingStep;
+
+use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 
 /// The outcome for one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,17 +74,13 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     Diagnosis { bound, findings, skipped, ranking }
 }
 
-/// A fault that gives a unit less than this share of its work does not keep it from the roof: the
-/// counters of different passes differ by as much.
-const INFLATES: f64 = 0.05;
-
 /// Takes away roofs that are none: some fault inflates the work of the unit that is at its limit.
 fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
     let inflated: Vec<Term> = Term::ALL
         .into_iter()
         .filter(|&term| {
             drafts.iter().any(|(rule, draft)| {
-                rule.kind == Kind::Cause && draft.effect.share_of(term) >= INFLATES
+                rule.kind == Kind::Cause && draft.effect.share_of(term) >= INFLATES.value
             })
         })
         .collect();
@@ -141,10 +140,6 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
 }
 
-/// The share of the latency that more warps must cover to come before more loads: twice as many cover
-/// half.
-const TWICE_THE_WARPS: f64 = 0.5;
-
 /// Bytes in flight are warps times bytes per warp (Little's law), so that both cures answer the same wait
 /// and neither promise tells which one the code lacks. Where twice the warps or more would fit, it is
 /// warps that are missing; each of them loading more makes up for that.
@@ -153,19 +148,12 @@ fn warps_before_loads(causes: &mut [(Found, Vec<Symptom>)]) {
         return;
     };
     let warps = causes.iter().position(|(cause, _)| {
-        cause.rule.cure == Cure::MoreWarps && cause.draft.effect.hidden >= TWICE_THE_WARPS
+        cause.rule.cure == Cure::MoreWarps && cause.draft.effect.hidden >= ENOUGH_WARPS.value
     });
     if let Some(warps) = warps.filter(|&warps| warps > loads) {
         causes[loads..=warps].rotate_right(1);
     }
 }
-
-/// The part of a symptom's gain that a cause must promise to explain it. One that is worth much less
-/// than the waits is there beside them, not behind them.
-const EXPLAINS: f64 = 0.5;
-
-/// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
-const EXPLAINS_STALL: f64 = 0.25;
 
 /// What a rule found, with what it is worth.
 struct Found {
@@ -187,16 +175,14 @@ impl Found {
     fn explains(&self, symptom: &Self) -> bool {
         let gain = |one: &Self| one.estimate.map(|estimate| estimate.factor - 1.0);
         let weighs = match (gain(self), gain(symptom)) {
-            (Some(own), Some(its)) => own >= EXPLAINS * its,
+            (Some(own), Some(its)) => own >= EXPLAINS_GAIN.value * its,
             _ => true,
         };
         // A cause that takes a good part of the very stall away is behind it whatever else it gives.
-        let same = symptom
-            .draft
-            .effect
-            .stalls
-            .iter()
-            .any(|&(reason, _)| self.draft.effect.share_of_stall(reason) >= EXPLAINS_STALL);
+        let same =
+            symptom.draft.effect.stalls.iter().any(|&(reason, _)| {
+                self.draft.effect.share_of_stall(reason) >= EXPLAINS_STALL.value
+            });
         symptom.rule.kind == Kind::Symptom
             && self.rule.explains.contains(&symptom.rule.name)
             && (self.rule.kind == Kind::Roof || weighs && !symptom.has_own_cause || same)

@@ -17,6 +17,6 @@ pub mod stalls;
 pub(crate) mod testing;
 pub mod threshold;
 
+pub use crate::threshold::Threshold;
 pub use draft::Draft;
 pub use modeled_launch::ModeledLaunch;
-pub use threshold::Threshold;

@@ -1,16 +1,44 @@
 //! The rules, explained from their own records.
 
 use crate::around;
-use crate::evidence::Threshold;
+use crate::evidence::{Threshold, slow_routines};
 use crate::rules::{self, Example, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
 use crate::text::percent;
+use crate::{diagnose, model, sass};
 
 /// Columns that explanations take at most: they are read like a manual page.
 const WIDEST: usize = 80;
 
 /// How a rule's record marks a number that is no limit: a constant that its estimate builds on.
 const GIVEN: &str = "given: ";
+
+/// What [`numbers`] are asked for by.
+pub const NUMBERS: &str = "numbers";
+
+/// The numbers that decide and belong to no rule, by what they decide.
+const SHARED: [(&str, &[Threshold]); 4] = [
+    ("the order of the findings", diagnose::thresholds::THRESHOLDS),
+    ("the time model", model::thresholds::THRESHOLDS),
+    ("how machine code is read", sass::thresholds::THRESHOLDS),
+    ("how library routines are found", slow_routines::THRESHOLDS),
+];
+
+/// The numbers that decide and belong to no rule, each with its source.
+#[must_use]
+pub fn numbers(width: usize) -> String {
+    let width = width.min(WIDEST);
+    let mut text = wrap(
+        "The numbers that decide beside the rules' own thresholds (`adoprof explain RULE`) and the \
+         devices' files:",
+        width,
+    );
+    for (title, thresholds) in SHARED {
+        text.extend([String::new(), title.to_owned()]);
+        text.extend(thresholds.iter().flat_map(|one| number(one, width)));
+    }
+    lines(text)
+}
 
 /// A table of all rules: name, kind, the fault. What does not fit into the width goes on below.
 #[must_use]
@@ -172,23 +200,32 @@ fn page() -> String {
         page.push(format!("\n## {title}\n\n{about}"));
         page.extend(RULES.iter().filter(|rule| rule.kind == kind).map(|rule| entry(rule)));
     }
+    page.push(
+        "\n## Numbers of no single rule\n\nWhat decides beside the rules' own thresholds and the devices' \
+         files (`devices/`). `adoprof explain numbers` prints the same."
+            .to_owned(),
+    );
+    let tables = SHARED
+        .map(|(title, thresholds)| format!("\n### {}\n\n{}", capital(title), table(thresholds)));
+    page.extend(tables);
     lines(page)
 }
 
 /// A rule's part of the page.
 #[cfg(test)]
 fn entry(rule: &Rule) -> String {
+    format!("\n### `{}`\n\n{}\n\n{}", rule.name, help(rule), table(rule.thresholds))
+}
+
+/// Thresholds with their sources, in Markdown.
+#[cfg(test)]
+fn table(thresholds: &[Threshold]) -> String {
     let row = |threshold: &Threshold| {
         let cells = [threshold.what, &value(threshold), threshold.source];
         format!("| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
     };
-    let rows: Vec<String> = rule.thresholds.iter().map(row).collect();
-    format!(
-        "\n### `{}`\n\n{}\n\n| threshold | value | source |\n|---|---|---|\n{}",
-        rule.name,
-        help(rule),
-        rows.join("\n")
-    )
+    let rows: Vec<String> = thresholds.iter().map(row).collect();
+    format!("| threshold | value | source |\n|---|---|---|\n{}", rows.join("\n"))
 }
 
 /// What a rule checks and an example, in Markdown.
@@ -308,6 +345,19 @@ mod tests {
             for threshold in rule.thresholds {
                 let source = self::flat(threshold.source);
                 assert!(flat.contains(&source), "{}: {}", rule.name, threshold.what);
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_of_no_rule_has_a_source_and_is_shown() {
+        for width in [50, WIDEST] {
+            let text = numbers(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            let flat = flat(&text);
+            for threshold in SHARED.iter().flat_map(|(_, thresholds)| *thresholds) {
+                assert!(threshold.source.len() > 15, "{}", threshold.what);
+                assert!(flat.contains(&self::flat(threshold.source)), "{}", threshold.what);
             }
         }
     }

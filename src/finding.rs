@@ -35,6 +35,9 @@ pub struct Symptom {
     pub message: String,
 }
 
+/// Lines with a smaller share of something are not named.
+pub const LEAST_LINE_SHARE: f64 = 0.05;
+
 /// Gains below this factor are smaller than what most timings scatter: not worth acting on.
 pub const LEAST_GAIN: f64 = 1.05;
 

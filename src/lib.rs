@@ -45,6 +45,8 @@
 //! - `term`: the resources that the model counts
 //! - `finding`: what a rule found, as data
 //! - `metric`: the catalogue of ncu's metrics
+//! - `threshold`: numbers that decide, each with its source
+//! - `hardware`: what all CUDA devices have alike
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
 //! - `files`: files written whole or not at all
@@ -70,6 +72,7 @@ pub mod export;
 mod files;
 pub mod finding;
 pub mod frame;
+mod hardware;
 pub mod interrupt;
 pub mod isa;
 mod kernel_name;
@@ -93,5 +96,6 @@ pub mod survey;
 pub mod sweep;
 pub mod term;
 pub mod text;
+mod threshold;
 mod timed_run;
 mod timing;

@@ -24,6 +24,7 @@ mod effect;
 mod left;
 mod merged;
 mod reads;
+pub mod thresholds;
 
 use crate::device::{DeviceFacts, Quantity};
 use crate::finding::{Bound, Estimate};
@@ -32,19 +33,12 @@ use crate::metric::stall::StallReason;
 use crate::sass::questions::idle;
 use crate::term::Term;
 
-pub use atomics::FEW_ADDRESSES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};
 
 use left::Left;
-
-/// The share of a predicted gain that may fail to appear: the worst error that GPA (Zhou et al.,
-/// CGO 2021), the estimator with the best published figures, reports on its 26 kernels.
-pub const WORST_ERROR: f64 = 0.39;
-
-/// The shortest time, as a share of the present time, that counters can tell from nothing.
-const SHORTEST: f64 = 0.002;
+use thresholds::{LAUNCH_KNOWN, SHORTEST, WORST_ERROR};
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -213,18 +207,16 @@ impl Model {
         let factor = |waiting: f64| {
             let time = left.time(waiting);
             let time = if effect.launch {
-                // What an empty launch does not explain is not known to a twentieth.
-                (time - launch).max(0.05)
+                (time - launch).max(LAUNCH_KNOWN.value)
             } else {
                 time.max(launch)
             };
-            // Less than a five-hundredth of the present time is beyond what counters resolve.
-            (1.0 / time.max(SHORTEST)).max(1.0)
+            (1.0 / time.max(SHORTEST.value)).max(1.0)
         };
         let (middle, slowest) = (left.likely(), left.slowest());
         Some(Estimate {
             factor: factor(middle),
-            low: 1.0 + (1.0 - WORST_ERROR) * (factor(left.waiting.max(slowest)) - 1.0),
+            low: 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.waiting.max(slowest)) - 1.0),
             high: factor(0.0),
         })
     }
@@ -235,7 +227,7 @@ impl Model {
         let left = self.left(effect)?;
         let waiting = left.likely();
         let (term, busy) = left.longest;
-        let time = left.time(waiting).max(self.launch_share()).max(1e-3);
+        let time = left.time(waiting).max(self.launch_share()).max(f64::MIN_POSITIVE);
         let idle = (time - busy - waiting).max(0.0);
         let (limit, share) = if busy >= idle.max(waiting) {
             (Limit::Unit(term), busy)

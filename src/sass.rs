@@ -9,6 +9,7 @@ pub mod code;
 pub mod flow;
 pub mod parse;
 pub mod questions;
+pub mod thresholds;
 
 pub use code::charge::{Charge, Link};
 pub use code::counts::Counts;

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::timing::{LibraryTime, Rate, StepInfo, Timing};
 
 /// The seed of every fill: runs on different days and machines see the same inputs.
-pub const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 /// What to do beside verifying and timing.
 #[derive(Debug, Clone, Copy)]

@@ -14,6 +14,10 @@ pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
         printer.text(&text)?;
         return Ok(ExitCode::Success);
     }
+    if name == explain::NUMBERS {
+        printer.text(&explain::numbers(printer.style.prose()))?;
+        return Ok(ExitCode::Success);
+    }
     let rule = rules::find(name).ok_or_else(|| {
         let meant = explain::suggestion(name)
             .map(|other| format!(" did you mean `{other}`?"))

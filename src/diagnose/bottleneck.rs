@@ -1,6 +1,7 @@
 //! The bottleneck of a launch in one sentence.
 
 use super::Diagnosis;
+use super::thresholds::LOW_THROUGHPUT;
 use crate::finding::Bound;
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
@@ -153,7 +154,7 @@ pub fn bound_by_throughputs(launch: &Launch) -> Option<Bound> {
 }
 
 fn class(compute_percent: f64, memory_percent: f64) -> Bound {
-    if compute_percent < LOW_THROUGHPUT && memory_percent < LOW_THROUGHPUT {
+    if compute_percent.max(memory_percent) < LOW_THROUGHPUT.value {
         Bound::Latency
     } else if compute_percent > memory_percent {
         Bound::Compute
@@ -161,9 +162,6 @@ fn class(compute_percent: f64, memory_percent: f64) -> Bound {
         Bound::Memory
     }
 }
-
-/// Throughput, percent, below which ncu's SOLBottleneck rule speaks of latency.
-const LOW_THROUGHPUT: f64 = 60.0;
 
 /// The largest stall in words, and its share of all stall cycles.
 fn longest_wait(launch: &Launch) -> Option<(&'static str, f64)> {

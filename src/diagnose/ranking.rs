@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::thresholds::LEAST_CHANGE;
 use crate::model::{Effect, Model};
 
 /// One row of the explanation.
@@ -29,7 +30,8 @@ pub(super) fn ranking<'a>(
     let mut gone = Effect::default();
     let add = |without: Option<&str>, effect: &Effect, rows: &mut Vec<RankingStep>| {
         let Some(next) = model.next_limit(effect) else { return false };
-        let changes = rows.last().is_none_or(|last| next.time < last.time * (1.0 - LEAST_CHANGE));
+        let changes =
+            rows.last().is_none_or(|last| next.time < last.time * (1.0 - LEAST_CHANGE.value));
         if changes {
             rows.push(RankingStep {
                 without: without.map(str::to_owned),
@@ -49,9 +51,6 @@ pub(super) fn ranking<'a>(
     }
     rows
 }
-
-/// A change of the time below this share is none: the counters of different passes differ by more.
-const LEAST_CHANGE: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {

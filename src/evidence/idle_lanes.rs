@@ -1,10 +1,10 @@
 //! What the two rules on idle lanes share: how many lanes work, and what the others cost.
 
 use crate::evidence::ModeledLaunch;
-use crate::evidence::modeled_launch::WARP;
-use crate::evidence::threshold::LANES;
+use crate::evidence::threshold::{LANES, NOISE};
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::hardware::{SECTORS_PER_LINE, WARP_LANES};
 use crate::model::Effect;
 use crate::sass::questions::idle;
 use crate::term::Term;
@@ -26,7 +26,7 @@ pub const FEWER_WARPS: Reads = Reads::always(&[SHARED, TAGS]);
 pub const FULL_WARPS: Reads = Reads::always(&[SHARED, TAGS, IDEAL]);
 
 /// Uniform branch targets, percent, from which warps do not split.
-pub const UNIFORM_ENOUGH: f64 = 95.0;
+pub const UNIFORM_ENOUGH: f64 = 100.0 - NOISE;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
 pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
@@ -34,14 +34,14 @@ pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold
            idle-threads, below it thread-divergence",
     value: UNIFORM_ENOUGH,
     unit: "%",
-    source: "measured: 99.5 to 99.8% in tree reductions whose warps idle as a whole, 94.6% in a \
-             kernel whose lanes diverge only where loops end (H200)",
+    source: "derivation: 100% less the 5% that is noise. Tree reductions whose warps idle as a \
+             whole have 99.5 to 99.8%; lanes that diverge only where loops end, 94.6% (H200)",
 };
 
 /// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
 /// block size gives a warp.
 pub fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
-    let scale = WARP / launch.full_lanes();
+    let scale = WARP_LANES / launch.full_lanes();
     (launch.need(ACTIVE) * scale, launch.need(AT_WORK) * scale)
 }
 
@@ -79,7 +79,7 @@ pub fn evidence(launch: &ModeledLaunch) -> Vec<Evidence> {
 
 /// The same work by full warps takes fewer instructions, in proportion to the lanes at work.
 pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
-    let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
+    let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
     // Of the data pipe only the shared-memory part: global look-ups go by lines, not by lanes.
@@ -98,10 +98,10 @@ pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
 /// in fewer look-ups, and make fewer blocks.
 pub fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let mut effect = effect(launch, lanes);
-    let wasted = (1.0 - lanes / WARP).clamp(0.0, 1.0);
+    let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));
     let tags = launch.get(TAGS).filter(|&tags| tags > 0.0);
-    let needed = launch.get(IDEAL).map(|ideal| ideal / 4.0);
+    let needed = launch.get(IDEAL).map(|ideal| ideal / SECTORS_PER_LINE);
     if let (Some(tags), Some(needed)) = (tags, needed) {
         let shared = launch.get(SHARED).unwrap_or(0.0);
         let merged = (1.0 - needed / tags).clamp(0.0, wasted);

@@ -4,14 +4,12 @@ use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::hardware::SECTOR_BYTES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::{NVLINK_BYTES, ceiling, has_nvlink};
 use crate::term::Term;
 use crate::text::{byte_rate, bytes, percent};
-
-/// Bytes of a sector.
-const SECTOR: f64 = 32.0;
 
 /// Stalls that wait for the link: loads for their data, later accesses for a place in the queue,
 /// stores at the end of a warp.
@@ -65,11 +63,11 @@ pub struct Remote {
 
 /// Fires where a good part of the sectors comes over the link.
 pub fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
-    let through_l2 = launch.need(remote.sectors) * SECTOR;
+    let through_l2 = launch.need(remote.sectors) * SECTOR_BYTES;
     let past_l2: f64 = remote.past_l2.iter().filter_map(|name| launch.get(name)).sum();
     // A byte that L2 fetches over the link passes the link's counters as well.
     let moved = through_l2.max(past_l2);
-    let asked = launch.need(ASKED) * SECTOR + (past_l2 - through_l2).max(0.0);
+    let asked = launch.need(ASKED) * SECTOR_BYTES + (past_l2 - through_l2).max(0.0);
     let busy = launch.model.utilization(remote.term).unwrap_or(0.0);
     let many = 100.0 * moved / asked >= NOISE || 100.0 * busy >= NOISE;
     if !(moved > 0.0 && asked > 0.0 && many) {

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use crate::export::SourceRow;
-use crate::finding::Location;
+use crate::finding::{LEAST_LINE_SHARE, Location};
 use crate::frame::{Launch, Reads};
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Model;
 
@@ -89,7 +90,7 @@ impl<'a> ModeledLaunch<'a> {
                     text: text.map_or_else(String::new, |row| row.text.trim().to_owned()),
                 }
             })
-            .filter(|location| location.share >= 0.05)
+            .filter(|location| location.share >= LEAST_LINE_SHARE)
             .take(3)
             .collect()
     }
@@ -117,8 +118,8 @@ impl<'a> ModeledLaunch<'a> {
     #[must_use]
     pub fn full_lanes(&self) -> f64 {
         match self.get(BLOCK) {
-            Some(threads) if threads > 0.0 => threads / (threads / WARP).ceil(),
-            _ => WARP,
+            Some(threads) if threads > 0.0 => threads / (threads / WARP_LANES).ceil(),
+            _ => WARP_LANES,
         }
     }
 
@@ -154,11 +155,8 @@ pub fn opcode(text: &str) -> &str {
     }
 }
 
-/// Lanes of a warp.
-pub const WARP: f64 = 32.0;
-
 /// The limits on resident blocks per SM; the smallest wins.
-pub const OCCUPANCY_LIMITS: [&str; 5] = [
+const OCCUPANCY_LIMITS: [&str; 5] = [
     "launch__occupancy_limit_blocks",
     "launch__occupancy_limit_registers",
     "launch__occupancy_limit_shared_mem",

@@ -5,7 +5,7 @@ mod gone;
 
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
-use crate::finding::Location;
+use crate::finding::{LEAST_LINE_SHARE, Location};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
@@ -18,7 +18,7 @@ use crate::term::Term;
 use gone::Gone;
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
-pub const MATTERS: f64 = NOISE / 100.0;
+const MATTERS: f64 = NOISE / 100.0;
 
 /// [`MATTERS`] as `explain` prints it.
 pub const MATTERS_LIMIT: Threshold = Threshold {
@@ -27,6 +27,16 @@ pub const MATTERS_LIMIT: Threshold = Threshold {
     value: NOISE,
     unit: "%",
     source: NOISE_SOURCE,
+};
+
+/// Instructions that an access's address takes and that go with the access.
+pub const ADDRESSING: Threshold = Threshold {
+    what: "given: instructions that make the address of one access, at most",
+    value: 4.0,
+    unit: "instruction",
+    source: "derivation: a product with the width, an addition of 64 bits in two parts, a \
+             comparison with the end; what is beyond them is index arithmetic that each element \
+             needs",
 };
 
 /// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.
@@ -146,7 +156,7 @@ impl<'a> Removal<'a> {
         let accesses: f64 = (0..beside.count()).filter(|&at| access(at)).map(executed).sum();
         let is_overhead = |at: &usize| !work[*at] && !access(*at);
         let overhead: f64 = beside.iter().filter(is_overhead).map(executed).sum();
-        (ADDRESSING * accesses / overhead.max(1.0)).min(1.0)
+        (ADDRESSING.value * accesses / overhead.max(1.0)).min(1.0)
     }
 
     /// Warp instructions that go, those that come instead taken off.
@@ -266,11 +276,6 @@ pub fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
-/// Instructions that an access's address takes, at most, and that go with the access: a product with the
-/// width, an addition of 64 bits in two parts, a comparison with the end. What is beyond them is index
-/// arithmetic of another kind, which each element needs.
-const ADDRESSING: f64 = 4.0;
-
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
 pub fn locations(
     launch: &ModeledLaunch,
@@ -288,7 +293,7 @@ pub fn locations(
     let mut found: Vec<Location> = lines
         .into_iter()
         .enumerate()
-        .filter(|(_, weight)| total > 0.0 && weight / total >= 0.05)
+        .filter(|(_, weight)| total > 0.0 && weight / total >= LEAST_LINE_SHARE)
         .filter_map(|(line, weight)| {
             let (file, line) = listing.line(line);
             Some((file?, line?, weight))

@@ -150,7 +150,7 @@ impl<'a> SharedPipe<'a> {
 }
 
 /// True for a line or instruction that uses shared memory.
-pub fn uses_shared(row: &SourceRow) -> bool {
+fn uses_shared(row: &SourceRow) -> bool {
     row.counters.wavefronts_shared > 0.0
 }
 

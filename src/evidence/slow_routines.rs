@@ -2,14 +2,41 @@
 
 use std::collections::HashMap;
 
-use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::{Removal, locations};
+use crate::evidence::{ModeledLaunch, Threshold};
 use crate::finding::Location;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::library::Cost;
 use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Routine};
+
+/// The numbers by which a routine's parts are found, as the page on rules shows them.
+pub const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH];
+
+const BRANCH_WITHIN: Threshold = Threshold {
+    what: "instructions from the mark of a library routine to the branch around its slow path, at \
+           most",
+    value: 24.0,
+    unit: "instruction",
+    source: "measured on sm_90: at 18 slow paths of recorded kernels are missed, at 48 branches of other \
+             code are taken for theirs",
+};
+
+const CALL_WITHIN: Threshold = Threshold {
+    what: "instructions from the call that a 64-bit division makes where its operands need it to \
+           the mark of the 32-bit division around it, at most",
+    value: 10.0,
+    unit: "instruction",
+    source: "measured: seven are between them on sm_90",
+};
+
+const LONGEST_PATH: Threshold = Threshold {
+    what: "instructions of a routine's slow path, at most",
+    value: 160.0,
+    unit: "instruction",
+    source: "measured: the longest slow path, that of sine, takes 110 on sm_90",
+};
 
 /// Runs of library routines.
 pub struct Runs {
@@ -20,9 +47,6 @@ pub struct Runs {
     /// Executed instructions of slow paths.
     pub slow_path: f64,
 }
-
-/// Instructions behind a mark within which the branch around its slow path stands.
-const BRANCH_WITHIN: usize = 24;
 
 impl Runs {
     /// Counts the routines that are picked and replaces them by their fast forms.
@@ -133,13 +157,9 @@ fn divisor_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool
         .any(|at| blocks.contains(&sass.flow.block_of[at as usize]))
 }
 
-/// Instructions before the mark of a 32-bit division within which the call stands that a 64-bit one makes
-/// where its operands need it: seven are between them on sm_90.
-const CALL_WITHIN: usize = 10;
-
 /// True where a division is the short way of a 64-bit one.
 fn goes_around_a_call(listing: Listing, mark: usize) -> bool {
-    (mark.saturating_sub(CALL_WITHIN)..mark)
+    (mark.saturating_sub(CALL_WITHIN.whole())..mark)
         .any(|index| listing.sass.entries[index].callee().is_some())
 }
 
@@ -159,7 +179,7 @@ fn by_loop(listing: Listing, routines: &[Routine]) -> HashMap<Option<usize>, f64
 /// The instructions that the usual path of a routine branches around, and the functions that they
 /// call; empty where no such branch is near.
 fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
-    let end = (mark + BRANCH_WITHIN).min(listing.sass.entries.len());
+    let end = (mark + BRANCH_WITHIN.whole()).min(listing.sass.entries.len());
     let around = (mark..end).find_map(|index| {
         let entry = &listing.sass.entries[index];
         let to = entry.target().filter(|&to| entry.conditional && to > index)?;
@@ -171,16 +191,13 @@ fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
         let entry = &listing.sass.entries[index];
         entry.callee().is_some() || entry.family == Family::ConvertFp64
     };
-    if around.len() > LONGEST_PATH || !around.clone().any(is_slow) {
+    if around.len() > LONGEST_PATH.whole() || !around.clone().any(is_slow) {
         return Vec::new();
     }
     let callees = around.clone().filter_map(|index| listing.sass.entries[index].callee());
     let functions = callees.filter_map(|first| listing.function(first)).flatten();
     around.clone().chain(functions).collect()
 }
-
-/// More instructions than the longest slow path has: that of sine, 110 on sm_90.
-const LONGEST_PATH: usize = 160;
 
 /// The calls of the function that an instruction stands in, and the function.
 fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {

@@ -1,19 +1,7 @@
-//! Limits with their sources, and those that several rules share.
+//! The limits that several rules share.
 
 use crate::finding::LEAST_GAIN;
-
-/// A limit that a rule compares with, and where the limit comes from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Threshold {
-    /// What is compared, in words; after `given: ` a constant of the estimate, which is no limit.
-    pub what: &'static str,
-    /// The limit.
-    pub value: f64,
-    /// Its unit: empty for ratios, `share` for what is printed in percent.
-    pub unit: &'static str,
-    /// Where the number comes from: a derivation or a source.
-    pub source: &'static str,
-}
+use crate::threshold::Threshold;
 
 /// Issue slots used, percent, under which schedulers count as idle.
 pub const ISSUE_LOW: f64 = 60.0;

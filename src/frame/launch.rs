@@ -10,7 +10,7 @@ use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
 use crate::export::csv::source::is_toolkit;
 use crate::export::{LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
-use crate::finding::Location;
+use crate::finding::{LEAST_LINE_SHARE, Location};
 use crate::metric;
 use crate::metric::stall::StallReason;
 use crate::sass::{Facts, Listing, Mix, Sass, Turns};
@@ -172,13 +172,6 @@ impl Launch {
         !self.lines.is_empty() || !self.instructions.is_empty()
     }
 
-    /// A counter's sum over all instructions, or over all lines where there are no instructions.
-    #[must_use]
-    pub fn source_sum(&self, counter: impl Fn(&SourceCounters) -> f64) -> Option<f64> {
-        let rows = if self.instructions.is_empty() { &self.lines } else { &self.instructions };
-        (!rows.is_empty()).then(|| rows.iter().map(|row| counter(&row.counters)).sum())
-    }
-
     /// The lines with the largest shares of a counter, largest first: at most `most`, each with at
     /// least 5% of the sum. Empty where the profile has no lines or the counter is 0 everywhere.
     #[must_use]
@@ -206,7 +199,7 @@ impl Launch {
             .filter(listed)
             .filter_map(|row| {
                 let share = count(&row) / total;
-                (share >= 0.05).then(|| Location {
+                (share >= LEAST_LINE_SHARE).then(|| Location {
                     file: row.file.as_deref().unwrap_or_default().to_owned(),
                     line: row.line.unwrap_or_default(),
                     share,

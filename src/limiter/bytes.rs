@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DeviceFigures;
 use crate::device::{DeviceFacts, Quantity};
-
-/// Lanes of a warp.
-const LANES: f64 = 32.0;
+use crate::hardware::WARP_LANES;
 
 /// Bytes per second from both points of view (GTC 2010: "from the application's" and "from the
 /// hardware's").
@@ -69,11 +67,11 @@ pub fn balance(
     let rate = reachable_bytes_per_s.filter(|rate| *rate > 0.0)?;
     // Each scheduler starts a warp instruction per cycle.
     let schedulers = f64::from(device.sm_count) * facts(device).get(Quantity::Schedulers)?;
-    let issued_per_s = schedulers * LANES * device.clock_hz?;
+    let issued_per_s = schedulers * WARP_LANES * device.clock_hz?;
     (bytes > 0.0).then(|| Balance {
         instructions,
         bytes,
-        instructions_per_byte: LANES * instructions / bytes,
+        instructions_per_byte: WARP_LANES * instructions / bytes,
         device_instructions_per_byte: issued_per_s / rate,
     })
 }

@@ -7,12 +7,12 @@ use crate::text::{byte_rate, bytes, count, duration, percent, significant};
 /// A time that grows by less than a tenth where the work doubles does not grow: too few threads were
 /// launched to load the device (GTC 2010, "elapsed time doesn't change if problem size is
 /// increased"; the tenth is ours).
-pub const STEADY: f64 = 1.1;
+const STEADY: f64 = 1.1;
 
 /// Accesses that alone reach less than this share of what memory could move are limited by their
 /// pattern or their number in flight and not by memory's rate; 4.29 of 4.81 TB/s is what a plain copy
 /// reaches on an H200, and a tenth less than that is ours.
-pub const NEAR_ROOF: f64 = 0.8;
+const NEAR_ROOF: f64 = 0.8;
 
 /// A part that takes so much longer than the whole is no part of it: beyond the noise of times taken
 /// in turn. Ours.

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 /// Where the whole kernel's time is nearer to the sum of both parts than to the longer one, they
 /// follow each other rather than overlap: latency (GTC 2010: "full time near the maximum: good
 /// overlap; near the sum: latency"). The middle between the two is ours: half of the shorter part.
-pub const POOR_OVERLAP: f64 = 0.5;
+const POOR_OVERLAP: f64 = 0.5;
 
 /// Latency is the limit only where at least this share of the whole time is beyond the longer part:
 /// the deck asks for a time "significantly larger" than it. Where one part is short, the longer part
 /// and the sum of both lie close together, and being near the sum says little: a kernel of which
 /// arithmetic alone fills more than three quarters is bound by arithmetic, and the rest is what better
 /// overlap could still give. The quarter is ours.
-pub const SIGNIFICANT: f64 = 0.25;
+const SIGNIFICANT: f64 = 0.25;
 
 /// Parts whose times differ by less than a fifth are balanced: improving one alone gains no more
 /// than that. Ours.
-pub const BALANCED: f64 = 0.8;
+const BALANCED: f64 = 0.8;
 
 /// What limits a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

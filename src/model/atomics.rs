@@ -1,14 +1,12 @@
 //! What the atomic unit of an L2 slice can reach.
 
+use super::thresholds::FEW_ADDRESSES;
 use crate::device::{DeviceFacts, Quantity};
 use crate::frame::Launch;
 use crate::sass::{Family, Space};
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
-
-/// How many times the average slice's atomics the busiest one has where few addresses take most of them.
-pub const FEW_ADDRESSES: f64 = 4.0;
 
 /// The share of the busiest slice's peak that a launch's atomics can reach. On few addresses they go
 /// one after another on each; with floats, addresses that share a slice fill each other's gaps (32 in
@@ -19,7 +17,7 @@ pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     let (Some(busiest), Some(average)) = (launch.get(BUSIEST), launch.get(AVERAGE)) else {
         return 1.0;
     };
-    if busiest < FEW_ADDRESSES * average {
+    if busiest < FEW_ADDRESSES.value * average {
         return 1.0;
     }
     let Some(listing) = launch.listing() else { return 1.0 };

@@ -19,7 +19,9 @@ pub fn dram_share(facts: &DeviceFacts, peak_bytes_per_s: Option<f64>, written: f
     };
     let read = share(Quantity::DramReadRate, Quantity::DramReadShare)?;
     let copy = share(Quantity::DramCopyRate, Quantity::DramCopyShare)?;
-    Some((read - (read - copy) * 2.0 * written.clamp(0.0, 1.0)).clamp(0.5, 1.0))
+    let reachable = read - (read - copy) * 2.0 * written.clamp(0.0, 1.0);
+    // A device's file may say anything.
+    (reachable > 0.0).then(|| reachable.min(1.0))
 }
 
 /// Bytes per second of a kernel that only reads device memory: as measured for the device, else the

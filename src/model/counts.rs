@@ -9,11 +9,9 @@
 
 use crate::device::Quantity;
 use crate::frame::Launch;
+use crate::hardware::{SECTOR_BYTES, WARP_LANES};
 use crate::model::ceiling;
 use crate::term::Term;
-
-/// Lanes of a warp: so many of them are one warp instruction.
-const LANES: f64 = 32.0;
 
 /// The share of the time that a unit is busy with the counted work, over its peak: not clamped, so
 /// that wrong constants show. `None` where the counts, the device's rate or the cycles are missing.
@@ -49,10 +47,10 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
         Term::Issue => (Quantity::Schedulers, 1.0),
         Term::L1Data => (Quantity::L1Rate, 1.0),
         Term::Lsu => (Quantity::LsuRate, 1.0),
-        Term::Fma => (Quantity::FmaRate, LANES),
-        Term::Alu => (Quantity::AluRate, LANES),
-        Term::Fp64 => (Quantity::Fp64Rate, LANES),
-        Term::Xu => (Quantity::XuRate, LANES),
+        Term::Fma => (Quantity::FmaRate, WARP_LANES),
+        Term::Alu => (Quantity::AluRate, WARP_LANES),
+        Term::Fp64 => (Quantity::Fp64Rate, WARP_LANES),
+        Term::Xu => (Quantity::XuRate, WARP_LANES),
         Term::Dram
         | Term::L2
         | Term::L2Requests
@@ -73,7 +71,7 @@ pub fn of_work(launch: &Launch, term: Term, work: f64) -> Option<f64> {
 fn host_link(launch: &Launch) -> Option<f64> {
     let sectors = launch.get(HOST_SECTORS)?;
     let bits_per_s = launch.get(LINK[0])? * 1e6 * launch.get(LINK[1])?;
-    let busy = 32.0 * 8.0 * sectors / (bits_per_s * launch.duration_ns()? * 1e-9);
+    let busy = SECTOR_BYTES * 8.0 * sectors / (bits_per_s * launch.duration_ns()? * 1e-9);
     busy.is_finite().then_some(busy)
 }
 

@@ -1,6 +1,7 @@
 //! Several launches that become one.
 
-use super::{Effect, Estimate, Left, Model, WORST_ERROR};
+use super::thresholds::WORST_ERROR;
+use super::{Effect, Estimate, Left, Model};
 
 /// The speed-up of n launches that become one. Of what a launch takes beside its own cost, the
 /// merged launch needs as much once for each round of blocks, or as long as the busiest unit does for
@@ -16,7 +17,7 @@ pub(super) fn estimate(model: &Model, left: &Left, effect: &Effect) -> Estimate 
     let factor = |time: f64| (launches / time.max(left.fixed + own)).max(1.0);
     Estimate {
         factor: factor(left.fixed + lone + once.max(busy)),
-        low: 1.0 + (1.0 - WORST_ERROR) * (factor(left.fixed + lone + once + busy) - 1.0),
+        low: 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.fixed + lone + once + busy) - 1.0),
         high: factor(left.fixed + own.max(busy)),
     }
 }

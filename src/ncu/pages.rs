@@ -56,7 +56,7 @@ pub fn import_pages(ncu: &Ncu, report: &Path, limits: Limits) -> Result<(Pages, 
 ///
 /// # Errors
 /// As [`import_pages`].
-pub fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Result<String> {
+fn import_page(ncu: &Ncu, report: &Path, page: Page, limits: Limits) -> Result<String> {
     let mut output = Vec::new();
     let what = format!("the export of {}", report.display());
     let ended = stream(&import(ncu, report, page), Stderr::Apart, limits, &what, |piece| {

@@ -18,10 +18,10 @@ use crate::error::{Error, Result};
 pub use expected::REFERENCE;
 
 /// Floats before a row's first point: a line of 128 bytes, so that the points begin on one.
-pub const MARGIN: usize = 32;
+const MARGIN: usize = 32;
 
 /// The largest order that there are weights for.
-pub const HIGHEST_ORDER: u64 = 12;
+const HIGHEST_ORDER: u64 = 12;
 
 /// Weights of a central second difference by distance, for the orders 2, 4, …, 12 (Fornberg,
 /// "Generation of finite difference formulas on arbitrarily spaced grids", Mathematics of

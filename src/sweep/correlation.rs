@@ -103,7 +103,7 @@ pub fn is_sum(name: &str) -> bool {
 /// polars has both in `polars-ops` alone, which would add more to the build than these lines.
 /// `None` where one side does not vary or the lengths differ.
 #[must_use]
-pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
+fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.len() != b.len() {
         return None;
     }

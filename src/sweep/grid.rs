@@ -6,7 +6,7 @@ use crate::ladder::Overrides;
 use crate::text::count;
 
 /// More points than this are a mistake: at a few seconds each they take hours.
-pub const MOST_POINTS: usize = 1000;
+const MOST_POINTS: usize = 1000;
 
 /// All points, the last axis fastest, each starting from `size`.
 ///

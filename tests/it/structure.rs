@@ -229,3 +229,39 @@ fn paths_are_read_as_the_compiler_reads_them() {
     assert_eq!(resolved("crate::x::z").as_ref(), Some(&modules[2]));
     assert_eq!(resolved("std::fmt"), None);
 }
+
+/// A number with a name that decides stands in a threshold, and one without a name decides nothing.
+#[test]
+fn every_number_that_decides_has_a_source() {
+    let constant = Regex::new(r"const ([A-Z0-9_]+): (?:f64|usize) = [^;]*;").unwrap();
+    let bare = Regex::new(r"(?:[<>]=? |[<>]=? [a-z_]+ \* )(\d+\.\d+)").unwrap();
+    let folders = ["rules", "evidence", "model", "diagnose", "sass/questions", "sass/flow"];
+    let mut files = vec![root().join("model.rs"), root().join("diagnose.rs")];
+    folders.iter().for_each(|folder| collect(&root().join(folder), &mut files));
+    let tests = ["worked", "constructed", "testing", "tests", "reads"];
+    files.retain(|file| !tests.iter().any(|name| file.file_stem().unwrap() == *name));
+    let texts: Vec<(PathBuf, String)> = files
+        .into_iter()
+        .map(|file| (file.clone(), without_tests(&std::fs::read_to_string(file).unwrap())))
+        .collect();
+    let all: String = texts.iter().map(|(_, text)| text.as_str()).collect();
+    for (file, text) in &texts {
+        for found in constant.captures_iter(text) {
+            let name = &found[1];
+            // What a count of rows in a text is limited to decides no finding.
+            let is_shown = ["value: ", "value: 100.0 * "]
+                .iter()
+                .any(|value| all.contains(&format!("{value}{name}")));
+            let is_derived = found[0].contains("NOISE");
+            assert!(is_shown || is_derived || name == "MOST_NAMED", "{}: {name}", file.display());
+        }
+        // Differences are compared for how they are printed.
+        let is_printed = |at: usize| text[..at].ends_with(".abs() ");
+        let bare =
+            bare.captures_iter(text).filter(|found| !is_printed(found.get(0).unwrap().start()));
+        for found in bare {
+            let is_extreme = ["0.0", "1.0", "2.0", "100.0"].contains(&&found[1]);
+            assert!(is_extreme, "{}: {}", file.display(), &found[0]);
+        }
+    }
+}

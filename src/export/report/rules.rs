@@ -43,7 +43,7 @@ fn kind(code: u64) -> NcuRuleKind {
 /// `@url:Label:URL@` the label with the address in parentheses, any other `@word:…:Label@` its
 /// last part.
 #[must_use]
-pub fn plain_text(message: &str) -> String {
+fn plain_text(message: &str) -> String {
     let mut plain = String::with_capacity(message.len());
     let mut rest = message;
     while let Some(at) = rest.find('@') {

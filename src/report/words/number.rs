@@ -90,7 +90,7 @@ pub fn shape(launch: &LaunchReport) -> String {
 }
 
 /// The same of a grid and a block alone.
-pub fn shape_of(grid: [u32; 3], block: [u32; 3]) -> String {
+fn shape_of(grid: [u32; 3], block: [u32; 3]) -> String {
     let counted = |of: [u32; 3], noun: &str| {
         let extent = extent(of);
         let s = if extent == "1" { "" } else { "s" };

@@ -1,8 +1,8 @@
 //! Lanes of the last warp of every block never work.
 
-use crate::evidence::modeled_launch::WARP;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -39,7 +39,7 @@ thread.",
     section: "LaunchStats",
     thresholds: &[Threshold {
         what: "threads per block, not a multiple of",
-        value: WARP,
+        value: WARP_LANES,
         unit: "thread",
         source: "the warp size of every CUDA device so far",
     }],
@@ -55,19 +55,19 @@ thread.",
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let threads = launch.need(BLOCK);
-    let warps = (threads / WARP).ceil();
-    let wasted = 1.0 - threads / (warps * WARP);
+    let warps = (threads / WARP_LANES).ceil();
+    let wasted = 1.0 - threads / (warps * WARP_LANES);
     if !(threads > 0.0 && wasted > 0.0) {
         return None;
     }
     // Rounded up to whole warps, the same threads make fewer blocks.
     let terms =
         [Term::Lsu, Term::Issue, Term::Fma, Term::Alu, Term::Fp64, Term::Xu, Term::BlockScheduler];
-    let down = (warps - 1.0) * WARP;
+    let down = (warps - 1.0) * WARP_LANES;
     let sizes = if down > 0.0 {
-        format!("{} or {}", count(down), count(warps * WARP))
+        format!("{} or {}", count(down), count(warps * WARP_LANES))
     } else {
-        count(warps * WARP)
+        count(warps * WARP_LANES)
     };
     Some(Draft {
         message: format!(

@@ -7,7 +7,9 @@ use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
-use crate::model::{Effect, FEW_ADDRESSES};
+use crate::hardware::WARP_LANES;
+use crate::model::Effect;
+use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -106,7 +108,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         Some(mean) if hot > 0.0 => format!(
             " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate, that of \
              an average slice at {mean:.1}%: {}.",
-            if hot >= FEW_ADDRESSES * mean {
+            if hot >= FEW_ADDRESSES.value * mean {
                 "a few addresses take most of the atomics"
             } else {
                 "the atomics are spread evenly"
@@ -139,7 +141,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
-    let threads = launch.get(BLOCK).unwrap_or(32.0).max(2.0);
+    let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
     let goes = 1.0 - 1.0 / threads;
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     let sectors: f64 = ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum();

@@ -4,11 +4,12 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, effect_of_full_warps, evidence, few, lanes, resting,
 };
-use crate::evidence::modeled_launch::{BLOCK_SIZE, WARP, place};
+use crate::evidence::modeled_launch::{BLOCK_SIZE, place};
 use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -101,7 +102,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Let warps without work skip {} (branch on the warp's index, not the thread's), or \
              launch only {:.0}% of the threads and let each handle several elements.",
             place(&locations, "the guarded code"),
-            100.0 * at_work / WARP,
+            100.0 * at_work / WARP_LANES,
         ),
         locations,
         // Warps that step through a part of the code are there for the rest of it.
@@ -112,7 +113,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// The finding where lanes rest because they returned or skip the work.
 fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
     let locations = launch.profile.top_lines(3, "lanes that rest", |counters| {
-        WARP * counters.inst_executed - counters.thread_inst_executed
+        WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     });
     Draft {
         message: format!(
@@ -124,7 +125,7 @@ fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
         hint: format!(
             "Launch only {:.0}% of the threads: let neighbouring threads, which fill their warps, \
              do the work at {} instead of the first few of each group.",
-            100.0 * at_work / WARP,
+            100.0 * at_work / WARP_LANES,
             place(&locations, "the guarded code"),
         ),
         locations,

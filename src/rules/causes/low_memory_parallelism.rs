@@ -67,6 +67,21 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
             unit: "load",
             source: "definition: one float4, or four elements per thread",
         },
+        Threshold {
+            what: "given: part of the longest wait from which another wait before it ends the \
+                   loads in flight, at least",
+            value: A_STOP,
+            unit: "share",
+            source: "measured on the 839 recorded launches: at 0.5 the estimates of three change, and no \
+                     finding comes or goes",
+        },
+        Threshold {
+            what: "given: part of the waits for a chain of loads that stays",
+            value: CHAINED_STAYS,
+            unit: "share",
+            source: "derivation: unrolling does nothing for a chain, and a thread that follows two \
+                     chains side by side, with twice the registers, halves the waits",
+        },
     ],
     needs: &[LONG, LATENCY],
     sharpened_by: &[AT_BARRIERS],

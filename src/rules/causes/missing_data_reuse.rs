@@ -4,12 +4,13 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::Removal;
-use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::removal::{ADDRESSING, Removal};
+use crate::evidence::threshold::{LATENCY, NOISE, STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
@@ -37,12 +38,12 @@ const REUSE: f64 = 1.5;
 /// The share of a unit's work from which the loads count as the cause of it.
 const OWN_SHARE: f64 = 0.5;
 
+/// The share of loaded sectors at loaded addresses from which the reuse depends on the data.
+const BY_DATA: f64 = 0.5;
+
 /// Results that a loaded value serves from a register, at most: a tile of 8 by 8 results takes 64
 /// registers, as many as let two blocks of 512 threads stay on an SM.
 const REGISTER_TILE: f64 = 8.0;
-
-/// Bytes of a sector.
-const SECTOR: f64 = 32.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -104,6 +105,14 @@ register; the grid shrinks to a quarter.",
             source: "derivation: a tile of 8 by 8 results takes 64 registers, with which two \
                      blocks of 512 threads still fit on an SM",
         },
+        ADDRESSING,
+        Threshold {
+            what: "loaded sectors at addresses that were loaded themselves, of which no tile can \
+                   be planned, less than",
+            value: BY_DATA,
+            unit: "share",
+            source: "definition: as much as the rest",
+        },
     ],
     needs: &[SECTORS, READ],
     sharpened_by: &[
@@ -119,17 +128,17 @@ register; the grid shrinks to a quarter.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, read) = (launch.need(SECTORS), launch.need(READ));
     // No more than this is asked for: the instructions need not be read where it is too little.
-    if !(read > 0.0 && SECTOR * sectors / read >= REUSE) {
+    if !(read > 0.0 && SECTOR_BYTES * sectors / read >= REUSE) {
         return None;
     }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.
     let needed = needed_by_loads(launch).or_else(|| launch.get(IDEAL));
-    let asked = SECTOR * needed.map_or(sectors, |needed| needed.min(sectors));
+    let asked = SECTOR_BYTES * needed.map_or(sectors, |needed| needed.min(sectors));
     if asked / read < REUSE {
         return None;
     }
     let repeated = 1.0 - read / asked;
-    let needed_tags = asked / SECTOR / 4.0;
+    let needed_tags = asked / SECTOR_BYTES / SECTORS_PER_LINE;
     let shared = launch.get(SHARED).unwrap_or(0.0);
     let l1_share = needed_tags / (needed_tags + shared);
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
@@ -321,7 +330,7 @@ fn by_data(launch: &ModeledLaunch) -> bool {
         all += sectors;
         unknown += if copies.is_none() { sectors } else { 0.0 };
     }
-    unknown > 0.0 && unknown >= 0.5 * all
+    unknown > 0.0 && unknown >= BY_DATA * all
 }
 
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
@@ -343,7 +352,7 @@ fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Location> {
     lines
         .into_iter()
         .take_while(|location| {
-            let open = covered < repeated - 0.05;
+            let open = covered < repeated - NOISE / 100.0;
             covered += location.share;
             open
         })

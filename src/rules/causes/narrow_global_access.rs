@@ -1,20 +1,22 @@
 //! Many small global accesses where few wide ones would do.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters};
+use crate::evidence::removal::{
+    ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
+};
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceCounters;
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::hardware::{
+    SECTOR_BYTES, SECTORS_PER_LINE, WAVEFRONT_BYTES_PER_LANE, WIDEST_ACCESS_BYTES,
+};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
-
-/// Bytes that one instruction can move for a lane.
-const WIDEST: f64 = 16.0;
 
 /// Bytes per lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
@@ -24,13 +26,6 @@ const LEAST_NARROW: f64 = NOISE / 100.0;
 
 /// Sectors that an access touches, over those that its bytes fill: at most so far apart.
 const DENSE: f64 = 0.25;
-
-/// Bytes that a warp moves in one wavefront for each lane.
-const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
-
-const SECTOR_BYTES: f64 = 32.0;
-
-const SECTORS_PER_LINE: f64 = 4.0;
 
 /// L2's look-ups of tags, one for a request.
 const L2_LOOK_UPS: &str = "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed";
@@ -86,6 +81,7 @@ multiple of 4 bytes and n must be a multiple of 4.",
             source: NOISE_SOURCE,
         },
         MATTERS_LIMIT,
+        ADDRESSING,
     ],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(Term::L2Requests.counters())],
@@ -106,7 +102,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     // Elements that a thread can take at once: the widest of the narrow accesses decides.
     let width = |index: usize| listing.sass.entries[index].width;
     let widest = narrow.iter().map(width).max().unwrap_or(NARROW);
-    let merged = 1.0 - f64::from(widest) / WIDEST;
+    let merged = 1.0 - f64::from(widest) / WIDEST_ACCESS_BYTES;
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
     let of_beside = removal.addressing(&beside, |index| narrow[index]);
@@ -141,7 +137,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let is_global =
         |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
     let all = removal.mix.sum(is_global);
-    let elements = WIDEST / f64::from(widest);
+    let elements = WIDEST_ACCESS_BYTES / f64::from(widest);
     Some(Draft {
         message: format!(
             "{} of {} global access instructions ({}) move at most {} per lane, from dense \

@@ -4,6 +4,7 @@ use crate::device::Quantity;
 use crate::evidence::ModeledLaunch;
 use crate::evidence::occupancy::{BY_REGISTERS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
 use crate::evidence::threshold::NOISE;
+use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule};
 use crate::sass::flow::live;
@@ -81,9 +82,9 @@ fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     let schedulers = facts.get(Quantity::Schedulers)?;
     let needed = f64::from(live::needed_in_loops(&listing, NOISE / 100.0));
     let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
-    let warps = (threads / 32.0 / schedulers).ceil() * schedulers;
+    let warps = (threads / WARP_LANES / schedulers).ceil() * schedulers;
     let each = (needed.max(1.0) / granule).ceil() * granule;
-    (threads > 0.0).then(|| (registers / (each * 32.0 * warps)).floor())
+    (threads > 0.0).then(|| (registers / (each * WARP_LANES * warps)).floor())
 }
 
 #[cfg(test)]

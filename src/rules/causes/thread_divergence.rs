@@ -4,10 +4,11 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FEWER_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, evidence, few, lanes, resting,
 };
-use crate::evidence::modeled_launch::{BLOCK_SIZE, WARP, place};
+use crate::evidence::modeled_launch::{BLOCK_SIZE, place};
 use crate::evidence::threshold::LANES_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::text::percent;
@@ -60,7 +61,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let least = active.min(at_work);
     // Lines whose instructions miss most lanes, weighted by how often they run.
     let locations = launch.profile.top_lines(3, "lanes masked off", |counters| {
-        WARP * counters.inst_executed - counters.thread_inst_executed
+        WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     });
     let uniform = launch.get(UNIFORM).map_or_else(String::new, |uniform| {
         format!(" {} of the branches are uniform.", percent(uniform / 100.0))

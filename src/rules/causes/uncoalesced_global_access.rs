@@ -5,6 +5,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::frame::{Launch, Reads};
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -25,11 +26,9 @@ const WRITTEN: &str = "dram__bytes_write.sum";
 /// partly used) look the same as a fault.
 const LEAST_EXCESS: f64 = 0.05;
 
-/// Bytes of a sector.
-const SECTOR_BYTES: f64 = 32.0;
-
-/// Sectors of a cache line: one L1 tag look-up serves four dense sectors.
-const SECTORS_PER_LINE: f64 = 4.0;
+/// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
+/// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
+const SHIFTED: f64 = 1.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -60,13 +59,23 @@ The table is transposed, so that neighbouring threads read neighbouring values a
 the sectors moves.",
     }],
     section: "SourceCounters",
-    thresholds: &[Threshold {
-        what: "excess sectors, share of all sectors, at least",
-        value: LEAST_EXCESS,
-        unit: "share",
-        source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
+    thresholds: &[
+        Threshold {
+            what: "excess sectors, share of all sectors, at least",
+            value: LEAST_EXCESS,
+            unit: "share",
+            source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
                  ends of an array; ncu's own rule fires at any excess",
-    }],
+        },
+        Threshold {
+            what: "sectors over needed ones of lanes that are dense and begin in the middle of a \
+               sector, so that the advice is to pad, less than",
+            value: SHIFTED,
+            unit: "",
+            source: "derivation: 32 lanes of 4 bytes that begin in the middle of a sector touch 5 \
+                 sectors for 4, and with every other element 8 for 4; 1.5 lies between",
+        },
+    ],
     needs: &[SECTORS, IDEAL],
     sharpened_by: &[
         Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN]),
@@ -88,10 +97,6 @@ the sectors moves.",
     check,
     ..Rule::DEFAULT
 };
-
-/// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
-/// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
-const SHIFTED: f64 = 1.5;
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, ideal) = (launch.need(SECTORS), launch.need(IDEAL));

@@ -2,7 +2,7 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
@@ -14,7 +14,7 @@ use crate::text::{count, percent};
 const HALVED: f64 = 0.5;
 
 /// Of the packed multiply-adds every other one is an `HFMA2.MMA` on the tensor pipe, which takes no
-/// single halves: 51, 50, 50 and 44% of them in the four recorded kernels that were packed (H200).
+/// single halves.
 const ON_TENSOR_PIPE: f64 = 0.5;
 
 /// The rule.
@@ -45,7 +45,23 @@ Each thread takes two neighbours at once: half the instructions and half the acc
 same results; n must be even.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[
+        MATTERS_LIMIT,
+        Threshold {
+            what: "given: 16-bit instructions that remain",
+            value: HALVED,
+            unit: "share",
+            source: "definition: each does two values",
+        },
+        Threshold {
+            what: "given: packed multiply-adds that the tensor pipe does",
+            value: ON_TENSOR_PIPE,
+            unit: "share",
+            source: "derivation: two pipes do packed multiply-adds, and the compiler keeps both \
+                     busy by taking turns; it put 51, 50, 50, and 44% there in the four recorded \
+                     kernels that are packed (H200)",
+        },
+    ],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &[

@@ -11,6 +11,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::{Class, Family};
 use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::PRODUCER_WITHIN;
 
 /// Samples of a stall, charged to the instruction whose result was awaited.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,14 +26,11 @@ pub struct Blame<'a> {
     pub samples: f64,
 }
 
-/// How far back an unconnected producer is looked for, in instructions.
-const NEAR: usize = 64;
-
 impl<'a> Listing<'a> {
     /// The instructions whose results an instruction waits for in a stall, with the link; empty for
     /// stalls that wait for no result, such as full queues. Places are those of the listing.
-    #[must_use]
-    pub fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
+    #[cfg(test)]
+    fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
         Class::of(reason).map_or_else(Vec::new, |class| {
             self.producers_with(&mut Reaching::new(self.sass), index, class)
         })
@@ -101,7 +99,7 @@ impl<'a> Listing<'a> {
         let around = flow.innermost(index).map(|at| (flow.loops[at].head, flow.loops[at].back));
         let (head, back) = around.unwrap_or((0, index));
         let (head, back) = (head.min(index), back.max(index));
-        (head..index).rev().chain((index..=back).rev()).take(NEAR)
+        (head..index).rev().chain((index..=back).rev()).take(PRODUCER_WITHIN.whole())
     }
 
     /// The samples of a stall, charged to the instructions that made the warps wait, most samples
@@ -284,7 +282,7 @@ mod tests {
         let launch = launch(&code);
         let listing = launch.listing().unwrap();
         let found = listing.producers(code.len() - 1, StallReason::LongScoreboard);
-        assert_eq!(found.len(), crate::sass::flow::reaching::MOST_DEFINITIONS);
+        assert_eq!(found.len(), crate::sass::thresholds::MOST_DEFINITIONS.whole());
     }
 
     #[test]

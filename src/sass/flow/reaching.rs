@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use crate::sass::code::sass::{Sass, Use};
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
-
-/// Definitions of one value that are followed: a compiler guards a handful of writes in a row, and a
-/// listing made to be slow must not be.
-pub(in crate::sass) const MOST_DEFINITIONS: usize = 256;
+use crate::sass::thresholds::MOST_DEFINITIONS;
 
 /// Definitions that reach uses, found once for each block and slot.
 pub struct Reaching<'a> {
@@ -71,7 +68,7 @@ impl<'a> Reaching<'a> {
         self.open.clear();
         self.open_nearest(index, each);
         while let Some(definition) = self.open.pop() {
-            if self.found.contains(&definition) || self.found.len() >= MOST_DEFINITIONS {
+            if self.found.contains(&definition) || self.found.len() >= MOST_DEFINITIONS.whole() {
                 continue;
             }
             self.found.push(definition);

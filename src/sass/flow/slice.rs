@@ -8,6 +8,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::thresholds::{ADDRESS_STEPS, READER_WITHIN};
 
 /// The instructions that are work, found once for a launch: they move data, or a value that they make ends up
 /// in what is stored, exchanged between lanes or combined by an atomic. What only makes addresses, counts
@@ -68,10 +69,6 @@ fn is_root(entry: &ListedInstruction) -> bool {
         || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier)
 }
 
-/// Steps back from an access to what makes its address: base plus row times stride plus column, each times
-/// the width. What is further back works out which row and column are meant.
-const ADDRESS_STEPS: usize = 3;
-
 /// The instructions that make addresses and guards of the picked accesses, in the last steps before them,
 /// and nothing else, so that they go where those go.
 #[must_use]
@@ -109,7 +106,7 @@ pub fn addresses_only_of(listing: &Listing, picked: &Marks) -> Marks {
     for index in picked.iter() {
         open_makers(index, &mut last, &mut |at| !elsewhere[at] && theirs.insert(at));
     }
-    for _ in 1..ADDRESS_STEPS {
+    for _ in 1..ADDRESS_STEPS.whole() {
         for index in std::mem::take(&mut last) {
             open_makers(index as usize, &mut last, &mut |at| !elsewhere[at] && theirs.insert(at));
         }
@@ -139,10 +136,6 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Instructions behind a guarded one among which its reader is looked for: guarded code is short, and a listing
-/// made to be slow must not be.
-const READ_WITHIN: usize = 256;
-
 /// False where the value that a guarded instruction may leave in its destination is never read: what reads
 /// the destination next has the same guard.
 fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
@@ -152,7 +145,7 @@ fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
     let Some(block) = sass.flow.block_of.get(index) else { return true };
     let of_guard = sass.uses(index).iter().find(|each| each.role == Role::Guard);
     let end = sass.flow.blocks[*block as usize].end;
-    for at in (index + 1..end).take(READ_WITHIN) {
+    for at in (index + 1..end).take(READER_WITHIN.whole()) {
         let mut reads = sass.uses(at).iter().filter(|each| each.role != Role::Old);
         if reads.any(|each| each.slot == slot) {
             return guard(at) != guard(index);

@@ -5,6 +5,7 @@
 //! they are on the other side of a branch, or out of a loop before the others. The first two do
 //! nothing meanwhile and never will: such threads need not have been launched.
 
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
@@ -12,9 +13,7 @@ use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-
-/// Lanes of a warp.
-const WARP: f64 = 32.0;
+use crate::sass::thresholds::{FEW_WARPS, THREADS_MEET};
 
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
 /// do, found once for a launch; 0 where no lanes are missing.
@@ -31,7 +30,7 @@ fn find(listing: &Listing) -> f64 {
         if runs <= 0.0 {
             continue;
         }
-        let absent = (WARP - lanes(listing, index)).clamp(0.0, WARP);
+        let absent = (WARP_LANES - lanes(listing, index)).clamp(0.0, WARP_LANES);
         let here = regions.iter().filter(|region| region.first <= index && index < region.end);
         let resting: f64 = here.map(|region| region.lanes).sum();
         missing += runs * absent;
@@ -64,7 +63,7 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
         if target <= next || listing.executed(next) <= 0.0 {
             continue;
         }
-        if listing.executed(next) > FEW_WARPS * listing.executed(index) {
+        if listing.executed(next) > FEW_WARPS.value * listing.executed(index) {
             continue;
         }
         // The barrier is the next one after the code, without another on the way.
@@ -72,7 +71,7 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
         let Some(&barrier) = barriers.get(following).filter(|&&at| at >= target) else {
             continue;
         };
-        let meet = listing.executed(barrier) >= MEET * listing.executed(index);
+        let meet = listing.executed(barrier) >= THREADS_MEET.value * listing.executed(index);
         if meet && !by_data(listing, &mut reaching, index) {
             behind.insert(barrier);
         }
@@ -87,9 +86,6 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
     }
     theirs / all
 }
-
-/// The part of a block's warps that are few: the rest, half or more, waits for them.
-const FEW_WARPS: f64 = 0.5;
 
 /// Code that some lanes of an average warp sit out.
 struct Region {
@@ -171,12 +167,8 @@ fn has_other_side(listing: &Listing, branch: usize, target: usize) -> bool {
     });
     // Threads, not lanes of a warp: each part of a split warp arrives on its own.
     let threads = |index: usize| listing.row(index).counters.thread_inst_executed;
-    jumps_over || threads(target) < MEET * threads(branch)
+    jumps_over || threads(target) < THREADS_MEET.value * threads(branch)
 }
-
-/// The part of the threads that must be at a branch's target for it to be where they meet: some may have
-/// left the kernel on the way.
-const MEET: f64 = 0.9;
 
 /// Active lanes of an average execution, guards aside.
 fn lanes(listing: &Listing, index: usize) -> f64 {

@@ -1,6 +1,7 @@
 //! Warps without work that sweep through shared memory: a tree reduction in which every warp takes every
 //! step.
 
+use crate::evidence::Threshold;
 use crate::evidence::shared_pipe::{
     ALL, SharedPipe, WithoutAccess, executed_on, stall_on, uses_shared_alone,
 };
@@ -9,6 +10,25 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::term::Term;
 use crate::text::{count, percent};
+
+/// The accesses that belong to the sweep's loops.
+pub const FREQUENT: Threshold = Threshold {
+    what: "given: wavefronts of the accesses that belong to the idle sweep, share of those of the \
+           access with most, at least",
+    value: 0.5,
+    unit: "share",
+    source: "derivation: a step of the sweep reads two values and writes one, each with as many \
+             wavefronts as warps take the step",
+};
+
+/// What belongs to such a loop.
+pub const SAME_LOOP: Threshold = Threshold {
+    what: "given: executions of instructions in the same loop, which differ by at most",
+    value: 0.01,
+    unit: "share",
+    source: "derivation: a warp that leaves early makes a difference of one iteration, and a \
+             warp's loop over a large array has hundreds",
+};
 
 /// The whole sweep goes: the lines that work on shared memory alone and the loops around the most
 /// frequent accesses, with their additions and comparisons, every stall on those lines, the barriers,
@@ -73,12 +93,12 @@ fn loop_counts(instructions: &[SourceRow]) -> Vec<f64> {
     let most = instructions.iter().map(|row| wavefronts(&row)).fold(0.0, f64::max);
     instructions
         .iter()
-        .filter(|row| most > 0.0 && wavefronts(row) >= 0.5 * most)
+        .filter(|row| most > 0.0 && wavefronts(row) >= FREQUENT.value * most)
         .map(|row| row.counters.inst_executed)
         .collect()
 }
 
 /// Equal but for a warp that leaves a loop early.
 fn same_count(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 0.01 * b
+    (a - b).abs() <= SAME_LOOP.value * b
 }

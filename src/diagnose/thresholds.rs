@@ -1,0 +1,63 @@
+//! The numbers by which findings are put into their order.
+
+use crate::evidence::Threshold;
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+
+/// All of them, as the page on rules shows them.
+pub const THRESHOLDS: &[Threshold] =
+    &[INFLATES, ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, LEAST_CHANGE, LOW_THROUGHPUT];
+
+/// From this share of a unit's work on, a fault keeps the unit from its roof.
+pub const INFLATES: Threshold = Threshold {
+    what: "share of a unit's work that a cause removes, from which the unit is at no roof, at least",
+    value: NOISE / 100.0,
+    unit: "share",
+    source: NOISE_SOURCE,
+};
+
+/// The share of the latency that more warps must cover to come before more loads.
+pub const ENOUGH_WARPS: Threshold = Threshold {
+    what: "share of the latency that more warps cover, from which missing warps come before \
+           missing loads, at least",
+    value: 0.5,
+    unit: "share",
+    source: "derivation: bytes in flight are warps times bytes per warp (Little's law), and twice \
+             the warps cover half of the latency; where fewer than twice as many fit, more loads \
+             per warp are needed anyway",
+};
+
+/// The part of a symptom's gain that a cause must promise to explain it.
+pub const EXPLAINS_GAIN: Threshold = Threshold {
+    what: "part of a symptom's gain that a cause must promise for the symptom to stand under it, \
+           at least",
+    value: 0.5,
+    unit: "share",
+    source: "definition: as much as the rest of the gain, which other faults would then explain",
+};
+
+/// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
+pub const EXPLAINS_STALL: Threshold = Threshold {
+    what: "or part of the symptom's own stall that the cause takes away, at least",
+    value: 0.25,
+    unit: "share",
+    source: "measured on the 839 recorded launches: all keep their findings at 0.2; at 0.3 eight \
+             name a stall first that their cause removes",
+};
+
+/// A change of the time below this share has no row in the ranking.
+pub const LEAST_CHANGE: Threshold = Threshold {
+    what: "change of the time that makes a row of the ranking, at least",
+    value: 0.01,
+    unit: "share",
+    source: "derivation: shares of the time are printed in whole percent, and a smaller change \
+             would repeat the row above",
+};
+
+/// Throughput under which neither computing nor memory bounds a launch.
+pub const LOW_THROUGHPUT: Threshold = Threshold {
+    what: "compute and memory throughput of a launch that is bound by latency, where no unit's own \
+           counter was collected, less than",
+    value: 60.0,
+    unit: "%",
+    source: "ncu's SOLBottleneck rule: 60%",
+};

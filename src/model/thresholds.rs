@@ -1,0 +1,43 @@
+//! The model's own numbers. What a device can reach stands in the devices' files.
+
+use crate::threshold::Threshold;
+
+/// All of them, as the page on rules shows them.
+pub const THRESHOLDS: &[Threshold] = &[WORST_ERROR, FEW_ADDRESSES, SHORTEST, LAUNCH_KNOWN];
+
+/// The share of a predicted gain that may fail to appear.
+pub const WORST_ERROR: Threshold = Threshold {
+    what: "given: part of a predicted gain that may fail to appear",
+    value: 0.39,
+    unit: "share",
+    source: "the worst error that GPA (Zhou et al., CGO 2021), the estimator with the best \
+             published figures, reports on its 26 kernels",
+};
+
+/// How many times the average slice's atomics the busiest one has where few addresses take most of them.
+pub const FEW_ADDRESSES: Threshold = Threshold {
+    what: "atomics of the busiest L2 slice over those of an average one, from which few addresses \
+           take most of them, at least",
+    value: 4.0,
+    unit: "",
+    source: "measured on the 839 recorded launches: 2 and 8 judge all of them alike, and 4 is \
+             their geometric middle",
+};
+
+/// The shortest time, as a share of the present time, that counters can tell from nothing.
+pub const SHORTEST: Threshold = Threshold {
+    what: "given: shortest time that a launch could come down to, share of the present time",
+    value: 0.002,
+    unit: "share",
+    source: "derivation: utilizations are exported to 0.01%, so that a term of 0.2% is known to a \
+             twentieth; what is shorter is no more than nothing",
+};
+
+/// The share of the present time up to which the launch's own cost is known.
+pub const LAUNCH_KNOWN: Threshold = Threshold {
+    what: "given: least time beyond an empty launch that remains where the launch itself goes, \
+           share of the present time",
+    value: 0.05,
+    unit: "share",
+    source: "counters collected in different passes differ by about 5%",
+};

@@ -1,0 +1,61 @@
+//! The numbers by which machine code is read.
+
+use crate::threshold::Threshold;
+
+/// All of them, as the page on rules shows them.
+pub const THRESHOLDS: &[Threshold] =
+    &[FEW_WARPS, THREADS_MEET, PRODUCER_WITHIN, READER_WITHIN, MOST_DEFINITIONS, ADDRESS_STEPS];
+
+/// The part of a block's warps that are few: the rest, half or more, waits for them.
+pub const FEW_WARPS: Threshold = Threshold {
+    what: "part of the warps that run code in front of a barrier for which the others wait, at most",
+    value: 0.5,
+    unit: "share",
+    source: "definition: no more than the rest, which waits",
+};
+
+/// The part of the threads that must be at a branch's target for it to be where they meet.
+pub const THREADS_MEET: Threshold = Threshold {
+    what: "part of a branch's threads that arrive at the target where all of them meet, at least",
+    value: 0.9,
+    unit: "share",
+    source: "derivation: all but the few that left the kernel on the way; measured on the 839 \
+             recorded launches: at 0.99 they keep their findings, at 0.5 three change theirs",
+};
+
+/// How far back an unconnected producer is looked for.
+pub const PRODUCER_WITHIN: Threshold = Threshold {
+    what: "instructions back to the one that a stall is charged to where no register leads to it, \
+           at most",
+    value: 64.0,
+    unit: "instruction",
+    source: "bounds the time that a hostile listing takes; without it no finding of a recording comes \
+             or goes",
+};
+
+/// Instructions behind a guarded one among which its reader is looked for.
+pub const READER_WITHIN: Threshold = Threshold {
+    what: "instructions from a guarded one to the next reader of its result, at most",
+    value: 256.0,
+    unit: "instruction",
+    source: "bounds the time that a hostile listing takes; an unrolled loop of a recorded stencil \
+             needs more than 64",
+};
+
+/// Definitions of one value that are followed.
+pub const MOST_DEFINITIONS: Threshold = Threshold {
+    what: "definitions of one value that are followed, at most",
+    value: 256.0,
+    unit: "instruction",
+    source: "bounds the time that a hostile listing takes; a compiler guards a handful of writes in \
+             a row",
+};
+
+/// Steps back from an access to what makes its address.
+pub const ADDRESS_STEPS: Threshold = Threshold {
+    what: "steps from an access back to what makes its address, at most",
+    value: 3.0,
+    unit: "step",
+    source: "derivation: base plus row times stride plus column, each times the width, is three \
+             operations deep; what is further back works out which row and column are meant",
+};

@@ -1,8 +1,10 @@
-//! Writes the rules' registry, compiles the library of the survey, rebuilds when what travels inside the
+//! Writes the registries of rules and report formats, compiles the library of the survey, rebuilds when what travels inside the
 //! binary changes, and tells the tests which tools they have.
 
 #[path = "build/injection.rs"]
 mod injection;
+#[path = "build/formats.rs"]
+mod formats;
 #[path = "build/registry.rs"]
 mod registry;
 
@@ -11,6 +13,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     registry::write()?;
+    formats::write()?;
     injection::write()?;
     rebuild_with_embedded_folders();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");

@@ -11,11 +11,13 @@ mod format;
 mod style;
 mod words;
 
-mod csv;
+// The formats. The build reads these lines: they are the registry, and their order is that of `--help`.
+// Each module has a `Form`, its `Renderer`.
+mod text;
 mod json;
 mod markdown;
+mod csv;
 mod sarif;
-mod text;
 
 #[cfg(test)]
 pub(crate) mod samples;
@@ -31,15 +33,7 @@ pub use format::{Format, Renderer};
 pub use style::Style;
 pub use text::ladder;
 
-/// The forms, in the order in which `--help` lists them. A new one is a folder beside the others,
-/// its `mod`, and its line here.
-const FORMATS: &[Format] = &[
-    Format(&text::Text),
-    Format(&json::Json),
-    Format(&markdown::Markdown),
-    Format(&csv::Csv),
-    Format(&sarif::Sarif),
-];
+include!(concat!(env!("OUT_DIR"), "/formats.rs"));
 
 /// Writes a result.
 /// Notices stay out of the forms that don't hold them ([`Format::holds_notices`]): they go to another

@@ -17,9 +17,9 @@ use super::{Content, Style};
 use crate::document::Document;
 
 /// The form.
-pub struct Csv;
+pub struct Form;
 
-impl Renderer for Csv {
+impl Renderer for Form {
     fn name(&self) -> &'static str {
         "csv"
     }

@@ -9,7 +9,7 @@ use super::{Content, Style};
 use crate::document::{Document, SCHEMA};
 
 /// The form.
-pub struct Json;
+pub struct Form;
 
 /// What `analyze` prints of several profiles.
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ struct Named<'a> {
     document: &'a Document,
 }
 
-impl Renderer for Json {
+impl Renderer for Form {
     fn name(&self) -> &'static str {
         "json"
     }

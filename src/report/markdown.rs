@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::format::Renderer;
-use super::text::Text;
-use super::{Content, Style};
+use super::{Content, Style, text as terminal};
 use crate::document::Diff;
 use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::report::markdown::tables::{
@@ -28,9 +27,9 @@ use crate::text::{count_of, percent};
 const FENCED: usize = 100;
 
 /// The form.
-pub struct Markdown;
+pub struct Form;
 
-impl Renderer for Markdown {
+impl Renderer for Form {
     fn name(&self) -> &'static str {
         "markdown"
     }
@@ -80,7 +79,7 @@ fn quoted(
 ) -> io::Result<()> {
     let plain = Style { width: FENCED, colour: false, link: None, ..style };
     writeln!(out, "### adoprof {title}\n\n```text")?;
-    Text.one(content, plain, out)?;
+    terminal::Form.one(content, plain, out)?;
     writeln!(out, "```")?;
     notices.iter().try_for_each(|notice| writeln!(out, "\n- {}", escape(notice)))
 }

@@ -15,12 +15,12 @@ use crate::report::words::number::estimate;
 use crate::text::uri;
 
 /// The form.
-pub struct Sarif;
+pub struct Form;
 
 /// Why tables have no place in it.
 const REFUSAL: &str = "SARIF holds findings";
 
-impl Renderer for Sarif {
+impl Renderer for Form {
     fn name(&self) -> &'static str {
         "sarif"
     }

@@ -4,11 +4,11 @@ use super::*;
 use crate::document::Diff;
 use crate::document::RunDocument;
 
-const TEXT: Format = Format(&text::Text);
-const JSON: Format = Format(&json::Json);
-const MARKDOWN: Format = Format(&markdown::Markdown);
-const CSV: Format = Format(&csv::Csv);
-const SARIF: Format = Format(&sarif::Sarif);
+const TEXT: Format = Format(&text::Form);
+const JSON: Format = Format(&json::Form);
+const MARKDOWN: Format = Format(&markdown::Form);
+const CSV: Format = Format(&csv::Form);
+const SARIF: Format = Format(&sarif::Form);
 
 fn text(report: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
     let mut out = Vec::new();

@@ -42,9 +42,9 @@ const MOST_LAUNCHES: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 
 /// The form.
-pub struct Text;
+pub struct Form;
 
-impl Renderer for Text {
+impl Renderer for Form {
     fn name(&self) -> &'static str {
         "text"
     }

@@ -159,7 +159,7 @@ pub struct RankedFinding {
     /// The same symptoms with what was seen of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symptoms: Vec<Symptom>,
-    /// The ladder's step that takes this fault away.
+    /// The ladder's step that removes this fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
     /// What ncu's own rules say of the same fault; `None` where they say nothing of it.

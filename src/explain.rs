@@ -184,7 +184,7 @@ fn page() -> String {
             .to_owned(),
     ];
     for (title, kind, about) in [
-        ("Causes", Kind::Cause, "Faults that can be taken away."),
+        ("Causes", Kind::Cause, "Faults that can be removed."),
         (
             "Symptoms",
             Kind::Symptom,

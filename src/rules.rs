@@ -42,7 +42,7 @@ pub enum SourcePage {
     Optional,
     /// The text of the instructions (SASS), without which the rule can't be checked.
     Needed,
-    /// The same, but where this metric was collected, which tells nearly as much.
+    /// The same, unless this metric was collected, which tells nearly as much.
     NeededWithout(&'static str),
 }
 
@@ -100,7 +100,7 @@ pub struct Rule {
     pub said_by_ncu: &'static [SaidByNcu],
     /// The symptoms that this fault shows as, by rule name: fired ones are listed under it.
     pub explains: &'static [&'static str],
-    /// For a symptom: true where it comes from something else than what makes all warps slow, so that
+    /// For a symptom: true where it has another origin than what makes all warps slow, so that
     /// only a cause that takes the same stall away explains it.
     pub has_own_cause: fn(&Model) -> bool,
     /// Why no recording shows the fault, as `needs two devices behind one switch`; `None` for a rule

@@ -88,6 +88,10 @@ pub fn tells(model: &Model) -> bool {
     }
 }
 
+/// Below this share of the time, SMs without a warp are not what a small grid costs: counters of different
+/// passes differ by as much.
+const FEW_IDLE: f64 = 0.05;
+
 /// The sentence for a launch that does not fill the device or is too short.
 fn small_launch(launch: &Launch, model: &Model) -> String {
     let grid = launch.get("launch__grid_size").zip(launch.get("launch__sm_count"));
@@ -101,6 +105,13 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
         );
     }
     let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
+    if model.idle() < FEW_IDLE {
+        return format!(
+            "Small grid{blocks}: too few warps are resident to cover the waits; the busiest unit, \
+             {unit}, is busy {} of the time.",
+            percent(busy)
+        );
+    }
     format!(
         "Small grid{blocks}: an average SM has no warp for {} of the time; the busiest unit, \
          {unit}, is busy {} of the time.",

@@ -231,7 +231,7 @@ fn senseless_requests_are_usage_errors() {
         ("v7", "", "no step `v7`; did you mean `v1`?"),
         ("v2", "K=4", "no parameter `K`"),
         ("v2", "n=4", "did you mean `N`?"),
-        ("v2", "L=2048", "it needs L <= 1024 (a block has a thread for each component)"),
+        ("v2", "L=2048", "it needs L <= 1024 (a block has one thread per component)"),
         ("v2", "N=2^50,M=2^20", "pass 2^63 bytes"),
         ("v5", "N=2^33,M=1,L=1", "a grid of 8589934592 in x"),
         ("v5", "N=1,M=2^32,L=1", "takes `M` as i32, which does not hold 4294967296"),

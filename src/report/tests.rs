@@ -131,6 +131,31 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
 }
 
 #[test]
+fn the_verdict_takes_five_lines_whatever_the_names() {
+    let mut document = samples::recorded_step();
+    let step = document.step.as_mut().expect("a step");
+    "fault-achieved-occupancy-altitude".clone_into(&mut step.ladder);
+    "planted-fault".clone_into(&mut step.name);
+    let rule = "achieved-occupancy-below-theoretical";
+    let finding = &mut document.launches[0].findings[0];
+    rule.clone_into(&mut finding.rule);
+    finding.answered_by = Some("clean".to_owned());
+    "kernels/faults/achieved-occupancy-below-theoretical/altitude/altitude_of_pressure.cu"
+        .clone_into(&mut finding.locations[0].file);
+    document.verdict.as_mut().expect("a verdict").rule = rule.to_owned();
+    document.next_step = Some("clean".to_owned());
+    for width in [50, 80, 120] {
+        let style = Style { quiet: true, ..style(width) };
+        let report = text(|out| render(&document, TEXT, style, out));
+        let verdict: Vec<&str> = report.lines().take_while(|line| !line.is_empty()).collect();
+        assert!(verdict.len() <= 5, "{width}\n{report}");
+        for word in ["recorded 2026-11-20", "bound by memory", "1.80×", "altitude/clean"] {
+            assert!(verdict.iter().any(|line| line.contains(word)), "{word} at {width}\n{report}");
+        }
+    }
+}
+
+#[test]
 fn quiet_leaves_the_verdict() {
     let quiet = Style { quiet: true, ..style(80) };
     let report = text(|out| render(&samples::recorded_step(), TEXT, quiet, out));

@@ -1,4 +1,4 @@
-//! Faults that can be taken away.
+//! Faults that can be removed.
 //!
 //! Each line is a rule, in the order in which `explain` lists them.
 

@@ -1,4 +1,4 @@
-//! Limits of the hardware: there is no fault to take away.
+//! Limits of the hardware: there is no fault to remove.
 //!
 //! Each line is a rule, in the order in which `explain` lists them.
 

@@ -72,7 +72,7 @@ impl SaidByNcu {
         Self::with("CPIStall", words, Acts::Waits(reason))
     }
 
-    /// The same, but for messages with any of these words.
+    /// The same, except for messages with any of these words.
     #[must_use]
     pub const fn unless(self, unless: &'static [&'static str]) -> Self {
         Self { unless, ..self }

@@ -163,7 +163,7 @@ impl NcuMessage {
 /// before its consequences (the program failed, nothing was profiled). A kind stands once, with the
 /// first message of it.
 ///
-/// [`NcuMessageKind::ProgramFailed`] is of class [`Class::Kernel`], but where the report holds
+/// [`NcuMessageKind::ProgramFailed`] is of class [`Class::Kernel`], except where the report holds
 /// launches it is only worth a notice: ncu passes on any non-zero exit code of the program.
 #[must_use]
 pub fn classify(output: &str) -> Vec<NcuMessage> {

@@ -190,7 +190,7 @@ fn is_spacer(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '\u{2019}')
 }
 
-/// True where separators stand only between groups of three digits (two in en_IN, but for the last).
+/// True where separators stand only between groups of three digits (two in en_IN, except for the last).
 fn is_grouped(whole: &str, group: char) -> bool {
     let digits = whole.trim_start_matches(['+', '-']);
     let mut groups = digits.split(|c: char| c == group || is_spacer(c));

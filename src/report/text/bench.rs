@@ -236,7 +236,7 @@ fn ladders(page: &mut Page, ladders: &Transitions) {
         Column::text("made for").flexible(18),
         Column::number("rank"),
         Column::text("first finding").flexible(18),
-        Column::text("more is measured for").flexible(12).optional(),
+        Column::text("gains more").flexible(12).optional(),
     ];
     let rows: Vec<Vec<String>> = ladders
         .transitions

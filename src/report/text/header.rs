@@ -4,10 +4,10 @@ use crate::document::Document;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{factor, median, shape, timing};
-use crate::report::words::sentence::fitted;
+use crate::report::words::sentence::{Sentence, fitted};
 use crate::report::words::subject::{answer, device, library, rate, recorded, subject};
 use crate::report::words::verdict;
-use crate::text::layout::fit;
+use crate::text::layout::{fit, wrap};
 use crate::text::{count_of, duration};
 use crate::timing::StepInfo;
 
@@ -21,12 +21,23 @@ pub fn header(page: &mut Page, document: &Document) {
         page.inked("", sentence, Ink::Yellow);
     }
     let answer = verdict::answer(document);
+    let most = MOST_LINES - usize::from(recorded.is_some());
     let room = page.style.prose();
-    let mut sentences = vec![(answer.headline, room)];
-    let labels: Vec<&str> = answer.rows.iter().map(|(label, _)| *label).collect();
-    let beside = |label| room.saturating_sub(Page::label_columns(label));
-    sentences.extend(answer.rows.into_iter().map(|(label, row)| (row, beside(label))));
-    let mut said = fitted(&sentences, MOST_LINES - usize::from(recorded.is_some())).into_iter();
+    let fit = |rows: Vec<(&'static str, Sentence)>| {
+        let beside = |label| room.saturating_sub(Page::label_columns(label));
+        let (labels, sentences): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|(label, row)| (label, (row, beside(label)))).unzip();
+        let sentences = [vec![(answer.headline.clone(), room)], sentences].concat();
+        let said = fitted(&sentences, most);
+        let height = said.iter().zip(&sentences).map(|(text, (_, room))| wrap(text, *room).len());
+        (height.sum::<usize>(), labels, said)
+    };
+    let mut shown = fit(answer.rows.clone());
+    if shown.0 > most {
+        shown = fit(verdict::folded(answer.rows));
+    }
+    let (_, labels, said) = shown;
+    let mut said = said.into_iter();
     page.inked("", &said.next().unwrap_or_default(), Ink::Bold);
     for (label, sentence) in labels.into_iter().zip(said) {
         page.labelled("", label, &sentence);

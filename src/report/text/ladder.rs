@@ -11,7 +11,7 @@ use crate::text::layout::{columns, pad, wrap};
 /// Columns from which on a text stands beside a name.
 const LEAST_BESIDE: usize = 24;
 
-/// The built-in ladders but those of the fault bench.
+/// The built-in ladders, except those of the fault bench.
 ///
 /// # Errors
 /// Whatever is wrong with one of them.

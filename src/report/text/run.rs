@@ -26,6 +26,8 @@ pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<(
     table(&mut page, &rows);
     let legend = "× prev, × first: speed-up over the previous main step, and over the first step";
     page.inked("", legend, Ink::Dim);
+    let legend = "next step: what the next main step gained, and what became of the fault";
+    page.inked("", legend, Ink::Dim);
     if rows.iter().any(|row| [row.over_previous, row.over_first].iter().flatten().any(by_rate)) {
         page.inked("", "~: the problem sizes differ, so rates are compared, not times", Ink::Dim);
     }

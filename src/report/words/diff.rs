@@ -93,7 +93,7 @@ fn extent(change: &MetricChange) -> f64 {
     if largest > 0.0 { (change.new - change.base).abs() / largest } else { 0.0 }
 }
 
-/// Metrics that moved and are in no one's lead.
+/// How many metrics moved.
 pub fn moved(diff: &Diff) -> usize {
     diff.metrics.iter().filter(|change| change.direction != "same").count()
 }

@@ -28,7 +28,9 @@ pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
                 Some(false) => ", outside the estimated range",
                 None => "",
             };
-            let went = if measured.factor < 1.0 {
+            let went = if factor(measured.factor) == factor(1.0) {
+                "is as fast".to_owned()
+            } else if measured.factor < 1.0 {
                 let slower = Gain { factor: 1.0 / measured.factor, ..measured };
                 format!("became {} slower", gain(Some(slower)))
             } else {

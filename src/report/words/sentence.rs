@@ -33,15 +33,15 @@ impl Sentence {
         self.forms.first().map_or("", String::as_str)
     }
 
-    /// All forms, the full one first.
-    #[cfg(test)]
-    pub fn forms(&self) -> &[String] {
-        &self.forms
+    /// The shortest form.
+    pub fn shortest(&self) -> &str {
+        self.forms.last().map_or("", String::as_str)
     }
 }
 
 /// The sentences in at most so many lines together, each with the columns that it has: the tallest is
-/// said shorter until they fit, and where no shorter form is left it loses its end. Commands keep theirs.
+/// said shorter until they fit, and where no shorter form is left it loses its end. Commands keep theirs,
+/// so that the lines may be more all the same.
 pub fn fitted(sentences: &[(Sentence, usize)], lines: usize) -> Vec<String> {
     let mut shown: Vec<String> = sentences.iter().map(|(one, _)| one.full().to_owned()).collect();
     let mut form = vec![0; sentences.len()];

@@ -49,6 +49,21 @@ pub fn answer(document: &Document) -> Answer {
     Answer { headline: headline(document, launch), rows }
 }
 
+/// The rows with what the change is worth in front of it, for where there is no line for it.
+pub fn folded(rows: Vec<(&'static str, Sentence)>) -> Vec<(&'static str, Sentence)> {
+    let worth = rows.iter().find(|(label, _)| *label == "worth").map(|(_, worth)| worth.shortest());
+    let Some(gain) = worth.and_then(|worth| worth.split(' ').next()).map(str::to_owned) else {
+        return rows;
+    };
+    rows.into_iter()
+        .filter(|(label, _)| *label != "worth")
+        .map(|(label, row)| match label {
+            "change" => (label, format!("{gain}: {}", row.shortest()).into()),
+            _ => (label, row),
+        })
+        .collect()
+}
+
 fn longest(document: &Document) -> Option<&LaunchReport> {
     document.launches.iter().max_by(|a, b| a.time_share.total_cmp(&b.time_share))
 }
@@ -280,7 +295,7 @@ mod tests {
             hint.clone_into(&mut finding.hint);
             assert_eq!(change(&finding).full(), said);
             let short = said.replace("kernels/ado/", "");
-            assert_eq!(change(&finding).forms().last(), Some(&short));
+            assert_eq!(change(&finding).shortest(), short);
         }
         finding.locations.clear();
         assert_eq!(change(&finding).full(), "Launch at least 660 blocks");

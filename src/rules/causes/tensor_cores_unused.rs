@@ -30,7 +30,7 @@ per cycle as the FMA pipe, from operands that the lanes of the warp share. The r
 factors and sums through the SASS: it counts multiply-adds into a sum that a loop carries, whose \
 factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the device \
 has tensor units for them. Single-precision factors are left alone: tensor units would round them \
-to 10 bits, which gives another result. A matrix-vector product looks alike but is limited by \
+to 10 bits, which gives another result. A matrix-vector product looks the same but is limited by \
 memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
 nvcuda::wmma.",
     examples: &[Example {

@@ -227,7 +227,7 @@ impl Dominators {
     }
 }
 
-/// All blocks, each after those before it but for loops, and whether each is an entry: the first,
+/// All blocks, each after those before it except in loops, and whether each is an entry: the first,
 /// and those that no other entry reaches.
 fn reverse_postorder(blocks: &[Block], after: &[Vec<u32>]) -> (Vec<usize>, Vec<bool>) {
     let mut seen = vec![false; blocks.len()];

@@ -299,7 +299,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// How many turns an instruction takes of its unit: one, but for those of the FMA pipe.
+    /// How many turns of its unit an instruction takes: one, except on the FMA pipe.
     #[must_use]
     pub fn of(self, instruction: &Instruction, family: Family) -> u8 {
         let is_half = matches!(

@@ -128,7 +128,7 @@ fn destinations(instruction: &Instruction, family: Family) -> usize {
 /// Registers that operands take.
 struct Widths {
     destination: u16,
-    /// Of all sources but those named below.
+    /// Of all sources except those named below.
     sources: u16,
     /// Of the source at this place, counted from the first source.
     special: [Option<u16>; 3],

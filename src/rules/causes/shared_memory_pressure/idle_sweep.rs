@@ -98,7 +98,7 @@ fn loop_counts(instructions: &[SourceRow]) -> Vec<f64> {
         .collect()
 }
 
-/// Equal but for a warp that leaves a loop early.
+/// Equal, unless a warp leaves a loop early.
 fn same_count(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME_LOOP.value * b
 }

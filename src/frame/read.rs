@@ -63,7 +63,7 @@ pub fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Result<()> {
     let (launches, files) = (frame.column(LAUNCH)?.u32()?, frame.column(FILE)?.str()?);
     let (lines, texts) = (frame.column(LINE)?.u32()?, frame.column(TEXT)?.str()?);
     let addresses = frame.column(ADDRESS).ok().map(Column::u64).transpose()?;
-    let mut addresses = addresses.map(|addresses| addresses.iter());
+    let mut addresses = addresses.map(UInt64Chunked::iter);
     let counters: Vec<&[f64]> = SourceCounters::names()
         .map(|name| frame.column(name)?.f64()?.cont_slice())
         .collect::<PolarsResult<_>>()?;

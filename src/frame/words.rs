@@ -7,7 +7,7 @@ const NULL: IdxSize = IdxSize::MAX;
 
 /// The column while it grows.
 pub(super) struct Words<T> {
-    words: PlIndexSet<T>,
+    known: PlIndexSet<T>,
     /// By a word's number, the number of the word that followed it the last time. Launches repeat their
     /// metrics in one order, and lines their files, so this finds most words by one comparison.
     next: Vec<IdxSize>,
@@ -19,7 +19,7 @@ impl<T> Words<T> {
     /// A column of so many rows.
     pub fn with_capacity(rows: usize) -> Self {
         Self {
-            words: PlIndexSet::default(),
+            known: PlIndexSet::default(),
             next: Vec::new(),
             last: NULL,
             places: Vec::with_capacity(rows),
@@ -35,11 +35,11 @@ impl<T: AsRef<str> + Eq + std::hash::Hash> Words<T> {
             return;
         };
         let guess = self.next.get(self.last as usize).copied().unwrap_or_default();
-        let known = self.words.get_index(guess as usize);
-        let place = if known.is_some_and(|known| is_same(known.as_ref(), word.as_ref())) {
+        let guessed = self.known.get_index(guess as usize);
+        let place = if guessed.is_some_and(|known| is_same(known.as_ref(), word.as_ref())) {
             guess
         } else {
-            let (place, is_new) = self.words.insert_full(word);
+            let (place, is_new) = self.known.insert_full(word);
             if is_new {
                 self.next.push(NULL);
             }
@@ -55,7 +55,7 @@ impl<T: AsRef<str> + Eq + std::hash::Hash> Words<T> {
     /// The column.
     pub fn finish(mut self, name: &str) -> PolarsResult<Column> {
         let mut words: Vec<Option<&str>> =
-            self.words.iter().map(|word| Some(word.as_ref())).collect();
+            self.known.iter().map(|word| Some(word.as_ref())).collect();
         let null = words.len() as IdxSize;
         let is_whole = words.len() == self.places.len();
         for place in self.places.iter_mut().filter(|place| **place == NULL) {

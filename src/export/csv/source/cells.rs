@@ -64,7 +64,7 @@ impl<'a> Cells<'a> {
         // commas are left stand in the source text.
         let (left, right) = from_the_right(inner, columns.right())?;
         let (first, source) = left.split_once(BETWEEN)?;
-        let counters = columns.counters(&right, style)?;
+        let counters = columns.counters(&right, style).ok()?;
         // An instruction's row has no source text beside its SASS, and no SASS holds a cell's end: what is
         // more there is a cell of counters that the header does not know.
         let of_instruction = if columns.has_lines() { first.is_empty() } else { true };

@@ -61,6 +61,10 @@ const LABELS: &[(&str, Counter)] = &[
     ("memory_l2_transactions_local", C::L2SectorsLocal),
 ];
 
+/// Text stands where a row's counters belong: the row was taken apart at the wrong places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NotCounters;
+
 /// A header of the source page.
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
@@ -106,20 +110,25 @@ impl Columns {
         self.right
     }
 
-    /// The counters of a row, `Some(None)` where none applies to it (a line without code). `None`
-    /// where a counter's cell is neither a number nor a mark for none: where the row was taken apart
-    /// at the wrong places, text stands among them.
-    pub fn counters(&self, right: &[&str], style: Style) -> Option<Option<SourceCounters>> {
+    /// The counters of a row; `None` where none applies to it (a line without code).
+    ///
+    /// # Errors
+    /// [`NotCounters`] where a counter's cell is neither a number nor a mark for none.
+    pub fn counters(
+        &self,
+        right: &[&str],
+        style: Style,
+    ) -> Result<Option<SourceCounters>, NotCounters> {
         let mut counters = SourceCounters::default();
         let mut any = self.counters.is_empty();
         for (index, counter) in &self.counters {
-            let cell = *right.get(*index)?;
+            let cell = *right.get(*index).ok_or(NotCounters)?;
             // Numbers first: nearly every cell is one.
             let Some(value) = style.parse(cell) else {
                 if is_none(cell) {
                     continue;
                 }
-                return None;
+                return Err(NotCounters);
             };
             any = true;
             *match counter {
@@ -136,7 +145,7 @@ impl Columns {
                 C::Stall(reason) => &mut counters.stall_samples[*reason as usize],
             } = value;
         }
-        Some(any.then_some(counters))
+        Ok(any.then_some(counters))
     }
 }
 

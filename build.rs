@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     rebuild_with_embedded_folders();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");
     tell_tests_of_tool("ADOPROF_TEST_NCU", "has_ncu");
+    tell_tests_of_tool("ADOPROF_NVDISASM", "has_nvdisasm");
     Ok(())
 }
 

@@ -7,6 +7,7 @@ mod devices;
 mod kernels_compile;
 mod model_counts;
 mod ncu_collect;
+mod nvdisasm;
 mod pages;
 mod real_ncu;
 mod recorded;

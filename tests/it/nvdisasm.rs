@@ -1,0 +1,133 @@
+//! The text of every built-in kernel's machine code: ours against NVIDIA's disassembler.
+//!
+//! Needs an NVRTC and an nvdisasm when the tests are built: `export ADOPROF_NVRTC=$(scripts/fetch-nvrtc
+//! target/test-tools/nvrtc) ADOPROF_NVDISASM=$(scripts/fetch-nvdisasm target/test-tools/nvdisasm)`.
+//! Without them the test runner lists these tests as ignored.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use adoprof::isa::Isa;
+use adoprof::isa::architecture::Architecture;
+use adoprof::isa::encoding::{Encoding, SIZE, instructions};
+use adoprof::ladder::{Ladder, Overrides};
+use adoprof::launch::nvrtc::{self, Unit};
+use object::{Object, ObjectSection};
+use rayon::prelude::*;
+
+/// The bits of stall cycles, barriers and waits, which no text shows.
+const CONTROL: u128 = 0x1_ffff << 105 & !(1 << 109);
+
+/// The instructions in the code sections of a cubin, each once.
+fn of_cubin(cubin: &[u8]) -> BTreeSet<u128> {
+    let elf = object::File::parse(cubin).unwrap();
+    let code = elf.sections().filter(|section| section.name().unwrap().starts_with(".text."));
+    code.flat_map(|section| {
+        let found: Vec<_> = instructions(section.data().unwrap()).map(shown).collect();
+        found
+    })
+    .collect()
+}
+
+/// The bits that the text depends on.
+fn shown(encoding: Encoding) -> u128 {
+    encoding.0 & !CONTROL | 1 << 105 | 0b11_1111 << 110
+}
+
+/// The instructions of all ladders' steps, built for an architecture.
+fn built(architecture: Architecture) -> BTreeSet<u128> {
+    let compute_capability = (u32::from(architecture.0 / 10), u32::from(architecture.0 % 10));
+    let of_ladder = |name: &str| {
+        let ladder = Ladder::builtin(name).unwrap();
+        let mut found = BTreeSet::new();
+        if ladder.least_compute_capability().is_some_and(|least| least > compute_capability) {
+            return found;
+        }
+        for step in ladder.steps() {
+            let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            let unit = Unit {
+                text: &plan.source.text,
+                path: Path::new(&plan.source.name),
+                shown_as: step.name(),
+                flags: &plan.flags,
+                compute_capability,
+            };
+            found.extend(of_cubin(&nvrtc::compile(&unit).unwrap()));
+        }
+        found
+    };
+    Ladder::builtin_names().into_par_iter().map(of_ladder).reduce(
+        BTreeSet::new,
+        |mut all, found| {
+            all.extend(found);
+            all
+        },
+    )
+}
+
+/// What nvdisasm prints for instructions that lie one after the other from address 0.
+fn disassembled(architecture: Architecture, code: &BTreeSet<u128>) -> Vec<String> {
+    let program = PathBuf::from(std::env::var_os("ADOPROF_NVDISASM").expect("names an nvdisasm"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let bytes: Vec<u8> = code.iter().flat_map(|encoding| encoding.to_le_bytes()).collect();
+    std::fs::write(file.path(), bytes).unwrap();
+    let target = format!("SM{}", architecture.0);
+    let output =
+        Command::new(program).args(["-ndf", "-raw", "-b", &target]).arg(file.path()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("/*"));
+    lines.filter_map(|line| Some(plain(line.split_once("*/")?.1))).collect()
+}
+
+/// An instruction's text with single blanks.
+fn plain(text: &str) -> String {
+    let words: Vec<_> = text.trim_end().trim_end_matches(';').split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Guard and mnemonic with its modifiers.
+fn head(text: &str) -> &str {
+    let guard = if text.starts_with('@') { text.find(' ').map_or(0, |end| end + 1) } else { 0 };
+    let end = text[guard..].find([' ', '.']).map_or(text.len(), |end| guard + end);
+    &text[..end]
+}
+
+#[test]
+#[cfg_attr(
+    not(all(has_nvrtc, has_nvdisasm)),
+    ignore = "needs NVRTC and nvdisasm: set ADOPROF_NVRTC and ADOPROF_NVDISASM, see scripts/"
+)]
+fn every_kernel_that_ships_reads_as_nvdisasm_prints_it() {
+    for architecture in Architecture::KNOWN {
+        let code = built(architecture);
+        let theirs = disassembled(architecture, &code);
+        assert_eq!(theirs.len(), code.len());
+        assert!(code.len() > 1000, "sm_{} has {} instructions", architecture.0, code.len());
+        let isa = Isa::of(architecture).unwrap();
+        let mut differ = Vec::new();
+        let mut ours = String::new();
+        for ((place, encoding), theirs) in (0_u64..).zip(&code).zip(&theirs) {
+            ours.clear();
+            let known = isa.write(Encoding(*encoding), place * SIZE as u64, &mut ours);
+            assert!(known, "sm_{}: {theirs} is not known", architecture.0);
+            let ours = plain(&ours);
+            assert_eq!(head(&ours), head(theirs), "sm_{}: {encoding:#x}", architecture.0);
+            if ours != *theirs {
+                differ.push(format!("{encoding:#x}: {ours} and not {theirs}"));
+            }
+        }
+        println!("sm_{}: {} instructions, {} differ", architecture.0, code.len(), differ.len());
+        // One in ten thousand may differ in an operand or modifier.
+        assert!(
+            differ.len() * 10_000 <= code.len(),
+            "sm_{}: {} of {} differ: {:#?}",
+            architecture.0,
+            differ.len(),
+            code.len(),
+            &differ[..differ.len().min(20)]
+        );
+    }
+}

@@ -101,33 +101,30 @@ fn head(text: &str) -> &str {
     ignore = "needs NVRTC and nvdisasm: set ADOPROF_NVRTC and ADOPROF_NVDISASM, see scripts/"
 )]
 fn every_kernel_that_ships_reads_as_nvdisasm_prints_it() {
+    let mut wrong = Vec::new();
     for architecture in Architecture::KNOWN {
         let code = built(architecture);
         let theirs = disassembled(architecture, &code);
         assert_eq!(theirs.len(), code.len());
         assert!(code.len() > 1000, "sm_{} has {} instructions", architecture.0, code.len());
         let isa = Isa::of(architecture).unwrap();
-        let mut differ = Vec::new();
+        let (mut differ, mut heads) = (Vec::new(), 0);
         let mut ours = String::new();
         for ((place, encoding), theirs) in (0_u64..).zip(&code).zip(&theirs) {
             ours.clear();
-            let known = isa.write(Encoding(*encoding), place * SIZE as u64, &mut ours);
-            assert!(known, "sm_{}: {theirs} is not known", architecture.0);
+            isa.write(Encoding(*encoding), place * SIZE as u64, &mut ours);
             let ours = plain(&ours);
-            assert_eq!(head(&ours), head(theirs), "sm_{}: {encoding:#x}", architecture.0);
+            heads += usize::from(head(&ours) != head(theirs));
             if ours != *theirs {
                 differ.push(format!("{encoding:#x}: {ours} and not {theirs}"));
             }
         }
         println!("sm_{}: {} instructions, {} differ", architecture.0, code.len(), differ.len());
         // One in ten thousand may differ in an operand or modifier.
-        assert!(
-            differ.len() * 10_000 <= code.len(),
-            "sm_{}: {} of {} differ: {:#?}",
-            architecture.0,
-            differ.len(),
-            code.len(),
-            &differ[..differ.len().min(20)]
-        );
+        if heads > 0 || differ.len() * 10_000 > code.len() {
+            differ.truncate(20);
+            wrong.push((architecture, differ));
+        }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -4,8 +4,9 @@
 //! ncu's source page print for one, so that nothing after it knows whether the text came from ncu or
 //! from here. [`control::Control`] reads what the text leaves out: stall cycles, barriers, waits.
 //!
-//! What an opcode says is data: `isa/instructions.table`, a line for each opcode and form, described in
-//! [`table`]. `scripts/isa` makes it from experiments with NVIDIA's disassembler.
+//! What an opcode says is data: `isa/instructions.table`, a line for each opcode, described in [`table`].
+//! It was found by experiments with NVIDIA's disassembler: bits set one at a time, and what changes in its
+//! text. Modifiers that no compiler emits are not all in it.
 
 pub mod architecture;
 pub mod control;
@@ -15,4 +16,4 @@ mod render;
 mod table;
 mod template;
 
-pub use render::Isa;
+pub use render::{Isa, UNKNOWN};

@@ -17,8 +17,8 @@ pub struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    /// The listing of these rows; `None` where they have no text (a report file holds machine code, not
-    /// SASS).
+    /// The listing of these rows; `None` where they have no text (a CSV page without SASS, or
+    /// machine code of an unknown architecture).
     #[must_use]
     pub fn new(rows: &'a [SourceRow], sass: &'a Sass, facts: &'a Facts) -> Option<Self> {
         (!sass.entries.is_empty()).then_some(Self { sass, facts, rows })

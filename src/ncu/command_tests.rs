@@ -159,3 +159,17 @@ fn a_dry_run_prints_a_line_for_a_shell() {
         r"cd '/data/run 1' && LC_ALL=C '/opt/my tools/ncu' -k 'regex:a|b' ./x 'it'\''s'"
     );
 }
+
+#[test]
+fn invocations_are_one_expression() {
+    let long = "_Z".to_owned() + &"x".repeat(2000);
+    let invocations = Invocations {
+        kernels: vec!["_Z3addPfi".to_owned(), "a::b(int*)".to_owned(), long],
+        are_demangled: false,
+        numbers: vec![0, 7],
+    };
+    let beginning = "_Z".to_owned() + &"x".repeat(998);
+    // ncu counts from 1, and a colon would end the name.
+    let expected = format!(r"::regex:^(_Z3addPfi|a..b\(int\*\)|{beginning}.*)$:^(1|8)$");
+    assert_eq!(invocations.kernel_id(), expected);
+}

@@ -1,4 +1,7 @@
 use super::*;
+use crate::survey::Survey;
+use crate::survey::choose::{Extent, choose, covered};
+use crate::survey::group::groups;
 
 /// A file of a header and records.
 fn bytes(records: &[(u8, &[u8])]) -> Vec<u8> {
@@ -72,5 +75,33 @@ fn functions_lose_what_cupti_appends() {
         ("my_view", "my_view"),
     ] {
         assert_eq!(plain_function(name), plain);
+    }
+}
+
+proptest::proptest! {
+    /// Whatever the records hold, they are read, grouped and chosen from, and rules look at them.
+    #[test]
+    fn hostile_records_do_no_harm(
+        records in proptest::collection::vec(
+            (0_u8..13, proptest::collection::vec(proptest::num::u8::ANY, 0..100)),
+            0..40,
+        ),
+        wall_ns in 0.0..1e12_f64,
+    ) {
+        let records: Vec<(u8, &[u8])> =
+            records.iter().map(|(tag, bytes)| (*tag, &bytes[..])).collect();
+        let process = parse(&bytes(&records)[..]).unwrap();
+        let survey = Survey { wall_ns, processes: vec![process], notices: Vec::new() };
+        let groups = groups(&survey);
+        let chosen = covered(&groups, Extent { coverage: 0.9, top: 10 });
+        let choice = choose(&survey, &groups, &chosen);
+        proptest::prop_assert!(choice.launches.len() >= chosen.len());
+        for finding in crate::around::findings(&survey) {
+            let estimate = finding.estimate;
+            proptest::prop_assert!(estimate.low <= estimate.factor && estimate.factor <= estimate.high);
+            proptest::prop_assert!(estimate.low >= 1.0 && estimate.high <= 51.0, "{finding:?}");
+        }
+        let (_, lanes) = crate::around::lanes::lanes(&survey);
+        proptest::prop_assert!(lanes.len() <= 10);
     }
 }

@@ -1,6 +1,6 @@
 //! The host works on its own while the device has nothing to do.
 
-use super::run::{Cause, Run};
+use super::run::{Cause, Run, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
 use crate::text::{count_of, duration};
@@ -23,7 +23,7 @@ fn check(run: &Run) -> Option<Found> {
         return None;
     }
     // What is hidden behind the device's work can't be more than that is.
-    let busy: f64 = run.busy.iter().map(|span| span.ns()).sum();
+    let busy: f64 = sum_ns(&run.busy);
     let most = idle.min(busy);
     let active = run.active_ns();
     Some(Found {

@@ -5,6 +5,8 @@ mod surveyed;
 
 use std::path::{Path, PathBuf};
 
+use surveyed::Plan;
+
 use super::shared::diagnosed::{self, compare, kernel_filter};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open, profiling};
@@ -13,8 +15,9 @@ use crate::collect::{self, Profiled};
 use crate::document::{Document, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder;
-use crate::ncu::{self, CollectRequest};
+use crate::ncu::{self, CollectRequest, Ncu};
 use crate::profile::{self, Profile};
+use crate::progress::Progress;
 use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
 use crate::text;
 
@@ -62,23 +65,12 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let mut request = request(args, target.staging().join("report"));
     let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
-    let mut plan = if wants_survey { Some(surveyed::plan(args, &name, &progress)?) } else { None };
-    if let Some(without) = plan.take_if(|plan| plan.lacks_cupti) {
-        plan = Some(surveyed::plan_by_durations(args, &ncu, &request, &name, without, &progress)?);
-    }
-    if let Some(invocations) = plan.as_ref().and_then(|plan| plan.invocations.clone()) {
-        request.launch_count = None;
-        request.invocations = Some(invocations);
-    }
-    let timeout = args.profiling.timeout;
-    let mut collected = collect::collect(&ncu, &request, timeout, &name, &progress);
-    if let (Err(Error::Usage(problem)), Some(plan)) = (&collected, &mut plan)
-        && request.invocations.take().is_some()
-    {
-        plan.notices.push(surveyed::other_way(problem));
-        request.launch_count = Some(MOST_LAUNCHES);
-        collected = collect::collect(&ncu, &request, timeout, &name, &progress);
-    }
+    let plan = if wants_survey {
+        Some(surveyed::plan(args, &ncu, &request, &name, &progress)?)
+    } else {
+        None
+    };
+    let (collected, plan) = collect(args, &ncu, &mut request, &name, plan, &progress);
     let Profiled { report, passes, pages, mut notices, .. } = collected?;
     drop(progress);
     if let Some(plan) = plan {
@@ -130,6 +122,32 @@ pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
+/// Collects the launches that a survey chose; where the program did not launch them again, its first ones.
+fn collect(
+    args: &ProfileArgs,
+    ncu: &Ncu,
+    request: &mut CollectRequest,
+    name: &str,
+    plan: Option<Plan>,
+    progress: &Progress,
+) -> (Result<Profiled>, Option<Plan>) {
+    let timeout = args.profiling.timeout;
+    request.invocations = plan.as_ref().and_then(|plan| plan.invocations.clone());
+    if request.invocations.is_some() {
+        request.launch_count = None;
+    }
+    let collected = collect::collect(ncu, request, timeout, name, progress);
+    if let (Err(Error::Usage(problem)), Some(mut plan)) = (&collected, plan.clone())
+        && request.invocations.take().is_some()
+    {
+        plan.notices.push(surveyed::other_way(problem));
+        request.launch_count = Some(MOST_LAUNCHES);
+        let again = collect::collect(ncu, request, timeout, name, progress);
+        return (again, Some(plan));
+    }
+    (collected, plan)
+}
+
 /// The survey alone: no ncu, nothing saved.
 fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<ExitCode> {
     if args.profiling.dry_run {
@@ -137,7 +155,7 @@ fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<Exit
         return Ok(ExitCode::Success);
     }
     let progress = printer.progress();
-    let plan = surveyed::plan(args, name, &progress)?;
+    let plan = surveyed::survey(args, name, &progress)?;
     drop(progress);
     let program = Some(plan.surveyed.program);
     let notices = plan.notices;

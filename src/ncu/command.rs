@@ -107,7 +107,9 @@ impl Invocations {
     /// `--kernel-id`'s value: context, stream, name and number, the first two left open. ncu counts from 1.
     fn kernel_id(&self) -> String {
         let name = |name: &String| {
-            let end = name.floor_char_boundary(Self::LONGEST_NAME);
+            let is_boundary = |at: &usize| name.is_char_boundary(*at);
+            let longest = name.len().min(Self::LONGEST_NAME);
+            let end = (0..=longest).rev().find(is_boundary).unwrap_or(0);
             // The value's own separator can't be escaped.
             let part = regex::escape(&name[..end]).replace(':', ".");
             if end < name.len() { part + ".*" } else { part }

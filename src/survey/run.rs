@@ -51,7 +51,7 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
     }
     let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
     let folder =
-        folder.map_err(|error| Error::io(&std::env::temp_dir(), "make a folder in", &error))?;
+        folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
     let command = command(program, folder.path())?;
     let mut output = Vec::new();
     let start = Instant::now();

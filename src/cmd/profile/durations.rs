@@ -27,7 +27,7 @@ pub fn process(
     progress: &Progress,
 ) -> Result<Process> {
     let folder = tempfile::tempdir()
-        .map_err(|error| Error::io(&std::env::temp_dir(), "make a folder in", &error))?;
+        .map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
     let ncu_args = ["--metrics", "--section", "--set"]
         .iter()
         .fold(request.ncu_args.clone(), |words, option| take_values(&words, option).1);

@@ -36,6 +36,7 @@ const FILTERS: [&str; 11] = [
 const LAST_LINES: usize = 10;
 
 /// A survey and what to profile after it.
+#[derive(Clone)]
 pub struct Plan {
     /// The program and its groups, for the document.
     pub surveyed: SurveyedProgram,
@@ -63,11 +64,29 @@ pub fn is_wanted(args: &ProfileArgs) -> bool {
         && !words.iter().any(filters)
 }
 
+/// Surveys the program and chooses what to profile, with ncu where CUPTI can't be had.
+///
+/// # Errors
+/// Those of [`survey`] and [`plan_by_durations`].
+pub fn plan(
+    args: &ProfileArgs,
+    ncu: &Ncu,
+    request: &CollectRequest,
+    name: &str,
+    progress: &Progress,
+) -> Result<Plan> {
+    let plan = survey(args, name, progress)?;
+    if plan.lacks_cupti {
+        return plan_by_durations(args, ncu, request, name, plan, progress);
+    }
+    Ok(plan)
+}
+
 /// Surveys the program and chooses what to profile.
 ///
 /// # Errors
 /// Those of [`run::run`].
-pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
+pub fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
     let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
     progress.stage(format!("surveying {name}"));
     let interrupted = interrupt::flag();
@@ -104,8 +123,8 @@ pub fn plan(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan>
 /// time from the run that was to be the survey. What lies around the kernels stays unknown.
 ///
 /// # Errors
-/// Those of [`collect::collect`].
-pub fn plan_by_durations(
+/// Those of [`durations::process`].
+fn plan_by_durations(
     args: &ProfileArgs,
     ncu: &Ncu,
     request: &CollectRequest,

@@ -52,7 +52,7 @@ pub struct SharedPipe<'a> {
     /// Share of the time, percent.
     pub busy: f64,
     /// The share of its wavefronts that conflicts and queueing atomics make up, 0 to 1.
-    conflicts: f64,
+    pub conflicts: f64,
     /// Wavefronts that no load, store, atomic or shuffle accounts for; `None` unless all were collected.
     pub without_access: Option<WithoutAccess>,
 }

@@ -34,7 +34,7 @@ pub const LANES: f64 = 24.0;
 pub const LANES_LIMIT: Threshold = Threshold {
     what: "lanes at work per warp, fewer than",
     value: LANES,
-    unit: "thread",
+    unit: "lane",
     source: "ncu's ThreadDivergence rule: 24 of 32 lanes",
 };
 

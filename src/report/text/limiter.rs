@@ -81,7 +81,7 @@ fn bars(page: &mut Page, document: &LimiterDocument) {
         rows.push((variant.name.clone(), variant.entrant.time_ns.median, note + &added));
     }
     if let Some(verdict) = &document.verdict {
-        rows.push(("memory, then arithmetic".to_owned(), verdict.sum_ns, "no overlap".to_owned()));
+        rows.push(("both in turn".to_owned(), verdict.sum_ns, "no overlap".to_owned()));
     }
     let most = rows.iter().map(|(_, ns, _)| *ns).fold(1.0, f64::max);
     let full = document.full.time_ns.median.max(1.0);
@@ -93,8 +93,11 @@ fn bars(page: &mut Page, document: &LimiterDocument) {
     let longest = if room < LEAST_BAR { 0 } else { room.min(LONGEST) };
     for (name, ns, note) in rows {
         let name = pad(&fit(&name, label), label);
-        let bar = pad(&bar(ns / most, longest), longest);
-        let line = format!("  {name}  {bar} {:>7} {:>5}  {note}", duration(ns), percent(ns / full));
+        let bar = match longest {
+            0 => String::new(),
+            _ => format!("{} ", pad(&bar(ns / most, longest), longest)),
+        };
+        let line = format!("  {name}  {bar}{:>7} {:>5}  {note}", duration(ns), percent(ns / full));
         let line = fit(&line, page.style.width);
         page.line(&line);
     }
@@ -120,7 +123,7 @@ mod tests {
         };
         // The sum, 49.52 ms, is the longest: 23 + 2 columns of labels leave 40 for it. 35.39 / 49.52
         // of 40 is 28.6, 17.695 / 49.52 of 40 is 14.3.
-        assert_eq!((bar("memory, then"), bar("whole"), bar("no-barrier")), (40, 28, 14), "{text}");
+        assert_eq!((bar("both in turn"), bar("whole"), bar("no-barrier")), (40, 28, 14), "{text}");
         assert!(text.contains("limiter: memory-bound"), "{text}");
         assert!(text.contains("at most 2.00×"), "{text}");
         assert!(

@@ -18,6 +18,9 @@ use crate::text::percent;
 /// The share of wavefronts without an access from which idle warps are named as the cause.
 const IDLE_SWEEP: f64 = 0.5;
 
+/// A share of conflicts that is not worth a word: other rules begin at a tenth.
+const FEW_CONFLICTS: f64 = 0.1;
+
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "shared-memory-pressure",
@@ -28,10 +31,10 @@ Every shared-memory instruction takes at least one wavefront of the L1 data pipe
 the load/store unit, even where all lanes of its warp are predicated off. A tree reduction over a \
 block (`if (id < w) s[id] += s[id + w]`) sends every warp through every step and so fills the pipe \
 with accesses that move nothing: their wavefronts belong to neither loads nor stores nor shuffles. \
-The rule fires where bank conflicts are not the reason, and either no other unit has more work \
-than this pipe or the time model expects a gain without these accesses. Let only warps with work \
-take part, reduce within a warp by shuffles, keep partial results in registers, or move several \
-values per access (float4).",
+The rule leaves wavefronts of bank conflicts and queueing atomics to other rules, and fires where \
+the rest is more work than any other unit has, or where the time model expects a gain without it. \
+Let only warps with work take part, reduce within a warp by shuffles, keep partial results in \
+registers, or move several values per access (float4).",
     examples: &[
         Example {
             fault: "\
@@ -129,10 +132,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             percent(location.share)
         )
     });
+    let conflicts = if pipe.conflicts < FEW_CONFLICTS {
+        ", and bank conflicts are not the reason".to_owned()
+    } else {
+        let share = percent(pipe.conflicts);
+        format!(
+            "; bank conflicts and queueing atomics are {share} of that, and this is about the rest"
+        )
+    };
     Some(Draft {
         message: format!(
-            "Shared-memory accesses keep the L1 data pipe busy {:.0}% of the time{lsu}, and \
-             bank conflicts are not the reason.{seen}{at_line}",
+            "Shared-memory accesses keep the L1 data pipe busy {:.0}% of the \
+             time{lsu}{conflicts}.{seen}{at_line}",
             pipe.busy,
         ),
         evidence: pipe.evidence(),

@@ -10,7 +10,6 @@ pub mod cupti;
 pub mod file;
 pub mod group;
 pub mod library;
-pub mod name;
 pub mod record;
 pub mod run;
 #[cfg(test)]

@@ -7,8 +7,9 @@ use super::Document;
 use crate::around::{self, lanes};
 use crate::finding::{Estimate, Evidence};
 use crate::frame::Launch;
+use crate::kernel_name;
+use crate::survey::Survey;
 use crate::survey::group::Group;
-use crate::survey::{Survey, name};
 
 /// A program's run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,7 +98,7 @@ impl Program {
     #[must_use]
     pub fn new(command: String, survey: &Survey, groups: &[Group]) -> Self {
         let group = |group: &Group| ProgramGroup {
-            kernel: name::demangled(&group.shape.kernel),
+            kernel: kernel_name::demangled(&group.shape.kernel).into_owned(),
             grid: group.shape.grid,
             block: group.shape.block,
             launches: group.launches.len() as u64,
@@ -160,7 +161,7 @@ impl SurveyedProgram {
             self.program.groups.get(group).is_some_and(|group| {
                 group.grid == launch.row.grid
                     && group.block == launch.row.block
-                    && name::function(&group.kernel) == name::function(&launch.row.kernel)
+                    && kernel_name::base(&group.kernel) == kernel_name::base(&launch.row.kernel)
             })
         };
         let mut left: Vec<Option<usize>> = self.chosen.iter().copied().map(Some).collect();

@@ -1,12 +1,12 @@
 //! Markdown's tables, and text from outside made safe inside Markdown.
 
 use crate::document::{Diff, Document, MetricChange, Program};
+use crate::kernel_name;
 use crate::report::markdown::push;
 use crate::report::words::diff::{arrow, title};
 use crate::report::words::number::{bare, change, estimate, extent, factor, metric};
 use crate::report::words::run::gain;
 use crate::report::words::steps::Row;
-use crate::survey::name::short;
 use crate::text::layout::fit;
 use crate::text::{count, duration, percent, printable};
 
@@ -71,7 +71,7 @@ pub fn group_table(text: &mut String, document: &Document, program: &Program) {
             Some(document.over_all_launches(launch, &finding.estimated_speedup?))
         });
         vec![
-            code_cell(&short(&group.kernel)),
+            code_cell(&kernel_name::short(&group.kernel, LONGEST)),
             format!("{} × {}", extent(group.grid), extent(group.block)),
             count(group.launches as f64),
             duration(group.total_ns),

@@ -2,12 +2,15 @@
 
 use super::MOST_ROWS;
 use crate::document::{Document, Program, ProgramGroup};
+use crate::kernel_name;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{estimate, extent, factor};
-use crate::survey::name::short;
 use crate::text::layout::{columns, pad};
 use crate::text::{count, count_of, duration, percent};
+
+/// The most columns that a kernel's name takes in the table, which cuts it where the terminal is narrow.
+const LONGEST_NAME: usize = 80;
 
 /// The table of groups: those that were profiled with their first finding and what the program gains.
 pub fn groups(page: &mut Page, document: &Document, program: &Program) {
@@ -97,7 +100,7 @@ fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
     });
     vec![
         group.launch.map(|at| at.to_string()).unwrap_or_default(),
-        short(&group.kernel),
+        kernel_name::short(&group.kernel, LONGEST_NAME),
         count(group.launches as f64),
         duration(group.total_ns),
         percent(group.share),

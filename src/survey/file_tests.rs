@@ -46,7 +46,7 @@ fn a_file_that_breaks_off_keeps_what_is_whole() {
     for length in 24..whole.len() {
         let process = parse(&whole[..length]).unwrap();
         // 84 bytes of fields and 4 of the head.
-        let kernels = if length >= whole.len() - 88 { 1 } else { 0 };
+        let kernels = usize::from(length >= whole.len() - 88);
         assert_eq!(process.kernels.len(), kernels, "{length}");
     }
     assert_eq!(parse(&whole[..]).unwrap().kernels.len(), 2);

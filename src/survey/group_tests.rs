@@ -19,7 +19,7 @@ fn one_shape_is_one_group() {
     );
     // 900 and 360 of 1260.
     assert!((groups[0].share - 900.0 / 1260.0).abs() < 1e-12);
-    assert_eq!(groups[1].range_ns, [100.0, 140.0]);
+    assert_eq!(groups[1].range_ns.map(f64::to_bits), [100.0, 140.0].map(f64::to_bits));
     assert_eq!(groups[1].launches[1], Launch { process: 0, index: 3 });
 }
 

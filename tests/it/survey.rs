@@ -128,8 +128,7 @@ fn what_cupti_records_is_read() {
     );
     assert_eq!((process.calls[0].thread, process.calls[0].span.ns()), (99, 50.0));
 
-    assert_eq!(survey.gpu_busy_ns(), 1500.0);
-    assert_eq!(survey.kernel_busy_ns(), 1000.0);
+    assert_eq!((survey.gpu_busy_ns(), survey.kernel_busy_ns()), (1500.0, 1000.0));
     assert!(survey.notices.iter().any(|notice| notice.contains("CUPTI lost 3 records")));
     // Two kernels, of which each came in two grids.
     let counts: Vec<(String, u32, usize)> = group::groups(survey)

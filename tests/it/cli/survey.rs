@@ -12,7 +12,10 @@ fn page(launches: &[(&str, u32, u32)]) -> String {
          \"\",\"\",\"\",\"\",\"ns\"\n",
     );
     for (id, (kernel, grid, ns)) in launches.iter().enumerate() {
-        page += &format!("\"{id}\",\"{kernel}\",\"(128, 1, 1)\",\"({grid}, 2, 1)\",\"{ns}\"\n");
+        let cells =
+            [&id.to_string(), *kernel, "(128, 1, 1)", &format!("({grid}, 2, 1)"), &ns.to_string()];
+        page += &cells.map(|cell| format!("\"{cell}\"")).join(",");
+        page.push('\n');
     }
     page
 }

@@ -103,7 +103,8 @@ impl Instruction {
         if number.inverted {
             value = ones - value;
         }
-        let is_negative = number.signed && (1..64).contains(&width) && value >> (width - 1) & 1 == 1;
+        let is_negative =
+            number.signed && (1..64).contains(&width) && value >> (width - 1) & 1 == 1;
         let extended = if is_negative { value | !ones } else { value };
         let signed = extended.wrapping_shl(u32::from(number.shift)).cast_signed();
         match number.kind {

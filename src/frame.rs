@@ -136,8 +136,8 @@ const IN_PARALLEL: bool = false;
 /// The inner join of two frames by columns that both have: for each pair of rows that agree in them,
 /// the left row's columns and then the right one's others, in the left frame's order.
 ///
-/// polars' own joins start its threads (see [`IN_PARALLEL`]), and come with `polars-ops`, whose build
-/// takes as long as all of polars' other crates together.
+/// polars' own joins start its threads (see [`IN_PARALLEL`]), and come with one more of its large crates,
+/// `polars-ops`.
 ///
 /// # Errors
 /// [`Error::Frames`](crate::error::Error::Frames) where a frame lacks such a column, or both have

@@ -1,8 +1,8 @@
 //! What the command-line tests share: adoprof in a folder of its own, and profiles to give it.
 
 use std::path::{Path, PathBuf};
-
-use assert_cmd::Command;
+use std::process::Command;
+use std::time::Duration;
 
 /// An empty folder in which adoprof runs.
 pub struct Bench {
@@ -81,7 +81,7 @@ impl Bench {
 
     /// adoprof without a device, a terminal or an ncu of this machine.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("adoprof").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adoprof"));
         command
             .current_dir(self.folder.path())
             .env("HOME", self.folder.path().join("home"))
@@ -141,9 +141,27 @@ impl Bench {
     }
 }
 
-/// Runs a command to its end.
+/// A run that takes longer than this hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Runs a command to its end, or to a failure of the test at [`LIMIT`].
 pub fn ran(command: &mut Command) -> Ran {
-    let output = command.timeout(std::time::Duration::from_secs(120)).output().unwrap();
+    let mut expression = duct::cmd(command.get_program(), command.get_args());
+    for (name, value) in command.get_envs() {
+        expression = match value {
+            Some(value) => expression.env(name, value),
+            None => expression.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        expression = expression.dir(folder);
+    }
+    let streams = expression.stdin_null().stdout_capture().stderr_capture();
+    let running = streams.unchecked().start().unwrap();
+    let Some(output) = running.wait_timeout(LIMIT).unwrap() else {
+        running.kill().unwrap();
+        panic!("{command:?} did not end within {LIMIT:?}");
+    };
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
     Ran { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }

@@ -63,7 +63,6 @@ pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold
     source: "definition: more than half",
 };
 
-/// True where too few lanes work.
 /// True where so many lanes of a warp count as few.
 pub fn few(lanes: f64) -> bool {
     lanes < LANES

@@ -1,9 +1,15 @@
 //! Ctrl-C: noticed, so that what runs can be ended and what is written stays whole.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use crate::error::Error;
+
+/// What a shell says of a program that Ctrl-C ended.
+const CTRL_C: i32 = 130;
+
+/// The process group that runs now; 0 where none does.
+static RUNNING: AtomicI32 = AtomicI32::new(0);
 
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
@@ -15,10 +21,33 @@ pub fn watch() {
     for signal in
         [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal))
     {
-        // Registered first, it acts only once the flag below is already set.
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, REQUESTED.clone());
-        let _ = signal_hook::flag::register(signal, REQUESTED.clone());
+        listen(signal);
     }
+}
+
+#[expect(unsafe_code, reason = "what runs must be ended within the handler of a second signal")]
+fn listen(signal: i32) {
+    let requested = REQUESTED.clone();
+    let act = move || {
+        if requested.swap(true, Ordering::SeqCst) {
+            let group = RUNNING.load(Ordering::SeqCst);
+            // SAFETY: kill(2) and _exit(2) take integers and are async-signal-safe.
+            unsafe {
+                if group > 1 {
+                    libc::kill(-group, libc::SIGKILL);
+                }
+                libc::_exit(CTRL_C);
+            }
+        }
+    };
+    // SAFETY: the action touches nothing but atomics, and calls what is async-signal-safe.
+    let _ = unsafe { signal_hook::low_level::register(signal, act) };
+}
+
+/// Names the process group that a second signal ends together with this process; `None` when it is gone.
+pub fn end_with_us(leader: Option<u32>) {
+    let group = leader.and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
+    RUNNING.store(group, Ordering::SeqCst);
 }
 
 /// True where whoever started this process has it ignore the signal.

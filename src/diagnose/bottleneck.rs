@@ -1,7 +1,7 @@
 //! The bottleneck of a launch in one sentence.
 
 use super::Diagnosis;
-use super::thresholds::LOW_THROUGHPUT;
+use super::thresholds::{FEW_IDLE, LOW_THROUGHPUT};
 use crate::finding::Bound;
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
@@ -88,10 +88,6 @@ pub fn tells(model: &Model) -> bool {
     }
 }
 
-/// Below this share of the time, SMs without a warp are not what a small grid costs: counters of different
-/// passes differ by as much.
-const FEW_IDLE: f64 = 0.05;
-
 /// The sentence for a launch that does not fill the device or is too short.
 fn small_launch(launch: &Launch, model: &Model) -> String {
     let grid = launch.get("launch__grid_size").zip(launch.get("launch__sm_count"));
@@ -105,7 +101,7 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
         );
     }
     let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
-    if model.idle() < FEW_IDLE {
+    if model.idle() < FEW_IDLE.value {
         return format!(
             "Small grid{blocks}: too few warps are resident to cover the waits; the busiest unit, \
              {unit}, is busy {} of the time.",

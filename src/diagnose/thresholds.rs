@@ -4,8 +4,24 @@ use crate::evidence::Threshold;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 
 /// All of them, as the page on rules shows them.
-pub const THRESHOLDS: &[Threshold] =
-    &[INFLATES, ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, LEAST_CHANGE, LOW_THROUGHPUT];
+pub const THRESHOLDS: &[Threshold] = &[
+    INFLATES,
+    ENOUGH_WARPS,
+    EXPLAINS_GAIN,
+    EXPLAINS_STALL,
+    LEAST_CHANGE,
+    LOW_THROUGHPUT,
+    FEW_IDLE,
+];
+
+/// The share of the time without a warp that is too small to be what a small grid costs.
+pub const FEW_IDLE: Threshold = Threshold {
+    what: "share of the time that SMs have no warp, below which the waits of the warps that there are and \
+           not missing blocks are named as what a small grid costs, below",
+    value: NOISE / 100.0,
+    unit: "share",
+    source: NOISE_SOURCE,
+};
 
 /// From this share of a unit's work on, a fault keeps the unit from its roof.
 pub const INFLATES: Threshold = Threshold {

@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn a_metric_is_missed_only_where_it_decides() {
+        const NAMES: &[&str] = &["launch__grid_size", "launch__block_size"];
         let missing = |reads: Reads, sms: Option<f64>| -> Vec<&str> {
             let mut launch = Launch::default();
             launch.set("launch__sm_count", sms);
             launch.set("launch__grid_size", Some(8.0));
             reads.missing(&launch).collect()
         };
-        const NAMES: &[&str] = &["launch__grid_size", "launch__block_size"];
         assert_eq!(missing(Reads::always(NAMES), None), ["launch__block_size"]);
         assert!(missing(Reads::stand_in(NAMES), None).is_empty());
         let of_many = Reads::only_where(

@@ -16,6 +16,7 @@ const GRACE: Duration = Duration::from_secs(2);
 struct Process {
     pid: u32,
     parent: u32,
+    group: u32,
     /// Clock ticks after boot.
     started: u64,
     dead: bool,
@@ -33,9 +34,17 @@ pub fn marker() -> String {
     format!("{own}-{started}-{run}")
 }
 
-/// Asks a process to end by itself. ncu then ends the program and writes what it has into its report.
-pub fn ask(leader: u32) {
-    signal(leader, libc::SIGTERM);
+/// Asks process groups to end by themselves. ncu, which a wrapper may have started, then ends the program and
+/// writes what it has into its report.
+pub fn ask(leaders: &[u32]) {
+    for &leader in leaders {
+        signal_group(leader, libc::SIGTERM);
+    }
+}
+
+/// True while a group has a process that runs.
+pub fn is_alive(leaders: &[u32]) -> bool {
+    pids().filter_map(look).any(|process| !process.dead && leaders.contains(&process.group))
 }
 
 /// Ends process groups, all descendants of their leaders and all processes with the marker; returns when
@@ -150,6 +159,7 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     Some(Process {
         pid,
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
         started: fields.get(19)?.parse().ok()?,
         dead: matches!(*fields.first()?, "Z" | "X"),
     })

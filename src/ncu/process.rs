@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::command::NcuCommand;
 use super::group;
 use crate::error::{Error, Result};
+use crate::interrupt;
 
 /// How often the limits are looked at while nothing is printed.
 const TICK: Duration = Duration::from_millis(50);
@@ -76,7 +77,7 @@ pub fn stream(
     stderr: Stderr,
     limits: Limits,
     what: &str,
-    mut piece: impl FnMut(&[u8]),
+    piece: impl FnMut(&[u8]),
 ) -> Result<Ended> {
     let fails = |error: &std::io::Error| {
         Error::Environment(format!("{} does not run: {error}", command.program.display()))
@@ -84,9 +85,25 @@ pub fn stream(
     let marker = group::marker();
     let reader =
         Arc::new(expression(command, stderr, &marker).reader().map_err(|error| fails(&error))?);
+    interrupt::end_with_us(reader.pids().first().copied());
+    let ended = follow(&reader, limits, what, &marker, piece);
+    interrupt::end_with_us(None);
+    ended
+}
+
+/// Hands the output of a command on until it ends or is ended.
+fn follow(
+    reader: &Arc<duct::ReaderHandle>,
+    limits: Limits,
+    what: &str,
+    marker: &str,
+    mut piece: impl FnMut(&[u8]),
+) -> Result<Ended> {
+    let fails =
+        |error: &std::io::Error| Error::Environment(format!("{what} can't be followed: {error}"));
     let since = Instant::now();
     let (sender, pieces) = sync_channel::<Vec<u8>>(64);
-    let source = Arc::clone(&reader);
+    let source = Arc::clone(reader);
     // The thread is left to itself where a stray process keeps the pipe open.
     std::thread::spawn(move || {
         let mut buffer = [0; 8192];
@@ -100,18 +117,25 @@ pub fn stream(
     loop {
         if let Some(error) = limits.exceeded(since, what) {
             let deadline = Instant::now() + limits.write_up;
-            for pid in reader.pids().into_iter().filter(|_| !limits.write_up.is_zero()) {
-                group::ask(pid);
+            let leaders = reader.pids();
+            if !limits.write_up.is_zero() {
+                group::ask(&leaders);
             }
-            while Instant::now() < deadline && reader.try_wait().ok().flatten().is_none() {
-                if let Ok(bytes) = pieces.recv_timeout(TICK) {
-                    piece(&bytes);
+            // The command may be a wrapper that ends before what it runs.
+            while Instant::now() < deadline && group::is_alive(&leaders) {
+                match pieces.recv_timeout(TICK) {
+                    Ok(bytes) => piece(&bytes),
+                    Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+                    Err(RecvTimeoutError::Timeout) => {}
                 }
+                let _ = reader.try_wait();
             }
-            let ended = reader.try_wait().ok().flatten();
-            let ended = ended.filter(|output| output.status.code().is_some());
+            while let Ok(bytes) = pieces.try_recv() {
+                piece(&bytes);
+            }
+            let ended = reader.try_wait().ok().flatten().filter(|_| !limits.write_up.is_zero());
             let ended = ended.map(|output| (output.status, output.stderr.clone()));
-            group::end(&reader.pids(), &marker);
+            group::end(&leaders, marker);
             return match ended {
                 Some((status, stderr)) => Ok(Ended { status, stderr, stopped: Some(error) }),
                 None => Err(error),
@@ -136,7 +160,7 @@ pub fn stream(
             return Ok(Ended { status, stderr, stopped: None });
         }
         if let Some(error) = limits.exceeded(since, what) {
-            group::end(&reader.pids(), &marker);
+            group::end(&reader.pids(), marker);
             return Err(error);
         }
         std::thread::sleep(Duration::from_millis(5));

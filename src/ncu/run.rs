@@ -97,10 +97,10 @@ pub fn collect_logged(
     let ended = ended.map_err(|error| explain_hang(error, limits, log))?;
     let cut_short = ended.stopped.is_some();
     let (written, outcome) = match (find_report(scratch.path()), ended.stopped) {
-        (Some(written), Some(limit)) => {
+        (Some(written), Some(limit)) if has_written_up(log) => {
             (written, Outcome::cut_short(&explain_hang(limit, limits, log)))
         }
-        (None, Some(limit)) => return Err(explain_hang(limit, limits, log)),
+        (_, Some(limit)) => return Err(explain_hang(limit, limits, log)),
         (written, None) => {
             let outcome = judge(log, ended.status.code(), written.is_some(), &place)
                 .map_err(|error| with_last_lines(error, &program_output))?;
@@ -143,6 +143,12 @@ pub fn last_lines(program_output: &str) -> String {
     // Behind a bar no line of the program's is a command to the CI that reads it (`::error::`).
     let shown = |line: &&str| format!("  | {}", fit(line.trim_end(), LONGEST_LINE));
     last.iter().map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// True where ncu says that it ends the program or that it wrote its report: what it is killed over is no
+/// report.
+fn has_written_up(log: &str) -> bool {
+    ["==PROF== Trying to shutdown", "==PROF== Report: "].iter().any(|said| log.contains(said))
 }
 
 /// Says of a run that was stopped at its time limit why it may have hung.

@@ -16,6 +16,7 @@ mod run;
 mod sweep;
 mod table;
 
+use crate::kernel_name;
 use crate::report::words::finding::{ncu_alone, promise, saving};
 use crate::report::words::verdict::bound;
 use std::collections::BTreeMap;
@@ -32,6 +33,9 @@ use crate::report::text::table::{Column, render};
 use crate::report::words::number::{extent, place, shape};
 use crate::text::layout::fit;
 use crate::text::{count_of, duration, percent};
+
+/// The most columns that a kernel's name takes in a table, which cuts it where the terminal is narrow.
+const LONGEST_NAME: usize = 80;
 
 /// Rows of the launch table unless all are asked for.
 const MOST_ROWS: usize = 20;
@@ -187,7 +191,7 @@ fn launch_row(at: usize, launch: &LaunchReport) -> Vec<String> {
     let first = launch.findings.first();
     vec![
         at.to_string(),
-        launch.kernel.clone(),
+        kernel_name::short(&launch.kernel, LONGEST_NAME),
         percent(launch.time_share),
         launch.duration_ns.map(duration).unwrap_or_default(),
         launch.bound.word().to_owned(),

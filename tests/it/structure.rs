@@ -237,9 +237,11 @@ fn every_number_that_decides_has_a_source() {
     let bare = Regex::new(r"(?:[<>]=? |[<>]=? [a-z_]+ \* )(\d+\.\d+)").unwrap();
     let folders = ["rules", "evidence", "model", "diagnose", "sass/questions", "sass/flow"];
     let mut files = vec![root().join("model.rs"), root().join("diagnose.rs")];
-    folders.iter().for_each(|folder| collect(&root().join(folder), &mut files));
-    let tests = ["worked", "constructed", "testing", "tests", "reads"];
-    files.retain(|file| !tests.iter().any(|name| file.file_stem().unwrap() == *name));
+    for folder in folders {
+        collect(&root().join(folder), &mut files);
+    }
+    let of_tests = ["worked", "constructed", "testing", "tests", "reads"];
+    files.retain(|file| !of_tests.iter().any(|name| file.file_stem().unwrap() == *name));
     let texts: Vec<(PathBuf, String)> = files
         .into_iter()
         .map(|file| (file.clone(), without_tests(&std::fs::read_to_string(file).unwrap())))

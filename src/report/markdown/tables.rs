@@ -107,7 +107,7 @@ pub fn launch_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().map(|launch| {
         let first = launch.findings.first();
         vec![
-            code_cell(&launch.kernel),
+            code_cell(&kernel_name::short(&launch.kernel, LONGEST)),
             format!("{} × {}", extent(launch.grid), extent(launch.block)),
             launch.duration_ns.map(duration).unwrap_or_default(),
             percent(launch.time_share),

@@ -1,5 +1,6 @@
 //! Two profiles side by side, as text.
 
+use crate::kernel_name;
 use crate::report::words::diff::{arrow, findings, headline, kernels, lead, moved, movers, title};
 use std::io::{self, Write};
 
@@ -9,6 +10,9 @@ use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{bare, change};
 use crate::text::{count_of, prefixed};
+
+/// The most columns that a kernel's name takes behind its metric's.
+const LONGEST_NAME: usize = 40;
 
 /// Narrower pages have no room for a table of long counts.
 const NARROW: usize = 72;
@@ -92,7 +96,11 @@ fn table(page: &mut Page, diff: &Diff, what: &str, changes: &[&MetricChange]) {
     let rows: Vec<Vec<String>> = changes
         .iter()
         .map(|change| {
-            let kernel = if several { format!(" ({})", change.kernel) } else { String::new() };
+            let kernel = if several {
+                format!(" ({})", kernel_name::short(&change.kernel, LONGEST_NAME))
+            } else {
+                String::new()
+            };
             vec![
                 format!("{}{kernel}", title(change)),
                 value(change.base, change),

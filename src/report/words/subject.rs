@@ -1,8 +1,12 @@
 //! What was run, where, how well and how fast, whatever the form.
 
 use crate::document::Document;
+use crate::kernel_name;
 use crate::text::{byte_rate, count_of, duration, percent, significant};
 use crate::timing::StepInfo;
+
+/// The most columns that a kernel's name takes in a sentence.
+const LONGEST_NAME: usize = 80;
 
 /// The device of the first launch that knows its own.
 pub fn device(document: &Document) -> Option<&str> {
@@ -16,7 +20,7 @@ pub fn subject(document: &Document) -> String {
     }
     match (&document.step, document.launches.as_slice()) {
         (Some(step), _) => format!("{}/{}", step.ladder, step.name),
-        (None, [launch]) => launch.kernel.clone(),
+        (None, [launch]) => kernel_name::short(&launch.kernel, LONGEST_NAME),
         (None, launches) => {
             let total: f64 = launches.iter().filter_map(|launch| launch.duration_ns).sum();
             let launches = count_of(launches.len() as f64, "launch");

@@ -4,6 +4,7 @@ use crate::document::{
     Document, LaunchReport, Program, ProgramFinding, RankedFinding, is_roof, rule_count,
 };
 use crate::finding::{Bound, LEAST_GAIN};
+use crate::kernel_name;
 use crate::report::words::finding::{
     NextStep, next_step, program_verdict, verdict, whole_step_estimate,
 };
@@ -153,8 +154,7 @@ fn surveyed(program: &Program) -> Vec<(&'static str, Sentence)> {
 
 /// A kernel's name without its parameters.
 fn name(launch: &LaunchReport, most: usize) -> String {
-    let bare = launch.kernel.split('(').next().unwrap_or_default().trim();
-    fit(if bare.is_empty() { &launch.kernel } else { bare }, most)
+    kernel_name::short(&launch.kernel, most)
 }
 
 /// What bounds a launch, in a few words.

@@ -327,7 +327,10 @@ mod tests {
         document.launches[0].kernel = "k<A|B>`*\n| x |\u{1b}[2J".to_owned();
         let text = rendered(|out| super::document(&document, out));
         assert!(!text.contains('\u{1b}'));
-        let row = text.lines().find(|line| line.contains("k<A")).expect("the kernel's row");
+        let row = text
+            .lines()
+            .find(|line| line.starts_with("| ") && line.contains("[2J"))
+            .expect("the kernel's row");
         // Six columns: seven bars that are not escaped.
         assert_eq!(row.replace("\\|", "").matches('|').count(), 7, "{row}");
     }

@@ -78,6 +78,13 @@ rounded in another order.",
     section: "MemoryWorkloadAnalysis_Chart",
     thresholds: &[
         Threshold {
+            what: "share of the wavefronts that bank conflicts add, below which the message calls them no \
+                   reason, below",
+            value: FEW_CONFLICTS,
+            unit: "share",
+            source: "the rule on bank conflicts begins at a tenth; it decides about words only",
+        },
+        Threshold {
             what: "time that shared-memory wavefronts, conflicts aside, keep the pipe busy, at \
                    least",
             value: LEAST_BUSY,

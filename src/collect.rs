@@ -74,7 +74,8 @@ pub fn collect(
                     passes = format!("{one} + {} in two runs, ", passes_of(sum - one));
                 }
             }
-            Err(error @ Error::Interrupted(_)) => return Err(error),
+            Err(error @ Error::Interrupted(_)) if !request.keep_partial => return Err(error),
+            // A program's first run stands for itself.
             Err(error) => profiled
                 .notices
                 .push(format!("the second run, for {}, failed: {error}", further.rules.join(", "))),

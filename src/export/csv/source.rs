@@ -20,10 +20,14 @@ use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::PageKind;
 use crate::export::{LaunchRow, SourceRow};
+use crate::kernel_name;
 use crate::text::count_of;
 use cells::Cells;
 use columns::Columns;
 use launches::Matcher;
+
+/// The most columns that a kernel's name takes in a notice.
+const LONGEST_NAME: usize = 60;
 
 /// What a source page holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -91,6 +95,8 @@ struct Reader<'a> {
     /// A header was seen that has no counters: the `cuda` or `ptx` view.
     text_view: bool,
     misfits: Misfits,
+    /// The kernels of the parts that no launch is left for.
+    unmatched: Vec<String>,
     page: SourcePage,
 }
 
@@ -107,6 +113,7 @@ impl<'a> Reader<'a> {
             line: None,
             text_view: false,
             misfits: Misfits::default(),
+            unmatched: Vec::new(),
             page: SourcePage::default(),
         }
     }
@@ -174,12 +181,7 @@ impl<'a> Reader<'a> {
         }
         self.launch = self.matcher.find(self.file.as_deref(), &function);
         if self.launch.is_none() {
-            self.page.notices.push(format!(
-                "{}: the source page's kernel {} is not among the profile's launches, so its \
-                 counters were ignored",
-                self.name.display(),
-                crate::text::printable(&function)
-            ));
+            self.unmatched.push(function);
         }
     }
 
@@ -206,6 +208,19 @@ impl<'a> Reader<'a> {
 
     fn finish(mut self, text: &str) -> Result<SourcePage> {
         self.close_table();
+        // Of a launch that failed the page has all functions of its module.
+        if let Some(first) = self.unmatched.first() {
+            let others = match self.unmatched.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {}", count_of(more as f64, "other part")),
+            };
+            self.page.notices.push(format!(
+                "{}: the source page's kernel {}{others} is not among the profile's launches, so its counters \
+                 were ignored",
+                self.name.display(),
+                kernel_name::short(first, LONGEST_NAME),
+            ));
+        }
         if let (left_out @ 1.., first) = self.misfits.page {
             self.page.notices.push(format!(
                 "{}: {} of the source page can't be read (line {first} is the first) and {} left out: the \

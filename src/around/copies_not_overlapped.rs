@@ -25,7 +25,7 @@ fn check(run: &Run) -> Option<Found> {
     if hidden <= 0.0 {
         return None;
     }
-    let bytes: u64 = run.process.copies.iter().map(|copy| copy.bytes).sum();
+    let bytes: f64 = run.process.copies.iter().map(|copy| copy.bytes as f64).sum();
     Some(Found {
         saved_ns: [LIKELY * hidden, 0.0, hidden],
         message: format!(
@@ -38,7 +38,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("copies", copies, "ns"),
             Evidence::new("copies while no kernel runs", alone, "ns"),
             Evidence::new("kernels while no copy runs", kernels, "ns"),
-            Evidence::new("copied", bytes as f64, "byte"),
+            Evidence::new("copied", bytes, "byte"),
         ],
     })
 }

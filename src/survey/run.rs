@@ -141,9 +141,9 @@ pub fn read(folder: &Path) -> Result<Surveyed> {
 /// What a survey lacks.
 fn remarks(survey: &Survey) -> Vec<String> {
     let mut remarks = Vec::new();
-    let dropped: u64 = survey.processes.iter().map(|process| process.dropped).sum();
-    if dropped > 0 {
-        let number = text::count_of(dropped as f64, "record");
+    let dropped: f64 = survey.processes.iter().map(|process| process.dropped as f64).sum();
+    if dropped > 0.0 {
+        let number = text::count_of(dropped, "record");
         remarks.push(format!("CUPTI lost {number}: counts and times of the survey are too low"));
     }
     let is_cut = |process: &&super::record::Process| process.end.is_none();

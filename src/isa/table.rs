@@ -26,27 +26,35 @@ pub struct Row {
     pub operands: Vec<Template<'static>>,
 }
 
-/// The rows of an architecture by opcode.
+/// The rows of an architecture by opcode. A kernel uses a tenth of them, so each is read when it is asked for
+/// first.
 #[derive(Debug)]
-pub struct Rows(Vec<Option<Row>>);
+pub struct Rows(Vec<Option<Entry>>);
+
+/// What the table says of an opcode, and its row once that was read.
+#[derive(Debug)]
+struct Entry {
+    text: &'static str,
+    row: OnceLock<Option<Row>>,
+}
 
 impl Rows {
-    /// The rows of an architecture, read once; `None` for one that the table does not have.
+    /// The rows of an architecture, found once; `None` for one that the table does not have.
     #[must_use]
     pub fn of(architecture: Architecture) -> Option<&'static Self> {
         static ROWS: [OnceLock<Rows>; Architecture::KNOWN.len()] =
             [const { OnceLock::new() }; Architecture::KNOWN.len()];
         let number = architecture.number()?;
-        Some(ROWS[number].get_or_init(|| Self::read(number)))
+        Some(ROWS[number].get_or_init(|| Self::find(number)))
     }
 
-    fn read(architecture: usize) -> Self {
-        let mut rows: Vec<Option<Row>> = std::iter::repeat_with(|| None).take(OPCODES).collect();
+    fn find(architecture: usize) -> Self {
+        let mut rows: Vec<Option<Entry>> = std::iter::repeat_with(|| None).take(OPCODES).collect();
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-            if let Some((opcode, row)) = row(line, architecture)
+            if let Some((opcode, text)) = opcode_of(line, architecture)
                 && let Some(place) = rows.get_mut(opcode)
             {
-                *place = Some(row);
+                *place = Some(Entry { text, row: OnceLock::new() });
             }
         }
         Self(rows)
@@ -55,23 +63,29 @@ impl Rows {
     /// The row of an opcode.
     #[must_use]
     pub fn row(&self, opcode: u16) -> Option<&Row> {
-        self.0.get(usize::from(opcode))?.as_ref()
+        let entry = self.0.get(usize::from(opcode))?.as_ref()?;
+        entry.row.get_or_init(|| Row::read(entry.text)).as_ref()
     }
 }
 
-/// Opcode and row of a line; `None` where the architecture does not have it.
-fn row(line: &'static str, architecture: usize) -> Option<(usize, Row)> {
-    let (opcode, rest) = line.split_once(' ')?;
-    let (architectures, rest) = rest.split_once(' ')?;
-    if !contains(architectures, architecture)? {
-        return None;
+impl Row {
+    /// Reads what stands behind the architectures; `None` where it is malformed, which a test excludes.
+    fn read(text: &'static str) -> Option<Self> {
+        let plain = text.strip_prefix("@U");
+        let uniform_guard = plain.is_some();
+        let mut templates = plain.unwrap_or(text).split(" ; ");
+        let mnemonic = parse(templates.next()?)?;
+        let operands = templates.map(parse).collect::<Option<_>>()?;
+        Some(Self { uniform_guard, mnemonic, operands })
     }
-    let plain = rest.strip_prefix("@U");
-    let uniform_guard = plain.is_some();
-    let mut templates = plain.unwrap_or(rest).split(" ; ");
-    let mnemonic = parse(templates.next()?)?;
-    let operands = templates.map(parse).collect::<Option<_>>()?;
-    Some((usize::from_str_radix(opcode, 16).ok()?, Row { uniform_guard, mnemonic, operands }))
+}
+
+/// The opcode of a line and what the line says of it; `None` where the architecture does not have it.
+fn opcode_of(line: &'static str, architecture: usize) -> Option<(usize, &'static str)> {
+    let (opcode, rest) = line.split_once(' ')?;
+    let (architectures, text) = rest.split_once(' ')?;
+    contains(architectures, architecture)?.then_some(())?;
+    Some((usize::from_str_radix(opcode, 16).ok()?, text))
 }
 
 /// True where `75-90,120` names the architecture with this place among the known ones.
@@ -96,9 +110,9 @@ mod tests {
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             let mut known = 0;
             for architecture in 0..Architecture::KNOWN.len() {
-                if let Some((opcode, _)) = row(line, architecture) {
+                if let Some((opcode, text)) = opcode_of(line, architecture) {
                     known += 1;
-                    assert!(opcode < OPCODES, "{line}");
+                    assert!(opcode < OPCODES && Row::read(text).is_some(), "{line}");
                     assert!(seen.insert((architecture, opcode)), "twice: {line}");
                 }
             }

@@ -88,12 +88,10 @@ fn plain(text: &str) -> String {
     words.join(" ")
 }
 
-/// Guard and mnemonic with its modifiers.
-fn head(text: &str) -> &str {
-    let guard = if text.starts_with('@') { text.find(' ').map_or(0, |end| end + 1) } else { 0 };
-    let end = text[guard..].find([' ', '.']).map_or(text.len(), |end| guard + end);
-    &text[..end]
-}
+/// Up to here every instruction of ours reads as NVIDIA's disassembler prints it.
+const NEWEST_COMPLETE: Architecture = Architecture(90);
+/// Of the newer ones' instructions one in so many may differ: their table is not complete.
+const LEAST_RIGHT: usize = 200;
 
 #[test]
 #[cfg_attr(
@@ -108,20 +106,19 @@ fn every_kernel_that_ships_reads_as_nvdisasm_prints_it() {
         assert_eq!(theirs.len(), code.len());
         assert!(code.len() > 1000, "sm_{} has {} instructions", architecture.0, code.len());
         let isa = Isa::of(architecture).unwrap();
-        let (mut differ, mut heads) = (Vec::new(), 0);
+        let mut differ = Vec::new();
         let mut ours = String::new();
         for ((place, encoding), theirs) in (0_u64..).zip(&code).zip(&theirs) {
             ours.clear();
             isa.write(Encoding(*encoding), place * SIZE as u64, &mut ours);
             let ours = plain(&ours);
-            heads += usize::from(head(&ours) != head(theirs));
             if ours != *theirs {
                 differ.push(format!("{encoding:#x}: {ours} and not {theirs}"));
             }
         }
         println!("sm_{}: {} instructions, {} differ", architecture.0, code.len(), differ.len());
-        // One in two hundred may differ in an operand or modifier.
-        if heads > 0 || differ.len() * 200 > code.len() {
+        let most = if architecture <= NEWEST_COMPLETE { 0 } else { code.len() / LEAST_RIGHT };
+        if differ.len() > most {
             differ.truncate(20);
             wrong.push((architecture, differ));
         }

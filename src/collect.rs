@@ -163,6 +163,13 @@ fn run(
     let limits = Limits { interrupted, write_up: Duration::ZERO, ..limits };
     let (mut pages, more) = ncu::import_pages(ncu, &collected.report, limits)?;
     if let Some(launch) = collected.failed_launch {
+        // A step without one of its launches is another step.
+        if !request.keep_partial {
+            return Err(Error::Kernel(format!(
+                "a kernel of {what} failed under the profiler; run it under compute-sanitizer, which names \
+                 the faulty access, and -v shows what ncu printed"
+            )));
+        }
         pages = pages.without_launch(launch)?;
     }
     let mut notices = collected.notices;

@@ -10,14 +10,14 @@ use std::str::FromStr;
 use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree, token_stream};
 
 /// The tokens of Rust code that decide, one space behind each.
-pub fn of_rust(code: &str) -> Result<String, LexError> {
+pub(super) fn of_rust(code: &str) -> Result<String, LexError> {
     let mut text = String::new();
     write(TokenStream::from_str(code)?, &mut text);
     Ok(text)
 }
 
 /// The lines of a TOML file that decide.
-pub fn of_toml(text: &str) -> String {
+pub(super) fn of_toml(text: &str) -> String {
     let without_prose = |line: &str| -> String {
         let parts = line.split('"').enumerate();
         parts.map(|(at, part)| if at % 2 == 1 && is_prose(part) { "" } else { part }).collect()

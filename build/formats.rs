@@ -11,7 +11,7 @@ const DECLARED_IN: &str = "src/report.rs";
 const MARK: &str = "// The formats.";
 
 /// Writes `FORMATS` where `src/report.rs` includes it.
-pub fn write() -> Result<(), Box<dyn Error>> {
+pub(crate) fn write() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={DECLARED_IN}");
     let text = fs::read_to_string(DECLARED_IN)?;
     let mut slice = String::new();

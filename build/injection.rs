@@ -13,7 +13,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Writes `adoprof_survey.so` to the build's output: the library on Linux, nothing elsewhere, where CUDA's
 /// driver loads no such library.
-pub fn write() -> Result<()> {
+pub(crate) fn write() -> Result<()> {
     let source = Path::new("injection");
     println!("cargo::rerun-if-changed={}", source.display());
     let to = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("adoprof_survey.so");

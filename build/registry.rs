@@ -40,7 +40,7 @@ const SHARED: [&str; 15] = [
 ];
 
 /// Writes the registry and the names of all rules where `src/` includes them.
-pub fn write() -> Result<()> {
+pub(crate) fn write() -> Result<()> {
     for path in ["src/rules"].iter().chain(&SHARED) {
         println!("cargo::rerun-if-changed={path}");
     }

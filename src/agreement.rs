@@ -11,7 +11,7 @@ use crate::frame::Launch;
 use crate::model::Model;
 
 pub use said::{NcuAgreement, NcuOnly};
-pub use table::{Meaning, meaning};
+pub(crate) use table::{Meaning, meaning};
 
 /// A smaller promise of ncu's is within what its own figures scatter, and not worth an answer,
 /// percent.
@@ -25,7 +25,7 @@ fn is_advice(row: &NcuRuleRow) -> bool {
 
 /// The faults that a row of ncu's names; none where it advises nothing or is not known.
 #[must_use]
-pub fn named(row: &NcuRuleRow) -> Vec<&'static str> {
+pub(crate) fn named(row: &NcuRuleRow) -> Vec<&'static str> {
     let meaning = is_advice(row).then(|| meaning(&row.rule, &row.message)).flatten();
     meaning.map_or_else(Vec::new, |meaning| meaning.faults().to_vec())
 }
@@ -33,7 +33,7 @@ pub fn named(row: &NcuRuleRow) -> Vec<&'static str> {
 /// What ncu's rules say of a fault: of several that name it, an estimate of the whole kernel goes
 /// before one of a unit's efficiency, and the larger before the smaller.
 #[must_use]
-pub fn on_fault(rows: &[NcuRuleRow], fault: &str) -> Option<NcuAgreement> {
+pub(crate) fn on_fault(rows: &[NcuRuleRow], fault: &str) -> Option<NcuAgreement> {
     rows.iter()
         .filter(|row| named(row).contains(&fault))
         .max_by(|a, b| weight(a).partial_cmp(&weight(b)).unwrap_or(std::cmp::Ordering::Equal))
@@ -51,7 +51,7 @@ fn weight(row: &NcuRuleRow) -> (bool, f64) {
 /// What ncu promises of a launch and our findings do not, each with the reason, the largest promise
 /// first. Of several promises that mean the same only the largest stands here.
 #[must_use]
-pub fn ncu_only(
+pub(crate) fn ncu_only(
     launch: &Launch,
     model: &Model,
     findings: &[Finding],

@@ -8,10 +8,10 @@ mod compiled_at_start_up;
 mod copies_not_overlapped;
 mod gpu_idle_between_launches;
 mod kernels_not_concurrent;
-pub mod lanes;
+pub(crate) mod lanes;
 mod many_short_launches;
 mod pageable_host_memory;
-pub mod run;
+pub(crate) mod run;
 mod small_copies;
 mod synchronization_in_loop;
 mod unified_memory_migration;
@@ -22,7 +22,7 @@ use crate::survey::Survey;
 use run::Run;
 
 /// A fault of a program as a whole.
-pub struct Rule {
+pub(crate) struct Rule {
     /// Its name, part of the contract.
     pub name: &'static str,
     /// What is checked and why it costs time, for people.
@@ -45,7 +45,7 @@ struct Found {
 
 /// A finding about a program.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The rule.
     pub rule: &'static str,
     /// What taking the fault away gives of the whole program's time.
@@ -59,7 +59,7 @@ pub struct Finding {
 }
 
 /// All rules.
-pub const RULES: [&Rule; 10] = [
+pub(crate) const RULES: [&Rule; 10] = [
     &gpu_idle_between_launches::RULE,
     &many_short_launches::RULE,
     &copies_not_overlapped::RULE,
@@ -81,7 +81,7 @@ const MOST_SAVED: f64 = 0.98;
 
 /// The findings about a program, the one with the largest gain first.
 #[must_use]
-pub fn findings(survey: &Survey) -> Vec<Finding> {
+pub(crate) fn findings(survey: &Survey) -> Vec<Finding> {
     let Some(run) = Run::new(survey) else { return Vec::new() };
     let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| found(rule, &run)).collect();
     findings.sort_by(|a, b| b.estimate.factor.total_cmp(&a.estimate.factor));

@@ -14,9 +14,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use crate::error::Result;
 use library::Library;
 
-pub use library::user_folder;
-pub use quantity::Quantity;
-pub use written::{four_digits, text};
+pub(crate) use library::user_folder;
+pub(crate) use quantity::Quantity;
+pub(crate) use written::{four_digits, text};
 
 /// A known value.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,14 +96,14 @@ const SHIPPED: Library = Library { user: None };
 
 /// The name of an architecture's file, without its ending, where there is one.
 #[must_use]
-pub fn architecture((major, minor): (u32, u32)) -> Option<String> {
+pub(crate) fn architecture((major, minor): (u32, u32)) -> Option<String> {
     let stem = format!("sm_{major}{minor}");
     LIBRARY.has(&stem).then_some(stem)
 }
 
 /// The values of a device's file, each with its source, where it is there and right.
 #[must_use]
-pub fn written(path: &std::path::Path) -> Vec<(Quantity, f64, String)> {
+pub(crate) fn written(path: &std::path::Path) -> Vec<(Quantity, f64, String)> {
     let file = library::read(path).map(|file| file.facts).unwrap_or_default();
     file.into_iter().map(|(quantity, fact)| (quantity, fact.value, fact.from)).collect()
 }
@@ -112,14 +112,14 @@ pub fn written(path: &std::path::Path) -> Vec<(Quantity, f64, String)> {
 ///
 /// # Errors
 /// [`Error::Manifest`](crate::error::Error::Manifest) with the line of the first mistake.
-pub fn check() -> Result<()> {
+pub(crate) fn check() -> Result<()> {
     LIBRARY.check()
 }
 
 /// The name of a device's file, without its ending: the driver's name in lower case, with `-` between
 /// the words.
 #[must_use]
-pub fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")

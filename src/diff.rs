@@ -17,7 +17,7 @@ use crate::frame::{Frames, by_catalogue};
 
 /// One of the two profiles.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub(crate) struct Side {
     /// As the user named it.
     pub name: String,
     /// Its diagnosis.
@@ -33,7 +33,7 @@ pub struct Side {
 ///
 /// # Errors
 /// [`Error::Frames`](crate::error::Error::Frames) where a frame lacks its columns.
-pub fn compare(base: &Side, new: &Side) -> Result<Diff> {
+pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
     let pairing = pair::launches(&base.frames, &new.frames)?;
     let unlike = unlike::compare(base, new);
     let comparable = unlike.comparable;

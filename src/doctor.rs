@@ -5,7 +5,7 @@
 
 mod machine;
 
-pub use machine::driver_version as driver_release;
+pub(crate) use machine::driver_version as driver_release;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::text::layout::wrap;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub(crate) enum Status {
     /// All is well.
     Ok,
     /// Something works less well than it could.
@@ -27,7 +27,7 @@ pub enum Status {
 impl Status {
     /// The word in the table.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Warn => "warning",
@@ -38,7 +38,7 @@ impl Status {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckResult {
+pub(crate) struct CheckResult {
     /// What was looked at.
     pub name: &'static str,
     /// How it is.
@@ -66,7 +66,7 @@ impl CheckResult {
 
 /// A CUDA device as the driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Device {
+pub(crate) struct Device {
     /// Its name.
     pub name: String,
     /// Compute capability, major and minor.
@@ -74,7 +74,7 @@ pub struct Device {
 }
 
 /// What the CUDA libraries say; the launcher implements it.
-pub trait DeviceProbe {
+pub(crate) trait DeviceProbe {
     /// The CUDA version that the driver supports, major and minor.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ const OLDEST_DEVICE: (u32, u32) = (7, 0);
 /// Looks at everything that live runs need. `ncu` is what `--ncu` names; `folders` are written to
 /// by adoprof (where runs are saved, the cache) and need not exist yet.
 #[must_use]
-pub fn examine(
+pub(crate) fn examine(
     probe: &dyn DeviceProbe,
     ncu: Option<&Path>,
     folders: &[(&'static str, PathBuf)],
@@ -225,7 +225,7 @@ fn device_files(read: crate::error::Result<()>) -> CheckResult {
 
 /// The process's exit code: [`ExitCode::Environment`] if something that live runs need is missing.
 #[must_use]
-pub fn exit_code(checks: &[CheckResult]) -> ExitCode {
+pub(crate) fn exit_code(checks: &[CheckResult]) -> ExitCode {
     if checks.iter().any(|check| check.status == Status::Missing) {
         ExitCode::Environment
     } else {
@@ -235,7 +235,7 @@ pub fn exit_code(checks: &[CheckResult]) -> ExitCode {
 
 /// The checks as aligned lines within the width, each remedy below its check.
 #[must_use]
-pub fn render(checks: &[CheckResult], width: usize) -> String {
+pub(crate) fn render(checks: &[CheckResult], width: usize) -> String {
     let names = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     let indent = 9 + names + 2;
     let mut text = String::new();

@@ -1,22 +1,22 @@
 //! Questions that several rules ask of a launch, and the words in which a rule answers.
 
-pub mod atomics;
-pub mod bank_conflicts;
+pub(crate) mod atomics;
+pub(crate) mod bank_conflicts;
 mod draft;
-pub mod idle_lanes;
-pub mod linked_memory;
-pub mod local_memory;
-pub mod modeled_launch;
-pub mod occupancy;
-pub mod removal;
-pub mod roof;
-pub mod shared_pipe;
-pub mod slow_routines;
-pub mod stalls;
+pub(crate) mod idle_lanes;
+pub(crate) mod linked_memory;
+pub(crate) mod local_memory;
+pub(crate) mod modeled_launch;
+pub(crate) mod occupancy;
+pub(crate) mod removal;
+pub(crate) mod roof;
+pub(crate) mod shared_pipe;
+pub(crate) mod slow_routines;
+pub(crate) mod stalls;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod threshold;
+pub(crate) mod threshold;
 
-pub use crate::threshold::Threshold;
-pub use draft::Draft;
-pub use modeled_launch::ModeledLaunch;
+pub(crate) use crate::threshold::Threshold;
+pub(crate) use draft::Draft;
+pub(crate) use modeled_launch::ModeledLaunch;

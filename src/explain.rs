@@ -14,7 +14,7 @@ const WIDEST: usize = 80;
 const GIVEN: &str = "given: ";
 
 /// What [`numbers`] are asked for by.
-pub const NUMBERS: &str = "numbers";
+pub(crate) const NUMBERS: &str = "numbers";
 
 /// The numbers that decide and belong to no rule, by what they decide.
 const SHARED: [(&str, &[Threshold]); 4] = [
@@ -26,7 +26,7 @@ const SHARED: [(&str, &[Threshold]); 4] = [
 
 /// The numbers that decide and belong to no rule, each with its source.
 #[must_use]
-pub fn numbers(width: usize) -> String {
+pub(crate) fn numbers(width: usize) -> String {
     let width = width.min(WIDEST);
     let mut text = wrap(
         "The numbers that decide beside the rules' own thresholds (`adoprof explain RULE`) and the \
@@ -42,7 +42,7 @@ pub fn numbers(width: usize) -> String {
 
 /// A table of all rules: name, kind, the fault. What does not fit into the width goes on below.
 #[must_use]
-pub fn list(width: usize) -> String {
+pub(crate) fn list(width: usize) -> String {
     let names = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0) + 2;
     let lead = names + "symptom".len() + 2;
     // Beside the names where half a line is left for the faults, below them otherwise.
@@ -72,7 +72,7 @@ pub fn list(width: usize) -> String {
 
 /// A rule about programs: what it checks, and what to change.
 #[must_use]
-pub fn around(name: &str, width: usize) -> Option<String> {
+pub(crate) fn around(name: &str, width: usize) -> Option<String> {
     let rule = around::RULES.into_iter().find(|rule| rule.name == name)?;
     let width = width.min(WIDEST);
     let mut text = wrap(&format!("{} (of a program, from its survey)", rule.name), width);
@@ -85,7 +85,7 @@ pub fn around(name: &str, width: usize) -> Option<String> {
 
 /// One rule: what it checks, its thresholds with their source, what it needs and explains.
 #[must_use]
-pub fn one(rule: &Rule, width: usize) -> String {
+pub(crate) fn one(rule: &Rule, width: usize) -> String {
     let width = width.min(WIDEST);
     let mut text = wrap(&format!("{} ({})", rule.name, kind(rule.kind)), width);
     text.extend(wrap(rule.summary, width));
@@ -230,7 +230,7 @@ fn table(thresholds: &[Threshold]) -> String {
 
 /// What a rule checks and an example, in Markdown.
 #[must_use]
-pub fn help(rule: &Rule) -> String {
+pub(crate) fn help(rule: &Rule) -> String {
     let mut parts = vec![format!("{}.", capital(rule.summary)), rule.explanation.to_owned()];
     for Example { fault, repair, note } in rule.examples {
         parts.push(format!("The fault:\n\n```cuda\n{fault}\n```"));
@@ -249,7 +249,7 @@ fn capital(text: &str) -> String {
 
 /// The name of the rule that was probably meant.
 #[must_use]
-pub fn suggestion(name: &str) -> Option<&'static str> {
+pub(crate) fn suggestion(name: &str) -> Option<&'static str> {
     crate::text::nearest(name, RULES.iter().map(|rule| rule.name))
 }
 

@@ -1,16 +1,16 @@
 //! What all CUDA devices have alike.
 
 /// Lanes of a warp.
-pub const WARP_LANES: f64 = 32.0;
+pub(crate) const WARP_LANES: f64 = 32.0;
 
 /// Bytes of a sector, the unit in which L1, L2, and DRAM move data.
-pub const SECTOR_BYTES: f64 = 32.0;
+pub(crate) const SECTOR_BYTES: f64 = 32.0;
 
 /// Sectors of a cache line, which one look-up of a tag finds.
-pub const SECTORS_PER_LINE: f64 = 4.0;
+pub(crate) const SECTORS_PER_LINE: f64 = 4.0;
 
 /// Bytes that one instruction moves per lane at most.
-pub const WIDEST_ACCESS_BYTES: f64 = 16.0;
+pub(crate) const WIDEST_ACCESS_BYTES: f64 = 16.0;
 
 /// Bytes per lane that a warp moves in one wavefront of L1's data pipe.
-pub const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
+pub(crate) const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;

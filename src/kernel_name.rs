@@ -9,7 +9,7 @@ mod short;
 
 use std::borrow::Cow;
 
-pub use short::short;
+pub(crate) use short::short;
 
 /// A kernel's name, taken apart: `void ns::scale<float, 4>(float *)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +41,14 @@ impl<'a> Parts<'a> {
 /// The function's own name, without return type, namespaces, template arguments and parameters: `scale`
 /// of `void ns::scale<(int)4>(float *)`.
 #[must_use]
-pub fn base(name: &str) -> String {
+pub(crate) fn base(name: &str) -> String {
     Parts::new(&demangled(name)).base.to_owned()
 }
 
 /// True where two names are of one kernel, however each is spelled. A name of which only one spelling has
 /// template arguments or parameters (`--print-kernel-base function`) is the same kernel's.
 #[must_use]
-pub fn same(one: &str, other: &str) -> bool {
+pub(crate) fn same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -73,7 +73,7 @@ pub fn same(one: &str, other: &str) -> bool {
 
 /// The name behind a mangled symbol; any other name as it is, and a symbol that is too deep as well.
 #[must_use]
-pub fn demangled(name: &str) -> Cow<'_, str> {
+pub(crate) fn demangled(name: &str) -> Cow<'_, str> {
     /// Deeper names are nobody's: the demangler would work on them without an end in sight.
     const DEEPEST: u32 = 192;
     if !name.starts_with("_Z") {

@@ -7,7 +7,7 @@
 mod apply;
 mod calibration;
 mod entry;
-pub mod file;
+pub(crate) mod file;
 mod hints;
 mod shipped;
 
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::SCHEMA;
 
-pub use apply::apply;
-pub use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
-pub use entry::{Hint, Line, Outcome};
-pub use hints::{Origin, by_baseline, by_ladder, hints};
-pub use shipped::lines as shipped_lines;
+pub(crate) use apply::apply;
+pub(crate) use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
+pub(crate) use entry::{Hint, Line, Outcome};
+pub(crate) use hints::{Origin, by_baseline, by_ladder, hints};
+pub(crate) use shipped::lines as shipped_lines;
 
 /// What `ledger` prints.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -19,16 +19,16 @@ use crate::finding::Bound;
 use crate::plan::VariantKind;
 use crate::timing::{StepInfo, Timing};
 
-pub use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
-pub use conclusion::conclusions;
-pub use copy::copy_plan;
-pub use profile::{BusyUnit, busy_unit};
+pub(crate) use bytes::{Balance, InFlight, Throughput, balance, in_flight, throughput};
+pub(crate) use conclusion::conclusions;
+pub(crate) use copy::copy_plan;
+pub(crate) use profile::{BusyUnit, busy_unit};
 #[cfg(test)]
 pub(crate) use tests::sample;
-pub use verdict::{Limiter, Verdict, verdict};
+pub(crate) use verdict::{Limiter, Verdict, verdict};
 
 /// The name of a stored limiter run beside a shipped recording.
-pub const FILE: &str = "limiter.json";
+pub(crate) const FILE: &str = "limiter.json";
 
 /// What `limiter` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,13 +7,13 @@ mod table;
 
 use crate::device::Quantity;
 
-pub use figures::{Longer, fma_share, latency_cycles, per_extra};
-pub use kernels::{Probe, Sizes, WARM_UP_RUNS};
-pub use table::comparison;
+pub(crate) use figures::{Longer, fma_share, latency_cycles, per_extra};
+pub(crate) use kernels::{Probe, Sizes, WARM_UP_RUNS};
+pub(crate) use table::comparison;
 
 /// A value that was measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// What was measured.
     pub quantity: Quantity,
     /// In the quantity's unit.

@@ -15,7 +15,7 @@ const SEED: u64 = 1;
 
 /// What to do beside verifying and timing.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub(crate) struct Options {
     /// The longest that one run may take.
     pub limit: Duration,
     /// Also time the CPU references.
@@ -28,7 +28,7 @@ pub struct Options {
 ///
 /// # Errors
 /// [`Error::Usage`] or [`Error::Environment`] where they don't fit the host's memory.
-pub fn inputs(plan: &Plan) -> Result<Inputs> {
+pub(crate) fn inputs(plan: &Plan) -> Result<Inputs> {
     problem::fill::inputs(plan, SEED)
 }
 
@@ -36,7 +36,7 @@ pub fn inputs(plan: &Plan) -> Result<Inputs> {
 ///
 /// # Errors
 /// As [`Prepared::upload`].
-pub fn upload(prepared: &mut Prepared, inputs: &Inputs) -> Result<Duration> {
+pub(crate) fn upload(prepared: &mut Prepared, inputs: &Inputs) -> Result<Duration> {
     upload_state(prepared, inputs)?;
     upload_role(prepared, inputs, Role::Input)
 }
@@ -45,7 +45,7 @@ pub fn upload(prepared: &mut Prepared, inputs: &Inputs) -> Result<Duration> {
 ///
 /// # Errors
 /// As [`Prepared::upload`].
-pub fn upload_state(prepared: &mut Prepared, inputs: &Inputs) -> Result<()> {
+pub(crate) fn upload_state(prepared: &mut Prepared, inputs: &Inputs) -> Result<()> {
     upload_role(prepared, inputs, Role::State).map(|_| ())
 }
 
@@ -66,7 +66,7 @@ fn upload_role(prepared: &mut Prepared, inputs: &Inputs, role: Role) -> Result<D
 ///
 /// # Errors
 /// [`Error::Kernel`] where the answer is wrong or a launch fails; whatever the launcher gives.
-pub fn verify_and_time(
+pub(crate) fn verify_and_time(
     device: &Device,
     prepared: &mut Prepared,
     inputs: &Inputs,
@@ -123,7 +123,7 @@ const LIBRARY_TOLERANCE: f64 = 1e-3;
 /// # Errors
 /// [`Error::Environment`] where the library is not there or refuses, [`Error::Kernel`] where its
 /// answer is another; whatever the launcher gives.
-pub fn library(
+pub(crate) fn library(
     device: &Device,
     prepared: &mut Prepared,
     progress: &Progress,

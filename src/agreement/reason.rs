@@ -8,7 +8,7 @@ use crate::term::Term;
 use crate::text::percent;
 
 /// The reason against a promise; `None` where a finding promises the same.
-pub fn against(
+pub(super) fn against(
     meaning: Option<&Meaning>,
     model: &Model,
     findings: &[Finding],

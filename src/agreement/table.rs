@@ -5,7 +5,7 @@ use crate::rules::{Kind, RULES, Rule};
 
 /// What a message of ncu's means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// A fault, or one of several.
     Faults {
         /// The rules that look for them: the symptom that the message names before the causes that its
@@ -21,7 +21,7 @@ pub enum Meaning {
 impl Meaning {
     /// The faults that it names.
     #[must_use]
-    pub fn faults(&self) -> &[&'static str] {
+    pub(crate) fn faults(&self) -> &[&'static str] {
         match self {
             Self::Faults { names, .. } => names,
             Self::None(_) => &[],
@@ -31,7 +31,7 @@ impl Meaning {
 
 /// What a message of ncu's means; `None` for a rule of ncu's that adoprof does not know.
 #[must_use]
-pub fn meaning(rule: &str, message: &str) -> Option<Meaning> {
+pub(crate) fn meaning(rule: &str, message: &str) -> Option<Meaning> {
     let message = message.to_lowercase();
     let means = |ours: &&'static Rule| -> Option<(&'static Rule, &'static SaidByNcu)> {
         ours.said_by_ncu.iter().find(|said| said.is(rule, &message)).map(|said| (*ours, said))

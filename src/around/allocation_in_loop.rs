@@ -7,7 +7,7 @@ use crate::survey::record::Call;
 use crate::text::{count_of, duration};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "allocation-in-loop",
     checks: "Memory is taken and given back while the device works: cudaMalloc takes long, and cudaFree waits for the device.",
     hint: "Allocate before the loop and use the memory again, or use cudaMallocAsync and cudaFreeAsync, which take it from a pool",

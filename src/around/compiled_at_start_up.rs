@@ -7,7 +7,7 @@ use crate::survey::record::Span;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "compiled-at-start-up",
     checks: "The program has no machine code for this device, so that the driver compiles its PTX when it starts; the cache keeps the result until the driver or the program changes.",
     hint: "Build for this device as well: -gencode arch=compute_XX,code=sm_XX with its compute capability",

@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::text::{duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "copies-not-overlapped",
     checks: "Copies between host and device run while no kernel does, though copies and kernels of different streams may run side by side.",
     hint: "Cut the data into parts, and copy the next part with cudaMemcpyAsync from page-locked memory on another stream while kernels work on this one",

@@ -7,7 +7,7 @@ use crate::survey::record::Kernel;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "kernels-not-concurrent",
     checks: "Kernels with too few blocks for the device run one after another, where independent ones could run side by side.",
     hint: "Launch kernels that do not wait for each other on different streams (not the default one), or as branches of a graph, or put their work into one launch",

@@ -7,14 +7,14 @@ use crate::survey::Survey;
 use crate::survey::record::Span;
 
 /// Parts into which the time is cut.
-pub const PARTS: usize = 100;
+pub(crate) const PARTS: usize = 100;
 
 /// At most so many lanes; those with the least work are left out.
 const MOST_LANES: usize = 10;
 
 /// A lane.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// What it shows: `stream 7`, `copies to the device`.
     pub name: String,
     /// How busy it is in each part of the time, 0 to 1.
@@ -23,7 +23,7 @@ pub struct Lane {
 
 /// The time from the device's first work to its last, ns, and its lanes, the busiest first.
 #[must_use]
-pub fn lanes(survey: &Survey) -> (f64, Vec<Lane>) {
+pub(crate) fn lanes(survey: &Survey) -> (f64, Vec<Lane>) {
     let Some(run) = Run::new(survey) else { return (0.0, Vec::new()) };
     let process = run.process;
     let mut spans: BTreeMap<String, Vec<Span>> = BTreeMap::new();

@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "many-short-launches",
     checks: "Kernels are so short that the host's launches, at 2 to 10 µs each, set the pace and the device waits for them.",
     hint: "Capture the loop into a CUDA graph, or fuse neighbouring kernels, so that one call starts many of them",

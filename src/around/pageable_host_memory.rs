@@ -8,7 +8,7 @@ use crate::survey::record::memory::PAGEABLE;
 use crate::text::byte_rate;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "pageable-host-memory",
     checks: "Copies to or from host memory that is not page-locked go through a buffer of the driver's: they are slower, and the call waits.",
     hint: "Allocate the host's side with cudaMallocHost, or lock it with cudaHostRegister (pin_memory in PyTorch)",

@@ -7,7 +7,7 @@ use crate::survey::record::{Call, Process, Span};
 
 /// What a function of CUDA does, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Puts a kernel or a graph on a stream.
     Launch,
     /// Waits for the device.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 /// Why the device had nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The next launch came too late, without a wait before it: launches take the host longer than their
     /// kernels take the device.
     Launch,
@@ -40,7 +40,7 @@ pub enum Cause {
 
 /// A time in which the device had nothing to do.
 #[derive(Debug, Clone, Copy)]
-pub struct Gap {
+pub(crate) struct Gap {
     /// When.
     pub span: Span,
     /// Why.
@@ -60,7 +60,7 @@ const RELAUNCH_NS: f64 = 100_000.0;
 const LAUNCH_NS: f64 = 50_000.0;
 
 /// The process with the most work for the device, and its times.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// The program's time, ns.
     pub wall_ns: f64,
     /// The process.
@@ -79,7 +79,7 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// `None` where no process gave a device anything to do.
-    pub fn new(survey: &'a Survey) -> Option<Self> {
+    pub(crate) fn new(survey: &'a Survey) -> Option<Self> {
         let work = |process: &Process| process.device_spans().map(|span| span.ns()).sum::<f64>();
         let process =
             survey.processes.iter().max_by(|a, b| work(a).total_cmp(&work(b))).filter(
@@ -102,14 +102,14 @@ impl<'a> Run<'a> {
     }
 
     /// Time without work for one reason, beyond what the device needs itself, ns; and how often.
-    pub fn idle(&self, cause: Cause) -> (f64, usize) {
+    pub(crate) fn idle(&self, cause: Cause) -> (f64, usize) {
         let of_cause = self.gaps.iter().filter(|gap| gap.cause == cause);
         let ns = |gap: &Gap| (gap.span.ns() - OWN_GAP_NS).max(0.0);
         (of_cause.clone().map(ns).sum(), of_cause.count())
     }
 
     /// From the first work to the last, ns.
-    pub fn active_ns(&self) -> f64 {
+    pub(crate) fn active_ns(&self) -> f64 {
         match (self.busy.first(), self.busy.last()) {
             (Some(first), Some(last)) => Span { start: first.start, end: last.end }.ns(),
             _ => 0.0,
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
     }
 
     /// Calls of a kind after the device's first work: what comes before is preparation.
-    pub fn calls_in_progress(&self, kind: Kind) -> impl Iterator<Item = &Call> {
+    pub(crate) fn calls_in_progress(&self, kind: Kind) -> impl Iterator<Item = &Call> {
         let start = self.busy.first().map_or(0, |span| span.start);
         let end = self.busy.last().map_or(0, |span| span.end);
         let of_kind = self.calls.iter().filter(move |(of, _)| *of == kind);
@@ -125,12 +125,12 @@ impl<'a> Run<'a> {
     }
 
     /// The name of a call's function.
-    pub fn name(&self, call: &Call) -> &str {
+    pub(crate) fn name(&self, call: &Call) -> &str {
         self.process.functions.get(call.function as usize).map_or("", String::as_str)
     }
 
     /// Functions among calls with how often each was called, the most frequent first, in words.
-    pub fn names<'b>(&'b self, calls: impl Iterator<Item = &'b Call>) -> String {
+    pub(crate) fn names<'b>(&'b self, calls: impl Iterator<Item = &'b Call>) -> String {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for call in calls {
             *counts.entry(self.name(call)).or_default() += 1;
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
 
     /// The rate of copies to and from page-locked memory, bytes per second: that of the fastest large one of
     /// the run, otherwise what a link of the device's generation reaches.
-    pub fn link_rate(&self) -> f64 {
+    pub(crate) fn link_rate(&self) -> f64 {
         use crate::survey::record::memory::PINNED;
         const LARGE: u64 = 4 << 20;
         let copies = self.process.copies.iter().filter(|copy| {
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
 }
 
 /// The time that two lists of merged spans have in common, ns.
-pub fn overlap_ns(a: &[Span], b: &[Span]) -> f64 {
+pub(crate) fn overlap_ns(a: &[Span], b: &[Span]) -> f64 {
     let (mut i, mut j, mut sum) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         sum += x.end.min(y.end).saturating_sub(x.start.max(y.start));
@@ -188,12 +188,12 @@ pub fn overlap_ns(a: &[Span], b: &[Span]) -> f64 {
 }
 
 /// The time of merged spans, ns.
-pub fn sum_ns(spans: &[Span]) -> f64 {
+pub(crate) fn sum_ns(spans: &[Span]) -> f64 {
     spans.iter().map(Span::ns).sum()
 }
 
 /// Spans put together where they meet or overlap, in order.
-pub fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+pub(crate) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable_by_key(|span| span.start);
     let mut merged: Vec<Span> = Vec::new();
     for span in spans {

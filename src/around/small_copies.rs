@@ -7,7 +7,7 @@ use crate::survey::record::Copy;
 use crate::text::{count, duration};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "small-copies",
     checks: "Many copies between host and device are so small that their fixed cost, 1 to 10 µs each, is most of their time.",
     hint: "Collect small copies in one buffer and copy it once, pass small values as kernel parameters, or keep the data on the device",

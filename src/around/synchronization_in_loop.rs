@@ -7,7 +7,7 @@ use crate::survey::record::Call;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "synchronization-in-loop",
     checks: "The host waits again and again until the device has finished and only then gives it more to do, so that each time the device waits for a launch.",
     hint: "Leave the wait out: launches of one stream run in order without it. Wait once behind the loop, use events between streams, and check results every few rounds",

@@ -6,7 +6,7 @@ use crate::finding::Evidence;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     name: "unified-memory-migration",
     checks: "Managed memory moves between host and device in small pieces when it is touched, and kernels wait for it.",
     hint: "Call cudaMemPrefetchAsync before a side uses the memory, set cudaMemAdvise for data that is only read, or copy explicitly",

@@ -91,7 +91,7 @@ pub struct Figures {
 }
 
 /// The figures of a set.
-pub fn set(set: &FaultSet, kernels: usize, document: &BenchDocument) -> SetFigures {
+pub(super) fn set(set: &FaultSet, kernels: usize, document: &BenchDocument) -> SetFigures {
     let seen_since = Three::of(document, |number| number == set.number);
     SetFigures { set: set.clone(), kernels, seen_since }
 }
@@ -160,7 +160,7 @@ fn of(
 }
 
 /// The middle of sorted values, the mean of the two middle ones where they are even.
-pub fn median(sorted: &[f64]) -> Option<f64> {
+pub(super) fn median(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => None,

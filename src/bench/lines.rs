@@ -25,7 +25,7 @@ pub struct PointedAt {
 
 /// The first line that the finding of a fault names; `None` where it names none, and where the repair
 /// changes no line of the kernel but its launch.
-pub fn pointed_at(
+pub(super) fn pointed_at(
     ladder: &Ladder,
     step: &Step,
     repair: &Step,

@@ -27,7 +27,7 @@ impl NcuPromise {
 
 /// True where one of ncu's rules can name the fault.
 #[must_use]
-pub fn can_name(fault: &str) -> bool {
+pub(super) fn can_name(fault: &str) -> bool {
     rules::find(fault).is_some_and(|rule| !rule.said_by_ncu.is_empty())
 }
 
@@ -35,7 +35,7 @@ pub fn can_name(fault: &str) -> bool {
 /// several launches each promise counts by the launch's share of the time, and the same promise of
 /// several launches adds up.
 #[must_use]
-pub fn promises(document: &Document, global_only: bool) -> Vec<NcuPromise> {
+pub(super) fn promises(document: &Document, global_only: bool) -> Vec<NcuPromise> {
     let mut all: Vec<NcuPromise> = Vec::new();
     for launch in &document.launches {
         let mut of_launch: Vec<NcuPromise> = Vec::new();

@@ -10,7 +10,7 @@ use crate::profile::RecordedLadder;
 /// The step that takes a fault away: a side step that starts here and takes away no other planted
 /// one, else the next main step that answers it. `None` where it takes another planted fault along,
 /// so that the gain is not this fault's alone.
-pub fn answer<'a>(ladder: &'a Ladder, step: &Step, fault: &str) -> Option<&'a Step> {
+pub(super) fn answer<'a>(ladder: &'a Ladder, step: &Step, fault: &str) -> Option<&'a Step> {
     let answers = |other: &Step, fault: &str| other.answers().iter().any(|rule| rule == fault);
     let alone =
         |other: &&Step| step.plants().iter().filter(|planted| answers(other, planted)).count() == 1;
@@ -34,7 +34,7 @@ fn gain(recorded: &RecordedLadder, step: &str, answer: &str) -> Option<f64> {
 }
 
 /// Adds every planted fault of a ladder.
-pub fn judge(
+pub(super) fn judge(
     recorded: &RecordedLadder,
     without_sass: Option<&RecordedLadder>,
     set: u32,
@@ -101,7 +101,7 @@ impl<'a> Advice<'a> {
 }
 
 /// How far an estimate is from a gain: the larger over the smaller, both capped.
-pub fn ratio(estimate: Option<f64>, gain: f64) -> f64 {
+pub(super) fn ratio(estimate: Option<f64>, gain: f64) -> f64 {
     let Some(estimate) = estimate.filter(|estimate| *estimate > 0.0) else { return MISSING };
     let (estimate, gain) = (estimate.min(MOST), gain.min(MOST));
     (estimate / gain).max(gain / estimate)
@@ -127,7 +127,7 @@ fn ours(ranking: &[Ranked<'_>], repaired: &[Ranked<'_>], fault: &str, gain: f64)
 }
 
 /// A finding as a promise.
-pub fn promise(ranked: &Ranked<'_>) -> Promise {
+pub(super) fn promise(ranked: &Ranked<'_>) -> Promise {
     Promise { rule: ranked.rule.to_owned(), estimate: ranked.estimate }
 }
 
@@ -149,6 +149,6 @@ fn theirs(promises: &[NcuPromise], repaired: &[NcuPromise], fault: &str, gain: f
 }
 
 /// What one of ncu's rules promises.
-pub fn ncu_promise(promise: &NcuPromise) -> Promise {
+pub(super) fn ncu_promise(promise: &NcuPromise) -> Promise {
     Promise { rule: promise.rule.clone(), estimate: Some(promise.estimate()) }
 }

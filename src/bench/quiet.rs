@@ -9,7 +9,7 @@ use crate::profile::RecordedLadder;
 use crate::rules::{self, Kind};
 
 /// Adds every such step of a ladder.
-pub fn judge(recorded: &RecordedLadder, set: u32, into: &mut BenchDocument) {
+pub(super) fn judge(recorded: &RecordedLadder, set: u32, into: &mut BenchDocument) {
     for step in recorded.ladder.steps() {
         let Some(document) = recorded.document(step.name()) else { continue };
         if step.is_at_limit() {

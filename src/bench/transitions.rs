@@ -102,7 +102,7 @@ pub struct Lost {
 }
 
 /// Judges the transitions.
-pub fn judge(ladders: &[&RecordedLadder]) -> Transitions {
+pub(super) fn judge(ladders: &[&RecordedLadder]) -> Transitions {
     let (mut transitions, mut lost) = (Vec::new(), Vec::new());
     for recorded in ladders {
         let steps: Vec<&Step> = recorded.ladder.main_steps().collect();

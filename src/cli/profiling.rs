@@ -43,7 +43,7 @@ pub struct ProfilingArgs {
 }
 
 /// A duration such as `90s`, `10m`, `1h` or a plain number of seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit_s) = match text.as_bytes().last() {
         Some(b's') => (&text[..text.len() - 1], 1.0),
         Some(b'm') => (&text[..text.len() - 1], 60.0),

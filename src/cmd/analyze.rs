@@ -12,7 +12,7 @@ use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::render_several;
 
-pub fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     ignored_options::ranking(&args.output, true, printer);
     let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;

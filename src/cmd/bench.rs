@@ -7,7 +7,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::profile::{Listing, recorded_ladders};
 use crate::report::render;
 
-pub fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("the bench")?;
     let all = !args.faults && !args.ladders;
     let mut document = bench::empty();

@@ -7,7 +7,7 @@ use crate::cli::DiffArgs;
 use crate::error::{ExitCode, Result};
 use crate::report::{Format, render};
 
-pub fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
     ignored_options::ranking(&args.output, false, printer);
     let base = open::one(&args.base, &args.ladder, None)?;
     let new = open::one(&args.new, &args.ladder, None)?;

@@ -10,7 +10,7 @@ use crate::doctor::{self, DeviceProbe};
 use crate::error::{ExitCode, Result};
 use crate::launch::{Device, cache, nvrtc};
 
-pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     if args.measure {
         return measure::run(args, printer);
     }

@@ -5,7 +5,7 @@ use crate::cli::ExplainArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::{explain, rules};
 
-pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
     let Some(name) = &args.rule else {
         printer.text(&explain::list(printer.style.prose()))?;
         return Ok(ExitCode::Success);

@@ -6,7 +6,7 @@ use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::report::ladder::{list, list_faults, show};
 
-pub fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
     let width = printer.style.width;
     match &args.command {
         None | Some(LadderCommand::List { faults: false }) => printer.text(&list(width)?)?,

@@ -12,7 +12,7 @@ use crate::ladder::{Ladder, parse_overrides};
 use crate::launch::{Device, Prepared};
 use crate::timed_run;
 
-pub fn run(args: &LauncherArgs) -> Result<ExitCode> {
+pub(super) fn run(args: &LauncherArgs) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;

@@ -7,7 +7,7 @@ use crate::error::{ExitCode, Result};
 use crate::ledger::LedgerDocument;
 use crate::report::render;
 
-pub fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &LedgerArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("the ledger")?;
     let (records, notices) = match args.source {
         LedgerSource::Shipped => (shipped()?, Vec::new()),

@@ -17,7 +17,7 @@ use crate::limiter::{self, LimiterDocument};
 use crate::report::render;
 use crate::store;
 
-pub fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("a limiter run")?;
     let (ladder_argument, name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;

@@ -25,7 +25,7 @@ use crate::sweep::correlation::is_sum;
 use crate::timed_run;
 use crate::timing::StepInfo;
 
-pub fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
     let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;

@@ -27,7 +27,7 @@ const PROGRAMS: &str = "programs";
 /// Launches that are profiled where neither the user nor a survey says which.
 const MOST_LAUNCHES: u64 = 10;
 
-pub fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     if let Some(pattern) = &args.kernel {
         kernel_filter(pattern)?;

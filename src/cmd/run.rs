@@ -13,7 +13,7 @@ use crate::ladder::{Ladder, Overrides, Step, parse_overrides};
 use crate::launch::{self, Device};
 use crate::report::render;
 
-pub fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, false, printer);
     let ladder = Ladder::open(&args.problem.ladder)?;

@@ -1,10 +1,10 @@
 //! What several subcommands do alike.
 
-pub mod chosen_step;
-pub mod diagnosed;
-pub mod ignored_options;
-pub mod ledger;
-pub mod live_step;
-pub mod open;
-pub mod printer;
-pub mod profiling;
+pub(super) mod chosen_step;
+pub(super) mod diagnosed;
+pub(super) mod ignored_options;
+pub(super) mod ledger;
+pub(super) mod live_step;
+pub(super) mod open;
+pub(super) mod printer;
+pub(super) mod profiling;

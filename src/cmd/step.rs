@@ -14,7 +14,7 @@ use crate::launch::Device;
 use crate::profile::{Profile, Reference};
 use crate::store;
 
-pub fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, true, printer);

@@ -18,7 +18,7 @@ use crate::sweep::{Axis, Identity, Journal, PointResult, SweepDocument, grid, jo
 use crate::text::count_of;
 use walk::Sweep;
 
-pub fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.form.format.for_table("a sweep")?;
     ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
     ignored_options::ranking(&args.form, false, printer);

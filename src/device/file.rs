@@ -48,7 +48,7 @@ impl DeviceFile {
     /// # Errors
     /// [`Error::Manifest`] with the line of an unknown key, of another unit than the key's, of a value
     /// that cannot be, or of a value without a source.
-    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self> {
         let error = |span: &Range<usize>, problem: String| {
             let before = text.get(..span.start).unwrap_or(text);
             let line = before.matches('\n').count() + 1;

@@ -19,7 +19,7 @@ const LONGEST_CHAIN: usize = 8;
 /// The user's folder of devices' files: `ADOPROF_DEVICES`, else `adoprof/devices` under
 /// `$XDG_CONFIG_HOME` or `~/.config`. `None` where `ADOPROF_DEVICES` is empty, or without a home.
 #[must_use]
-pub fn user_folder() -> Option<PathBuf> {
+pub(crate) fn user_folder() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("ADOPROF_DEVICES") {
         return (!own.is_empty()).then(|| own.into());
     }
@@ -43,7 +43,7 @@ impl Library {
     /// # Errors
     /// [`Error::Manifest`] for a mistake in a file, [`Error::Input`] where one can't be read or names a
     /// file that is not there.
-    pub fn facts(
+    pub(super) fn facts(
         &self,
         name: Option<&str>,
         compute_capability: Option<(u32, u32)>,
@@ -79,7 +79,7 @@ impl Library {
     }
 
     /// True where there is a file of this name.
-    pub fn has(&self, stem: &str) -> bool {
+    pub(super) fn has(&self, stem: &str) -> bool {
         SHIPPED.contains(format!("{stem}.toml"))
             || self.user_file(stem).is_some_and(|path| path.exists())
     }
@@ -105,7 +105,7 @@ impl Library {
     ///
     /// # Errors
     /// That of the first file with a mistake.
-    pub fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let Some(folder) = &self.user else { return Ok(()) };
         let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

@@ -94,12 +94,12 @@ const fn define(
 }
 
 /// The unit of shares of a unit's peak; their values are at most 1.
-pub const OF_PEAK: &str = "of peak";
+pub(super) const OF_PEAK: &str = "of peak";
 
 use Quantity as Q;
 
 /// All quantities, in the order of [`Quantity`].
-pub const ALL: [Definition; Quantity::COUNT] = [
+pub(super) const ALL: [Definition; Quantity::COUNT] = [
     define(Q::DramReadRate, "dram_read_rate", "byte/s", "DRAM read rate"),
     define(Q::DramCopyRate, "dram_copy_rate", "byte/s", "DRAM copy rate"),
     define(Q::DramReadShare, "dram_read_share", OF_PEAK, "DRAM read rate"),

@@ -7,7 +7,11 @@ use super::quantity::Quantity;
 /// The text of a file: the device's name, the file that it inherits from, and values with their
 /// sources.
 #[must_use]
-pub fn text(name: &str, inherits: Option<&str>, facts: &[(Quantity, f64, String)]) -> String {
+pub(crate) fn text(
+    name: &str,
+    inherits: Option<&str>,
+    facts: &[(Quantity, f64, String)],
+) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let mut out = String::from(
         "# Written by `adoprof doctor --measure`. Values here come before the shipped ones; delete this\n\
@@ -34,7 +38,7 @@ pub fn text(name: &str, inherits: Option<&str>, facts: &[(Quantity, f64, String)
 
 /// A number with four significant digits, with an exponent from a million on and below a thousandth.
 #[must_use]
-pub fn four_digits(value: f64) -> String {
+pub(crate) fn four_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     if (1e-3..1e6).contains(&rounded.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
 }

@@ -79,7 +79,7 @@ fn uncovered(model: &Model, busiest: f64) -> String {
 /// is seen from its own counter; that none is, and warps wait, only where the units of the SM are known
 /// too: ncu's details page has DRAM and L2, which rest while an SM works out of its L1.
 #[must_use]
-pub fn tells(model: &Model) -> bool {
+pub(super) fn tells(model: &Model) -> bool {
     let of_the_sm = [Term::L1Data, Term::Lsu, Term::Issue];
     match model.bound() {
         Bound::None => false,
@@ -154,7 +154,7 @@ fn without_units(launch: &Launch) -> String {
 /// What bounds a launch whose profile has no unit's own counter: by the two composite throughputs, as
 /// ncu's SOLBottleneck rule reads them. `None` without them.
 #[must_use]
-pub fn bound_by_throughputs(launch: &Launch) -> Option<Bound> {
+pub(super) fn bound_by_throughputs(launch: &Launch) -> Option<Bound> {
     let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed")?;
     let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")?;
     Some(class(compute, memory))

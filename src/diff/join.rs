@@ -7,16 +7,20 @@ use crate::frame::columns::{LAUNCH, METRIC, UNIT, VALUE};
 use crate::frame::{groups, join};
 
 /// The baseline's values in the joined frame.
-pub const BASE: &str = "base";
+pub(super) const BASE: &str = "base";
 /// The new values in the joined frame.
-pub const NEW: &str = "new";
+pub(super) const NEW: &str = "new";
 /// The pair's number.
 const PAIR: &str = "pair";
 
 /// The metrics that both launches of each pair have, of tables that
 /// [`by_catalogue`](crate::frame::by_catalogue) made: `metric`, `unit`, `base`, `new`. A pair is the
 /// baseline's launch and the new one's.
-pub fn metrics(base: &DataFrame, new: &DataFrame, pairs: &[(u32, u32)]) -> Result<Vec<DataFrame>> {
+pub(super) fn metrics(
+    base: &DataFrame,
+    new: &DataFrame,
+    pairs: &[(u32, u32)],
+) -> Result<Vec<DataFrame>> {
     let (base_launches, new_launches): (Vec<u32>, Vec<u32>) = pairs.iter().copied().unzip();
     let base = of_pairs(base, base_launches, BASE)?;
     let new = of_pairs(&new.select([LAUNCH, METRIC, VALUE])?, new_launches, NEW)?;

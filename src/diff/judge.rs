@@ -67,7 +67,11 @@ fn direction(better: Better, base: f64, new: f64, comparable: bool) -> &'static 
 
 /// The key metrics in their order, then all others that moved: those of the catalogue by their
 /// place there, the rest by name.
-pub fn changes(joined: &DataFrame, kernel: &str, comparable: bool) -> Result<Vec<MetricChange>> {
+pub(super) fn changes(
+    joined: &DataFrame,
+    kernel: &str,
+    comparable: bool,
+) -> Result<Vec<MetricChange>> {
     let (names, units) = (joined.column(METRIC)?.str()?, joined.column(UNIT)?.str()?);
     let (bases, news) = (joined.column(BASE)?.f64()?, joined.column(NEW)?.f64()?);
     let mut all: Vec<MetricChange> = Vec::new();

@@ -11,7 +11,7 @@ use crate::text::count_of;
 
 /// Two launches that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub(super) struct Pair {
     /// The baseline's launch id.
     pub base: u32,
     /// The new profile's launch id.
@@ -24,7 +24,7 @@ pub struct Pair {
 
 impl Pair {
     /// The kernel's name; both names where they differ; which launch of it where there are several.
-    pub fn kernel(&self) -> String {
+    pub(super) fn kernel(&self) -> String {
         let (base, new) = &self.kernels;
         let mut name = if base == new { base.clone() } else { format!("{base} → {new}") };
         if self.repeats {
@@ -45,7 +45,7 @@ const LONGEST_NAME: usize = 100;
 
 /// All pairs and what is left over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pairing {
+pub(super) struct Pairing {
     /// The pairs, in the baseline's order.
     pub pairs: Vec<Pair>,
     counts: (usize, usize),
@@ -55,7 +55,7 @@ pub struct Pairing {
 
 impl Pairing {
     /// What is unlike: the numbers of launches, their kernels, grids and blocks.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let (base, new) = self.counts;
         if base != new {
@@ -138,7 +138,7 @@ fn listed(names: &[String]) -> String {
 
 /// Pairs the k-th launch of a kernel with the k-th of the same name. What is left over is taken for
 /// renamed, and paired in order, if it is equally many on both sides.
-pub fn launches(base: &Frames, new: &Frames) -> Result<Pairing> {
+pub(super) fn launches(base: &Frames, new: &Frames) -> Result<Pairing> {
     let (base_rows, new_rows) = (base.launch_rows()?, new.launch_rows()?);
     let occurrences = occurrences(base)?;
     let joined = join(

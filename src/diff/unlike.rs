@@ -16,7 +16,7 @@ const CLOCK: &str = "gpc__cycles_elapsed.avg.per_second";
 
 /// What was found unlike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unlike {
+pub(super) struct Unlike {
     /// Each one sentence.
     pub warnings: Vec<String>,
     /// False where times can't be compared: another problem, its size, or another GPU.
@@ -24,7 +24,7 @@ pub struct Unlike {
 }
 
 /// Sizes, devices, and what the environments say.
-pub fn compare(base: &Side, new: &Side) -> Unlike {
+pub(super) fn compare(base: &Side, new: &Side) -> Unlike {
     let mut unlike = Unlike { warnings: Vec::new(), comparable: true };
     let ladder = |side: &Side| side.document.step.as_ref().map(|step| step.ladder.clone());
     let other_ladder = ladder(base).zip(ladder(new)).filter(|(base, new)| base != new);
@@ -67,7 +67,7 @@ pub fn compare(base: &Side, new: &Side) -> Unlike {
 }
 
 /// A warning where the SM clocks of two launches differ.
-pub fn clocks(joined: &DataFrame) -> Result<Option<String>> {
+pub(super) fn clocks(joined: &DataFrame) -> Result<Option<String>> {
     let names = joined.column(METRIC)?.str()?;
     let Some(at) = names.iter().position(|name| name == Some(CLOCK)) else { return Ok(None) };
     let value = |side: &str| PolarsResult::Ok(joined.column(side)?.f64()?.get(at));

@@ -9,7 +9,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 
 /// What decides whether this process may read the GPU's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Facts {
+pub(super) struct Facts {
     /// The nvidia module's setting; `None` where there is no module or it does not say.
     pub admin_only: Option<bool>,
     /// This process has `CAP_SYS_ADMIN`.
@@ -18,7 +18,7 @@ pub struct Facts {
 
 impl Facts {
     /// Reads them from `/proc`.
-    pub fn read() -> Self {
+    pub(super) fn read() -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         Self {
             admin_only: admin_only(&read("/proc/driver/nvidia/params")),
@@ -43,7 +43,7 @@ fn has_sys_admin(status: &str) -> bool {
 }
 
 /// Whether the counters may be read.
-pub fn counters(facts: Facts) -> CheckResult {
+pub(super) fn counters(facts: Facts) -> CheckResult {
     const NAME: &str = "counters";
     match (facts.admin_only, facts.sys_admin) {
         (Some(false), _) => CheckResult::ok(NAME, "open to every user"),
@@ -67,7 +67,7 @@ pub fn counters(facts: Facts) -> CheckResult {
 }
 
 /// Whether DCGM runs, which holds the counters on data-center machines.
-pub fn dcgm(processes: &[String]) -> CheckResult {
+pub(super) fn dcgm(processes: &[String]) -> CheckResult {
     const NAME: &str = "dcgm";
     if processes.iter().any(|name| name == "nv-hostengine" || name == "dcgm-exporter") {
         CheckResult::not_ok(
@@ -84,7 +84,7 @@ pub fn dcgm(processes: &[String]) -> CheckResult {
 
 /// The names of all processes that this one can see (15 characters at most, as the kernel keeps
 /// them).
-pub fn process_names() -> Vec<String> {
+pub(super) fn process_names() -> Vec<String> {
     std::fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -97,7 +97,7 @@ pub fn process_names() -> Vec<String> {
 
 /// The kernel module's release, such as `580.159`.
 #[must_use]
-pub fn driver_version() -> Option<String> {
+pub(crate) fn driver_version() -> Option<String> {
     module_release(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
 
@@ -111,7 +111,7 @@ fn module_release(text: &str) -> Option<String> {
 }
 
 /// Whether a folder, or the nearest one above it that exists, can be written to.
-pub fn writable(name: &'static str, folder: &Path) -> CheckResult {
+pub(super) fn writable(name: &'static str, folder: &Path) -> CheckResult {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let existing = absolute.ancestors().find(|folder| folder.is_dir());
     let problem = match existing {

@@ -9,14 +9,14 @@ use crate::finding::Location;
 use crate::metric::stall::StallReason;
 
 /// Atomics and reductions on global memory, by any architecture's name for them.
-pub fn is_global(row: &SourceRow) -> bool {
+pub(crate) fn is_global(row: &SourceRow) -> bool {
     let opcode = opcode(&row.text);
     ["ATOM.", "ATOMG", "RED.", "REDG"].iter().any(|start| opcode.starts_with(start))
         || matches!(opcode, "ATOM" | "RED")
 }
 
 /// Atomics on shared memory.
-pub fn is_shared(row: &SourceRow) -> bool {
+pub(crate) fn is_shared(row: &SourceRow) -> bool {
     opcode(&row.text).starts_with("ATOMS")
 }
 
@@ -48,7 +48,7 @@ fn on_their_lines(
 
 /// The share of all stall samples, 0 to 1, at such instructions and on their lines; 0 in a profile
 /// without instructions.
-pub fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
+pub(crate) fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
     let there = on_their_lines(launch, pick);
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(stalls_of).sum();
@@ -58,7 +58,7 @@ pub fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> 
 
 /// The stalls at such instructions and on their lines as shares of each reason, times the share of
 /// the atomics that goes.
-pub fn stalls(
+pub(crate) fn stalls(
     launch: &ModeledLaunch,
     pick: fn(&SourceRow) -> bool,
     goes: f64,
@@ -76,7 +76,7 @@ pub fn stalls(
 }
 
 /// The lines with most atomics of the kind.
-pub fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
+pub(crate) fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
     launch.lines_of(
         "executed atomics",
         |row| if pick(row) { row.counters.inst_executed } else { 0.0 },
@@ -85,7 +85,7 @@ pub fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> Vec<Lo
 
 /// The share of executed instructions that repeat a lost compare-and-swap on shared memory: on the
 /// lines of the atomics, what ran more often than the line's least frequent instruction.
-pub fn retries(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn retries(launch: &ModeledLaunch) -> f64 {
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
     let swaps = |row: &&SourceRow| opcode(&row.text).starts_with("ATOMS.CAS");
@@ -113,7 +113,7 @@ pub(crate) mod testing {
     use crate::evidence::testing::samples;
 
     /// Two instructions on two lines, with so many samples each.
-    pub fn listing(text: &str, at: f64, elsewhere: f64) -> Vec<SourceRow> {
+    pub(crate) fn listing(text: &str, at: f64, elsewhere: f64) -> Vec<SourceRow> {
         let row = |address, line, text: &str, count| SourceRow {
             file: Some("k.cu".into()),
             line: Some(line),

@@ -4,18 +4,18 @@ use crate::evidence::{ModeledLaunch, atomics};
 use crate::export::SourceRow;
 
 /// Wavefronts of shared-memory accesses.
-pub const WAVEFRONTS: &str = "memory_l1_wavefronts_shared";
+pub(crate) const WAVEFRONTS: &str = "memory_l1_wavefronts_shared";
 /// Those that the accesses need at their width.
-pub const IDEAL: &str = "memory_l1_wavefronts_shared_ideal";
+pub(crate) const IDEAL: &str = "memory_l1_wavefronts_shared_ideal";
 
 /// Excess share of the wavefronts, percent, from which it counts.
-pub const LEAST_EXCESS: f64 = 10.0;
+pub(crate) const LEAST_EXCESS: f64 = 10.0;
 
 /// Wavefronts of shared-memory accesses, and those that they would need without conflicts. Atomics are
 /// left out where instructions tell them apart: equal addresses serialise them too, which is
 /// another fault.
 #[must_use]
-pub fn wavefronts(launch: &ModeledLaunch) -> (f64, f64) {
+pub(crate) fn wavefronts(launch: &ModeledLaunch) -> (f64, f64) {
     let (all, ideal) = (launch.need(WAVEFRONTS), launch.need(IDEAL));
     if all.is_nan() || all <= 0.0 {
         return (0.0, 0.0);

@@ -10,26 +10,26 @@ use crate::sass::questions::idle;
 use crate::term::Term;
 
 /// Lanes of an executed instruction that have not left and are on its path.
-pub const ACTIVE: &str = "smsp__thread_inst_executed_per_inst_executed.ratio";
+pub(crate) const ACTIVE: &str = "smsp__thread_inst_executed_per_inst_executed.ratio";
 /// The same without those that its guard switches off.
-pub const AT_WORK: &str = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
+pub(crate) const AT_WORK: &str = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
 /// Branches on which all lanes of a warp go the same way, percent.
-pub const UNIFORM: &str = "smsp__sass_average_branch_targets_threads_uniform.pct";
+pub(crate) const UNIFORM: &str = "smsp__sass_average_branch_targets_threads_uniform.pct";
 
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 
 /// What [`effect`] reads.
-pub const FEWER_WARPS: Reads = Reads::always(&[SHARED, TAGS]);
+pub(crate) const FEWER_WARPS: Reads = Reads::always(&[SHARED, TAGS]);
 /// What [`effect_of_full_warps`] reads.
-pub const FULL_WARPS: Reads = Reads::always(&[SHARED, TAGS, IDEAL]);
+pub(crate) const FULL_WARPS: Reads = Reads::always(&[SHARED, TAGS, IDEAL]);
 
 /// Uniform branch targets, percent, from which warps do not split.
-pub const UNIFORM_ENOUGH: f64 = 100.0 - NOISE;
+pub(crate) const UNIFORM_ENOUGH: f64 = 100.0 - NOISE;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
-pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
+pub(crate) const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
     what: "share of branches on which all lanes of a warp agree: from it on the fault is \
            idle-threads, below it thread-divergence",
     value: UNIFORM_ENOUGH,
@@ -40,22 +40,22 @@ pub const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold
 
 /// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
 /// block size gives a warp.
-pub fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
+pub(crate) fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
     let scale = WARP_LANES / launch.full_lanes();
     (launch.need(ACTIVE) * scale, launch.need(AT_WORK) * scale)
 }
 
 /// The share of the missing lanes that have nothing to do at all, by the instructions: they left the
 /// kernel early or skip a part that has no other side. 0 where the profile has no instructions.
-pub fn resting(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn resting(launch: &ModeledLaunch) -> f64 {
     launch.profile.listing().map_or(0.0, |listing| idle::idle_share(&listing))
 }
 
 /// The share of missing lanes that must have nothing to do for idle threads to be named.
-pub const RESTING: f64 = 0.5;
+pub(crate) const RESTING: f64 = 0.5;
 
 /// [`RESTING`] as `explain` prints it.
-pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
+pub(crate) const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
     what: "share of the missing lanes that have returned or skip a branch without an else: from it \
            on the fault is idle-threads, below it thread-divergence",
     value: RESTING,
@@ -64,12 +64,12 @@ pub const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold
 };
 
 /// True where so many lanes of a warp count as few.
-pub fn few(lanes: f64) -> bool {
+pub(crate) fn few(lanes: f64) -> bool {
     lanes < LANES
 }
 
 /// What the finding rests on.
-pub fn evidence(launch: &ModeledLaunch) -> Vec<Evidence> {
+pub(crate) fn evidence(launch: &ModeledLaunch) -> Vec<Evidence> {
     vec![
         Evidence::new(ACTIVE, launch.need(ACTIVE), "thread"),
         Evidence::new(AT_WORK, launch.need(AT_WORK), "thread"),
@@ -77,7 +77,7 @@ pub fn evidence(launch: &ModeledLaunch) -> Vec<Evidence> {
 }
 
 /// The same work by full warps takes fewer instructions, in proportion to the lanes at work.
-pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
+pub(crate) fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     let terms = [Term::Issue, Term::Alu, Term::Fma, Term::Fp64, Term::Xu, Term::Lsu];
     let mut removed = terms.map(|term| (term, wasted)).to_vec();
@@ -95,7 +95,7 @@ pub fn effect(launch: &ModeledLaunch, lanes: f64) -> Effect {
 
 /// The same where whole lanes are never used: full warps would also find their sectors, four per line,
 /// in fewer look-ups, and make fewer blocks.
-pub fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
+pub(crate) fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect {
     let mut effect = effect(launch, lanes);
     let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));

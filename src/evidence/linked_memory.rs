@@ -17,7 +17,7 @@ const STALLS: [StallReason; 4] =
     [StallReason::LongScoreboard, StallReason::LgThrottle, StallReason::Drain, StallReason::Membar];
 
 /// The limits of both rules.
-pub const THRESHOLDS: &[Threshold] = &[
+pub(crate) const THRESHOLDS: &[Threshold] = &[
     Threshold {
         what: "share of the sectors that L1 asks for which come over the link, at least",
         value: NOISE,
@@ -33,20 +33,20 @@ pub const THRESHOLDS: &[Threshold] = &[
 ];
 
 /// What all traffic is compared with.
-pub const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+pub(crate) const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
 
 /// What DRAM would take for the same bytes follows from these.
-pub const DRAM_RATE: Reads = Reads::always(&[
+pub(crate) const DRAM_RATE: Reads = Reads::always(&[
     "gpu__time_duration.sum",
     "dram__bytes.sum.peak_sustained",
     "dram__cycles_elapsed.avg.per_second",
 ]);
 
 /// Bytes that reach the SMs over NVLink past L2, where the device has it.
-pub const PAST_L2: Reads = Reads::only_where(has_nvlink, &NVLINK_BYTES);
+pub(crate) const PAST_L2: Reads = Reads::only_where(has_nvlink, &NVLINK_BYTES);
 
 /// The memory of one rule.
-pub struct Remote {
+pub(crate) struct Remote {
     /// The sectors that L2 fetches from there.
     pub sectors: &'static str,
     /// Counters of the bytes that reach the SMs past L2, where the device has them.
@@ -62,7 +62,7 @@ pub struct Remote {
 }
 
 /// Fires where a good part of the sectors comes over the link.
-pub fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
+pub(crate) fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
     let through_l2 = launch.need(remote.sectors) * SECTOR_BYTES;
     let past_l2: f64 = remote.past_l2.iter().filter_map(|name| launch.get(name)).sum();
     // A byte that L2 fetches over the link passes the link's counters as well.

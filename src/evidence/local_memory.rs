@@ -12,12 +12,12 @@ const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
 const HIT_RATE: &str = "l1tex__t_sector_hit_rate.pct";
 
 /// What tells how much of local memory's traffic reaches L2, where there is some.
-pub const TO_L2: Reads = Reads::only_where(has_local, &[STORED, MISSED, FROM_L1]);
+pub(crate) const TO_L2: Reads = Reads::only_where(has_local, &[STORED, MISSED, FROM_L1]);
 /// What stands in for the loads that miss.
-pub const BY_HIT_RATE: Reads = Reads::stand_in(&[LOADED, HIT_RATE]);
+pub(crate) const BY_HIT_RATE: Reads = Reads::stand_in(&[LOADED, HIT_RATE]);
 
 /// True where a launch uses local memory, or does not tell.
-pub fn has_local(launch: &Launch) -> bool {
+pub(crate) fn has_local(launch: &Launch) -> bool {
     let is_local =
         |family| matches!(family, Family::Load(Space::Local) | Family::Store(Space::Local));
     launch.mix().is_none_or(|mix| mix.sum(is_local) > 0.0)
@@ -26,7 +26,7 @@ pub fn has_local(launch: &Launch) -> bool {
 /// The part of L2's work, of requests and of data alike, that goes with a part of the local accesses
 /// (0 to 1). Stores to local memory are written through to L2; of the loads those that miss L1 get
 /// there. Empty where the counts are missing.
-pub fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
+pub(crate) fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
     let to_l2 = launch.get(MISSED).or_else(|| {
         let hits = launch.get(HIT_RATE)? / 100.0;
         Some(launch.get(LOADED)? * (1.0 - hits))

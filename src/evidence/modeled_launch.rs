@@ -146,7 +146,7 @@ impl<'a> ModeledLaunch<'a> {
 /// The opcode of a SASS instruction with its modifiers, without its guard: `LDG.E.128` of
 /// `@!P0 LDG.E.128 R4, [R2.64]`; empty where there is none.
 #[must_use]
-pub fn opcode(text: &str) -> &str {
+pub(crate) fn opcode(text: &str) -> &str {
     let mut words = text.split_whitespace();
     match words.next() {
         Some(guard) if guard.starts_with('@') => words.next().unwrap_or_default(),
@@ -170,9 +170,9 @@ const BLOCK: &str = "launch__block_size";
 const ROUNDED_WAVES: &str = "launch__waves_per_multiprocessor";
 
 /// What [`ModeledLaunch::full_lanes`] reads.
-pub const BLOCK_SIZE: Reads = Reads::always(&[BLOCK]);
+pub(crate) const BLOCK_SIZE: Reads = Reads::always(&[BLOCK]);
 /// What [`ModeledLaunch::waves`] and [`ModeledLaunch::blocks_per_sm`] read.
-pub const BLOCKS_AT_ONCE: Reads = Reads::always(&[
+pub(crate) const BLOCKS_AT_ONCE: Reads = Reads::always(&[
     GRID,
     SMS,
     OCCUPANCY_LIMITS[0],
@@ -182,11 +182,11 @@ pub const BLOCKS_AT_ONCE: Reads = Reads::always(&[
     OCCUPANCY_LIMITS[4],
 ]);
 /// What stands in for them.
-pub const WAVES: Reads = Reads::stand_in(&[ROUNDED_WAVES]);
+pub(crate) const WAVES: Reads = Reads::stand_in(&[ROUNDED_WAVES]);
 
 /// `line 43`, or a description where the profile has no source counters.
 #[must_use]
-pub fn place(locations: &[Location], otherwise: &str) -> String {
+pub(crate) fn place(locations: &[Location], otherwise: &str) -> String {
     locations
         .first()
         .map_or_else(|| otherwise.to_owned(), |location| format!("line {}", location.line))

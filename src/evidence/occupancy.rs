@@ -8,21 +8,21 @@ use crate::term::Term;
 use crate::text::{count, count_of};
 
 /// Warps that the launch leaves room for, percent of what an SM holds.
-pub const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
+pub(crate) const THEORETICAL: &str = "sm__maximum_warps_per_active_cycle_pct";
 /// Blocks that fit an SM by their registers.
-pub const BY_REGISTERS: &str = "launch__occupancy_limit_registers";
+pub(crate) const BY_REGISTERS: &str = "launch__occupancy_limit_registers";
 /// Blocks that fit an SM by their shared memory.
-pub const BY_SHARED: &str = "launch__occupancy_limit_shared_mem";
+pub(crate) const BY_SHARED: &str = "launch__occupancy_limit_shared_mem";
 /// Blocks that fit an SM by its block slots.
-pub const BY_BLOCKS: &str = "launch__occupancy_limit_blocks";
+pub(crate) const BY_BLOCKS: &str = "launch__occupancy_limit_blocks";
 /// Blocks that fit an SM by its warp slots.
-pub const BY_WARPS: &str = "launch__occupancy_limit_warps";
+pub(crate) const BY_WARPS: &str = "launch__occupancy_limit_warps";
 
 /// Theoretical occupancy, percent, from which it counts as high enough.
-pub const HIGH_ENOUGH: f64 = 80.0;
+pub(crate) const HIGH_ENOUGH: f64 = 80.0;
 
 /// [`HIGH_ENOUGH`] as `explain` prints it.
-pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
+pub(crate) const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
     what: "theoretical occupancy, less than",
     value: HIGH_ENOUGH,
     unit: "%",
@@ -30,10 +30,10 @@ pub const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
 };
 
 /// The limits of every occupancy rule.
-pub const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
+pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
 
 /// What more warps must be worth, as a speed-up.
-pub const WORTH_LIMIT: Threshold = Threshold {
+pub(crate) const WORTH_LIMIT: Threshold = Threshold {
     what: "speed-up that the time model expects from more warps, at least",
     value: LEAST_GAIN,
     unit: "",
@@ -43,7 +43,7 @@ pub const WORTH_LIMIT: Threshold = Threshold {
 
 /// True where more warps would give something. Without counters of any unit, where schedulers issue
 /// in few cycles.
-pub fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
+pub(crate) fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
     match launch.model.without(effect) {
         Some(estimate) => estimate.factor >= LEAST_GAIN,
         None => launch.need(ISSUE) < ISSUE_LOW,
@@ -51,10 +51,11 @@ pub fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
 }
 
 /// What every occupancy rule needs.
-pub const NEEDS: &[&str] = &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
+pub(crate) const NEEDS: &[&str] =
+    &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
 
 /// The symptoms of too few warps.
-pub const EXPLAINS: &[&str] = &[
+pub(crate) const EXPLAINS: &[&str] = &[
     "issue-slots-underused",
     "long-scoreboard-stalls",
     "short-scoreboard-stalls",
@@ -63,7 +64,7 @@ pub const EXPLAINS: &[&str] = &[
 ];
 
 /// The resource of one rule.
-pub struct Resource {
+pub(crate) struct Resource {
     /// The resource, after "because of".
     pub name: &'static str,
     /// The limits that belong to it; the fault is there when one of them is the smallest.
@@ -77,7 +78,7 @@ pub struct Resource {
 }
 
 /// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
-pub fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft> {
+pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft> {
     let occupancy = launch.need(THEORETICAL);
     if !(occupancy > 0.0 && occupancy < HIGH_ENOUGH) {
         return None;

@@ -21,7 +21,7 @@ use gone::Gone;
 const MATTERS: f64 = NOISE / 100.0;
 
 /// [`MATTERS`] as `explain` prints it.
-pub const MATTERS_LIMIT: Threshold = Threshold {
+pub(crate) const MATTERS_LIMIT: Threshold = Threshold {
     what: "share of the time that one unit spends on the fault's instructions, or that would be \
            saved without them, at least",
     value: NOISE,
@@ -30,7 +30,7 @@ pub const MATTERS_LIMIT: Threshold = Threshold {
 };
 
 /// Instructions that an access's address takes and that go with the access.
-pub const ADDRESSING: Threshold = Threshold {
+pub(crate) const ADDRESSING: Threshold = Threshold {
     what: "given: instructions that make the address of one access, at most",
     value: 4.0,
     unit: "instruction",
@@ -40,13 +40,13 @@ pub const ADDRESSING: Threshold = Threshold {
 };
 
 /// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.
-pub const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+pub(crate) const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
 
 /// What turns instructions that come instead into busy time.
-pub const RATES: Reads = Reads::always(&["sm__cycles_elapsed.avg", "launch__sm_count"]);
+pub(crate) const RATES: Reads = Reads::always(&["sm__cycles_elapsed.avg", "launch__sm_count"]);
 
 /// Instructions that go with a fault, and those that come instead.
-pub struct Removal<'a> {
+pub(crate) struct Removal<'a> {
     /// The launch's instructions.
     pub listing: Listing<'a>,
     /// Their mix.
@@ -59,7 +59,7 @@ pub struct Removal<'a> {
 
 impl<'a> Removal<'a> {
     /// Nothing removed yet; `None` without SASS.
-    pub fn new(launch: &ModeledLaunch<'a>) -> Option<Self> {
+    pub(crate) fn new(launch: &ModeledLaunch<'a>) -> Option<Self> {
         let listing = launch.profile.listing()?;
         Some(Self {
             listing,
@@ -70,41 +70,41 @@ impl<'a> Removal<'a> {
     }
 
     /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
-    pub fn remove(&mut self, index: usize, share: f64) {
+    pub(crate) fn remove(&mut self, index: usize, share: f64) {
         let all = Gone { executions: share, wavefronts: share, waits: share, results: share };
         self.gone[index].raise(all);
     }
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
-    pub fn remove_but_l1(&mut self, index: usize, share: f64) {
+    pub(crate) fn remove_but_l1(&mut self, index: usize, share: f64) {
         let but_l1 = Gone { executions: share, waits: share, results: share, ..Gone::default() };
         self.gone[index].raise(but_l1);
     }
 
     /// The same, while its results are awaited as long as before.
-    pub fn remove_but_latency(&mut self, index: usize, share: f64) {
+    pub(crate) fn remove_but_latency(&mut self, index: usize, share: f64) {
         self.gone[index].raise(Gone { executions: share, waits: share, ..Gone::default() });
     }
 
     /// A share of an instruction's wavefronts goes.
-    pub fn remove_wavefronts(&mut self, index: usize, share: f64) {
+    pub(crate) fn remove_wavefronts(&mut self, index: usize, share: f64) {
         self.gone[index].raise(Gone { wavefronts: share, ..Gone::default() });
     }
 
     /// So many warp instructions come instead on a unit.
-    pub fn add(&mut self, term: Term, instructions: f64) {
+    pub(crate) fn add(&mut self, term: Term, instructions: f64) {
         self.instead[term as usize] += instructions;
         self.instead[Term::Issue as usize] += instructions;
     }
 
     /// So many turns on a unit are taken on one that has more time for them.
-    pub fn relieve(&mut self, term: Term, turns: f64) {
+    pub(crate) fn relieve(&mut self, term: Term, turns: f64) {
         self.instead[term as usize] -= turns;
     }
 
     /// A routine that ran so often is replaced by its fast form. Its instructions are not told apart
     /// from others on their lines; what they made wait is taken from the whole line in proportion.
-    pub fn replace(&mut self, runs: f64, now: Cost, then: Cost) {
+    pub(crate) fn replace(&mut self, runs: f64, now: Cost, then: Cost) {
         for (term, now, then) in [
             (Term::Fma, now.fma, then.fma),
             (Term::Alu, now.alu, then.alu),
@@ -117,7 +117,7 @@ impl<'a> Removal<'a> {
 
     /// A share of the waiting at each line goes: so many instructions of those that its arithmetic
     /// executes.
-    pub fn remove_waits(&mut self, saved: &[f64]) {
+    pub(crate) fn remove_waits(&mut self, saved: &[f64]) {
         if saved.iter().all(|&saved| saved <= 0.0) {
             return;
         }
@@ -136,7 +136,7 @@ impl<'a> Removal<'a> {
 
     /// The instructions that stand in the same innermost loop as some picked and executed one, or outside
     /// all loops as it does.
-    pub fn beside(&self, pick: impl Fn(usize) -> bool) -> Marks {
+    pub(crate) fn beside(&self, pick: impl Fn(usize) -> bool) -> Marks {
         let place = |index: usize| self.listing.sass.flow.innermost(index);
         let count = self.listing.sass.entries.len();
         let mut picked: Vec<Option<usize>> = Vec::new();
@@ -150,7 +150,7 @@ impl<'a> Removal<'a> {
     }
 
     /// The share of the overhead [`beside`](Self::beside) some accesses that makes their addresses.
-    pub fn addressing(&self, beside: &Marks, access: impl Fn(usize) -> bool) -> f64 {
+    pub(crate) fn addressing(&self, beside: &Marks, access: impl Fn(usize) -> bool) -> f64 {
         let work = slice::work(&self.listing);
         let executed = |at: usize| self.listing.executed(at);
         let accesses: f64 = (0..beside.count()).filter(|&at| access(at)).map(executed).sum();
@@ -160,7 +160,7 @@ impl<'a> Removal<'a> {
     }
 
     /// Warp instructions that go, those that come instead taken off.
-    pub fn instructions(&self) -> f64 {
+    pub(crate) fn instructions(&self) -> f64 {
         self.removed()[Term::Issue as usize]
     }
 
@@ -185,7 +185,7 @@ impl<'a> Removal<'a> {
     /// What goes, as shares of the terms and of the stalls, and what comes instead where a unit gets
     /// more work than it loses: at the unit's rate, or, where the device's is not known, as long for
     /// each instruction as its present ones take.
-    pub fn effect(&self, launch: &ModeledLaunch) -> Effect {
+    pub(crate) fn effect(&self, launch: &ModeledLaunch) -> Effect {
         let mut effect = Effect { stalls: self.stalls(), ..Effect::default() };
         for (term, removed) in Term::ALL.into_iter().zip(self.removed()) {
             let present = self.mix.on(term);
@@ -255,7 +255,7 @@ impl<'a> Removal<'a> {
     }
 
     /// The lines whose instructions go, by their part of all that do: at most three.
-    pub fn locations(&self, launch: &ModeledLaunch, share_of: &str) -> Vec<Location> {
+    pub(crate) fn locations(&self, launch: &ModeledLaunch, share_of: &str) -> Vec<Location> {
         let weights = |index: usize| self.gone[index].executions * self.listing.executed(index);
         locations(launch, self.listing, weights, share_of)
     }
@@ -263,7 +263,7 @@ impl<'a> Removal<'a> {
 
 /// True where an effect is worth a finding: it frees some unit for a part of the time that is more
 /// than noise, or gives as much.
-pub fn matters(launch: &ModeledLaunch, effect: &Effect) -> bool {
+pub(crate) fn matters(launch: &ModeledLaunch, effect: &Effect) -> bool {
     let frees = |(term, share): &(Term, f64)| {
         launch.model.utilization(*term).is_some_and(|busy| busy * share >= MATTERS)
     };
@@ -271,13 +271,13 @@ pub fn matters(launch: &ModeledLaunch, effect: &Effect) -> bool {
 }
 
 /// True where the launch would be faster without the fault, by more than noise.
-pub fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
+pub(crate) fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
     let estimate = launch.model.without(effect);
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
 /// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
-pub fn locations(
+pub(crate) fn locations(
     launch: &ModeledLaunch,
     listing: Listing,
     weight: impl Fn(usize) -> f64,

@@ -10,7 +10,7 @@ use crate::text::{byte_rate, percent};
 /// Fires where the busiest unit belongs to this kind of bound and is at the roof. Whether some other
 /// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
 /// effect names the term with a share of 0.
-pub fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
+pub(crate) fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
     let (term, share) = launch.model.busiest_at_work()?;
     if term.bound() != bound || 100.0 * share < ROOF {
         return None;

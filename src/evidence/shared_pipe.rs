@@ -10,20 +10,20 @@ use crate::sass::Family;
 use crate::term::Term;
 
 /// Share of the time that the pipe is busy with shared memory, percent.
-pub const BUSY: &str =
+pub(crate) const BUSY: &str =
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed";
 /// Wavefronts of shared memory, those of instructions without an active lane included.
-pub const ALL: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+pub(crate) const ALL: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 /// Those of loads.
-pub const LOADS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
+pub(crate) const LOADS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
 /// Those of stores.
-pub const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
+pub(crate) const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
 const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
 const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// What tells loads and stores from conflicts, and from instructions whose lanes are all predicated off.
-pub const WAVEFRONTS: Reads = Reads::always(&[
+pub(crate) const WAVEFRONTS: Reads = Reads::always(&[
     ALL,
     LOADS,
     STORES,
@@ -33,20 +33,20 @@ pub const WAVEFRONTS: Reads = Reads::always(&[
     bank_conflicts::IDEAL,
 ]);
 /// What tells how long atomics queue, where there are some.
-pub const QUEUED: Reads = Reads::only_where(
+pub(crate) const QUEUED: Reads = Reads::only_where(
     |launch| launch.get(ATOMICS).is_some_and(|atomics| atomics > 0.0),
     &[ATOMIC_INSTRUCTIONS],
 );
 
 /// Share of the time, percent, from which the shared-memory part of the pipe counts.
-pub const LEAST_BUSY: f64 = 20.0;
+pub(crate) const LEAST_BUSY: f64 = 20.0;
 
 /// Stalls in front of shared memory, and at the barriers between its steps.
 const STALLS: [StallReason; 3] =
     [StallReason::ShortScoreboard, StallReason::MioThrottle, StallReason::Barrier];
 
 /// A launch whose shared-memory accesses keep their pipe busy without conflicts.
-pub struct SharedPipe<'a> {
+pub(crate) struct SharedPipe<'a> {
     /// The launch.
     pub launch: &'a ModeledLaunch<'a>,
     /// Share of the time, percent.
@@ -60,7 +60,7 @@ pub struct SharedPipe<'a> {
 /// Wavefronts that no load, store, atomic or shuffle accounts for: those of instructions whose lanes are
 /// all predicated off.
 #[derive(Debug, Clone, Copy)]
-pub struct WithoutAccess {
+pub(crate) struct WithoutAccess {
     /// Their share of the shared wavefronts, 0 to 1.
     pub share: f64,
     /// Their number.
@@ -69,7 +69,7 @@ pub struct WithoutAccess {
 
 impl<'a> SharedPipe<'a> {
     /// The pipe where it is busy enough to count; `None` otherwise.
-    pub fn busy(launch: &'a ModeledLaunch) -> Option<Self> {
+    pub(crate) fn busy(launch: &'a ModeledLaunch) -> Option<Self> {
         let busy = launch.need(BUSY);
         if busy.is_nan() || busy < LEAST_BUSY {
             return None;
@@ -81,7 +81,7 @@ impl<'a> SharedPipe<'a> {
 
     /// What goes of L1's data pipe and of the load/store unit with the shared-memory accesses. Conflicts
     /// stay: they are another fault, and go with it.
-    pub fn units(&self) -> Vec<(Term, f64)> {
+    pub(crate) fn units(&self) -> Vec<(Term, f64)> {
         let launch = self.launch;
         let needed = 1.0 - self.conflicts;
         let of_l1 = launch
@@ -105,7 +105,7 @@ impl<'a> SharedPipe<'a> {
 
     /// True where no unit does more other work than the pipe or the load/store unit does altogether: the
     /// accesses' own instructions also fill issue slots and math pipes, and go with them.
-    pub fn is_on_top(&self, effect: &Effect) -> bool {
+    pub(crate) fn is_on_top(&self, effect: &Effect) -> bool {
         let model = self.launch.model;
         let of_pipe = [Term::L1Data, Term::Lsu]
             .into_iter()
@@ -124,7 +124,7 @@ impl<'a> SharedPipe<'a> {
     }
 
     /// The lines that wait for shared memory most.
-    pub fn locations(&self) -> Vec<Location> {
+    pub(crate) fn locations(&self) -> Vec<Location> {
         self.launch.profile.top_lines(3, "stalls for shared memory", |counters| {
             if counters.wavefronts_shared > 0.0 {
                 STALLS.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
@@ -135,7 +135,7 @@ impl<'a> SharedPipe<'a> {
     }
 
     /// The numbers that both faults show.
-    pub fn evidence(&self) -> Vec<Evidence> {
+    pub(crate) fn evidence(&self) -> Vec<Evidence> {
         let mut evidence = vec![Evidence::new(BUSY, self.busy, "%")];
         if let (Some(all), Some(without)) = (self.launch.get(ALL), self.without_access) {
             evidence.push(Evidence::new(ALL, all, "wavefront"));
@@ -155,7 +155,7 @@ fn uses_shared(row: &SourceRow) -> bool {
 }
 
 /// The share of a stall's samples on rows that use shared memory; 0 without samples.
-pub fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
+pub(crate) fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
     let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
     let all: f64 = rows.iter().map(samples).sum();
     let theirs: f64 = rows.iter().filter(|row| uses_shared(row)).map(samples).sum();
@@ -163,7 +163,7 @@ pub fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
 }
 
 /// The share of executed instructions on rows that are picked; `None` where none was executed.
-pub fn executed_on(rows: &[SourceRow], pick: impl Fn(&SourceRow) -> bool) -> Option<f64> {
+pub(crate) fn executed_on(rows: &[SourceRow], pick: impl Fn(&SourceRow) -> bool) -> Option<f64> {
     let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
     let picked: f64 =
         rows.iter().filter(|row| pick(row)).map(|row| row.counters.inst_executed).sum();
@@ -171,7 +171,7 @@ pub fn executed_on(rows: &[SourceRow], pick: impl Fn(&SourceRow) -> bool) -> Opt
 }
 
 /// True for rows that use shared memory and nothing of global memory.
-pub fn uses_shared_alone(row: &SourceRow) -> bool {
+pub(crate) fn uses_shared_alone(row: &SourceRow) -> bool {
     uses_shared(row) && row.counters.l2_sectors_global == 0.0
 }
 

@@ -12,7 +12,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
-pub const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH];
+pub(crate) const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH];
 
 const BRANCH_WITHIN: Threshold = Threshold {
     what: "instructions from the mark of a library routine to the branch around its slow path, at \
@@ -39,7 +39,7 @@ const LONGEST_PATH: Threshold = Threshold {
 };
 
 /// Runs of library routines.
-pub struct Runs {
+pub(crate) struct Runs {
     /// How often each routine's mark was executed.
     by_routine: HashMap<Routine, f64>,
     /// How many an instruction saves as a mark, or 1 on a slow path, per execution.
@@ -50,7 +50,7 @@ pub struct Runs {
 
 impl Runs {
     /// Counts the routines that are picked and replaces them by their fast forms.
-    pub fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
+    pub(crate) fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
         let mut found =
             Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
@@ -121,7 +121,7 @@ impl Runs {
 
     /// The routine that costs most, and how often it ran.
     #[must_use]
-    pub fn most(&self) -> Option<(Routine, f64)> {
+    pub(crate) fn most(&self) -> Option<(Routine, f64)> {
         let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
         let most = self.by_routine.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
         Some((*most.0, *most.1))
@@ -129,7 +129,7 @@ impl Runs {
 
     /// The lines that run them.
     #[must_use]
-    pub fn locations(&self, launch: &ModeledLaunch, removal: &Removal) -> Vec<Location> {
+    pub(crate) fn locations(&self, launch: &ModeledLaunch, removal: &Removal) -> Vec<Location> {
         let listing = removal.listing;
         let weight = |index: usize| {
             self.weights.get(&index).map_or(0.0, |weight| weight * listing.executed(index))

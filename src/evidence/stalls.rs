@@ -12,14 +12,15 @@ use crate::model::Effect;
 use crate::text::percent;
 
 /// The limits of every stall rule.
-pub const THRESHOLDS: &[Threshold] = &[STALL_SHARE_LIMIT, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT];
+pub(crate) const THRESHOLDS: &[Threshold] =
+    &[STALL_SHARE_LIMIT, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT];
 
 /// What tells how much of its time a warp waits at barriers.
-pub const AT_BARRIERS: Reads =
+pub(crate) const AT_BARRIERS: Reads =
     Reads::always(&["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY]);
 
 /// One row of the table: a reason and its words.
-pub struct Stall {
+pub(crate) struct Stall {
     /// The reason.
     pub reason: StallReason,
     /// What a warp does meanwhile, after "spends … cycles".
@@ -32,7 +33,7 @@ pub struct Stall {
 
 /// Fires where the stall makes up a large part of the cycles between two instructions, or where
 /// the kernel would gain without it, and the schedulers have slots to spare.
-pub fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
+pub(crate) fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let metric = stall.reason.ratio_metric();
     let (cycles, all, issue) = (launch.need(&metric), launch.need(LATENCY), launch.need(ISSUE));
     let effect = Effect::stalls([stall.reason]);

@@ -5,10 +5,10 @@ use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 
 /// Metrics of a constructed launch.
-pub type Metrics<'a> = &'a [(&'a str, f64)];
+pub(crate) type Metrics<'a> = &'a [(&'a str, f64)];
 
 /// A launch with these metrics and nothing else.
-pub fn launch(metrics: Metrics) -> Launch {
+pub(crate) fn launch(metrics: Metrics) -> Launch {
     let mut launch = Launch::default();
     for (name, value) in metrics {
         assert!(crate::metric::canonical(name).is_some(), "{name} is not in the catalogue");
@@ -18,7 +18,7 @@ pub fn launch(metrics: Metrics) -> Launch {
 }
 
 /// A source line with its counters.
-pub fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
+pub(crate) fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
     SourceRow {
         file: Some("k.cu".into()),
         line: Some(number),
@@ -29,7 +29,7 @@ pub fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
 }
 
 /// Counters with samples of some stalls.
-pub fn samples(stalls: &[(StallReason, f64)]) -> SourceCounters {
+pub(crate) fn samples(stalls: &[(StallReason, f64)]) -> SourceCounters {
     let mut counters = SourceCounters::default();
     for &(reason, count) in stalls {
         counters.stall_samples[reason as usize] = count;
@@ -40,7 +40,7 @@ pub fn samples(stalls: &[(StallReason, f64)]) -> SourceCounters {
 
 /// A launch with these metrics and instructions, each with how often warps executed it: lines 1, 2,
 /// … of k.cu, 16 bytes apart from address 0x100.
-pub fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
+pub(crate) fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
     let mut launch = launch(metrics);
     launch.instructions = (0_u64..)
         .zip(code)

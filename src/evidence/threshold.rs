@@ -4,10 +4,10 @@ use crate::finding::LEAST_GAIN;
 use crate::threshold::Threshold;
 
 /// Issue slots used, percent, under which schedulers count as idle.
-pub const ISSUE_LOW: f64 = 60.0;
+pub(crate) const ISSUE_LOW: f64 = 60.0;
 
 /// [`ISSUE_LOW`] as `explain` prints it.
-pub const ISSUE_LOW_LIMIT: Threshold = Threshold {
+pub(crate) const ISSUE_LOW_LIMIT: Threshold = Threshold {
     what: "issue slots used, less than",
     value: ISSUE_LOW,
     unit: "%",
@@ -15,10 +15,10 @@ pub const ISSUE_LOW_LIMIT: Threshold = Threshold {
 };
 
 /// Busy share of a unit, percent, from which more warps can't help.
-pub const UNIT_SATURATED: f64 = 70.0;
+pub(crate) const UNIT_SATURATED: f64 = 70.0;
 
 /// [`UNIT_SATURATED`] as `explain` prints it.
-pub const UNIT_SATURATED_LIMIT: Threshold = Threshold {
+pub(crate) const UNIT_SATURATED_LIMIT: Threshold = Threshold {
     what: "the busiest unit's share of the time, less than",
     value: UNIT_SATURATED,
     unit: "%",
@@ -28,10 +28,10 @@ pub const UNIT_SATURATED_LIMIT: Threshold = Threshold {
 };
 
 /// Lanes at work of 32, under which warps count as divergent or idle.
-pub const LANES: f64 = 24.0;
+pub(crate) const LANES: f64 = 24.0;
 
 /// [`LANES`] as `explain` prints it.
-pub const LANES_LIMIT: Threshold = Threshold {
+pub(crate) const LANES_LIMIT: Threshold = Threshold {
     what: "lanes at work per warp, fewer than",
     value: LANES,
     unit: "lane",
@@ -39,17 +39,17 @@ pub const LANES_LIMIT: Threshold = Threshold {
 };
 
 /// A share of the time, percent, below which a difference is noise.
-pub const NOISE: f64 = 5.0;
+pub(crate) const NOISE: f64 = 5.0;
 
 /// Source of [`NOISE`].
-pub const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports 5% of the time or more; \
+pub(crate) const NOISE_SOURCE: &str = "ncu's WorkloadImbalance rule reports 5% of the time or more; \
                                 counters collected in different passes differ by about as much";
 
 /// A stall's share of the cycles between two instructions, percent.
-pub const STALL_SHARE: f64 = 30.0;
+pub(crate) const STALL_SHARE: f64 = 30.0;
 
 /// [`STALL_SHARE`] as `explain` prints it.
-pub const STALL_SHARE_LIMIT: Threshold = Threshold {
+pub(crate) const STALL_SHARE_LIMIT: Threshold = Threshold {
     what: "the stall's share of the cycles between two instructions of a warp, at least",
     value: STALL_SHARE,
     unit: "%",
@@ -57,7 +57,7 @@ pub const STALL_SHARE_LIMIT: Threshold = Threshold {
 };
 
 /// What a stall must be worth, as a speed-up, to be named though its share is smaller.
-pub const STALL_GAIN_LIMIT: Threshold = Threshold {
+pub(crate) const STALL_GAIN_LIMIT: Threshold = Threshold {
     what: "or the speed-up that the time model expects without the stall, at least",
     value: LEAST_GAIN,
     unit: "",
@@ -66,10 +66,10 @@ pub const STALL_GAIN_LIMIT: Threshold = Threshold {
 };
 
 /// Issue slots used, percent, from which stalls are hidden.
-pub const STALL_ISSUE: f64 = 80.0;
+pub(crate) const STALL_ISSUE: f64 = 80.0;
 
 /// [`STALL_ISSUE`] as `explain` prints it.
-pub const STALL_ISSUE_LIMIT: Threshold = Threshold {
+pub(crate) const STALL_ISSUE_LIMIT: Threshold = Threshold {
     what: "issue slots used, less than",
     value: STALL_ISSUE,
     unit: "%",
@@ -78,10 +78,10 @@ pub const STALL_ISSUE_LIMIT: Threshold = Threshold {
 };
 
 /// Busy share of the binding unit, percent of what the device achieves, that counts as the roof.
-pub const ROOF: f64 = 85.0;
+pub(crate) const ROOF: f64 = 85.0;
 
 /// [`ROOF`] as `explain` prints it.
-pub const ROOF_LIMIT: Threshold = Threshold {
+pub(crate) const ROOF_LIMIT: Threshold = Threshold {
     what: "the busiest unit's rate, share of what the device achieves, at least",
     value: ROOF,
     unit: "%",
@@ -91,6 +91,6 @@ pub const ROOF_LIMIT: Threshold = Threshold {
 };
 
 /// The scheduler's issue rate.
-pub const ISSUE: &str = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+pub(crate) const ISSUE: &str = "smsp__issue_active.avg.pct_of_peak_sustained_active";
 /// Cycles between two instructions of a warp.
-pub const LATENCY: &str = "smsp__average_warp_latency_per_inst_issued.ratio";
+pub(crate) const LATENCY: &str = "smsp__average_warp_latency_per_inst_issued.ratio";

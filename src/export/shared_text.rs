@@ -21,7 +21,7 @@ impl Default for SharedTexts {
 
 impl SharedTexts {
     /// The stored copy of a text.
-    pub fn get(&mut self, text: &str) -> Arc<str> {
+    pub(crate) fn get(&mut self, text: &str) -> Arc<str> {
         if *self.last != *text {
             self.last = self.known.get(text).cloned().unwrap_or_else(|| {
                 let new: Arc<str> = text.into();

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::export::{Export, LaunchRow, MetricRow, NcuRuleRow, SourceCounters, SourceRow};
 
 /// The frames of an export.
-pub fn frames(export: Export) -> Result<Frames> {
+pub(super) fn frames(export: Export) -> Result<Frames> {
     let launches = launches(export.launches)?;
     let metrics = metrics(export.metrics)?;
     let ncu_rules = ncu_rules(export.rules)?;

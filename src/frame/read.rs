@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::export::{LaunchRow, NcuRuleKind, NcuRuleRow, SharedTexts, SourceCounters, SourceRow};
 
 /// The rows of the frame of launches.
-pub fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {
+pub(super) fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {
     let (ids, kernels) = (frame.column(LAUNCH)?.u32()?, frame.column(KERNEL)?.str()?);
     let devices = frame.column(DEVICE)?.str()?;
     let numbers = |name: &str| frame.column(name)?.u32();
@@ -34,7 +34,7 @@ pub fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {
 }
 
 /// The rows of the frame of ncu's rules.
-pub fn ncu_rules(frame: &DataFrame) -> Result<Vec<NcuRuleRow>> {
+pub(super) fn ncu_rules(frame: &DataFrame) -> Result<Vec<NcuRuleRow>> {
     let launches = frame.column(LAUNCH)?.u32()?;
     let words = |name: &str| frame.column(name)?.str();
     let (sections, rules, kinds) = (words(SECTION)?, words(RULE)?, words(KIND)?);
@@ -56,7 +56,7 @@ pub fn ncu_rules(frame: &DataFrame) -> Result<Vec<NcuRuleRow>> {
 
 /// The rows of the frame of lines or of that of instructions, one after the other: all of them at once
 /// would take as much memory again as the launches that they go to.
-pub fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Result<()> {
+pub(super) fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Result<()> {
     // One chunk each, which a filter may have left otherwise.
     let mut frame = frame.clone();
     frame.rechunk_mut();

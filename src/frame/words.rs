@@ -17,7 +17,7 @@ pub(super) struct Words<T> {
 
 impl<T> Words<T> {
     /// A column of so many rows.
-    pub fn with_capacity(rows: usize) -> Self {
+    pub(super) fn with_capacity(rows: usize) -> Self {
         Self {
             known: PlIndexSet::default(),
             next: Vec::new(),
@@ -29,7 +29,7 @@ impl<T> Words<T> {
 
 impl<T: AsRef<str> + Eq + std::hash::Hash> Words<T> {
     /// Adds a row.
-    pub fn push(&mut self, word: impl Into<Option<T>>) {
+    pub(super) fn push(&mut self, word: impl Into<Option<T>>) {
         let Some(word) = word.into() else {
             self.places.push(NULL);
             return;
@@ -53,7 +53,7 @@ impl<T: AsRef<str> + Eq + std::hash::Hash> Words<T> {
     }
 
     /// The column.
-    pub fn finish(mut self, name: &str) -> PolarsResult<Column> {
+    pub(super) fn finish(mut self, name: &str) -> PolarsResult<Column> {
         let mut words: Vec<Option<&str>> =
             self.known.iter().map(|word| Some(word.as_ref())).collect();
         let null = words.len() as IdxSize;

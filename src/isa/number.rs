@@ -9,7 +9,7 @@ const DECIMALS: usize = 20;
 const DIGITS: i32 = 20;
 
 /// A whole number in decimal digits.
-pub fn decimal(out: &mut String, value: u64) {
+pub(super) fn decimal(out: &mut String, value: u64) {
     if value >= 10 {
         decimal(out, value / 10);
     }
@@ -17,7 +17,7 @@ pub fn decimal(out: &mut String, value: u64) {
 }
 
 /// A whole number with its sign, as `0x1f` or `-0x8`.
-pub fn hexadecimal(out: &mut String, is_negative: bool, magnitude: u64) {
+pub(super) fn hexadecimal(out: &mut String, is_negative: bool, magnitude: u64) {
     out.push_str(if is_negative { "-0x" } else { "0x" });
     let digits = (u64::BITS - (magnitude | 1).leading_zeros()).div_ceil(4);
     for place in (0..digits).rev() {
@@ -27,7 +27,7 @@ pub fn hexadecimal(out: &mut String, is_negative: bool, magnitude: u64) {
 }
 
 /// The places of the bits set, the highest first.
-pub fn mask(out: &mut String, value: u64) {
+pub(super) fn mask(out: &mut String, value: u64) {
     out.push('{');
     let mut separator = "";
     for place in (0..64).rev().filter(|place| value >> place & 1 == 1) {
@@ -40,7 +40,7 @@ pub fn mask(out: &mut String, value: u64) {
 
 /// A float of any width; `quiet` says which kind of NaN it would be. Infinities, NaNs and minus
 /// zero end with a blank.
-pub fn float(out: &mut String, value: f64, quiet: bool) {
+pub(super) fn float(out: &mut String, value: f64, quiet: bool) {
     let sign = if value.is_sign_negative() { '-' } else { '+' };
     if !value.is_finite() {
         out.push(sign);

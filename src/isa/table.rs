@@ -17,7 +17,7 @@ const OPCODES: usize = 1 << 12;
 
 /// What an opcode stands for.
 #[derive(Debug)]
-pub struct Row {
+pub(super) struct Row {
     /// True where a uniform predicate guards the instruction.
     pub uniform_guard: bool,
     /// The mnemonic with its modifiers.
@@ -29,7 +29,7 @@ pub struct Row {
 /// The rows of an architecture by opcode. A kernel uses a tenth of them, so each is read when it is asked for
 /// first.
 #[derive(Debug)]
-pub struct Rows(Vec<Option<Entry>>);
+pub(super) struct Rows(Vec<Option<Entry>>);
 
 /// What the table says of an opcode, and its row once that was read.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Entry {
 impl Rows {
     /// The rows of an architecture, found once; `None` for one that the table does not have.
     #[must_use]
-    pub fn of(architecture: Architecture) -> Option<&'static Self> {
+    pub(super) fn of(architecture: Architecture) -> Option<&'static Self> {
         static ROWS: [OnceLock<Rows>; Architecture::KNOWN.len()] =
             [const { OnceLock::new() }; Architecture::KNOWN.len()];
         let number = architecture.number()?;
@@ -62,7 +62,7 @@ impl Rows {
 
     /// The row of an opcode.
     #[must_use]
-    pub fn row(&self, opcode: u16) -> Option<&Row> {
+    pub(super) fn row(&self, opcode: u16) -> Option<&Row> {
         let entry = self.0.get(usize::from(opcode))?.as_ref()?;
         entry.row.get_or_init(|| Row::read(entry.text)).as_ref()
     }

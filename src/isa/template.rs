@@ -10,7 +10,7 @@ use super::encoding::Encoding;
 
 /// Pieces of a bit field, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
+pub(super) struct Field {
     pieces: [(u8, u8); Field::MOST],
     count: u8,
 }
@@ -32,7 +32,7 @@ impl Field {
 
     /// Bits in all.
     #[must_use]
-    pub fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> u32 {
         self.pieces().iter().map(|(_, width)| u32::from(*width)).sum()
     }
 
@@ -42,7 +42,7 @@ impl Field {
 
     /// The value in an instruction.
     #[must_use]
-    pub fn of(&self, encoding: Encoding) -> u64 {
+    pub(super) fn of(&self, encoding: Encoding) -> u64 {
         let (mut value, mut shift) = (0, 0);
         for &(low, width) in self.pieces() {
             value |= encoding.bits(low, width) << shift;
@@ -54,7 +54,7 @@ impl Field {
 
 /// What a number in the text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// `R`: a register; all ones are `RZ`.
     Register,
     /// `U`: a uniform register; all ones are `URZ`.
@@ -87,7 +87,7 @@ pub enum Kind {
 
 /// A number: what it is, where it stands, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
+pub(super) struct Number {
     /// What it is.
     pub kind: Kind,
     /// Where it stands.
@@ -135,7 +135,7 @@ impl Number {
 
 /// A question to the bits of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Test {
+pub(super) enum Test {
     /// A bit is set.
     Bit(u8),
     /// So many bits from a place on hold a value.
@@ -159,7 +159,7 @@ impl Test {
 
     /// The answer.
     #[must_use]
-    pub fn holds(self, encoding: Encoding) -> bool {
+    pub(super) fn holds(self, encoding: Encoding) -> bool {
         match self {
             Self::Bit(place) => encoding.bit(place),
             Self::Equals(low, width, value) => encoding.bits(low, width) == value,
@@ -170,7 +170,7 @@ impl Test {
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub(super) enum Piece<'a> {
     /// Itself.
     Text(&'a str),
     /// A number.
@@ -182,11 +182,11 @@ pub enum Piece<'a> {
 }
 
 /// Pieces one after the other.
-pub type Template<'a> = Vec<Piece<'a>>;
+pub(super) type Template<'a> = Vec<Piece<'a>>;
 
 /// Reads a template; `None` where it is not well formed.
 #[must_use]
-pub fn parse(text: &str) -> Option<Template<'_>> {
+pub(super) fn parse(text: &str) -> Option<Template<'_>> {
     let mut rest = text;
     let template = sequence(&mut rest)?;
     rest.is_empty().then_some(template)

@@ -34,7 +34,7 @@ const WRAPPERS: [&str; 21] = [
 /// `vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char *, 3>>` becomes
 /// `vectorized_elementwise_kernel<…CUDAFunctor_add…>`.
 #[must_use]
-pub fn short(name: &str, most: usize) -> String {
+pub(crate) fn short(name: &str, most: usize) -> String {
     let name = demangled(name);
     let parts = Parts::new(&name);
     let base = if parts.base.is_empty() { &*name } else { parts.base };

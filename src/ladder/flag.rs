@@ -23,7 +23,7 @@ impl Flag {
     ///
     /// # Errors
     /// What is wrong with its braces or with an expression between them.
-    pub fn parse(flag: &str) -> Result<Self, String> {
+    pub(super) fn parse(flag: &str) -> Result<Self, String> {
         let unmatched = || {
             format!(
                 "a brace in the flag `{}` has no partner: write `{{{{` or `}}}}` for a literal brace",
@@ -56,7 +56,7 @@ impl Flag {
     }
 
     /// The expressions in it.
-    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(_) => None,
             Piece::Value(expression) => Some(expression),
@@ -67,7 +67,7 @@ impl Flag {
     ///
     /// # Errors
     /// What an expression came to instead of a whole number.
-    pub fn at(&self, values: &Values) -> Result<String, String> {
+    pub(super) fn at(&self, values: &Values) -> Result<String, String> {
         self.pieces
             .iter()
             .map(|piece| match piece {

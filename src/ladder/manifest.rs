@@ -207,14 +207,14 @@ pub(super) struct Origin<'a> {
 
 impl Origin<'_> {
     /// An error at a byte range of the text.
-    pub fn error(&self, span: &Range<usize>, problem: impl Into<String>) -> Error {
+    pub(super) fn error(&self, span: &Range<usize>, problem: impl Into<String>) -> Error {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         Error::Manifest { path: self.path.to_owned(), line, problem: problem.into() }
     }
 
     /// Reads the text's shape; what it means is checked later.
-    pub fn parse(&self) -> Result<Manifest> {
+    pub(super) fn parse(&self) -> Result<Manifest> {
         toml::from_str(self.text)
             .map_err(|error| self.error(&error.span().unwrap_or(0..0), remedy(error.message())))
     }

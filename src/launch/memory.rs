@@ -29,14 +29,14 @@ enum Owner {
 
 impl Memory {
     /// Device memory, not yet filled.
-    pub fn on_device(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
+    pub(super) fn on_device(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
         // SAFETY: the memory is filled or poisoned before any kernel reads it.
         let slice = unsafe { stream.alloc::<u8>(bytes) }?;
         Ok(Self { slice: ManuallyDrop::new(slice), owner: Owner::Device })
     }
 
     /// Pinned host memory, not yet filled, which has one address for host and device.
-    pub fn on_host(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
+    pub(super) fn on_host(stream: &Arc<CudaStream>, bytes: usize) -> Result<Self, DriverError> {
         stream.context().bind_to_thread()?;
         // SAFETY: the memory is filled or poisoned before any kernel reads it.
         let pointer = unsafe { result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_DEVICEMAP) }?;
@@ -49,7 +49,7 @@ impl Memory {
     }
 
     /// Another device's memory, not yet filled, at an address that is good on this one too.
-    pub fn on_peer(
+    pub(super) fn on_peer(
         stream: &Arc<CudaStream>,
         peer: &Peer,
         bytes: usize,
@@ -68,7 +68,7 @@ impl Memory {
     }
 
     /// The bytes, where they are the host's. No kernel may be running on them.
-    pub fn host_bytes(&mut self) -> Option<&mut [u8]> {
+    pub(super) fn host_bytes(&mut self) -> Option<&mut [u8]> {
         let Owner::Host(pointer) = self.owner else { return None };
         let bytes = self.slice.len();
         // SAFETY: pointer and length are of one live allocation, borrowed as `self` is.

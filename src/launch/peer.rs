@@ -17,7 +17,7 @@ impl Peer {
     ///
     /// # Errors
     /// [`Error::Environment`] where there is none.
-    pub fn of(device: &Device, buffer: &str) -> Result<Self> {
+    pub(super) fn of(device: &Device, buffer: &str) -> Result<Self> {
         let refused = |e| Error::Environment(format!("no peer can be used: {}", describe(e)));
         for ordinal in 0..Device::count()? {
             if ordinal == device.context.ordinal() {

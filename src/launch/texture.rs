@@ -21,7 +21,7 @@ impl Textures {
     ///
     /// # Errors
     /// [`Error::Usage`] where the driver refuses, as it does beyond the most elements of a texture.
-    pub fn new(
+    pub(super) fn new(
         buffers: &[Buffer],
         launches: &[PlannedLaunch],
         address: impl Fn(usize) -> u64,
@@ -39,7 +39,7 @@ impl Textures {
     }
 
     /// The object that a kernel takes. Zero, which no kernel can read, for a texture of other launches.
-    pub fn object(&self, texture: Texture) -> u64 {
+    pub(super) fn object(&self, texture: Texture) -> u64 {
         self.objects.get(&texture).copied().unwrap_or(0)
     }
 }

@@ -7,7 +7,7 @@ use crate::text::count_of;
 
 /// Corrects the estimates of every rule that has enough measured hints, ranks the findings again, and
 /// says so in a notice. Roofs promise nothing and stay as they are.
-pub fn apply(document: &mut Document, calibration: &Calibration) {
+pub(crate) fn apply(document: &mut Document, calibration: &Calibration) {
     let mut corrected: Vec<String> = Vec::new();
     let mut kept: Vec<String> = Vec::new();
     for launch in &mut document.launches {

@@ -16,7 +16,7 @@ use crate::rules;
 
 /// So many measured hints of a rule are the least that correct it: with fewer, the range of the next
 /// gain by Student's t is wider than any estimate's own.
-pub const LEAST_HINTS: usize = 5;
+pub(crate) const LEAST_HINTS: usize = 5;
 
 /// A hint with what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct RuleRecord {
 /// Joins lines: each hint with its outcomes, a fault of the same thing once, by its last measured
 /// hint.
 #[must_use]
-pub fn records(lines: Vec<Line>, shipped: bool) -> Vec<Record> {
+pub(crate) fn records(lines: Vec<Line>, shipped: bool) -> Vec<Record> {
     let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
     let mut hints: Vec<Hint> = Vec::new();
     for line in lines {
@@ -118,7 +118,7 @@ impl Record {
 /// What the records say of each rule that they name, in the registry's order; rules that are no more
 /// come last.
 #[must_use]
-pub fn by_rule(records: &[Record]) -> Vec<RuleRecord> {
+pub(crate) fn by_rule(records: &[Record]) -> Vec<RuleRecord> {
     let place = |name: &str| {
         rules::RULES.iter().position(|rule| rule.name == name).unwrap_or(rules::RULES.len())
     };
@@ -163,7 +163,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
 
 /// The corrections of all rules that have enough measured hints.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     rules: BTreeMap<String, Correction>,
 }
 
@@ -177,7 +177,7 @@ struct Correction {
 impl Calibration {
     /// The calibration that records give: of the present versions of the rules alone.
     #[must_use]
-    pub fn new(records: &[Record]) -> Self {
+    pub(crate) fn new(records: &[Record]) -> Self {
         let mut residuals: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for record in records.iter().filter(|record| record.is_current()) {
             if let Some(residual) = record.residual() {
@@ -201,13 +201,13 @@ impl Calibration {
 
     /// The number of measured hints behind a rule's correction; `None` where it has none.
     #[must_use]
-    pub fn measured(&self, rule: &str) -> Option<usize> {
+    pub(crate) fn measured(&self, rule: &str) -> Option<usize> {
         self.rules.get(rule).map(|correction| correction.measured)
     }
 
     /// An estimate corrected; `None` where the rule has too few measured hints.
     #[must_use]
-    pub fn correct(&self, rule: &str, estimate: &Estimate) -> Option<Estimate> {
+    pub(crate) fn correct(&self, rule: &str, estimate: &Estimate) -> Option<Estimate> {
         let correction = self.rules.get(rule)?;
         let n = correction.measured as f64;
         let centre = estimate.factor.ln() + correction.log_bias;

@@ -10,12 +10,12 @@ use crate::rules::{self, Kind, Rule};
 use crate::text::assignments;
 
 /// The version of the lines' shape; a line with another is foreign.
-pub const LEDGER_SCHEMA: &str = "adoprof-ledger/1";
+pub(super) const LEDGER_SCHEMA: &str = "adoprof-ledger/1";
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Line {
+pub(crate) enum Line {
     /// A hint that a profile gave.
     Hint(Hint),
     /// What a later profile measured of a hint.
@@ -118,13 +118,13 @@ impl Hint {
 /// A rule's version: a hash of its name and its [revision](rules::revision), which follows the code of
 /// the rule, the model and everything between. Estimates of another version say nothing of this one's.
 #[must_use]
-pub fn version(rule: &Rule) -> String {
+pub(super) fn version(rule: &Rule) -> String {
     hash(&[rule.name, &format!("{:016x}", rules::revision(rule))])
 }
 
 /// True for rules that promise a gain: a roof promises none.
 #[must_use]
-pub fn promises(rule: &Rule) -> bool {
+pub(super) fn promises(rule: &Rule) -> bool {
     rule.kind != Kind::Roof
 }
 

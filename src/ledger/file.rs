@@ -11,10 +11,10 @@ use crate::files::write_atomically;
 use crate::store::is_same_file;
 
 /// The ledger under the current folder.
-pub const FILE: &str = ".adoprof/ledger.jsonl";
+pub(crate) const FILE: &str = ".adoprof/ledger.jsonl";
 /// A larger file is made smaller when it is written: hints that nothing was measured of go first,
 /// the oldest of them first. 8 MiB are some 16,000 hints.
-pub const MOST_BYTES: u64 = 8 << 20;
+pub(crate) const MOST_BYTES: u64 = 8 << 20;
 /// A file so large was not written by adoprof and is not read.
 const FOREIGN_BYTES: u64 = 8 * MOST_BYTES;
 /// How long another run's writing is waited for; it takes milliseconds.
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a ledger's file holds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// Its lines, in their order.
     pub lines: Vec<Line>,
     /// The numbers of lines that are none of adoprof's, from 1.
@@ -31,7 +31,7 @@ pub struct Contents {
 
 /// Understands a ledger's text. Lines that are no hint and no outcome are counted and left alone.
 #[must_use]
-pub fn parse(bytes: &[u8]) -> Contents {
+pub(crate) fn parse(bytes: &[u8]) -> Contents {
     let mut contents = Contents::default();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -58,7 +58,7 @@ fn understand(line: &[u8]) -> Option<Line> {
 ///
 /// # Errors
 /// [`Error::Input`] where a line cannot be written as JSON.
-pub fn text(lines: &[Line]) -> Result<String> {
+pub(crate) fn text(lines: &[Line]) -> Result<String> {
     let mut text = String::new();
     for line in lines {
         text += &serde_json::to_string(line)
@@ -72,7 +72,7 @@ pub fn text(lines: &[Line]) -> Result<String> {
 ///
 /// # Errors
 /// [`Error::Input`] where it is there and cannot be read, or cannot be a ledger.
-pub fn read(path: &Path) -> Result<Contents> {
+pub(crate) fn read(path: &Path) -> Result<Contents> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Contents::default()),
@@ -105,7 +105,7 @@ fn plausible(path: &Path, meta: &std::fs::Metadata) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Input`] where the file cannot be written; then it is as it was.
-pub fn append(path: &Path, lines: &[Line]) -> Result<usize> {
+pub(crate) fn append(path: &Path, lines: &[Line]) -> Result<usize> {
     if lines.is_empty() {
         return Ok(0);
     }
@@ -211,7 +211,7 @@ fn shrunk(bytes: &[u8], most: u64) -> (Vec<u8>, usize) {
 
 /// The ledger of the current folder.
 #[must_use]
-pub fn here() -> PathBuf {
+pub(crate) fn here() -> PathBuf {
     PathBuf::from(FILE)
 }
 

@@ -12,7 +12,7 @@ use crate::timing::StepInfo;
 
 /// Where and when a document was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// The time, `2026-11-20T10:00:00Z`, or a date.
     pub date: String,
     /// The program's name, where it is no step of a ladder.
@@ -24,7 +24,7 @@ pub struct Origin {
 /// The hints of a document: every fault with an estimate, roofs left out. A step is timed as a whole,
 /// so its hints are of all its launches together; a program's are of each kernel's longest launch.
 #[must_use]
-pub fn hints(document: &Document, origin: &Origin) -> Vec<Hint> {
+pub(crate) fn hints(document: &Document, origin: &Origin) -> Vec<Hint> {
     match &document.step {
         Some(step) => of_step(document, step, origin),
         None => of_program(document, origin),
@@ -136,7 +136,7 @@ fn leading<'a>(hints: &[&'a Hint]) -> Option<&'a str> {
 /// What a step of a ladder made of the hints of steps before it: of those that it is there to take
 /// away, at the same size on the same GPU.
 #[must_use]
-pub fn by_ladder(
+pub(crate) fn by_ladder(
     earlier: &[Hint],
     later: &Document,
     ladder: &Ladder,
@@ -194,7 +194,12 @@ fn follows(ladder: &Ladder, before: &str, step: &Step) -> bool {
 /// What a new profile made of its baseline's hints. The gain is that of the finding that went away,
 /// or of the one with the largest estimate where several did.
 #[must_use]
-pub fn by_baseline(base: &[Hint], new: &Document, diff: &Diff, origin: &Origin) -> Vec<Outcome> {
+pub(crate) fn by_baseline(
+    base: &[Hint],
+    new: &Document,
+    diff: &Diff,
+    origin: &Origin,
+) -> Vec<Outcome> {
     let Some(speedup) = diff.speedup.filter(|gain| gain.is_finite() && *gain > 0.0) else {
         return Vec::new();
     };
@@ -230,7 +235,7 @@ pub fn by_baseline(base: &[Hint], new: &Document, diff: &Diff, origin: &Origin) 
 
 /// The GPU of a document.
 #[must_use]
-pub fn device(document: &Document, origin: &Origin) -> String {
+pub(super) fn device(document: &Document, origin: &Origin) -> String {
     document
         .launches
         .iter()

@@ -9,7 +9,7 @@ use crate::profile::RecordedLadder;
 
 /// The hints of all recorded steps and their outcomes, worked out by this version of the rules.
 #[must_use]
-pub fn lines(ladders: &[RecordedLadder]) -> Vec<Line> {
+pub(crate) fn lines(ladders: &[RecordedLadder]) -> Vec<Line> {
     ladders.iter().flat_map(of_ladder).collect()
 }
 

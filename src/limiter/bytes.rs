@@ -25,7 +25,7 @@ pub struct Throughput {
 /// Rates of a kernel that takes `ns`, needs `application` bytes, and of which device memory moves
 /// `hardware` bytes.
 #[must_use]
-pub fn throughput(
+pub(crate) fn throughput(
     ns: f64,
     application: f64,
     hardware: Option<f64>,
@@ -58,7 +58,7 @@ pub struct Balance {
 /// The balance of a kernel with so many warp instructions and bytes of device memory. `None` where
 /// the device's clock or rate is not known, or no byte moved.
 #[must_use]
-pub fn balance(
+pub(crate) fn balance(
     instructions: f64,
     bytes: f64,
     device: &DeviceFigures,
@@ -111,7 +111,7 @@ fn facts(device: &DeviceFigures) -> Arc<DeviceFacts> {
 /// Bytes in flight of a kernel of which an SM holds so many threads. The kernel's rate is the
 /// hardware's where it is known, the application's elsewhere.
 #[must_use]
-pub fn in_flight(
+pub(crate) fn in_flight(
     rates: &Throughput,
     device: &DeviceFigures,
     threads_per_sm: u32,

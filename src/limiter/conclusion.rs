@@ -23,7 +23,7 @@ const SAME_ACCESSES: f64 = 0.01;
 
 /// The conclusions of a document whose verdict is drawn.
 #[must_use]
-pub fn conclusions(document: &LimiterDocument) -> Vec<String> {
+pub(crate) fn conclusions(document: &LimiterDocument) -> Vec<String> {
     let mut said = Vec::new();
     match &document.verdict {
         Some(verdict) => said.push(sentence(document, verdict)),

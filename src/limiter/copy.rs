@@ -8,7 +8,7 @@ use crate::plan::{
 
 /// A copy of nearly so many bytes, 4 or 16 of them a thread, in blocks of `threads` threads.
 #[must_use]
-pub fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
+pub(crate) fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan {
     let threads = threads.clamp(1, 1024);
     let (kernel, each) =
         if bytes_per_thread == 16 { ("copy_quads", 16) } else { ("copy_words", 4) };

@@ -23,7 +23,7 @@ pub struct BusyUnit {
 
 /// The busiest unit of a launch; `None` where the profile knows of none.
 #[must_use]
-pub fn busy_unit(model: &Model) -> Option<BusyUnit> {
+pub(crate) fn busy_unit(model: &Model) -> Option<BusyUnit> {
     let (term, share) = model.busiest()?;
     let speaks_for = match (model.bound(), term) {
         (Bound::Latency | Bound::Launch, _) => Some(Limiter::Latency),

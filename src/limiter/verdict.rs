@@ -67,7 +67,7 @@ pub struct Verdict {
 /// What limits a kernel of which the whole, the accesses to memory alone and the arithmetic alone
 /// take these times, ns. Times that are no positive numbers count as next to nothing.
 #[must_use]
-pub fn verdict(full: f64, memory: f64, arithmetic: f64) -> Verdict {
+pub(crate) fn verdict(full: f64, memory: f64, arithmetic: f64) -> Verdict {
     let [full, memory, arithmetic] =
         [full, memory, arithmetic].map(|ns| if ns.is_finite() { ns.max(1e-9) } else { 1e-9 });
     let (longest, shorter) = (memory.max(arithmetic), memory.min(arithmetic));

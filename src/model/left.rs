@@ -20,25 +20,25 @@ pub(super) struct Left {
 
 impl Left {
     /// The waiting that is left at least: the fault's own stalls and queues gone.
-    pub fn shortest(&self) -> f64 {
+    pub(super) fn shortest(&self) -> f64 {
         self.waiting * (1.0 - self.gone)
     }
 
     /// The waiting that is left where warps need longer one after another than the units do.
-    pub fn slowest(&self) -> f64 {
+    pub(super) fn slowest(&self) -> f64 {
         self.shortest().max(self.warps - self.longest.1)
     }
 
     /// The likely waiting: the geometric middle of the times with either, since what the other waits
     /// owe to the fault is not known.
-    pub fn likely(&self) -> f64 {
+    pub(super) fn likely(&self) -> f64 {
         let busy = self.longest.1;
         ((busy + self.shortest()) * (busy + self.slowest())).sqrt() - busy
     }
 
     /// The time, as a share of the present time, with so much waiting. SMs idle for their share of the
     /// time that blocks take, however long that is.
-    pub fn time(&self, waiting: f64) -> f64 {
+    pub(super) fn time(&self, waiting: f64) -> f64 {
         let working = 1.0 - self.fixed - self.idle;
         let scale = if working > 0.0 { (1.0 - self.fixed) / working } else { 1.0 };
         self.fixed + (self.longest.1 + waiting) * scale

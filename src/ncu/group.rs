@@ -23,10 +23,10 @@ struct Process {
 }
 
 /// The variable that marks the processes of a run.
-pub const MARKER: &str = "ADOPROF_RUN";
+pub(super) const MARKER: &str = "ADOPROF_RUN";
 
 /// A value of [`MARKER`] that no other run has.
-pub fn marker() -> String {
+pub(super) fn marker() -> String {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     let own = std::process::id();
@@ -36,20 +36,20 @@ pub fn marker() -> String {
 
 /// Asks process groups to end by themselves. ncu, which a wrapper may have started, then ends the program and
 /// writes what it has into its report.
-pub fn ask(leaders: &[u32]) {
+pub(super) fn ask(leaders: &[u32]) {
     for &leader in leaders {
         signal_group(leader, libc::SIGTERM);
     }
 }
 
 /// True while a group has a process that runs.
-pub fn is_alive(leaders: &[u32]) -> bool {
+pub(super) fn is_alive(leaders: &[u32]) -> bool {
     pids().filter_map(look).any(|process| !process.dead && leaders.contains(&process.group))
 }
 
 /// Ends process groups, all descendants of their leaders and all processes with the marker; returns when
 /// they are gone or after [`GRACE`] and a kill signal.
-pub fn end(leaders: &[u32], marker: &str) {
+pub(super) fn end(leaders: &[u32], marker: &str) {
     let family = || {
         let mut family = marked(marker);
         for &leader in leaders {
@@ -81,7 +81,7 @@ pub fn end(leaders: &[u32], marker: &str) {
 /// Ctrl-C.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the standard library can't tie a child's life to its parent's")]
-pub fn end_with_parent(process: &mut std::process::Command) {
+pub(super) fn end_with_parent(process: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe, with integers.
     unsafe {

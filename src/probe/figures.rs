@@ -2,7 +2,7 @@
 
 /// A run of some amount of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Longer {
+pub(crate) struct Longer {
     /// Blocks, operations, bytes.
     pub work: f64,
     /// How long it took, ns.
@@ -12,7 +12,7 @@ pub struct Longer {
 /// Nanoseconds per unit of work, from a short and a long run: what both take for their start falls out.
 /// `None` where the long one has no more work or took no longer.
 #[must_use]
-pub fn per_extra(short: Longer, long: Longer) -> Option<f64> {
+pub(crate) fn per_extra(short: Longer, long: Longer) -> Option<f64> {
     let each = (long.ns - short.ns) / (long.work - short.work);
     (long.work > short.work && each > 0.0).then_some(each)
 }
@@ -20,7 +20,7 @@ pub fn per_extra(short: Longer, long: Longer) -> Option<f64> {
 /// The share of the FMA pipes' peak, 0 to 1, of SMs on which each of so many threads ran so many
 /// multiply-adds in so many cycles, of a peak of so many lanes per cycle. `None` without cycles.
 #[must_use]
-pub fn fma_share(
+pub(crate) fn fma_share(
     threads_per_sm: f64,
     multiply_adds_per_thread: f64,
     cycles: f64,
@@ -33,7 +33,7 @@ pub fn fma_share(
 
 /// Cycles per step of a chain of loads. `None` without steps or cycles.
 #[must_use]
-pub fn latency_cycles(cycles: f64, steps: f64) -> Option<f64> {
+pub(crate) fn latency_cycles(cycles: f64, steps: f64) -> Option<f64> {
     (cycles > 0.0 && steps > 0.0).then(|| cycles / steps)
 }
 

@@ -7,7 +7,7 @@ use crate::plan::{
 };
 
 /// Runs before the first that counts: clocks rise within the first tenth of a second of work.
-pub const WARM_UP_RUNS: usize = 30;
+pub(crate) const WARM_UP_RUNS: usize = 30;
 
 /// Bytes that a kernel reads to tell the rate of DRAM, at most: the rate has settled by then.
 const MOST_READ: u64 = 1 << 32;
@@ -28,7 +28,7 @@ const STEPS: u32 = 16_384;
 
 /// The device, as far as its probes are sized by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Multiprocessors.
     pub sm_count: u32,
     /// L2 cache, bytes.
@@ -39,7 +39,7 @@ pub struct Sizes {
 
 /// A plan with how much work it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// What is run.
     pub plan: Plan,
     /// Bytes, blocks, operations, steps, or multiply-adds per thread, whatever the probe counts.
@@ -52,7 +52,7 @@ impl Probe {
     /// Two kernels that only read device memory: a loop of as many threads as the device holds, and a
     /// grid of short-lived blocks. Which is faster depends on the device. Work: bytes.
     #[must_use]
-    pub fn dram_reads(of: Sizes) -> [Self; 2] {
+    pub(crate) fn dram_reads(of: Sizes) -> [Self; 2] {
         let threads = u64::from(of.sm_count * FULL_BLOCKS * THREADS);
         let wanted = MOST_READ.min(of.free_bytes / 4);
         let quads = (wanted / 16 / (4 * threads)).max(1) * 4 * threads;
@@ -86,7 +86,7 @@ impl Probe {
 
     /// All SMs read the same part of L2 again and again. Work: bytes.
     #[must_use]
-    pub fn l2_reads(of: Sizes) -> Self {
+    pub(crate) fn l2_reads(of: Sizes) -> Self {
         let turn = 4 * u64::from(of.sm_count * BLOCKS * THREADS);
         // An L2 in two halves may hold what is read in both.
         let quads = (of.l2_bytes / 4 / 16 / turn).max(1) * turn;
@@ -111,7 +111,7 @@ impl Probe {
 
     /// Multiply-adds on all SMs. Work: multiply-adds per thread; answers with the cycles of each block.
     #[must_use]
-    pub fn multiply_adds(of: Sizes) -> Self {
+    pub(crate) fn multiply_adds(of: Sizes) -> Self {
         let blocks = of.sm_count * BLOCKS;
         let arguments = vec![
             u32_of(TURNS),
@@ -129,18 +129,18 @@ impl Probe {
     }
 
     /// Threads per SM of [`multiply_adds`](Self::multiply_adds).
-    pub const MULTIPLYING_THREADS_PER_SM: u32 = BLOCKS * THREADS;
+    pub(crate) const MULTIPLYING_THREADS_PER_SM: u32 = BLOCKS * THREADS;
 
     /// So many blocks that do nothing. Work: blocks.
     #[must_use]
-    pub fn nothing(blocks: u32, threads: u32) -> Self {
+    pub(crate) fn nothing(blocks: u32, threads: u32) -> Self {
         let launches = vec![launch("nothing", blocks, threads, Vec::new())];
         Self::new("nothing", &[("out", 4)], launches, f64::from(blocks))
     }
 
     /// One thread that watches the clock. Work: cycles at least; answers with cycles and ns.
     #[must_use]
-    pub fn spin() -> Self {
+    pub(crate) fn spin() -> Self {
         let arguments = vec![u64_of(SPIN_CYCLES), Argument::Buffer(0)];
         let launches = vec![launch("spin", 1, 1, arguments)];
         Self::new("spin", &[("out", 16)], launches, SPIN_CYCLES as f64)
@@ -148,7 +148,7 @@ impl Probe {
 
     /// One lane of each warp adds to one address so many times. Work: additions.
     #[must_use]
-    pub fn atomics(of: Sizes, is_float: bool, times: u32) -> Self {
+    pub(crate) fn atomics(of: Sizes, is_float: bool, times: u32) -> Self {
         let kernel = if is_float { "add_floats" } else { "add_integers" };
         let blocks = of.sm_count * BLOCKS;
         let arguments = vec![Argument::Buffer(0), u32_of(times)];
@@ -160,27 +160,27 @@ impl Probe {
     /// A chain of loads from L1: 8 KiB, all of which were read before. Work: steps; answers with the
     /// cycles.
     #[must_use]
-    pub fn l1_chain() -> Self {
+    pub(crate) fn l1_chain() -> Self {
         Self::chain("chase_l1", 64, 16, 64, STEPS, None)
     }
 
     /// The same from L2, over 4 MiB.
     #[must_use]
-    pub fn l2_chain() -> Self {
+    pub(crate) fn l2_chain() -> Self {
         Self::chain("chase_past_l1", 1 << 15, 16, 1 << 15, STEPS, None)
     }
 
     /// The same from DRAM: 16 MiB, which few pages map, and each place read once after L2 was
     /// overwritten several times.
     #[must_use]
-    pub fn dram_chain(of: Sizes) -> Self {
+    pub(crate) fn dram_chain(of: Sizes) -> Self {
         let swept = (8 * of.l2_bytes).min(of.free_bytes / 4);
         Self::chain("chase_past_l1", 1 << 15, 64, 0, STEPS, Some((of, swept)))
     }
 
     /// The same from shared memory.
     #[must_use]
-    pub fn shared_chain() -> Self {
+    pub(crate) fn shared_chain() -> Self {
         let arguments = vec![u32_of(STEPS), Argument::Buffer(0)];
         let launches = vec![launch("chase_shared", 1, 1, arguments)];
         Self::new("chase_shared", &[("out", 16)], launches, f64::from(STEPS))

@@ -5,7 +5,7 @@ use crate::device::DeviceFacts;
 
 /// The table's lines: each quantity as measured, as shipped, the difference, the unit.
 #[must_use]
-pub fn comparison(measured: &[Measured], shipped: &DeviceFacts) -> String {
+pub(crate) fn comparison(measured: &[Measured], shipped: &DeviceFacts) -> String {
     let mut rows = vec![
         ["measured on this device", "now", "shipped", "differs by", "unit"].map(str::to_owned),
     ];

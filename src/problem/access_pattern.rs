@@ -16,7 +16,7 @@ use crate::plan::{DType, Plan, Role};
 const NAME: &str = "access-pattern";
 
 /// The reference `access-pattern`.
-pub const REFERENCE: Reference = Reference {
+pub(crate) const REFERENCE: Reference = Reference {
     name: NAME,
     parameters: &["C", "K"],
     buffers: &[("field", Role::Input, DType::F64), ("diffused", Role::Output, DType::F64)],

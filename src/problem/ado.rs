@@ -15,11 +15,11 @@ use super::real::Real;
 use super::reference::with_threads;
 use crate::error::{Error, Result};
 
-pub use expected::REFERENCE;
+pub(crate) use expected::REFERENCE;
 
 /// The size of the problem, in the letters of the literature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub(crate) struct Size {
     /// N: sets.
     pub sets: usize,
     /// M: vectors per set.
@@ -33,7 +33,7 @@ impl Size {
     ///
     /// # Errors
     /// [`Error::Usage`] where an array has another length, or an extent is 0.
-    pub fn new(n: u64, m: u64, l: u64, input: &[f32], matrix: &[f32]) -> Result<Self> {
+    pub(crate) fn new(n: u64, m: u64, l: u64, input: &[f32], matrix: &[f32]) -> Result<Self> {
         let product = |factors: &[u64]| {
             factors.iter().try_fold(1_u64, |product, factor| product.checked_mul(*factor))
         };
@@ -52,14 +52,19 @@ impl Size {
 }
 
 /// A CPU version: input, matrix, size, threads.
-pub type Solver = fn(&[f32], &[f32], Size, usize) -> Result<Vec<f32>>;
+pub(crate) type Solver = fn(&[f32], &[f32], Size, usize) -> Result<Vec<f32>>;
 
 /// The loop order of the literature's CPU version: the average runs over the vectors outside and
 /// over the components inside, so that it strides through the input by M.
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn original(input: &[f32], matrix: &[f32], size: Size, threads: usize) -> Result<Vec<f32>> {
+pub(crate) fn original(
+    input: &[f32],
+    matrix: &[f32],
+    size: Size,
+    threads: usize,
+) -> Result<Vec<f32>> {
     solve(input, matrix, size, threads, |set, products| {
         let mut average = vec![0.0_f32; size.components];
         for vector in 0..size.vectors {
@@ -84,7 +89,7 @@ pub fn original(input: &[f32], matrix: &[f32], size: Size, threads: usize) -> Re
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn cache_friendly<R: Real>(
+pub(crate) fn cache_friendly<R: Real>(
     input: &[f32],
     matrix: &[f32],
     size: Size,

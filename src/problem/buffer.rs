@@ -4,7 +4,7 @@ use crate::plan::DType;
 
 /// An array in host memory. Halves are kept as their bits.
 #[derive(Debug, Clone, PartialEq)]
-pub enum HostBuffer {
+pub(crate) enum HostBuffer {
     /// 32-bit floating point.
     F32(Vec<f32>),
     /// 64-bit floating point.
@@ -39,19 +39,19 @@ macro_rules! each {
 impl HostBuffer {
     /// The number of elements.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         each!(self, values => values.len())
     }
 
     /// The elements as bytes in the host's order, which is the device's.
     #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         each!(self, values => bytemuck::cast_slice(values))
     }
 
     /// An array from bytes; bytes beyond the last whole element are dropped.
     #[must_use]
-    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
+    pub(crate) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
         match dtype {
             DType::F32 => Self::F32(bytemuck::pod_collect_to_vec(whole::<4>(bytes))),
             DType::F64 => Self::F64(bytemuck::pod_collect_to_vec(whole::<8>(bytes))),
@@ -65,7 +65,7 @@ impl HostBuffer {
 
     /// An element as f64 (integers above 2^53 are rounded); `None` past the end.
     #[must_use]
-    pub fn get(&self, index: usize) -> Option<f64> {
+    pub(crate) fn get(&self, index: usize) -> Option<f64> {
         match self {
             Self::F32(values) => values.get(index).map(|value| f64::from(*value)),
             Self::F64(values) => values.get(index).copied(),
@@ -86,7 +86,7 @@ fn whole<const N: usize>(bytes: &[u8]) -> &[u8] {
 /// The byte that poisons a type: all ones is a NaN in every floating-point format, 0xAA an unlikely
 /// integer. One byte for a whole element lets the device do it with a memset.
 #[must_use]
-pub fn poison_byte(dtype: DType) -> u8 {
+pub(crate) fn poison_byte(dtype: DType) -> u8 {
     if dtype.is_float() { 0xff } else { 0xaa }
 }
 

@@ -10,7 +10,7 @@ use crate::plan::{Check, Plan};
 use crate::timing::CpuTime;
 
 /// The references that the program carries.
-pub const REFERENCES: &[Reference] = &[
+pub(crate) const REFERENCES: &[Reference] = &[
     ado::REFERENCE,
     reduce::REFERENCE,
     reduce::REFERENCE_INT,
@@ -23,7 +23,7 @@ pub const REFERENCES: &[Reference] = &[
 
 /// The reference of that name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Reference> {
+pub(crate) fn find(name: &str) -> Option<&'static Reference> {
     REFERENCES.iter().find(|reference| reference.name == name)
 }
 
@@ -32,7 +32,7 @@ pub fn find(name: &str) -> Option<&'static Reference> {
 /// # Errors
 /// [`Error::Usage`] for an unknown reference, for inputs that don't fit it, and for sums too long
 /// to be checked.
-pub fn run(name: &str, plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
+pub(crate) fn run(name: &str, plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
     let reference = find(name).ok_or_else(|| {
         Error::Usage(format!(
             "the program has no CPU reference `{}`; it has: {}",
@@ -48,7 +48,7 @@ pub fn run(name: &str, plan: &Plan, inputs: &Inputs) -> Result<Vec<Expected>> {
 ///
 /// # Errors
 /// [`Error::Usage`] for inputs that don't fit the reference.
-pub fn cpu_times(plan: &Plan, inputs: &Inputs) -> Result<Vec<CpuTime>> {
+pub(crate) fn cpu_times(plan: &Plan, inputs: &Inputs) -> Result<Vec<CpuTime>> {
     let Check::Builtin(name) = &plan.check else { return Ok(Vec::new()) };
     let Some(reference) = find(name) else { return Ok(Vec::new()) };
     let mut thread_counts = vec![1, all_threads()];

@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 16;
 
 /// How far an element may be from the expected value e: absolute + relative·|e|.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tolerance {
+pub(crate) struct Tolerance {
     /// In units of the value.
     pub absolute: f64,
     /// As a fraction of the expected value.
@@ -21,11 +21,11 @@ pub struct Tolerance {
 
 impl Tolerance {
     /// Only the expected value itself will do.
-    pub const EXACT: Self = Self { absolute: 0.0, relative: 0.0 };
+    pub(crate) const EXACT: Self = Self { absolute: 0.0, relative: 0.0 };
 
     /// A fraction of the expected value.
     #[must_use]
-    pub fn relative(relative: f64) -> Self {
+    pub(crate) fn relative(relative: f64) -> Self {
         Self { absolute: 0.0, relative }
     }
 
@@ -41,7 +41,7 @@ impl Tolerance {
 
 /// What a comparison came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Largest |got − expected|; infinite where an element is NaN.
     pub max_error: f64,
     /// The first element outside the tolerance: index, expected, got.
@@ -57,13 +57,13 @@ impl Comparison {
 
     /// True where every element is within the tolerance.
     #[must_use]
-    pub fn passed(&self) -> bool {
+    pub(crate) fn passed(&self) -> bool {
         self.mismatches == 0
     }
 
     /// What is wrong, in one sentence with the element's coordinates; `None` where nothing is.
     #[must_use]
-    pub fn complaint(&self, buffer: &Buffer) -> Option<String> {
+    pub(crate) fn complaint(&self, buffer: &Buffer) -> Option<String> {
         let (index, expected, got) = self.first_mismatch?;
         let places: Vec<String> =
             coordinates(index as u64, &buffer.shape).iter().map(u64::to_string).collect();
@@ -107,7 +107,7 @@ impl Comparison {
 ///
 /// # Errors
 /// [`Error::Kernel`] where the lengths differ.
-pub fn compare(
+pub(crate) fn compare(
     expected: &HostBuffer,
     got: &HostBuffer,
     tolerance: Tolerance,
@@ -200,7 +200,7 @@ fn stretches(len: usize, add: impl Fn(usize, &mut Comparison) + Sync) -> Compari
 
 /// A row-major index as coordinates, slowest first.
 #[must_use]
-pub fn coordinates(index: u64, shape: &[u64]) -> Vec<u64> {
+pub(crate) fn coordinates(index: u64, shape: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let mut coordinates: Vec<u64> = shape
         .iter()

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Buffer, DType, Fill, Plan, Role};
 
 /// Filled arrays by the buffer's name.
-pub type Inputs = BTreeMap<String, HostBuffer>;
+pub(crate) type Inputs = BTreeMap<String, HostBuffer>;
 
 /// Elements that one task writes: large enough to hide its cost, small enough to share out.
 const CHUNK: usize = 1 << 16;
@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 16;
 ///
 /// # Errors
 /// [`Error::Environment`] where the host has too little memory.
-pub fn inputs(plan: &Plan, seed: u64) -> Result<Inputs> {
+pub(crate) fn inputs(plan: &Plan, seed: u64) -> Result<Inputs> {
     let with_content =
         || plan.buffers.iter().filter(|buffer| matches!(buffer.role, Role::Input | Role::State));
     let mut inputs = with_content()
@@ -52,7 +52,7 @@ fn encoded_from(buffer: &Buffer) -> Option<&str> {
 /// # Errors
 /// [`Error::Environment`] where the host has too little memory, [`Error::Usage`] for a compressed
 /// copy.
-pub fn fill(buffer: &Buffer, seed: u64) -> Result<HostBuffer> {
+pub(crate) fn fill(buffer: &Buffer, seed: u64) -> Result<HostBuffer> {
     make(&Maker { stream: Stream::new(&buffer.name, seed), buffer, source: &[] })
 }
 
@@ -61,7 +61,7 @@ pub fn fill(buffer: &Buffer, seed: u64) -> Result<HostBuffer> {
 /// # Errors
 /// [`Error::Environment`] where the host has too little memory, [`Error::Usage`] where the input has
 /// another length.
-pub fn encode(copy: &Buffer, source: &[f32]) -> Result<HostBuffer> {
+pub(crate) fn encode(copy: &Buffer, source: &[f32]) -> Result<HostBuffer> {
     make(&Maker { stream: Stream::new(&copy.name, 0), buffer: copy, source })
 }
 

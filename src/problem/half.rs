@@ -4,7 +4,7 @@ use half::f16;
 
 /// The value of a half; NaN for every NaN pattern.
 #[must_use]
-pub fn to_f64(bits: u16) -> f64 {
+pub(crate) fn to_f64(bits: u16) -> f64 {
     f16::from_bits(bits).to_f64()
 }
 
@@ -13,7 +13,7 @@ pub fn to_f64(bits: u16) -> f64 {
 /// [`f16::from_f64`] rounds by way of f32, so twice, on CPUs that convert f32 in hardware. What is
 /// rounded to odd first is rounded right the second time: a value beside a tie stays beside it.
 #[must_use]
-pub fn from_f64(value: f64) -> u16 {
+pub(crate) fn from_f64(value: f64) -> u16 {
     let near = value as f32;
     let wide = f64::from(near);
     let is_odd = near.to_bits() & 1 == 1;
@@ -27,7 +27,7 @@ pub fn from_f64(value: f64) -> u16 {
 
 /// The next half towards negative infinity.
 #[must_use]
-pub fn next_down(bits: u16) -> u16 {
+pub(crate) fn next_down(bits: u16) -> u16 {
     match bits {
         0x0000 | 0x8000 => 0x8001,
         0xfc00 => bits,

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::plan::{DType, Plan, Role};
 
 /// The reference `increment`.
-pub const REFERENCE: Reference = Reference {
+pub(crate) const REFERENCE: Reference = Reference {
     name: "increment",
     parameters: &["N"],
     buffers: &[("values", Role::Input, DType::F32), ("incremented", Role::Output, DType::F32)],

@@ -2,7 +2,7 @@
 
 mod expected;
 
-pub use expected::REFERENCE;
+pub(crate) use expected::REFERENCE;
 
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ const WIDTH: usize = 256;
 const STRIP: usize = 64;
 
 /// A CPU version: A, B, their extent n, and the number of threads, to C.
-pub type Solver<R> = fn(&[f32], &[f32], usize, usize) -> Result<Vec<R>>;
+pub(crate) type Solver<R> = fn(&[f32], &[f32], usize, usize) -> Result<Vec<R>>;
 
 /// Checks the arrays' sizes against n.
 ///
@@ -47,7 +47,7 @@ fn extent(n: u64, a: &[f32], b: &[f32]) -> Result<usize> {
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn row_by_row(a: &[f32], b: &[f32], n: usize, threads: usize) -> Result<Vec<f32>> {
+pub(crate) fn row_by_row(a: &[f32], b: &[f32], n: usize, threads: usize) -> Result<Vec<f32>> {
     with_threads(threads, || {
         let mut c = vec![0.0; n * n];
         c.par_chunks_exact_mut(n).zip(a.par_chunks_exact(n)).for_each(|(c, a)| {
@@ -66,7 +66,7 @@ pub fn row_by_row(a: &[f32], b: &[f32], n: usize, threads: usize) -> Result<Vec<
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn blocked<R: Real>(a: &[f32], b: &[f32], n: usize, threads: usize) -> Result<Vec<R>> {
+pub(crate) fn blocked<R: Real>(a: &[f32], b: &[f32], n: usize, threads: usize) -> Result<Vec<R>> {
     with_threads(threads, || {
         let mut c = vec![R::default(); n * n];
         c.par_chunks_mut(STRIP * n)

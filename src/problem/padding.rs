@@ -15,7 +15,7 @@ use crate::plan::{DType, Plan, Role};
 const NAME: &str = "padding";
 
 /// The reference `padding`.
-pub const REFERENCE: Reference = Reference {
+pub(crate) const REFERENCE: Reference = Reference {
     name: NAME,
     parameters: &["R", "K"],
     buffers: &[("values", Role::Input, DType::F64), ("sums", Role::Output, DType::F64)],

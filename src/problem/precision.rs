@@ -5,20 +5,20 @@ use crate::error::{Error, Result};
 use crate::plan::{Buffer, DType, Fill, Plan};
 
 /// Unit roundoff of f32, u = 2^-24: the largest relative error of one rounding to nearest.
-pub const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
+pub(crate) const F32_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
 
 /// f32 holds every integer up to here, 2^24.
-pub const F32_INTEGERS: f64 = 16_777_216.0;
+pub(crate) const F32_INTEGERS: f64 = 16_777_216.0;
 
 /// Unit roundoff of f64, u = 2^-53.
-pub const F64_ROUNDOFF: f64 = 1.0 / F64_INTEGERS;
+pub(crate) const F64_ROUNDOFF: f64 = 1.0 / F64_INTEGERS;
 
 /// f64 holds every integer up to here, 2^53.
-pub const F64_INTEGERS: f64 = 9_007_199_254_740_992.0;
+pub(crate) const F64_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 /// What is known of the values of an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Largest magnitude.
     pub magnitude: f64,
     /// True where all are whole numbers.
@@ -30,7 +30,7 @@ pub struct Bounds {
 impl Bounds {
     /// The bounds that a buffer's fill gives.
     #[must_use]
-    pub fn of(buffer: &Buffer) -> Self {
+    pub(crate) fn of(buffer: &Buffer) -> Self {
         let (values, whole_steps): (Vec<f64>, bool) = match &buffer.fill {
             Fill::Choice(values) => (values.clone(), true),
             Fill::Constant(value) => (vec![*value], true),
@@ -50,7 +50,7 @@ impl Bounds {
 
 /// The smallest and the largest value that a fill gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
+pub(crate) struct Range {
     /// The smallest.
     pub low: f64,
     /// The largest.
@@ -61,7 +61,7 @@ impl Range {
     /// The range of a fill; `None` where it depends on the buffer's length or on another buffer, and
     /// where there are no values.
     #[must_use]
-    pub fn of(fill: &Fill) -> Option<Self> {
+    pub(crate) fn of(fill: &Fill) -> Option<Self> {
         match fill {
             Fill::Choice(values) => {
                 let low = values.iter().copied().reduce(f64::min)?;
@@ -83,7 +83,7 @@ const F16_SMALLEST_ERROR: f64 = 1.0 / 33_554_432.0;
 /// The largest error of the values that a plan's kernels read for an input: 0 where they read the
 /// input itself, half a step of the code or a rounding where they read a compressed copy of it.
 #[must_use]
-pub fn quantisation(plan: &Plan, input: &str) -> f64 {
+pub(crate) fn quantisation(plan: &Plan, input: &str) -> f64 {
     let source = plan.buffers.iter().find(|buffer| buffer.name == input);
     let magnitude = source.map_or(0.0, |source| Bounds::of(source).magnitude);
     let passed = |place: usize| {
@@ -112,7 +112,7 @@ pub fn quantisation(plan: &Plan, input: &str) -> f64 {
 /// # Errors
 /// [`Error::Usage`] where k·u is 1/2 or more: any answer could be called right. `sums` says which
 /// sums are too long.
-pub fn gamma(roundings: f64, roundoff: f64, sums: &str) -> Result<f64> {
+pub(crate) fn gamma(roundings: f64, roundoff: f64, sums: &str) -> Result<f64> {
     let error = roundings * roundoff;
     if error >= 0.5 {
         return Err(Error::Usage(format!(
@@ -128,7 +128,12 @@ pub fn gamma(roundings: f64, roundoff: f64, sums: &str) -> Result<f64> {
 ///
 /// # Errors
 /// As [`gamma`].
-pub fn tolerance(roundings: f64, one_sign: bool, largest: f64, sums: &str) -> Result<Tolerance> {
+pub(crate) fn tolerance(
+    roundings: f64,
+    one_sign: bool,
+    largest: f64,
+    sums: &str,
+) -> Result<Tolerance> {
     let gamma = gamma(roundings, F32_ROUNDOFF, sums)?;
     Ok(if one_sign {
         Tolerance::relative(gamma)

@@ -4,7 +4,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A floating-point type.
-pub trait Real:
+pub(crate) trait Real:
     Copy
     + Default
     + Send

@@ -4,13 +4,13 @@ mod expected;
 
 use rayon::prelude::*;
 
-pub use expected::{REFERENCE, REFERENCE_INT};
+pub(crate) use expected::{REFERENCE, REFERENCE_INT};
 
 use super::reference::with_threads;
 use crate::error::Result;
 
 /// What is added up: an element's type, or a wider one.
-pub trait Total<V>: Copy + Default + Send + Sync {
+pub(crate) trait Total<V>: Copy + Default + Send + Sync {
     /// The total with one more value.
     #[must_use]
     fn plus(self, value: V) -> Self;
@@ -54,7 +54,7 @@ const LANES: usize = 32;
 ///
 /// # Errors
 /// [`crate::error::Error::Environment`] where the threads can't be started.
-pub fn in_order<V: Copy + Sync, R: Total<V>>(values: &[V], threads: usize) -> Result<R> {
+pub(crate) fn in_order<V: Copy + Sync, R: Total<V>>(values: &[V], threads: usize) -> Result<R> {
     shared_out(values, threads, |values| values.iter().fold(R::default(), |sum, v| sum.plus(*v)))
 }
 
@@ -62,7 +62,7 @@ pub fn in_order<V: Copy + Sync, R: Total<V>>(values: &[V], threads: usize) -> Re
 ///
 /// # Errors
 /// As [`in_order`].
-pub fn in_lanes<V: Copy + Sync, R: Total<V>>(values: &[V], threads: usize) -> Result<R> {
+pub(crate) fn in_lanes<V: Copy + Sync, R: Total<V>>(values: &[V], threads: usize) -> Result<R> {
     shared_out(values, threads, |values| {
         let mut lanes = [R::default(); LANES];
         let chunks = values.chunks_exact(LANES);

@@ -7,7 +7,7 @@ use crate::plan::{Buffer, DType, Plan, Role};
 
 /// A CPU reference that the program carries.
 #[derive(Debug, Clone, Copy)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// Its name in a manifest.
     pub name: &'static str,
     /// Parameters that must exist.
@@ -21,11 +21,11 @@ pub struct Reference {
 }
 
 /// A CPU version of a problem: runs it once on so many threads and returns what it computed.
-pub type Version = fn(&Plan, &Inputs, usize) -> Result<HostBuffer>;
+pub(crate) type Version = fn(&Plan, &Inputs, usize) -> Result<HostBuffer>;
 
 /// The right answer of one output.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expected {
+pub(crate) struct Expected {
     /// The output that it belongs to.
     pub buffer: String,
     /// Its values.
@@ -38,7 +38,7 @@ pub struct Expected {
 
 /// As many threads as the machine runs at once.
 #[must_use]
-pub fn all_threads() -> usize {
+pub(crate) fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
@@ -46,7 +46,7 @@ pub fn all_threads() -> usize {
 ///
 /// # Errors
 /// [`Error::Usage`] where there is none.
-pub fn f32_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<&'a [f32]> {
+pub(crate) fn f32_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<&'a [f32]> {
     match inputs.get(name) {
         Some(HostBuffer::F32(values)) => Ok(values.as_slice()),
         _ => Err(Error::Usage(format!(
@@ -59,7 +59,7 @@ pub fn f32_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<
 ///
 /// # Errors
 /// [`Error::Usage`] where there is none.
-pub fn f64_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<&'a [f64]> {
+pub(crate) fn f64_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<&'a [f64]> {
     match inputs.get(name) {
         Some(HostBuffer::F64(values)) => Ok(values.as_slice()),
         _ => Err(Error::Usage(format!(
@@ -72,7 +72,7 @@ pub fn f64_input<'a>(reference: &str, name: &str, inputs: &'a Inputs) -> Result<
 ///
 /// # Errors
 /// [`Error::Environment`] where they can't be started.
-pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+pub(crate) fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::Environment(format!("cannot start {threads} threads for the CPU reference: {error}"))
     })?;
@@ -83,7 +83,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 ///
 /// # Errors
 /// [`Error::Usage`] where there is none.
-pub fn buffer<'a>(reference: &str, name: &str, plan: &'a Plan) -> Result<&'a Buffer> {
+pub(crate) fn buffer<'a>(reference: &str, name: &str, plan: &'a Plan) -> Result<&'a Buffer> {
     plan.buffers.iter().find(|buffer| buffer.name == name).ok_or_else(|| {
         Error::Usage(format!(
             "the reference `{reference}` needs a buffer `{name}`; add it to the manifest"

@@ -4,7 +4,7 @@ use crate::plan::{DType, Role};
 
 /// A routine that a manifest can name as `library`.
 #[derive(Debug, Clone, Copy)]
-pub struct Routine {
+pub(crate) struct Routine {
     /// Its name.
     pub name: &'static str,
     /// The parameter that is the extent of its square matrices.
@@ -14,7 +14,7 @@ pub struct Routine {
 }
 
 /// The routines that the program can time.
-pub const ROUTINES: &[Routine] = &[Routine {
+pub(crate) const ROUTINES: &[Routine] = &[Routine {
     name: "cublas-sgemm",
     parameter: "n",
     buffers: &[
@@ -26,7 +26,7 @@ pub const ROUTINES: &[Routine] = &[Routine {
 
 /// The routine of that name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Routine> {
+pub(crate) fn find(name: &str) -> Option<&'static Routine> {
     ROUTINES.iter().find(|routine| routine.name == name)
 }
 

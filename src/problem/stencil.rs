@@ -15,7 +15,7 @@ use super::real::Real;
 use super::reference::with_threads;
 use crate::error::{Error, Result};
 
-pub use expected::REFERENCE;
+pub(crate) use expected::REFERENCE;
 
 /// Floats before a row's first point: a line of 128 bytes, so that the points begin on one.
 const MARGIN: usize = 32;
@@ -45,7 +45,7 @@ const WEIGHTS: [[f64; 7]; 6] = [
 
 /// The grid and the star on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Points along x, y and z.
     points: [usize; 3],
     /// Neighbours on each side, order / 2.
@@ -59,7 +59,12 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Usage`] for an order without weights and for arrays of another length.
-    pub fn new(points: [u64; 3], order: u64, cur: usize, others: [usize; 2]) -> Result<Self> {
+    pub(crate) fn new(
+        points: [u64; 3],
+        order: u64,
+        cur: usize,
+        others: [usize; 2],
+    ) -> Result<Self> {
         if order == 0 || order % 2 == 1 || order > HIGHEST_ORDER {
             return Err(Error::Usage(format!(
                 "the reference `stencil` has no weights for ORDER = {order}; choose 2, 4, 6, 8, 10 or 12"
@@ -119,7 +124,7 @@ impl Grid {
 
 /// The fields of a step.
 #[derive(Debug, Clone, Copy)]
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// The field now, with its halo.
     pub cur: &'a [f32],
     /// The field a step before.
@@ -129,13 +134,13 @@ pub struct Fields<'a> {
 }
 
 /// A CPU version: fields, grid, threads.
-pub type Solver = fn(Fields, Grid, usize) -> Result<Vec<f32>>;
+pub(crate) type Solver = fn(Fields, Grid, usize) -> Result<Vec<f32>>;
 
 /// Point by point: the whole star of a point before the next.
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn by_points(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<f32>> {
+pub(crate) fn by_points(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<f32>> {
     let weights: Vec<f32> = grid.weights().into_iter().map(f32::rounded).collect();
     let steps = [1, grid.pitch, grid.plane()];
     solve(fields, grid, threads, |first, laplacian| {
@@ -158,7 +163,7 @@ pub fn by_points(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<f32>>
 ///
 /// # Errors
 /// [`Error::Environment`] where the threads can't be started.
-pub fn by_rows<T: Real>(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<T>> {
+pub(crate) fn by_rows<T: Real>(fields: Fields, grid: Grid, threads: usize) -> Result<Vec<T>> {
     let weights: Vec<T> = grid.weights().into_iter().map(T::rounded).collect();
     let steps = [1, grid.pitch, grid.plane()];
     solve(fields, grid, threads, |first, laplacian| {

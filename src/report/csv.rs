@@ -17,7 +17,7 @@ use super::{Content, Style};
 use crate::document::Document;
 
 /// The form.
-pub struct Form;
+pub(super) struct Form;
 
 impl Renderer for Form {
     fn name(&self) -> &'static str {
@@ -55,23 +55,23 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// A CSV table under way.
-pub struct Table<'a>(::csv::Writer<&'a mut dyn Write>);
+pub(super) struct Table<'a>(::csv::Writer<&'a mut dyn Write>);
 
 impl<'a> Table<'a> {
     /// Starts it with its head.
-    pub fn new(out: &'a mut dyn Write, columns: &[&str]) -> io::Result<Self> {
+    pub(super) fn new(out: &'a mut dyn Write, columns: &[&str]) -> io::Result<Self> {
         let mut table = Self(::csv::Writer::from_writer(out));
         table.0.write_record(columns).map_err(plain)?;
         Ok(table)
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: &[String]) -> io::Result<()> {
+    pub(super) fn row(&mut self, cells: &[String]) -> io::Result<()> {
         self.0.write_record(cells.iter().map(|cell| inert(cell).into_owned())).map_err(plain)
     }
 
     /// Writes what is left.
-    pub fn end(mut self) -> io::Result<()> {
+    pub(super) fn end(mut self) -> io::Result<()> {
         self.0.flush()
     }
 }

@@ -9,7 +9,7 @@ use super::{Content, Style};
 use crate::document::{Document, SCHEMA};
 
 /// The form.
-pub struct Form;
+pub(super) struct Form;
 
 /// What `analyze` prints of several profiles.
 #[derive(Debug, Serialize)]
@@ -63,7 +63,7 @@ impl Renderer for Form {
 ///
 /// # Errors
 /// Whatever writing to `out` gives.
-pub fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")
 }

@@ -27,7 +27,7 @@ use crate::text::{count_of, percent};
 const FENCED: usize = 100;
 
 /// The form.
-pub struct Form;
+pub(super) struct Form;
 
 impl Renderer for Form {
     fn name(&self) -> &'static str {
@@ -279,7 +279,7 @@ fn html(text: &str) -> String {
 }
 
 /// Appends; writing to a `String` can't fail.
-pub fn push(text: &mut String, more: &str) {
+pub(super) fn push(text: &mut String, more: &str) {
     let _ = text.write_str(more);
 }
 

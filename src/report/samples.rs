@@ -10,7 +10,7 @@ use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};
 use crate::timing::{CpuTime, Rate, StepInfo, Timing};
 
-pub fn location() -> Location {
+pub(crate) fn location() -> Location {
     Location {
         file: "kernels/ado/v2.cu".to_owned(),
         line: 23,
@@ -20,7 +20,7 @@ pub fn location() -> Location {
     }
 }
 
-pub fn finding(rank: usize, rule: &str, factor: f64) -> RankedFinding {
+pub(crate) fn finding(rank: usize, rule: &str, factor: f64) -> RankedFinding {
     RankedFinding {
         rank,
         rule: rule.to_owned(),
@@ -43,7 +43,12 @@ pub fn finding(rank: usize, rule: &str, factor: f64) -> RankedFinding {
     }
 }
 
-pub fn launch(kernel: &str, ms: f64, share: f64, findings: Vec<RankedFinding>) -> LaunchReport {
+pub(crate) fn launch(
+    kernel: &str,
+    ms: f64,
+    share: f64,
+    findings: Vec<RankedFinding>,
+) -> LaunchReport {
     LaunchReport {
         kernel: kernel.to_owned(),
         grid: [1024, 1, 1],
@@ -70,7 +75,7 @@ pub fn launch(kernel: &str, ms: f64, share: f64, findings: Vec<RankedFinding>) -
     }
 }
 
-pub fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
+pub(crate) fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
     StepInfo {
         ladder: "ado".to_owned(),
         name: name.to_owned(),
@@ -91,13 +96,17 @@ pub fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
     }
 }
 
-pub fn of_launches(step: Option<StepInfo>, launches: Vec<LaunchReport>, at: usize) -> Document {
+pub(crate) fn of_launches(
+    step: Option<StepInfo>,
+    launches: Vec<LaunchReport>,
+    at: usize,
+) -> Document {
     let rule = launches[at].findings[0].rule.clone();
     let verdict = Some(Verdict { launch: Some(at), rule, program_gain: None });
     Document { schema: SCHEMA.to_owned(), step, launches, verdict, ..Document::default() }
 }
 
-pub fn recorded_step() -> Document {
+pub(crate) fn recorded_step() -> Document {
     let mut first = finding(1, "uncoalesced-global-access", 1.8);
     first.explains = vec!["lg-throttle".to_owned()];
     first.symptoms = vec![Symptom {
@@ -146,7 +155,7 @@ pub fn recorded_step() -> Document {
 }
 
 /// Half of the time in a launch with factor 2, and two smaller launches.
-pub fn program() -> Document {
+pub(crate) fn program() -> Document {
     let long = format!("void reduce<{}float>(float *)", "Policy<float, 4>, ".repeat(20));
     let launches = vec![
         launch("scale(float *, int)", 1.0, 0.05, vec![finding(1, "partial-wave", 1.1)]),
@@ -157,7 +166,7 @@ pub fn program() -> Document {
 }
 
 /// v1 at another size, v2, a branch of v2, and v3, which removes v2's fault.
-pub fn run() -> RunDocument {
+pub(crate) fn run() -> RunDocument {
     let one = |step: StepInfo, rule: &str, factor: f64| {
         let ms = step.time_ns.median / 1e6;
         let launch = launch("average_then_sweep", ms, 1.0, vec![finding(1, rule, factor)]);
@@ -180,7 +189,7 @@ pub fn run() -> RunDocument {
     }
 }
 
-pub fn diff() -> Diff {
+pub(crate) fn diff() -> Diff {
     let change =
         |metric: &str, title: &str, unit: &str, base, new, direction: &str, key| MetricChange {
             kernel: String::new(),
@@ -230,7 +239,7 @@ pub fn diff() -> Diff {
 }
 
 /// A sweep of four points: 120 µs, 150 µs, 100 µs, and one that does not compile.
-pub fn sweep() -> SweepDocument {
+pub(crate) fn sweep() -> SweepDocument {
     let point = |block: &str, flags: &str, time: Option<[f64; 3]>| PointResult {
         settings: [("BLOCK", block), ("flags", flags)]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -15,7 +15,7 @@ use crate::report::words::number::estimate;
 use crate::text::uri;
 
 /// The form.
-pub struct Form;
+pub(super) struct Form;
 
 /// Why tables have no place in it.
 const REFUSAL: &str = "SARIF holds findings";

@@ -46,7 +46,7 @@ const MOST_LAUNCHES: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 
 /// The form.
-pub struct Form;
+pub(super) struct Form;
 
 impl Renderer for Form {
     fn name(&self) -> &'static str {

@@ -1,11 +1,11 @@
 //! What is said in the same words whatever the form: numbers, findings, steps, comparisons.
 
-pub mod diff;
-pub mod finding;
-pub mod number;
-pub mod run;
-pub mod sentence;
-pub mod steps;
-pub mod subject;
-pub mod sweep;
-pub mod verdict;
+pub(super) mod diff;
+pub(super) mod finding;
+pub(super) mod number;
+pub(super) mod run;
+pub(super) mod sentence;
+pub(super) mod steps;
+pub(super) mod subject;
+pub(super) mod sweep;
+pub(super) mod verdict;

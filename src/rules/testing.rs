@@ -10,10 +10,10 @@ use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::model::Model;
 
-pub use crate::evidence::testing::{Metrics, launch, line, samples, sass};
+pub(crate) use crate::evidence::testing::{Metrics, launch, line, samples, sass};
 
 /// What a rule says of a launch that has all it needs.
-pub fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
+pub(crate) fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
     for name in rule.needs {
         assert!(launch.get(name).is_some(), "the test forgot {name}");
     }
@@ -22,7 +22,7 @@ pub fn check(rule: &Rule, launch: &Launch) -> Option<Draft> {
 
 /// Asserts that a rule fires on a launch, is quiet under each change, and is skipped without any
 /// one of the metrics it needs. Returns what it found.
-pub fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
+pub(crate) fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
     let draft = check(rule, firing).unwrap_or_else(|| panic!("{} must fire", rule.name));
     assert!(!draft.message.is_empty() && !draft.hint.is_empty() && !draft.evidence.is_empty());
     assert!(
@@ -52,14 +52,14 @@ pub fn assert_sides(rule: &Rule, firing: &Launch, quiet: &[Metrics]) -> Draft {
 }
 
 /// A launch for tests: the reason takes 40 of 100 cycles, schedulers issue half of the time.
-pub fn stalled(reason: StallReason) -> Launch {
+pub(crate) fn stalled(reason: StallReason) -> Launch {
     let metric = reason.ratio_metric();
     launch(&[(&metric, 40.0), (LATENCY, 100.0), (ISSUE, 50.0)])
 }
 
 /// Tests a stall rule on both sides of its limits. Hand-worked: 30 of 100 cycles are the 30% of the
 /// limit, 29.9 are not.
-pub fn assert_stall_rule(rule: &Rule, reason: StallReason) {
+pub(crate) fn assert_stall_rule(rule: &Rule, reason: StallReason) {
     let metric = reason.ratio_metric();
     let mut launch = stalled(reason);
     launch.set(&metric, Some(30.0));
@@ -76,7 +76,7 @@ pub fn assert_stall_rule(rule: &Rule, reason: StallReason) {
 }
 
 /// Tests one rule: `limit` is the smallest at 2 blocks of 25% each, the others allow 4.
-pub fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
+pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
     let mut launch = launch(&[
         (THEORETICAL, 50.0),
         (BY_REGISTERS, 4.0),
@@ -98,7 +98,7 @@ pub fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
 }
 
 /// A launch for tests: 5 of 100 sectors come from there, in 1 ms.
-pub fn assert_remote_rule(rule: &Rule, sectors: &str) {
+pub(crate) fn assert_remote_rule(rule: &Rule, sectors: &str) {
     let launch = launch(&[
         (sectors, 5.0e6),
         (ASKED, 1.0e8),

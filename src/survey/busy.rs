@@ -3,7 +3,7 @@
 use super::record::Span;
 
 /// The time in which at least one of the spans is under way, ns.
-pub fn union_ns(mut spans: Vec<Span>) -> f64 {
+pub(super) fn union_ns(mut spans: Vec<Span>) -> f64 {
     spans.sort_unstable_by_key(|span| span.start);
     let (mut covered, mut until) = (0, 0);
     for span in spans {

@@ -3,7 +3,7 @@
 use super::record::{Kernel, Place, Process, Shape, Span};
 
 /// A shape of a kernel with this grid.
-pub fn shape(kernel: &str, grid: u32) -> Shape {
+pub(crate) fn shape(kernel: &str, grid: u32) -> Shape {
     Shape {
         kernel: kernel.to_owned(),
         grid: [grid, 1, 1],
@@ -17,7 +17,7 @@ pub fn shape(kernel: &str, grid: u32) -> Shape {
 
 /// A process that launches kernels, given as indices of shapes and durations, one after another without
 /// gaps.
-pub fn process(shapes: &[Shape], launches: &[(u32, u64)]) -> Process {
+pub(crate) fn process(shapes: &[Shape], launches: &[(u32, u64)]) -> Process {
     let mut process = Process { shapes: shapes.to_vec(), ..Process::default() };
     let mut start = 1000;
     for (number, &(shape, ns)) in launches.iter().enumerate() {

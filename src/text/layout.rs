@@ -6,12 +6,12 @@ use tabled::grid::util::string::{get_char_width, get_string_width};
 use crate::text::printable;
 
 /// The terminal columns that a text takes.
-pub fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     get_string_width(text)
 }
 
 /// The text in at most so many columns, its end replaced by `…` where it is longer.
-pub fn fit(text: &str, most: usize) -> String {
+pub(crate) fn fit(text: &str, most: usize) -> String {
     let text = printable(text);
     if columns(&text) <= most {
         return text;
@@ -21,7 +21,7 @@ pub fn fit(text: &str, most: usize) -> String {
 }
 
 /// The text in at most so many columns, its beginning replaced by `…` where it is longer.
-pub fn fit_end(text: &str, most: usize) -> String {
+pub(crate) fn fit_end(text: &str, most: usize) -> String {
     let text = printable(text);
     if columns(&text) <= most || most == 0 {
         return fit(&text, most);
@@ -35,14 +35,14 @@ pub fn fit_end(text: &str, most: usize) -> String {
 }
 
 /// The text filled with spaces to so many columns; longer text is left alone.
-pub fn pad(text: &str, least: usize) -> String {
+pub(crate) fn pad(text: &str, least: usize) -> String {
     let missing = least.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(missing))
 }
 
 /// The text in lines of at most so many columns, broken at spaces, and inside a word only where the
 /// word alone is too long for a line. Never empty: a blank text gives one empty line.
-pub fn wrap(text: &str, most: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -37,7 +37,7 @@ fn adoprof(arguments: &[&str]) -> String {
 }
 
 /// The text between `<!-- NAME -->` and `<!-- end -->`, in place of which `generated` must stand.
-pub fn assert_generated(page: &str, name: &str, generated: &str) {
+pub(crate) fn assert_generated(page: &str, name: &str, generated: &str) {
     let text = read(page);
     let (start, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
     let (head, rest) = text.split_once(&start).unwrap_or_else(|| panic!("{page}: no {start}"));

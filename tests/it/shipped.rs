@@ -8,7 +8,7 @@ use adoprof::store;
 use rayon::prelude::*;
 
 /// A recorded launch.
-pub struct Shipped {
+pub(crate) struct Shipped {
     /// The recording's folder and the launch's number in it: `ado/v2 0`.
     pub name: String,
     /// Everything that was collected.
@@ -16,7 +16,7 @@ pub struct Shipped {
 }
 
 /// Every recorded launch, by name.
-pub static LAUNCHES: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+pub(crate) static LAUNCHES: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
     let recordings = store::recordings().unwrap();
     recordings
         .into_par_iter()

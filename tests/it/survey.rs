@@ -8,24 +8,24 @@ use adoprof::survey::run::{Surveyed, read};
 use adoprof::survey::{group, library};
 
 /// The stand-ins, compiled.
-pub struct StandIns {
+pub(crate) struct StandIns {
     folder: tempfile::TempDir,
 }
 
 impl StandIns {
     /// A path to the stand-in for CUPTI.
-    pub fn cupti(&self) -> PathBuf {
+    pub(crate) fn cupti(&self) -> PathBuf {
         self.folder.path().join("libcupti.so")
     }
 
     /// A path to the stand-in for a program.
-    pub fn program(&self) -> PathBuf {
+    pub(crate) fn program(&self) -> PathBuf {
         self.folder.path().join("program")
     }
 }
 
 /// The compiler of this build makes them: it is there wherever these tests are compiled.
-pub static STAND_INS: LazyLock<StandIns> = LazyLock::new(|| {
+pub(crate) static STAND_INS: LazyLock<StandIns> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     for (source, kind, to) in [("cupti", "cdylib", "libcupti.so"), ("program", "bin", "program")] {
         let source =

@@ -22,7 +22,7 @@ const RUNS: usize = 11;
 /// Times that an empty launch runs: one of them is soon disturbed.
 const EMPTY_RUNS: usize = 201;
 
-pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     // Known before the device is kept busy for nothing.
     let path = match (&args.output, args.dry_run) {
         (Some(path), _) => Some(path.clone()),

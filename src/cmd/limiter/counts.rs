@@ -22,7 +22,7 @@ const ASYNC_LOADS: &str = "smsp__inst_executed_op_ldgsts.sum";
 ///
 /// # Errors
 /// [`Error::Environment`] without ncu or its counters; what a request gives.
-pub fn count(
+pub(super) fn count(
     device: &Device,
     chosen: &ChosenStep,
     args: &LimiterArgs,

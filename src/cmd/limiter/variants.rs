@@ -27,7 +27,7 @@ const RUNS_IN_TURN: u32 = 4;
 ///
 /// # Errors
 /// A step that fails, is wrong or takes too long; a variant that does not compile or launch.
-pub fn run(
+pub(super) fn run(
     device: &Device,
     chosen: &ChosenStep,
     args: &LimiterArgs,

@@ -23,7 +23,7 @@ const COPIES: usize = 13;
 ///
 /// # Errors
 /// [`Error::Environment`] without memory for it; what a run gives.
-pub fn copies(
+pub(super) fn copies(
     device: &Device,
     plan: &Plan,
     full: Entrant,
@@ -58,7 +58,7 @@ pub fn copies(
 }
 
 /// What the step's profile counts, over all of its launches.
-pub struct Counted {
+pub(super) struct Counted {
     /// Warp instructions.
     pub instructions: Option<f64>,
     /// Bytes that device memory moved.
@@ -71,7 +71,11 @@ pub struct Counted {
 
 /// The newest local profile of the step at this size, or the recording, where it comes from a device
 /// like this one.
-pub fn profile(chosen: &ChosenStep, device: &Device, notices: &mut Vec<String>) -> Option<Counted> {
+pub(super) fn profile(
+    chosen: &ChosenStep,
+    device: &Device,
+    notices: &mut Vec<String>,
+) -> Option<Counted> {
     let step = chosen.step.name();
     let missing = |why: &str| {
         format!(

@@ -13,13 +13,13 @@ use crate::progress::Progress;
 use crate::survey::record::{Kernel, Place, Process, Shape, Span};
 
 /// Launches at most: each costs ncu some ms, also with one metric.
-pub const MOST_LAUNCHES: u64 = 2000;
+pub(super) const MOST_LAUNCHES: u64 = 2000;
 
 /// The program's kernels as one process, one after another.
 ///
 /// # Errors
 /// Those of [`collect::collect`], and where its pages can't be read.
-pub fn process(
+pub(super) fn process(
     ncu: &Ncu,
     request: &CollectRequest,
     timeout: Duration,

@@ -37,7 +37,7 @@ const LAST_LINES: usize = 10;
 
 /// A survey and what to profile after it.
 #[derive(Clone)]
-pub struct Plan {
+pub(super) struct Plan {
     /// The program and its groups, for the document.
     pub surveyed: SurveyedProgram,
     /// What to profile; `None` where the survey found nothing to choose from.
@@ -49,7 +49,7 @@ pub struct Plan {
 }
 
 /// True where the user left it to adoprof which launches are profiled.
-pub fn is_wanted(args: &ProfileArgs) -> bool {
+pub(super) fn is_wanted(args: &ProfileArgs) -> bool {
     let words =
         args.profiling.ncu_args.as_deref().and_then(|text| ncu::arguments::split(text).ok());
     let words = words.unwrap_or_default();
@@ -68,7 +68,7 @@ pub fn is_wanted(args: &ProfileArgs) -> bool {
 ///
 /// # Errors
 /// Those of [`survey`] and [`plan_by_durations`].
-pub fn plan(
+pub(super) fn plan(
     args: &ProfileArgs,
     ncu: &Ncu,
     request: &CollectRequest,
@@ -86,7 +86,7 @@ pub fn plan(
 ///
 /// # Errors
 /// Those of [`run::run`].
-pub fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
+pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
     let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
     progress.stage(format!("surveying {name}"));
     let interrupted = interrupt::flag();
@@ -174,7 +174,7 @@ fn no_program() -> Error {
 }
 
 /// The program's command line for people.
-pub fn command(args: &ProfileArgs) -> String {
+pub(super) fn command(args: &ProfileArgs) -> String {
     let words = args.program.iter().map(|word| word.to_string_lossy().into_owned());
     printable(&shell_words::join(words.collect::<Vec<_>>()))
 }
@@ -226,7 +226,7 @@ fn last_lines(output: &str) -> Option<String> {
 }
 
 /// What a survey would run, and what follows, as a comment.
-pub fn dry_run(args: &ProfileArgs) -> String {
+pub(super) fn dry_run(args: &ProfileArgs) -> String {
     let follows = if args.survey.survey {
         "nothing is profiled"
     } else {
@@ -239,13 +239,13 @@ pub fn dry_run(args: &ProfileArgs) -> String {
 }
 
 /// What stands for launches that only a survey can choose.
-pub fn placeholder() -> Invocations {
+pub(super) fn placeholder() -> Invocations {
     let kernels = vec!["<kernels>".to_owned()];
     Invocations { kernels, are_demangled: false, numbers: vec![0] }
 }
 
 /// Says that the launches that were chosen did not come again.
-pub fn other_way(problem: &str) -> String {
+pub(super) fn other_way(problem: &str) -> String {
     format!(
         "the launches that the survey chose were not found in a second run of the program, so its first \
          launches were profiled: {problem}"

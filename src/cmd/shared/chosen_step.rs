@@ -11,7 +11,7 @@ use crate::text::assignments;
 
 /// A step of a ladder, at a size.
 #[derive(Clone, Copy)]
-pub struct ChosenStep<'a> {
+pub(crate) struct ChosenStep<'a> {
     /// The ladder.
     pub ladder: &'a Ladder,
     /// The ladder as `--ladder` names it.
@@ -24,7 +24,7 @@ pub struct ChosenStep<'a> {
 
 impl ChosenStep<'_> {
     /// The arguments with which this program launches the step once inside the profiler's range.
-    pub fn launcher_arguments(&self, device: usize, limit: Duration) -> Vec<OsString> {
+    pub(crate) fn launcher_arguments(&self, device: usize, limit: Duration) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![
             "__launch".into(),
             "--ladder".into(),
@@ -44,12 +44,12 @@ impl ChosenStep<'_> {
 }
 
 /// `--size` as it would be typed; `None` for no override.
-pub fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
+pub(crate) fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
     (!size.is_empty()).then(|| assignments(size, ","))
 }
 
 /// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.
-pub fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
+pub(crate) fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
     match kernel.rsplit_once('/') {
         Some((ladder, step)) if !ladder.is_empty() => (ladder, step),
         _ => (ladder, kernel),
@@ -58,7 +58,7 @@ pub fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
 
 /// What leads to the next step of the ladder and the size that the user chose, where the step's name
 /// alone does not: a directory, a size.
-pub fn next_arguments(ladder: &str, size: Option<&str>) -> Option<String> {
+pub(crate) fn next_arguments(ladder: &str, size: Option<&str>) -> Option<String> {
     let is_builtin = Ladder::builtin_names().contains(&ladder);
     let names_itself = is_builtin && (size.is_none() || ladder == ladder::DEFAULT);
     let of_ladder = (!names_itself).then_some(["--ladder", ladder]);
@@ -68,7 +68,7 @@ pub fn next_arguments(ladder: &str, size: Option<&str>) -> Option<String> {
 }
 
 /// Live where the user insists, or where there is a device and nobody insists on the recording.
-pub fn is_live(origin: &Origin) -> bool {
+pub(crate) fn is_live(origin: &Origin) -> bool {
     origin.live || !origin.recorded && Device::is_present()
 }
 

@@ -16,12 +16,12 @@ use crate::report::{Format, render};
 ///
 /// # Errors
 /// [`Error::Frames`] where a frame of the profile lacks its columns.
-pub fn diagnose(profile: &Profile) -> Result<Document> {
+pub(crate) fn diagnose(profile: &Profile) -> Result<Document> {
     profile.diagnose(ladder_of(profile).as_ref())
 }
 
 /// The ladder that a profile's step belongs to, if it is a built-in one.
-pub fn ladder_of(profile: &Profile) -> Option<Ladder> {
+pub(crate) fn ladder_of(profile: &Profile) -> Option<Ladder> {
     profile.step().and_then(|step| Ladder::builtin(&step.ladder).ok())
 }
 
@@ -29,7 +29,7 @@ pub fn ladder_of(profile: &Profile) -> Option<Ladder> {
 ///
 /// # Errors
 /// [`Error::Frames`] where a frame of either lacks its columns.
-pub fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
+pub(crate) fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
     diff::compare(&side(base)?, &side(new)?)
 }
 
@@ -61,13 +61,13 @@ fn side(profile: &Profile) -> Result<Side> {
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
+pub(crate) fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
     notices(document, format, printer);
     printer.result(|style, out| render(document, format, style, out))
 }
 
 /// Prints notices to stderr, unless the form holds them itself.
-pub fn notices(document: &Document, format: Format, printer: &Printer) {
+pub(crate) fn notices(document: &Document, format: Format, printer: &Printer) {
     if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);
@@ -79,7 +79,7 @@ pub fn notices(document: &Document, format: Format, printer: &Printer) {
 ///
 /// # Errors
 /// [`Error::Usage`] where it is no regular expression.
-pub fn kernel_filter(pattern: &str) -> Result<Regex> {
+pub(crate) fn kernel_filter(pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|e| {
         // The message draws the place over several lines; its last one says what is wrong.
         let text = e.to_string();

@@ -8,7 +8,7 @@ use crate::ncu;
 
 /// The options of a command that only a live run reads.
 #[derive(Debug, Clone, Copy)]
-pub struct GivenOptions<'a> {
+pub(crate) struct GivenOptions<'a> {
     /// Live or recorded.
     pub origin: &'a Origin,
     /// How to profile.
@@ -24,12 +24,12 @@ pub struct GivenOptions<'a> {
 ///
 /// # Errors
 /// [`crate::error::Error::Usage`] for either.
-pub fn check_ncu_args(args: Option<&str>) -> Result<()> {
+pub(crate) fn check_ncu_args(args: Option<&str>) -> Result<()> {
     args.map_or(Ok(()), |args| ncu::arguments::split(args).map(drop))
 }
 
 /// Says which of the options mean nothing where a recording is shown.
-pub fn on_recording(given: GivenOptions, printer: &Printer) {
+pub(crate) fn on_recording(given: GivenOptions, printer: &Printer) {
     let mut names = of_profiling(given.profiling);
     names.extend(named("--time-only", given.time_only));
     names.extend(named("--cpu", given.cpu));
@@ -45,12 +45,12 @@ pub fn on_recording(given: GivenOptions, printer: &Printer) {
 }
 
 /// Says which of the options mean nothing where a step is timed and not profiled.
-pub fn on_time_only(profiling: &ProfilingArgs, printer: &Printer) {
+pub(crate) fn on_time_only(profiling: &ProfilingArgs, printer: &Printer) {
     say("--time-only starts no ncu", &of_profiling(profiling), printer);
 }
 
 /// Says which of the options mean nothing where ncu's command lines are printed.
-pub fn on_dry_run(given: GivenOptions, printer: &Printer) {
+pub(crate) fn on_dry_run(given: GivenOptions, printer: &Printer) {
     let mut names = named("--time-only", given.time_only);
     names.extend(named("--cpu", given.cpu));
     names.extend(named("--recorded", given.origin.recorded));
@@ -58,7 +58,7 @@ pub fn on_dry_run(given: GivenOptions, printer: &Printer) {
 }
 
 /// Says which of the options mean nothing where a recorded limiter run is shown.
-pub fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Printer) {
+pub(crate) fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Printer) {
     let mut names = named("--check-counts", args.check_counts && !has_counts);
     names.extend(named("--device", args.device != 0));
     names.extend(named("--timeout", args.timeout != DEFAULT_TIMEOUT));
@@ -66,7 +66,7 @@ pub fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer: &Print
 }
 
 /// Says that `--explain-ranking` means nothing in a form, or for a result, without a ranking.
-pub fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
+pub(crate) fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
     // JSON has the ranking in any case.
     let shown = has_findings && output.format.holds_ranking();
     let why = if has_findings {

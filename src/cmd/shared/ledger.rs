@@ -15,12 +15,12 @@ use crate::profile::{Listing, Profile, find_next_step, recorded_ladders};
 ///
 /// # Errors
 /// A damaged shipped recording, which the tests exclude.
-pub fn shipped() -> Result<Vec<Record>> {
+pub(crate) fn shipped() -> Result<Vec<Record>> {
     Ok(records(ledger::shipped_lines(&recorded_ladders(|_| true, Listing::Sass)?), true))
 }
 
 /// The local ledger, and what is odd about it: it never stops anything.
-pub fn local() -> (Vec<Record>, Vec<String>) {
+pub(crate) fn local() -> (Vec<Record>, Vec<String>) {
     match file::read(&file::here()) {
         Ok(contents) => {
             let notices = foreign(&contents).into_iter().collect();
@@ -34,7 +34,7 @@ pub fn local() -> (Vec<Record>, Vec<String>) {
 ///
 /// # Errors
 /// As [`shipped`].
-pub fn both() -> Result<(Vec<Record>, Vec<String>)> {
+pub(crate) fn both() -> Result<(Vec<Record>, Vec<String>)> {
     let (local, notices) = local();
     let mut all = shipped()?;
     all.extend(local);
@@ -67,12 +67,12 @@ fn calibration(printer: &Printer) -> Result<Calibration> {
 ///
 /// # Errors
 /// As [`calibration`].
-pub fn asked_for(calibrate: Calibrate, printer: &Printer) -> Result<Option<Calibration>> {
+pub(crate) fn asked_for(calibrate: Calibrate, printer: &Printer) -> Result<Option<Calibration>> {
     calibrate.apply.then(|| calibration(printer)).transpose()
 }
 
 /// Corrects a document's estimates where that was asked for.
-pub fn corrected(
+pub(crate) fn corrected(
     mut document: Document,
     calibration: Option<&Calibration>,
     ladder: Option<&Ladder>,
@@ -87,7 +87,7 @@ pub fn corrected(
 }
 
 /// A live profile whose hints are to be kept.
-pub struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// Its diagnosis, with the estimates as the rules gave them.
     pub document: &'a Document,
     /// The ladder that it is a step of.
@@ -99,7 +99,7 @@ pub struct Given<'a> {
 }
 
 /// Keeps a profile's hints, and what it measured of earlier ones. Whatever goes wrong is a notice.
-pub fn keep(given: &Given, printer: &Printer) {
+pub(crate) fn keep(given: &Given, printer: &Printer) {
     match try_keep(given, &file::here()) {
         Ok(notices) => {
             for notice in notices {

@@ -22,7 +22,7 @@ use crate::timed_run;
 use crate::timing::StepInfo;
 
 /// A step to run live.
-pub struct LiveStep<'a> {
+pub(crate) struct LiveStep<'a> {
     /// The step.
     pub chosen: ChosenStep<'a>,
     /// How to profile.
@@ -36,7 +36,7 @@ pub struct LiveStep<'a> {
 }
 
 /// What a live run came to.
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The profile; without pages where profiling was not possible.
     pub profile: Profile,
     /// Why profiling was not possible although the kernel ran.
@@ -48,7 +48,7 @@ pub struct Outcome {
 /// # Errors
 /// No device, a kernel that fails or is wrong, a run that would take too long, a folder that can't
 /// be written. A missing ncu or forbidden counters do not fail here: what works without is done.
-pub fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result<Outcome> {
     let progress = printer.progress();
     check_capability(live.chosen.ladder, device.compute_capability)?;
     let plan =
@@ -142,7 +142,7 @@ const RUNS_BESIDE_PASSES: u32 = 5;
 ///
 /// # Errors
 /// [`Error::Usage`] for a step that would take too long, and what a run gives.
-pub fn refuse_long(
+pub(crate) fn refuse_long(
     device: &Device,
     prepared: &mut Prepared,
     ladder: &Ladder,
@@ -197,7 +197,11 @@ fn check_capability(ladder: &Ladder, (major, minor): (u32, u32)) -> Result<()> {
 }
 
 /// Where and how a step runs.
-pub fn environment(device: &Device, chosen: &ChosenStep, selection: &Selection) -> Environment {
+pub(crate) fn environment(
+    device: &Device,
+    chosen: &ChosenStep,
+    selection: &Selection,
+) -> Environment {
     let (major, minor) = device.compute_capability;
     Environment {
         device: device.name.clone(),
@@ -225,7 +229,7 @@ pub fn environment(device: &Device, chosen: &ChosenStep, selection: &Selection) 
 ///
 /// # Errors
 /// Where this program's own path is unknown.
-pub fn request_for(
+pub(crate) fn request_for(
     chosen: &ChosenStep,
     profiling: &ProfilingArgs,
     report: PathBuf,
@@ -241,7 +245,7 @@ pub fn request_for(
 ///
 /// # Errors
 /// [`Error::Environment`] where the system does not tell it.
-pub fn own_path() -> Result<PathBuf> {
+pub(crate) fn own_path() -> Result<PathBuf> {
     std::env::current_exe()
         .map_err(|e| Error::Environment(format!("adoprof does not know its own path: {e}")))
 }
@@ -271,7 +275,7 @@ fn profile(
 ///
 /// # Errors
 /// As [`collect::collect`].
-pub fn collect_step(
+pub(crate) fn collect_step(
     ncu: &Ncu,
     plan: &Plan,
     request: &CollectRequest,
@@ -289,7 +293,7 @@ pub fn collect_step(
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn dry_run(ncu: &Ncu, live: &LiveStep, printer: &Printer) -> Result<()> {
+pub(crate) fn dry_run(ncu: &Ncu, live: &LiveStep, printer: &Printer) -> Result<()> {
     let ChosenStep { ladder, step, .. } = live.chosen;
     let folder = live.output.clone().unwrap_or_else(|| {
         Path::new(".adoprof").join(ladder.name()).join(step.name()).join("<time>")

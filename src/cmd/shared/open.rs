@@ -15,7 +15,7 @@ use crate::text::assignments;
 ///
 /// # Errors
 /// Whatever the first unreadable one gives, where nothing else can be read.
-pub fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
+pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
     let references: Vec<Reference> =
         paths.iter().map(|text| Reference::parse(text, ladder)).collect::<Result<_>>()?;
     let files: Vec<PathBuf> = references
@@ -68,7 +68,7 @@ pub fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)
 ///
 /// # Errors
 /// As [`all`]; [`Error::Input`] for a folder that holds several profiles.
-pub fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile> {
+pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile> {
     match Reference::parse(text, ladder)? {
         Reference::Step { ladder, step } => saved_step(&ladder, &step, size),
         Reference::Path(path) if path.is_dir() => {
@@ -107,7 +107,7 @@ fn saved(path: &Path) -> Result<Profile> {
 ///
 /// # Errors
 /// [`Error::Usage`] where there is neither, with the sizes that were recorded.
-pub fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<Profile> {
+pub(crate) fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<Profile> {
     let ladder = Ladder::open(ladder)?;
     let none = Overrides::default();
     let wanted = ladder.size(ladder.step(step)?, size.unwrap_or(&none))?;
@@ -122,7 +122,7 @@ pub fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<
 ///
 /// # Errors
 /// [`Error::Usage`] where the step was not recorded at that size.
-pub fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profile> {
+pub(crate) fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profile> {
     let wanted = ladder.size(ladder.step(step)?, size)?;
     if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
         return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);

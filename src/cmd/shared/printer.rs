@@ -17,7 +17,7 @@ const PIPED: usize = 100;
 
 /// The two streams of a command.
 #[derive(Debug)]
-pub struct Printer {
+pub(crate) struct Printer {
     /// How reports look on stdout.
     pub style: Style,
     quiet: bool,
@@ -27,7 +27,7 @@ impl Printer {
     /// Looks at the terminal and at what the environment says of it: `COLUMNS`, and for colours
     /// `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM`.
     #[must_use]
-    pub fn new(quiet: bool, verbose: bool) -> Self {
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
         let terminal = || {
             let size = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
@@ -48,24 +48,24 @@ impl Printer {
 
     /// The same, which also says why findings stand in their order where that is asked for.
     #[must_use]
-    pub fn explaining(&self, ranking: bool) -> Self {
+    pub(crate) fn explaining(&self, ranking: bool) -> Self {
         Self { style: Style { explain_ranking: ranking, ..self.style }, quiet: self.quiet }
     }
 
     /// A progress line on stderr.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         Progress::new(self.quiet, self.style.verbose)
     }
 
     /// True where the user asked for quiet: notices are not printed.
     #[must_use]
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
     /// Prints a notice to stderr, unless the user asked for quiet.
-    pub fn notice(&self, text: &str) {
+    pub(crate) fn notice(&self, text: &str) {
         if !self.quiet {
             eprintln!("adoprof: {}", crate::text::printable(text));
         }
@@ -73,7 +73,7 @@ impl Printer {
 
     /// Prints to stderr what went wrong with a part of the work while the rest goes on.
     #[expect(clippy::unused_self, reason = "everything that is printed goes through the printer")]
-    pub fn warning(&self, text: &str) {
+    pub(crate) fn warning(&self, text: &str) {
         eprintln!("adoprof: {}", crate::text::printable_lines(text));
     }
 
@@ -81,7 +81,7 @@ impl Printer {
     ///
     /// # Errors
     /// [`Error::Input`] where stdout can't be written, a full disk behind a redirection, say.
-    pub fn result(
+    pub(crate) fn result(
         &self,
         write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
@@ -98,7 +98,7 @@ impl Printer {
     ///
     /// # Errors
     /// As [`result`](Self::result).
-    pub fn text(&self, text: &str) -> Result<()> {
+    pub(crate) fn text(&self, text: &str) -> Result<()> {
         self.result(|_, out| writeln!(out, "{}", text.trim_end()))
     }
 }

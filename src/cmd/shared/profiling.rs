@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ncu::{self, CollectRequest, Level, Ncu, Page, Selection, Version};
 
 /// What the options select.
-pub fn selection(options: &ProfilingArgs) -> Selection {
+pub(crate) fn selection(options: &ProfilingArgs) -> Selection {
     if !options.section.is_empty() || !options.metrics.is_empty() {
         return Selection::Explicit {
             sections: options.section.clone(),
@@ -24,7 +24,7 @@ pub fn selection(options: &ProfilingArgs) -> Selection {
 ///
 /// # Errors
 /// Bad quoting in `--ncu-args`; a temporary folder that can't be written.
-pub fn complete(
+pub(crate) fn complete(
     request: &mut CollectRequest,
     options: &ProfilingArgs,
 ) -> Result<Option<tempfile::TempDir>> {
@@ -42,7 +42,7 @@ pub fn complete(
 ///
 /// # Errors
 /// As [`ncu::locate`] where the user named one.
-pub fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu> {
+pub(crate) fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu> {
     ncu::locate(named).or_else(|error| {
         if named.is_some() {
             return Err(error);
@@ -64,7 +64,7 @@ pub fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu
 ///
 /// # Errors
 /// Where stdout can't be written.
-pub fn dry_run(
+pub(crate) fn dry_run(
     ncu: &Ncu,
     request: &CollectRequest,
     report: &Path,

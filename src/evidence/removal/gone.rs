@@ -2,7 +2,7 @@
 
 /// Shares of one instruction that go with a fault, each from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Gone {
+pub(super) struct Gone {
     /// Of its executions.
     pub executions: f64,
     /// Of its L1 wavefronts.
@@ -15,7 +15,7 @@ pub struct Gone {
 
 impl Gone {
     /// Makes each share at least the other's: what goes for two reasons goes once.
-    pub fn raise(&mut self, other: Self) {
+    pub(super) fn raise(&mut self, other: Self) {
         self.executions = self.executions.max(other.executions);
         self.wavefronts = self.wavefronts.max(other.wavefronts);
         self.waits = self.waits.max(other.waits);

@@ -19,7 +19,7 @@ struct Function {
 
 /// The functions of one cubin.
 #[derive(Debug, Default)]
-pub struct Code {
+pub(super) struct Code {
     isa: Option<Isa>,
     functions: HashMap<String, Function>,
 }
@@ -28,7 +28,7 @@ impl Code {
     /// Takes the functions out of a cubin. One that is damaged, or of an architecture whose instructions
     /// are not known, gives none: the counters are worth having without text.
     #[must_use]
-    pub fn read(cubin: &[u8]) -> Self {
+    pub(super) fn read(cubin: &[u8]) -> Self {
         let mut code = Self::default();
         let Ok(elf) = object::read::elf::ElfFile64::<object::Endianness>::parse(cubin) else {
             return code;
@@ -53,7 +53,7 @@ impl Code {
 
     /// The instructions of a function that lay at an address, `size` bytes at most: their addresses and
     /// their text. Nothing where the function or the architecture is not known.
-    pub fn listing(
+    pub(super) fn listing(
         &self,
         function: &str,
         start: u64,

@@ -9,7 +9,7 @@ use prost::Message;
 use super::messages::{BlockHeader, FileHeader, ProfileResult, SessionDetails, SourceData};
 
 /// How a report begins.
-pub const MAGIC: &[u8; 4] = b"NVR\0";
+pub(super) const MAGIC: &[u8; 4] = b"NVR\0";
 /// How a zstd frame begins.
 const ZSTD_MAGIC: &[u8; 4] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The version of the format in all reports of ncu 2022 to 2025.
@@ -23,7 +23,7 @@ const SMALLEST_RESULT: usize = 16;
 
 /// The whole messages of a report.
 #[derive(Debug, Default)]
-pub struct Container {
+pub(super) struct Container {
     /// Modules, in pieces.
     pub sources: Vec<SourceData>,
     /// Kernel launches, in order; `None` where one could not be decoded.
@@ -98,7 +98,7 @@ impl Container {
     /// A declared size is believed only where so many bytes are left, so nothing is allocated for
     /// bytes that don't exist.
     #[must_use]
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (bytes, damage) = plain(bytes);
         let rest = bytes.strip_prefix(MAGIC.as_slice())?;
         let mut container = Self { damage: damage.into_iter().collect(), ..Self::default() };

@@ -108,14 +108,14 @@ impl Module {
 
 /// The modules of a report by their keys.
 #[derive(Debug, Default)]
-pub struct Modules {
+pub(super) struct Modules {
     modules: HashMap<u64, Module>,
 }
 
 impl Modules {
     /// Puts the pieces of each module together.
     #[must_use]
-    pub fn new(sources: &[SourceData]) -> Self {
+    pub(super) fn new(sources: &[SourceData]) -> Self {
         let mut modules: HashMap<u64, Module> = HashMap::new();
         for source in sources {
             let module = modules.entry(source.key).or_default();
@@ -140,7 +140,7 @@ impl Modules {
     /// from, so that a call shows what it costs. An instruction names one of them: the line that the
     /// user can change, chosen as for the source page.
     #[must_use]
-    pub fn rows(
+    pub(super) fn rows(
         &self,
         result: &ProfileResult,
         launch: u32,

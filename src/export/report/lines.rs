@@ -39,7 +39,7 @@ struct Place {
 
 /// The line table of one cubin.
 #[derive(Debug, Default)]
-pub struct LineTable {
+pub(super) struct LineTable {
     functions: HashMap<String, Function>,
     files: Vec<String>,
     places: Vec<Place>,
@@ -56,7 +56,7 @@ impl LineTable {
     /// Reads a cubin. One that is damaged or has no line information gives an empty table: the
     /// counters are worth having without lines.
     #[must_use]
-    pub fn read(cubin: &[u8]) -> Self {
+    pub(super) fn read(cubin: &[u8]) -> Self {
         let mut table = Self::default();
         let Ok(elf) = object::read::elf::ElfFile64::<object::Endianness>::parse(cubin) else {
             return table;
@@ -86,7 +86,7 @@ impl LineTable {
 
     /// Files and lines of an instruction, `offset` bytes into a function: its own line first, then
     /// for inlined code the lines it is called from, inside out. Empty where no line is known.
-    pub fn locate(&self, function: &str, offset: u64) -> impl Iterator<Item = (&str, u32)> {
+    pub(super) fn locate(&self, function: &str, offset: u64) -> impl Iterator<Item = (&str, u32)> {
         let caller = |index: &usize| self.places.get(*index).and_then(|place| place.caller);
         std::iter::successors(self.innermost(function, offset), caller)
             .take(DEEPEST_INLINING)
@@ -219,7 +219,7 @@ fn terminated(section: &[u8], offset: usize) -> String {
 
 /// The path without `.` and `name/..`, as ncu prints it.
 #[must_use]
-pub fn clean_path(path: &str) -> String {
+pub(super) fn clean_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for (index, part) in path.split('/').enumerate() {
         match part {

@@ -7,7 +7,7 @@
 
 /// What stands before a block's payload.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct BlockHeader {
+pub(super) struct BlockHeader {
     /// Source entries in the payload; they come first.
     #[prost(uint64, tag = "1")]
     pub sources: u64,
@@ -36,7 +36,7 @@ pub struct BlockHeader {
 
 /// Strings to which metrics refer by number.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct StringTable {
+pub(super) struct StringTable {
     /// In the order of their numbers.
     #[prost(bytes = "vec", repeated, tag = "1")]
     pub strings: Vec<Vec<u8>>,
@@ -44,7 +44,7 @@ pub struct StringTable {
 
 /// The file's header.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct FileHeader {
+pub(super) struct FileHeader {
     /// Version of the format.
     #[prost(uint64, tag = "1")]
     pub version: u64,
@@ -52,7 +52,7 @@ pub struct FileHeader {
 
 /// A piece of the session's description.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct SessionDetails {
+pub(super) struct SessionDetails {
     /// The devices.
     #[prost(message, repeated, tag = "6")]
     pub devices: Vec<Device>,
@@ -63,7 +63,7 @@ pub struct SessionDetails {
 
 /// One device and its attributes.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Device {
+pub(super) struct Device {
     /// The device's number.
     #[prost(uint64, tag = "1")]
     pub id: u64,
@@ -77,7 +77,7 @@ pub struct Device {
 
 /// One attribute of a device.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Attribute {
+pub(super) struct Attribute {
     /// The attribute's name, as the metric's.
     #[prost(bytes = "vec", tag = "1")]
     pub name: Vec<u8>,
@@ -88,7 +88,7 @@ pub struct Attribute {
 
 /// The version of one tool.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Version {
+pub(super) struct Version {
     /// The tool.
     #[prost(bytes = "vec", tag = "1")]
     pub provider: Vec<u8>,
@@ -99,7 +99,7 @@ pub struct Version {
 
 /// One profiled kernel launch.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct ProfileResult {
+pub(super) struct ProfileResult {
     /// The linker's name.
     #[prost(bytes = "vec", tag = "5")]
     pub mangled_name: Vec<u8>,
@@ -128,7 +128,7 @@ pub struct ProfileResult {
 
 /// Extents in three dimensions.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Size {
+pub(super) struct Size {
     /// Along x.
     #[prost(uint64, tag = "1")]
     pub x: u64,
@@ -142,7 +142,7 @@ pub struct Size {
 
 /// One metric.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct MetricResult {
+pub(super) struct MetricResult {
     /// The name's number in the string table.
     #[prost(uint64, tag = "1")]
     pub name: u64,
@@ -156,7 +156,7 @@ pub struct MetricResult {
 
 /// One instance of a metric.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Instance {
+pub(super) struct Instance {
     /// What it is an instance of.
     #[prost(message, optional, tag = "1")]
     pub of: Option<Value>,
@@ -167,7 +167,7 @@ pub struct Instance {
 
 /// A value; one field is set.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Value {
+pub(super) struct Value {
     /// Text.
     #[prost(bytes = "vec", optional, tag = "1")]
     pub text: Option<Vec<u8>>,
@@ -188,13 +188,13 @@ pub struct Value {
 impl Value {
     /// The whole number, for counts and addresses.
     #[must_use]
-    pub fn integer(&self) -> Option<u64> {
+    pub(super) fn integer(&self) -> Option<u64> {
         self.long.or(self.short)
     }
 
     /// The number; `None` for text and for what is not finite (a ratio over nothing).
     #[must_use]
-    pub fn number(&self) -> Option<f64> {
+    pub(super) fn number(&self) -> Option<f64> {
         self.double
             .or_else(|| self.float.map(f64::from))
             .or_else(|| self.integer().map(|count| count as f64))
@@ -205,7 +205,7 @@ impl Value {
 /// A module: its cubin, its sources, and where its functions lay. A module can come in several
 /// pieces with the same key.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct SourceData {
+pub(super) struct SourceData {
     /// The module's key.
     #[prost(uint64, tag = "1")]
     pub key: u64,
@@ -222,7 +222,7 @@ pub struct SourceData {
 
 /// Imported source files.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct SourceFiles {
+pub(super) struct SourceFiles {
     /// The files.
     #[prost(message, repeated, tag = "1")]
     pub files: Vec<SourceFile>,
@@ -230,7 +230,7 @@ pub struct SourceFiles {
 
 /// One imported source file.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct SourceFile {
+pub(super) struct SourceFile {
     /// Its path.
     #[prost(bytes = "vec", tag = "1")]
     pub name: Vec<u8>,
@@ -241,7 +241,7 @@ pub struct SourceFile {
 
 /// Where a module's functions lay during the run.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Relocation {
+pub(super) struct Relocation {
     /// The functions.
     #[prost(message, repeated, tag = "1")]
     pub functions: Vec<RelocatedFunction>,
@@ -249,7 +249,7 @@ pub struct Relocation {
 
 /// One function's place.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct RelocatedFunction {
+pub(super) struct RelocatedFunction {
     /// The linker's name.
     #[prost(bytes = "vec", tag = "1")]
     pub symbol: Vec<u8>,
@@ -260,7 +260,7 @@ pub struct RelocatedFunction {
 
 /// What one of ncu's rules said; one that did not fire has no body.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct RuleResult {
+pub(super) struct RuleResult {
     /// The rule's identifier.
     #[prost(bytes = "vec", tag = "1")]
     pub identifier: Vec<u8>,
@@ -274,7 +274,7 @@ pub struct RuleResult {
 
 /// What a rule said.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct RuleBody {
+pub(super) struct RuleBody {
     /// In order.
     #[prost(message, repeated, tag = "1")]
     pub items: Vec<RuleItem>,
@@ -282,7 +282,7 @@ pub struct RuleBody {
 
 /// A message with its estimate, or a table or chart, of which nothing is read.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct RuleItem {
+pub(super) struct RuleItem {
     /// The message.
     #[prost(message, optional, tag = "1")]
     pub message: Option<RuleMessage>,
@@ -293,7 +293,7 @@ pub struct RuleItem {
 
 /// A rule's message.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct RuleMessage {
+pub(super) struct RuleMessage {
     /// The text, with ncu's link markup.
     #[prost(bytes = "vec", tag = "1")]
     pub text: Vec<u8>,
@@ -304,7 +304,7 @@ pub struct RuleMessage {
 
 /// A rule's estimate.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Speedup {
+pub(super) struct Speedup {
     /// 0 unknown, 1 local, 2 global.
     #[prost(uint64, tag = "1")]
     pub scope: u64,
@@ -315,6 +315,6 @@ pub struct Speedup {
 
 /// Text of the report, whatever its encoding.
 #[must_use]
-pub fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

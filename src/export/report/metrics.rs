@@ -8,7 +8,11 @@ use crate::metric;
 
 /// The launch's metrics, and how many have no name in the string table (its end is missing).
 #[must_use]
-pub fn rows(result: &ProfileResult, launch: u32, strings: &[Arc<str>]) -> (Vec<MetricRow>, usize) {
+pub(super) fn rows(
+    result: &ProfileResult,
+    launch: u32,
+    strings: &[Arc<str>],
+) -> (Vec<MetricRow>, usize) {
     let mut units = SharedTexts::default();
     let rows: Vec<MetricRow> = result
         .metrics
@@ -43,7 +47,7 @@ fn unit(name: &str) -> &'static str {
 
 /// Kernel, grid, block and device of a launch.
 #[must_use]
-pub fn launch(
+pub(super) fn launch(
     result: &ProfileResult,
     id: u32,
     metrics: &[MetricRow],

@@ -8,7 +8,7 @@ use crate::export::{NcuRuleKind, NcuRuleRow};
 /// The rows of one rule result, one per message; none where the rule did not fire, or where it
 /// can't be decoded.
 #[must_use]
-pub fn rows(encoded: &[u8], launch: u32) -> Vec<NcuRuleRow> {
+pub(super) fn rows(encoded: &[u8], launch: u32) -> Vec<NcuRuleRow> {
     let rule = RuleResult::decode(encoded).unwrap_or_default();
     let items = rule.body.unwrap_or_default().items;
     items

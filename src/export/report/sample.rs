@@ -6,40 +6,40 @@ use prost::Message;
 
 use super::messages::*;
 
-pub use cubin::cubin;
+pub(super) use cubin::cubin;
 
 /// Where the sample's function `k` lay; `g` lies right behind its four instructions.
-pub const K: u64 = 0x7f00_0000_1000;
+pub(super) const K: u64 = 0x7f00_0000_1000;
 /// Where the sample's function `g` lay.
-pub const G: u64 = K + 0x40;
+pub(super) const G: u64 = K + 0x40;
 
 /// A block: its header, and the entries of its payload.
 #[derive(Default)]
-pub struct Block {
+pub(super) struct Block {
     pub header: BlockHeader,
     pub entries: Vec<Vec<u8>>,
 }
 
 impl Block {
-    pub fn strings(names: &[&str]) -> Self {
+    pub(super) fn strings(names: &[&str]) -> Self {
         let strings = names.iter().map(|name| name.as_bytes().to_vec()).collect();
         let header = BlockHeader { strings: Some(StringTable { strings }), ..Default::default() };
         Self { header, entries: Vec::new() }
     }
 
-    pub fn source(mut self, source: &SourceData) -> Self {
+    pub(super) fn source(mut self, source: &SourceData) -> Self {
         self.header.sources += 1;
         self.entries.push(source.encode_to_vec());
         self
     }
 
-    pub fn result(mut self, result: &ProfileResult) -> Self {
+    pub(super) fn result(mut self, result: &ProfileResult) -> Self {
         self.header.results += 1;
         self.entries.push(result.encode_to_vec());
         self
     }
 
-    pub fn session(mut self, session: &SessionDetails) -> Self {
+    pub(super) fn session(mut self, session: &SessionDetails) -> Self {
         self.header.session = Some(session.encode_to_vec());
         self
     }
@@ -51,7 +51,7 @@ fn sized(message: &[u8]) -> Vec<u8> {
 }
 
 /// The file of these blocks.
-pub fn file(blocks: Vec<Block>) -> Vec<u8> {
+pub(super) fn file(blocks: Vec<Block>) -> Vec<u8> {
     let mut bytes = b"NVR\0".to_vec();
     bytes.extend(sized(&FileHeader { version: 7 }.encode_to_vec()));
     for mut block in blocks {
@@ -63,24 +63,24 @@ pub fn file(blocks: Vec<Block>) -> Vec<u8> {
     bytes
 }
 
-pub fn double(value: f64) -> Value {
+pub(super) fn double(value: f64) -> Value {
     Value { double: Some(value), ..Value::default() }
 }
 
-pub fn integer(value: u64) -> Value {
+pub(super) fn integer(value: u64) -> Value {
     Value { long: Some(value), ..Value::default() }
 }
 
-pub fn words(value: &str) -> Value {
+pub(super) fn words(value: &str) -> Value {
     Value { text: Some(value.as_bytes().to_vec()), ..Value::default() }
 }
 
-pub fn metric(name: u64, value: Option<Value>) -> MetricResult {
+pub(super) fn metric(name: u64, value: Option<Value>) -> MetricResult {
     MetricResult { name, value, instances: Vec::new() }
 }
 
 /// A metric with a value per address.
-pub fn instanced(name: u64, values: &[(u64, f64)]) -> MetricResult {
+pub(super) fn instanced(name: u64, values: &[(u64, f64)]) -> MetricResult {
     let instances = values.iter().map(|&(address, value)| Instance {
         of: Some(integer(address)),
         value: Some(double(value)),
@@ -88,7 +88,7 @@ pub fn instanced(name: u64, values: &[(u64, f64)]) -> MetricResult {
     MetricResult { name, value: None, instances: instances.collect() }
 }
 
-pub fn kernel(name: &str, metrics: Vec<MetricResult>) -> ProfileResult {
+pub(super) fn kernel(name: &str, metrics: Vec<MetricResult>) -> ProfileResult {
     ProfileResult {
         demangled_name: name.as_bytes().to_vec(),
         grid: Some(Size { x: 6, y: 2, z: 1 }),
@@ -101,7 +101,7 @@ pub fn kernel(name: &str, metrics: Vec<MetricResult>) -> ProfileResult {
 
 /// A report with everything that is read: two launches, a module in two pieces, a rule result, and
 /// a string table in two blocks.
-pub fn report() -> Vec<u8> {
+pub(super) fn report() -> Vec<u8> {
     let place = |symbol: &str, address| {
         let function = RelocatedFunction { symbol: symbol.as_bytes().to_vec(), address };
         Some(Relocation { functions: vec![function] })

@@ -23,7 +23,7 @@ impl Form {
     ///
     /// # Errors
     /// What is wrong with it, as a clause.
-    pub fn of(text: &str) -> Result<Self, String> {
+    pub(super) fn of(text: &str) -> Result<Self, String> {
         if text.bytes().all(|byte| byte.is_ascii_digit())
             && let Ok(number) = text.parse()
         {
@@ -37,7 +37,7 @@ impl Form {
     }
 
     /// The names that it uses, sorted.
-    pub fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &[String] {
         match self {
             Self::Number(_) => &[],
             Self::Name(name) => name,
@@ -49,7 +49,7 @@ impl Form {
     ///
     /// # Errors
     /// exmex's message.
-    pub fn value(&self, arguments: &[f64]) -> Result<f64, String> {
+    pub(super) fn value(&self, arguments: &[f64]) -> Result<f64, String> {
         match (self, arguments) {
             (Self::Number(number), _) => Ok(*number),
             (Self::Name(_), [value]) => Ok(*value),

@@ -16,7 +16,7 @@ pub(in crate::ladder) enum Argument {
 
 impl Argument {
     /// The name of the buffer that the kernel reaches through it.
-    pub fn buffer(&self) -> Option<&str> {
+    pub(crate) fn buffer(&self) -> Option<&str> {
         match self {
             Self::Buffer(buffer) | Self::Texture(Texture { buffer, .. }) => Some(buffer),
             Self::Scalar(_) => None,

@@ -9,7 +9,7 @@ use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_in
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `ado`.
-pub const REFERENCE: Reference = Reference {
+pub(crate) const REFERENCE: Reference = Reference {
     name: "ado",
     parameters: &["N", "M", "L"],
     buffers: &[

@@ -9,7 +9,7 @@ use crate::problem::reference::{Expected, Reference, all_threads, buffer, f32_in
 use crate::problem::{HostBuffer, Tolerance};
 
 /// The reference `reduce`: floats.
-pub const REFERENCE: Reference = Reference {
+pub(crate) const REFERENCE: Reference = Reference {
     name: "reduce",
     parameters: &["N"],
     buffers: &[("values", Role::Input, DType::F32), ("sum", Role::Output, DType::F32)],
@@ -27,7 +27,7 @@ pub const REFERENCE: Reference = Reference {
 };
 
 /// The reference `reduce-int`: 32-bit integers.
-pub const REFERENCE_INT: Reference = Reference {
+pub(crate) const REFERENCE_INT: Reference = Reference {
     name: "reduce-int",
     parameters: &["N"],
     buffers: &[("values", Role::Input, DType::I32), ("sum", Role::Output, DType::I32)],

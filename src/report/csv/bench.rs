@@ -45,7 +45,7 @@ const COLUMNS: [&str; 33] = [
 
 /// One row a case, then the steps of which nothing should be said, then the transitions; empty where
 /// a column does not apply.
-pub fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS)?;
     let transitions = document.ladders.iter().flat_map(|ladders| &ladders.transitions);
     let rows = document

@@ -7,7 +7,7 @@ use crate::report::csv::Table;
 use crate::text::printable;
 
 /// One row a metric.
-pub fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn diff(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let mut table =
         Table::new(out, &["kernel", "metric", "title", "unit", "base", "new", "direction", "key"])?;
     for change in &diff.metrics {

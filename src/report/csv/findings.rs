@@ -25,7 +25,7 @@ const FINDING_COLUMNS: [&str; 14] = [
 ];
 
 /// One row a finding; its place is the line with the largest share.
-pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &FINDING_COLUMNS)?;
     for row in finding_rows(document) {
         table.row(&row)?;
@@ -34,7 +34,7 @@ pub fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The same of several profiles, each named in a first column.
-pub fn documents(documents: &[(String, Document)], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn documents(documents: &[(String, Document)], out: &mut dyn Write) -> io::Result<()> {
     let columns: Vec<&str> = ["profile"].into_iter().chain(FINDING_COLUMNS).collect();
     let mut table = Table::new(out, &columns)?;
     for (name, document) in documents {

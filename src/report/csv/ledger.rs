@@ -7,7 +7,7 @@ use crate::report::csv::Table;
 use crate::text::{assignments, printable};
 
 /// One row a hint.
-pub fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(document: &LedgerDocument, out: &mut dyn Write) -> io::Result<()> {
     let head = [
         "subject", "size", "device", "kernel", "share", "time_ns", "rule", "version", "rank",
         "factor", "low", "high", "date", "shipped", "gain", "counts", "held", "gone", "by",

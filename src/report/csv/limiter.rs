@@ -7,7 +7,7 @@ use crate::report::csv::Table;
 use crate::text::printable;
 
 /// One row for the whole kernel, then one per variant.
-pub fn csv(document: &LimiterDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(document: &LimiterDocument, out: &mut dyn Write) -> io::Result<()> {
     let head = ["variant", "kind", "title", "time_ns", "low_ns", "high_ns", "n", "factor"];
     let mut table = Table::new(out, &head)?;
     table.row(&row(["whole kernel", "", ""], &document.full, 1.0))?;

@@ -8,7 +8,7 @@ use crate::report::words::steps::{Gain, rows};
 use crate::text::printable;
 
 /// One row a step.
-pub fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(
         out,
         &[

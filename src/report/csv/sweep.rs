@@ -8,7 +8,7 @@ use crate::sweep::SweepDocument;
 use crate::text::printable;
 
 /// One row a point: the axes' values, then what came of them.
-pub fn csv(document: &SweepDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(document: &SweepDocument, out: &mut dyn Write) -> io::Result<()> {
     let axes = document.axes.iter().map(|axis| axis.name.as_str());
     let fixed = [
         "verified",

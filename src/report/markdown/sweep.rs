@@ -9,7 +9,7 @@ use crate::sweep::SweepDocument;
 use crate::text::count_of;
 
 /// For a pull request's comment.
-pub fn markdown(document: &SweepDocument, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn markdown(document: &SweepDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut text = format!(
         "### Sweep of {}/{} on {}\n\n",
         escape(&document.ladder),

@@ -18,7 +18,7 @@ const COME_ALIVE: [&str; 6] = ["@", "#", "http:", "https:", "ftp:", "www."];
 const LONGEST: usize = 80;
 
 /// A code span: nothing in it is Markdown.
-pub fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = fit(text.trim(), LONGEST).replace('`', "'");
     if text.is_empty() { text } else { format!("`{text}`") }
 }
@@ -29,7 +29,7 @@ fn code_cell(text: &str) -> String {
 }
 
 /// Plain text whose characters mean nothing to Markdown or HTML.
-pub fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !escaped.is_empty() {
@@ -49,7 +49,7 @@ pub fn escape(text: &str) -> String {
 }
 
 /// A table; its cells are Markdown already.
-pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+pub(super) fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
     push(text, &format!("| {} |\n", head.join(" | ")));
     push(text, &format!("|{}\n", " --- |".repeat(head.len())));
     for row in rows {
@@ -59,7 +59,7 @@ pub fn table(text: &mut String, head: &[&str], rows: impl IntoIterator<Item = Ve
 }
 
 /// One row per kind of launches of a surveyed program, as many as a reader takes in.
-pub fn group_table(text: &mut String, document: &Document, program: &Program) {
+pub(super) fn group_table(text: &mut String, document: &Document, program: &Program) {
     const MOST_ROWS: usize = 20;
     if program.groups.is_empty() {
         return;
@@ -90,7 +90,7 @@ pub fn group_table(text: &mut String, document: &Document, program: &Program) {
 }
 
 /// What lies around the kernels of a surveyed program.
-pub fn around(text: &mut String, program: &Program) {
+pub(super) fn around(text: &mut String, program: &Program) {
     for finding in &program.findings {
         let gain = estimate(&finding.estimated_speedup);
         let (rank, rule) = (finding.rank, escape(&finding.rule));
@@ -103,7 +103,7 @@ pub fn around(text: &mut String, program: &Program) {
 }
 
 /// One row per launch.
-pub fn launch_table(text: &mut String, document: &Document) {
+pub(super) fn launch_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().map(|launch| {
         let first = launch.findings.first();
         vec![
@@ -122,7 +122,7 @@ pub fn launch_table(text: &mut String, document: &Document) {
 }
 
 /// One row per number behind a finding.
-pub fn evidence_table(text: &mut String, document: &Document) {
+pub(super) fn evidence_table(text: &mut String, document: &Document) {
     let rows = document.launches.iter().flat_map(|launch| {
         launch.findings.iter().flat_map(|finding| {
             finding.evidence.iter().map(|item| {
@@ -138,7 +138,7 @@ pub fn evidence_table(text: &mut String, document: &Document) {
 }
 
 /// One row per step.
-pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
+pub(super) fn run_table(text: &mut String, rows: &[Row<'_>]) {
     let cells = rows.iter().map(|row| {
         let outcome = row.outcome.as_ref();
         vec![
@@ -168,7 +168,7 @@ pub fn run_table(text: &mut String, rows: &[Row<'_>]) {
 }
 
 /// One row per metric.
-pub fn diff_table(text: &mut String, diff: &Diff, changes: &[&MetricChange]) {
+pub(super) fn diff_table(text: &mut String, diff: &Diff, changes: &[&MetricChange]) {
     let several = changes.iter().any(|change| !change.kernel.is_empty());
     let rows = changes.iter().map(|item| {
         let kernel = several.then(|| code_cell(&item.kernel));

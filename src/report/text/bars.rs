@@ -15,7 +15,7 @@ const LONGEST: usize = 40;
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A bar for every unit that is busy, busiest first.
-pub fn bars(page: &mut Page, launch: &LaunchReport) {
+pub(super) fn bars(page: &mut Page, launch: &LaunchReport) {
     let shown: Vec<&Utilization> = launch
         .utilization
         .iter()
@@ -38,7 +38,7 @@ pub fn bars(page: &mut Page, launch: &LaunchReport) {
 }
 
 /// A bar in eighths of a column.
-pub fn bar(share: f64, longest: usize) -> String {
+pub(super) fn bar(share: f64, longest: usize) -> String {
     let eighths = (share.clamp(0.0, 1.0) * longest as f64 * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
     bar.extend((eighths % 8).checked_sub(1).map(|rest| EIGHTHS[rest]));

@@ -14,7 +14,7 @@ use crate::report::words::number::factor;
 use crate::text::{percent, significant};
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
-pub fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     if !page.style.quiet {
         if !document.cases.is_empty() {
@@ -305,7 +305,7 @@ fn chance(chance: &Chance) -> String {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::bench::{FaultSet, Lost, Transition};
     use crate::text::layout::columns;
@@ -324,7 +324,7 @@ pub mod tests {
     }
 
     /// A case, a step at a limit and a transition.
-    pub fn document() -> BenchDocument {
+    pub(crate) fn document() -> BenchDocument {
         let case = PlantedFault {
             set: 4,
             ladder: "fault-a-made-up-pair-of-kernels".to_owned(),

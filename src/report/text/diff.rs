@@ -20,7 +20,7 @@ const NARROW: usize = 72;
 const MANY: f64 = 1e5;
 
 /// Writes the comparison.
-pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     body(&mut page, diff);
     page.write(out)
@@ -28,7 +28,7 @@ pub fn diff(diff: &Diff, style: Style, out: &mut dyn Write) -> io::Result<()> {
 
 /// The comparison, alone or below a document: time and traffic, findings, the largest movers; verbose,
 /// every metric that moved.
-pub fn body(page: &mut Page, diff: &Diff) {
+pub(super) fn body(page: &mut Page, diff: &Diff) {
     page.inked("", &headline(diff), Ink::Bold);
     for warning in &diff.warnings {
         page.inked("", &format!("note: {warning}"), Ink::Yellow);

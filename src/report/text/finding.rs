@@ -14,7 +14,7 @@ use crate::text::{count_of, percent};
 const MOST_PLACES: usize = 2;
 
 /// The findings of a launch, ranked: the first, and those that are worth the work or may be.
-pub fn findings(page: &mut Page, launch: &LaunchReport) {
+pub(super) fn findings(page: &mut Page, launch: &LaunchReport) {
     let tells = |finding: &&RankedFinding| {
         let gain = finding.estimated_speedup.map_or(f64::INFINITY, |gain| gain.factor);
         page.style.verbose || finding.rank == 1 || gain >= LEAST_GAIN

@@ -11,7 +11,7 @@ const FRAME: usize = 3;
 
 /// A framed table of these rows within the width, the first row its titles. Words stay whole: where
 /// the longest ones do not fit side by side, each row becomes a record, a line for each of its cells.
-pub fn grid(rows: &[Vec<String>], width: usize) -> String {
+pub(super) fn grid(rows: &[Vec<String>], width: usize) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let of_column = |at: usize, measure: fn(&str) -> usize| {
         rows.iter().filter_map(|row| row.get(at)).map(|cell| measure(cell)).max().unwrap_or(0)

@@ -15,7 +15,7 @@ use crate::timing::StepInfo;
 const MOST_LINES: usize = 5;
 
 /// The first line of a recording, then the verdict.
-pub fn header(page: &mut Page, document: &Document) {
+pub(super) fn header(page: &mut Page, document: &Document) {
     let recorded = recorded(document);
     if let Some(sentence) = &recorded {
         page.inked("", sentence, Ink::Yellow);
@@ -45,7 +45,7 @@ pub fn header(page: &mut Page, document: &Document) {
 }
 
 /// What was run and measured.
-pub fn facts(page: &mut Page, document: &Document) {
+pub(super) fn facts(page: &mut Page, document: &Document) {
     let one = match document.launches.as_slice() {
         [launch] => Some(launch),
         _ => None,

@@ -10,7 +10,11 @@ use crate::report::words::number::{estimate, factor};
 use crate::text::{count_of, percent};
 
 /// Writes what the ledger says of each rule; verbose, every hint too.
-pub fn ledger(document: &LedgerDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn ledger(
+    document: &LedgerDocument,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut page = Page::new(style);
     if document.rules.is_empty() {
         page.paragraph("", "The ledger is empty: live runs of step, run and profile fill it.");

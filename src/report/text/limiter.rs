@@ -19,7 +19,11 @@ const LEAST_BAR: usize = 8;
 const LABEL: usize = 26;
 
 /// Writes a limiter run.
-pub fn limiter(document: &LimiterDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn limiter(
+    document: &LimiterDocument,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut page = Page::new(style);
     let step = &document.step;
     if let Some(date) = &step.recorded {

@@ -11,7 +11,7 @@ use crate::text::printable;
 
 /// How a piece of text is emphasised; without colour it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
+pub(crate) enum Ink {
     /// Headlines and rule names.
     Bold,
     /// What is secondary.
@@ -46,7 +46,7 @@ struct Link {
 
 /// Lines of text, each within the width.
 #[derive(Debug)]
-pub struct Page {
+pub(crate) struct Page {
     /// How the page looks.
     pub style: Style,
     text: String,
@@ -55,7 +55,7 @@ pub struct Page {
 
 impl Page {
     /// An empty page. Lines narrower than 20 columns can't hold a table: such widths count as 20.
-    pub fn new(style: Style) -> Self {
+    pub(crate) fn new(style: Style) -> Self {
         Self {
             style: Style { width: style.width.max(20), ..style },
             text: String::new(),
@@ -64,7 +64,7 @@ impl Page {
     }
 
     /// The text in that ink where the page has colour.
-    pub fn ink(&self, ink: Ink, text: &str) -> String {
+    pub(crate) fn ink(&self, ink: Ink, text: &str) -> String {
         if self.style.colour && !text.is_empty() {
             format!("{0}{text}{0:#}", ink.style())
         } else {
@@ -74,7 +74,7 @@ impl Page {
 
     /// Makes every later place in that file a link, where the terminal has links and the file an
     /// address. `text` is the place as reports name it.
-    pub fn link(&mut self, text: &str, file: &str) {
+    pub(crate) fn link(&mut self, text: &str, file: &str) {
         let text = printable(text);
         let known = self.links.iter().any(|link| link.text == text);
         if let Some(address) = self.style.link.filter(|_| !known).and_then(|link| link(file)) {
@@ -83,7 +83,7 @@ impl Page {
     }
 
     /// A line as it is: the caller has fitted it.
-    pub fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         let mut line = line.trim_end().to_owned();
         for link in &self.links {
             line = linked(&line, link);
@@ -93,19 +93,19 @@ impl Page {
     }
 
     /// An empty line, unless the page is empty or ends in one.
-    pub fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
     /// A wrapped paragraph, every line behind the indent.
-    pub fn paragraph(&mut self, indent: &str, text: &str) {
+    pub(crate) fn paragraph(&mut self, indent: &str, text: &str) {
         self.inked(indent, text, None);
     }
 
     /// A wrapped paragraph in an ink.
-    pub fn inked(&mut self, indent: &str, text: &str, ink: impl Into<Option<Ink>>) {
+    pub(crate) fn inked(&mut self, indent: &str, text: &str, ink: impl Into<Option<Ink>>) {
         let ink = ink.into();
         for line in wrap(text, self.style.prose().saturating_sub(columns(indent))) {
             let line = ink.map_or(line.clone(), |ink| self.ink(ink, &line));
@@ -114,12 +114,12 @@ impl Page {
     }
 
     /// The columns that a label takes, the gap behind it included.
-    pub fn label_columns(label: &str) -> usize {
+    pub(crate) fn label_columns(label: &str) -> usize {
         columns(label).max(7) + 1
     }
 
     /// A label and a wrapped text beside it; the text's further lines stay beside the label.
-    pub fn labelled(&mut self, indent: &str, label: &str, text: &str) {
+    pub(crate) fn labelled(&mut self, indent: &str, label: &str, text: &str) {
         let label_columns = Self::label_columns(label);
         let left = columns(indent) + label_columns;
         let mut label = self.ink(Ink::Dim, &pad(label, label_columns));
@@ -130,12 +130,17 @@ impl Page {
     }
 
     /// A table behind an indent, its titles dim.
-    pub fn table(&mut self, indent: &str, table: &Table) {
+    pub(crate) fn table(&mut self, indent: &str, table: &Table) {
         self.inked_table(indent, table, |_| None);
     }
 
     /// The same, each row in the ink that its place has.
-    pub fn inked_table(&mut self, indent: &str, table: &Table, ink: impl Fn(usize) -> Option<Ink>) {
+    pub(crate) fn inked_table(
+        &mut self,
+        indent: &str,
+        table: &Table,
+        ink: impl Fn(usize) -> Option<Ink>,
+    ) {
         if let Some(titles) = &table.titles {
             let titles = self.ink(Ink::Dim, titles);
             self.line(&format!("{indent}{titles}"));
@@ -149,7 +154,7 @@ impl Page {
     }
 
     /// Writes the page.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.text.as_bytes())
     }
 }

@@ -13,7 +13,7 @@ use crate::text::{count, count_of, duration, percent};
 const LONGEST_NAME: usize = 80;
 
 /// The table of groups: those that were profiled with their first finding and what the program gains.
-pub fn groups(page: &mut Page, document: &Document, program: &Program) {
+pub(super) fn groups(page: &mut Page, document: &Document, program: &Program) {
     if program.groups.is_empty() {
         return;
     }
@@ -46,7 +46,7 @@ pub fn groups(page: &mut Page, document: &Document, program: &Program) {
 const WIDEST: usize = 100;
 
 /// One line per stream, direction of copies, and the host's waits.
-pub fn timeline(page: &mut Page, program: &Program) {
+pub(super) fn timeline(page: &mut Page, program: &Program) {
     if program.lanes.is_empty() {
         return;
     }
@@ -78,7 +78,7 @@ fn bar(busy: &[f64], width: usize) -> String {
 }
 
 /// What lies around the kernels.
-pub fn findings(page: &mut Page, program: &Program) {
+pub(super) fn findings(page: &mut Page, program: &Program) {
     if program.findings.is_empty() {
         return;
     }

@@ -7,7 +7,7 @@ use crate::report::words::number::factor;
 use crate::text::percent;
 
 /// What limits the launch now, what would without its first fault, and after that.
-pub fn ranking(page: &mut Page, launch: &LaunchReport) {
+pub(super) fn ranking(page: &mut Page, launch: &LaunchReport) {
     page.blank();
     page.inked("", "why in this order: what limits the kernel once each fault is gone", Ink::Bold);
     if launch.ranking.is_empty() {

@@ -14,7 +14,7 @@ use crate::report::words::subject::{device, recorded};
 use crate::text::{duration, significant};
 
 /// Writes the run.
-pub fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     let rows = rows(run);
     if let Some(sentence) = run.steps.iter().find_map(recorded) {

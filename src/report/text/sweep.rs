@@ -20,7 +20,7 @@ const MOST_MOVING: usize = 6;
 const LONGEST: usize = 50;
 
 /// Writes the sweep.
-pub fn sweep(document: &SweepDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn sweep(document: &SweepDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style);
     let ran = document.points.iter().filter(|point| point.time_ns.is_some()).count();
     let head = format!(

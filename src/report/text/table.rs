@@ -12,7 +12,7 @@ const GAP: usize = 2;
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub(super) struct Column {
     title: String,
     right: bool,
     /// Columns that are kept where the table is too wide; `None` where all are.
@@ -22,22 +22,22 @@ pub struct Column {
 
 impl Column {
     /// A column of text, as wide as its content.
-    pub fn text(title: impl Into<String>) -> Self {
+    pub(super) fn text(title: impl Into<String>) -> Self {
         Self { title: title.into(), right: false, least: None, optional: false }
     }
 
     /// A column of numbers, aligned at the right.
-    pub fn number(title: impl Into<String>) -> Self {
+    pub(super) fn number(title: impl Into<String>) -> Self {
         Self { right: true, ..Self::text(title) }
     }
 
     /// May be truncated to `least` columns where the table is too wide.
-    pub fn flexible(self, least: usize) -> Self {
+    pub(super) fn flexible(self, least: usize) -> Self {
         Self { least: Some(least), ..self }
     }
 
     /// May be left out where the table is too wide even so, the last one first.
-    pub fn optional(self) -> Self {
+    pub(super) fn optional(self) -> Self {
         Self { optional: true, ..self }
     }
 }
@@ -47,7 +47,7 @@ const INDENT: usize = 2;
 
 /// A table that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     /// The line of the titles; `None` where each row is a record.
     pub titles: Option<String>,
     /// The lines of each row: one, or those of its record.
@@ -57,7 +57,7 @@ pub struct Table {
 /// Lays a table out. Rows shorter than the columns are filled with blanks. Where
 /// the columns do not fit side by side, each row is its first cell and below it the others, each behind
 /// its title.
-pub fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Table {
+pub(super) fn render(head: &[Column], rows: &[Vec<String>], width: usize) -> Table {
     let mut shown: Vec<usize> = (0..head.len()).collect();
     let natural: Vec<usize> = head
         .iter()

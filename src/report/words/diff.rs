@@ -18,7 +18,7 @@ const LEAST_PERCENT: f64 = 5.0;
 const LEAST_RELATIVE: f64 = 0.01;
 
 /// Base against new, and how much faster or slower.
-pub fn headline(diff: &Diff) -> String {
+pub(crate) fn headline(diff: &Diff) -> String {
     let verdict = match diff.speedup {
         Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
         Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
@@ -29,7 +29,7 @@ pub fn headline(diff: &Diff) -> String {
 }
 
 /// Time and traffic over all kernels that were compared.
-pub fn lead(diff: &Diff) -> Vec<MetricChange> {
+pub(crate) fn lead(diff: &Diff) -> Vec<MetricChange> {
     LEAD.iter()
         .filter_map(|&(title, unit, names, scale)| {
             let parts: Vec<&MetricChange> =
@@ -61,7 +61,7 @@ pub fn lead(diff: &Diff) -> Vec<MetricChange> {
 
 /// The metrics that moved most, largest change first: those that have a better side where the profiles
 /// can be judged, otherwise those that people read.
-pub fn movers(diff: &Diff) -> Vec<&MetricChange> {
+pub(crate) fn movers(diff: &Diff) -> Vec<&MetricChange> {
     let can_judge = diff.metrics.iter().any(is_judged);
     let leads = |change: &MetricChange| {
         LEAD.iter().any(|(_, _, names, _)| names.contains(&change.metric.as_str()))
@@ -94,7 +94,7 @@ fn extent(change: &MetricChange) -> f64 {
 }
 
 /// How many metrics moved.
-pub fn moved(diff: &Diff) -> usize {
+pub(crate) fn moved(diff: &Diff) -> usize {
     diff.metrics.iter().filter(|change| change.direction != "same").count()
 }
 
@@ -103,7 +103,7 @@ fn is_judged(change: &MetricChange) -> bool {
 }
 
 /// The kernels that changes are told of, in order; one nameless where there is only one.
-pub fn kernels(diff: &Diff) -> Vec<&str> {
+pub(crate) fn kernels(diff: &Diff) -> Vec<&str> {
     let mut kernels: Vec<&str> = Vec::new();
     for change in &diff.metrics {
         if !kernels.contains(&change.kernel.as_str()) {
@@ -114,7 +114,7 @@ pub fn kernels(diff: &Diff) -> Vec<&str> {
 }
 
 /// What became of the findings: a word and the rules.
-pub fn findings(diff: &Diff) -> impl Iterator<Item = (&'static str, String)> {
+pub(crate) fn findings(diff: &Diff) -> impl Iterator<Item = (&'static str, String)> {
     [("gone", &diff.gone), ("new", &diff.come), ("kept", &diff.kept)]
         .into_iter()
         .filter(|(_, rules)| !rules.is_empty())
@@ -122,17 +122,17 @@ pub fn findings(diff: &Diff) -> impl Iterator<Item = (&'static str, String)> {
 }
 
 /// Metrics with a title are in the catalogue: the ones that rules and people read.
-pub fn shown(change: &MetricChange) -> bool {
+pub(crate) fn shown(change: &MetricChange) -> bool {
     change.key || !change.title.is_empty()
 }
 
 /// A metric's title, or its name where it has none.
-pub fn title(change: &MetricChange) -> &str {
+pub(crate) fn title(change: &MetricChange) -> &str {
     if change.title.is_empty() { &change.metric } else { &change.title }
 }
 
 /// Arrow and word of a direction.
-pub fn arrow(change: &MetricChange) -> String {
+pub(crate) fn arrow(change: &MetricChange) -> String {
     let arrow = if change.new > change.base { "▲" } else { "▼" };
     match change.direction.as_str() {
         "same" => "≈".to_owned(),

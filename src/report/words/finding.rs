@@ -6,7 +6,7 @@ use crate::ladder;
 use crate::report::words::number::place;
 
 /// What ncu's own rules say of a finding's fault.
-pub fn agreement(finding: &RankedFinding) -> String {
+pub(crate) fn agreement(finding: &RankedFinding) -> String {
     let Some(ncu) = &finding.ncu else {
         return "has no rule that names this fault".to_owned();
     };
@@ -18,7 +18,7 @@ pub fn agreement(finding: &RankedFinding) -> String {
 
 /// What ncu's rules promise and no finding of the launch says: a rule that is named beside a finding,
 /// and one whose fault was found, stand there and not here.
-pub fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
+pub(crate) fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
     let found = |only: &NcuOnly| {
         launch.findings.iter().any(|finding| {
             finding.ncu.as_ref().is_some_and(|ncu| ncu.rule == only.rule)
@@ -29,12 +29,12 @@ pub fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
 }
 
 /// ncu's promise in words: `CPIStall, which would save 30% of the time`.
-pub fn promise(rule: &str, percent: f64, global: bool) -> String {
+pub(crate) fn promise(rule: &str, percent: f64, global: bool) -> String {
     format!("{rule}, which {}", saving(percent, global))
 }
 
 /// What ncu's estimate stands for: time of the whole kernel, or work of one unit.
-pub fn saving(percent: f64, global: bool) -> String {
+pub(crate) fn saving(percent: f64, global: bool) -> String {
     if global {
         format!("would save {percent:.0}% of the time")
     } else {
@@ -43,14 +43,14 @@ pub fn saving(percent: f64, global: bool) -> String {
 }
 
 /// The verdict where it is a finding about the program.
-pub fn program_verdict(document: &Document) -> Option<&ProgramFinding> {
+pub(crate) fn program_verdict(document: &Document) -> Option<&ProgramFinding> {
     let verdict = document.verdict.as_ref().filter(|verdict| verdict.launch.is_none())?;
     let findings = &document.program.as_ref()?.findings;
     findings.iter().find(|finding| finding.rule == verdict.rule)
 }
 
 /// The verdict's launch and finding.
-pub fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
+pub(crate) fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
     let verdict = document.verdict.as_ref()?;
     let launch = document.launches.get(verdict.launch?)?;
     let finding = launch.findings.iter().find(|finding| finding.rule == verdict.rule)?;
@@ -58,7 +58,7 @@ pub fn verdict(document: &Document) -> Option<(&LaunchReport, &RankedFinding)> {
 }
 
 /// The way that the workflow goes: bottleneck, section, rule, line.
-pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
+pub(crate) fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
     let mut steps = vec![launch.bound.word().to_owned()];
     if !finding.section.is_empty() {
         steps.push(finding.section.clone());
@@ -69,7 +69,7 @@ pub fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
 }
 
 /// The command to go on with.
-pub struct NextStep {
+pub(crate) struct NextStep {
     /// As the user would type it.
     pub command: String,
     /// What it has to do with the verdict.
@@ -77,7 +77,7 @@ pub struct NextStep {
 }
 
 /// The ladder's next step, and whether it makes the verdict's change.
-pub fn next_step(document: &Document) -> Option<NextStep> {
+pub(crate) fn next_step(document: &Document) -> Option<NextStep> {
     let next = document.next_step.as_deref()?;
     let ladder = document.step.as_ref().map(|step| step.ladder.as_str());
     let command = match (&document.next_arguments, ladder) {
@@ -97,7 +97,7 @@ pub fn next_step(document: &Document) -> Option<NextStep> {
 
 /// The verdict's estimate over the whole step's time: all launches with its fault count. Of a program,
 /// whose launches stand for groups, those of the verdict's group alone.
-pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
+pub(crate) fn whole_step_estimate(document: &Document) -> Option<Estimate> {
     let (launch, finding) = verdict(document)?;
     match &document.program {
         Some(_) => Some(document.over_all_launches(launch, &finding.estimated_speedup?)),
@@ -106,6 +106,6 @@ pub fn whole_step_estimate(document: &Document) -> Option<Estimate> {
 }
 
 /// A fault's estimate over the whole step's time: all launches with it count.
-pub fn over_all_launches(document: &Document, rule: &str) -> Option<Estimate> {
+pub(crate) fn over_all_launches(document: &Document, rule: &str) -> Option<Estimate> {
     document.ranked().iter().find(|ranked| ranked.rule == rule)?.estimate
 }

@@ -6,7 +6,7 @@ use crate::text::{byte_rate, bytes, count, duration, prefixed, significant};
 use crate::timing::Timing;
 
 /// A speed-up factor: `1.50×`, `14.9×`, `320×`.
-pub fn factor(value: f64) -> String {
+pub(crate) fn factor(value: f64) -> String {
     let decimals = match value {
         x if x < 9.995 => 2,
         x if x < 99.95 => 1,
@@ -16,19 +16,19 @@ pub fn factor(value: f64) -> String {
 }
 
 /// An estimate with its range: `1.50× (1.30 to 1.70)`.
-pub fn estimate(estimate: &Estimate) -> String {
+pub(crate) fn estimate(estimate: &Estimate) -> String {
     let bare = |value| factor(value).trim_end_matches('×').to_owned();
     format!("{} ({} to {})", factor(estimate.factor), bare(estimate.low), bare(estimate.high))
 }
 
 /// A measured time alone, as precise as in [`timing`]: `10.99 ms`.
-pub fn median(time: &Timing) -> String {
+pub(crate) fn median(time: &Timing) -> String {
     let text = timing(time);
     text.split(" (").next().unwrap_or(&text).to_owned()
 }
 
 /// A measured time, all of it in the median's unit: `10.99 ms (10.96 to 11.02, n = 20)`.
-pub fn timing(time: &Timing) -> String {
+pub(crate) fn timing(time: &Timing) -> String {
     let (scale, unit) = match time.median.abs() {
         x if x < 1e3 => (1.0, "ns"),
         x if x < 1e6 => (1e3, "µs"),
@@ -42,7 +42,7 @@ pub fn timing(time: &Timing) -> String {
 
 /// A metric's value in the unit that people read, the unit left out where it only names what is
 /// counted: for tables whose rows have a title.
-pub fn bare(value: f64, unit: &str) -> String {
+pub(crate) fn bare(value: f64, unit: &str) -> String {
     match unit {
         "ns" => duration(value),
         "byte" => bytes(value).replace(" B", " byte"),
@@ -55,14 +55,14 @@ pub fn bare(value: f64, unit: &str) -> String {
 }
 
 /// A metric's value with its unit.
-pub fn metric(value: f64, unit: &str) -> String {
+pub(crate) fn metric(value: f64, unit: &str) -> String {
     let number = bare(value, unit);
     let shown = matches!(unit, "ns" | "byte" | "byte/s" | "hz" | "%" | "");
     if shown { number } else { format!("{number} {unit}") }
 }
 
 /// The change from one value to another: `−33%`, `+8.5%`, `14.9×` from 10 times on.
-pub fn change(base: f64, new: f64) -> String {
+pub(crate) fn change(base: f64, new: f64) -> String {
     if base == 0.0 && new != 0.0 {
         return "from 0".to_owned();
     }
@@ -85,7 +85,7 @@ pub fn change(base: f64, new: f64) -> String {
 }
 
 /// Grid and block: `1024 blocks of 1024 threads`, with x × y × z where there is more than x.
-pub fn shape(launch: &LaunchReport) -> String {
+pub(crate) fn shape(launch: &LaunchReport) -> String {
     shape_of(launch.grid, launch.block)
 }
 
@@ -100,7 +100,7 @@ fn shape_of(grid: [u32; 3], block: [u32; 3]) -> String {
 }
 
 /// One grid or block extent: `64`, `64×32`, `8×8×4`.
-pub fn extent([x, y, z]: [u32; 3]) -> String {
+pub(crate) fn extent([x, y, z]: [u32; 3]) -> String {
     match (y, z) {
         (0 | 1, 0 | 1) => x.to_string(),
         (_, 0 | 1) => format!("{x}×{y}"),
@@ -109,7 +109,7 @@ pub fn extent([x, y, z]: [u32; 3]) -> String {
 }
 
 /// A place in the source: `kernels/ado/v2.cu:25`, the file alone where the line is unknown.
-pub fn place(location: &Location) -> String {
+pub(crate) fn place(location: &Location) -> String {
     match (location.file.is_empty(), location.line) {
         (true, line) => format!("line {line}"),
         (false, 0) => location.file.clone(),

@@ -4,14 +4,14 @@ use crate::report::words::number::{estimate, factor};
 use crate::report::words::steps::{Fate, Gain, Outcome, Row};
 
 /// A measured gain; `~` marks one that compares rates.
-pub fn gain(gain: Option<Gain>) -> String {
+pub(crate) fn gain(gain: Option<Gain>) -> String {
     gain.map_or_else(String::new, |gain| {
         format!("{}{}", if gain.by_rate { "~" } else { "" }, factor(gain.factor))
     })
 }
 
 /// `v3 gained 1.49×, within the estimated range; the fault is gone; new: barrier-stalls.`
-pub fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
+pub(crate) fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
     let mut parts = Vec::new();
     let next = &outcome.next.name;
     let first = row.finding.map(|finding| finding.rule.as_str());

@@ -4,7 +4,7 @@ use crate::text::layout::{columns, fit, wrap};
 
 /// What is to be said, in full and shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// From the full form to the shortest; never empty.
     forms: Vec<String>,
     /// True for a command, which is printed whole so that it can be copied.
@@ -19,22 +19,22 @@ impl From<String> for Sentence {
 
 impl Sentence {
     /// A sentence in several forms, the full one first.
-    pub fn of<const N: usize>(forms: [String; N]) -> Self {
+    pub(crate) fn of<const N: usize>(forms: [String; N]) -> Self {
         Self { forms: forms.into(), is_command: false }
     }
 
     /// A command with what it is about, which a shorter form leaves out.
-    pub fn command(command: String, about: &str) -> Self {
+    pub(crate) fn command(command: String, about: &str) -> Self {
         Self { forms: vec![format!("{command} ({about})"), command], is_command: true }
     }
 
     /// The full form.
-    pub fn full(&self) -> &str {
+    pub(crate) fn full(&self) -> &str {
         self.forms.first().map_or("", String::as_str)
     }
 
     /// The shortest form.
-    pub fn shortest(&self) -> &str {
+    pub(crate) fn shortest(&self) -> &str {
         self.forms.last().map_or("", String::as_str)
     }
 }
@@ -42,7 +42,7 @@ impl Sentence {
 /// The sentences in at most so many lines together, each with the columns that it has: the tallest is
 /// said shorter until they fit, and where no shorter form is left it loses its end. Commands keep theirs,
 /// so that the lines may be more all the same.
-pub fn fitted(sentences: &[(Sentence, usize)], lines: usize) -> Vec<String> {
+pub(crate) fn fitted(sentences: &[(Sentence, usize)], lines: usize) -> Vec<String> {
     let mut shown: Vec<String> = sentences.iter().map(|(one, _)| one.full().to_owned()).collect();
     let mut form = vec![0; sentences.len()];
     let height = |text: &str, at: usize| wrap(text, sentences[at].1).len();

@@ -12,7 +12,7 @@ const REDUCED: f64 = 0.5;
 
 /// One step of the run.
 #[derive(Debug, Clone)]
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// The step.
     pub step: &'a StepInfo,
     /// Main steps follow one another; a branch (`v2-shuffle` beside `v2`) varies its main step.
@@ -33,7 +33,7 @@ pub struct Row<'a> {
 
 /// A measured gain.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gain {
+pub(crate) struct Gain {
     /// Time before over time now.
     pub factor: f64,
     /// True where the problem sizes differ, so that rates were compared instead of times.
@@ -42,7 +42,7 @@ pub struct Gain {
 
 /// What the next main step did.
 #[derive(Debug, Clone)]
-pub struct Outcome<'a> {
+pub(crate) struct Outcome<'a> {
     /// The next main step.
     pub next: &'a StepInfo,
     /// Its gain over this step.
@@ -60,7 +60,7 @@ pub struct Outcome<'a> {
 
 /// What became of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// No launch of the next step has it.
     Gone,
     /// It costs less than half as much.
@@ -71,7 +71,7 @@ pub enum Fate {
 
 impl Fate {
     /// The word in tables.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Gone => "gone",
             Self::Reduced => "reduced",
@@ -82,7 +82,7 @@ impl Fate {
 
 impl Outcome<'_> {
     /// True where the measured gain lies within the range of what was promised.
-    pub fn inside(&self) -> Option<bool> {
+    pub(crate) fn inside(&self) -> Option<bool> {
         let factor = self.gained?.factor;
         let (_, promised) = self.answered.as_ref()?;
         Some((promised.low..=promised.high).contains(&factor))
@@ -90,7 +90,7 @@ impl Outcome<'_> {
 }
 
 /// The rows of a run, in its order. Documents without a step are left out: a ladder has none.
-pub fn rows(run: &RunDocument) -> Vec<Row<'_>> {
+pub(crate) fn rows(run: &RunDocument) -> Vec<Row<'_>> {
     let steps: Vec<(&Document, &StepInfo)> =
         run.steps.iter().filter_map(|document| Some((document, document.step.as_ref()?))).collect();
     let branch = |step: &StepInfo| {

@@ -9,12 +9,12 @@ use crate::timing::StepInfo;
 const LONGEST_NAME: usize = 80;
 
 /// The device of the first launch that knows its own.
-pub fn device(document: &Document) -> Option<&str> {
+pub(crate) fn device(document: &Document) -> Option<&str> {
     document.launches.iter().find_map(|launch| launch.device.as_deref())
 }
 
 /// What the document is about, in a few words: the step, the kernel, or how many launches.
-pub fn subject(document: &Document) -> String {
+pub(crate) fn subject(document: &Document) -> String {
     if let Some(program) = &document.program {
         return crate::text::printable(&program.command);
     }
@@ -34,14 +34,14 @@ pub fn subject(document: &Document) -> String {
 }
 
 /// The sentence that opens the report of a recording.
-pub fn recorded(document: &Document) -> Option<String> {
+pub(crate) fn recorded(document: &Document) -> Option<String> {
     let date = document.step.as_ref()?.recorded.as_deref()?;
     let place = device(document).map(|device| format!(" on {device}")).unwrap_or_default();
     Some(format!("recorded {date}{place}, not run here"))
 }
 
 /// Whether the answer was right.
-pub fn answer(step: &StepInfo) -> String {
+pub(crate) fn answer(step: &StepInfo) -> String {
     match (step.verified, step.max_error == 0.0) {
         (true, true) => "verified, no difference from the reference".to_owned(),
         (true, false) => {
@@ -52,7 +52,7 @@ pub fn answer(step: &StepInfo) -> String {
 }
 
 /// The figure of merit and its share of what the device can copy.
-pub fn rate(step: &StepInfo) -> Option<String> {
+pub(crate) fn rate(step: &StepInfo) -> Option<String> {
     let rate = step.rate.as_ref()?;
     let mut text = format!("{} {}", significant(rate.value, 3), rate.unit);
     // Only a rate of bytes is a share of a rate of bytes.
@@ -67,7 +67,7 @@ pub fn rate(step: &StepInfo) -> Option<String> {
 }
 
 /// The library's routine and how much of its rate the step reaches.
-pub fn library(step: &StepInfo) -> Option<String> {
+pub(crate) fn library(step: &StepInfo) -> Option<String> {
     let library = step.library.as_ref()?;
     let mut text = format!("{} {}", library.name, duration(library.ns));
     if step.time_ns.median > 0.0 {

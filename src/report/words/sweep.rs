@@ -9,13 +9,13 @@ use crate::text::{duration, percent, significant};
 const MOST_TIED: usize = 4;
 
 /// The axes' values at a point.
-pub fn values(document: &SweepDocument, point: &PointResult) -> Vec<String> {
+pub(crate) fn values(document: &SweepDocument, point: &PointResult) -> Vec<String> {
     let value = |name: &String| point.settings.get(name).map_or("", |value| shown(value));
     document.axes.iter().map(|axis| value(&axis.name).to_owned()).collect()
 }
 
 /// Time, spread and rate.
-pub fn cells(point: &PointResult) -> [String; 3] {
+pub(crate) fn cells(point: &PointResult) -> [String; 3] {
     let Some(time) = point.time_ns else {
         return ["failed".to_owned(), String::new(), String::new()];
     };
@@ -29,14 +29,14 @@ pub fn cells(point: &PointResult) -> [String; 3] {
 }
 
 /// True where the points that ran have not all the same size.
-pub fn differing_sizes(document: &SweepDocument) -> bool {
+pub(crate) fn differing_sizes(document: &SweepDocument) -> bool {
     let sizes = document.points.iter().filter(|point| point.time_ns.is_some());
     let mut sizes = sizes.map(|point| &point.size);
     sizes.next().is_some_and(|first| sizes.any(|size| size != first))
 }
 
 /// What is concluded of a group of points.
-pub fn sentence(document: &SweepDocument, best: &Conclusion) -> String {
+pub(crate) fn sentence(document: &SweepDocument, best: &Conclusion) -> String {
     let point = |place: usize| {
         let cells = document.points.get(place).map(cells).unwrap_or_default();
         let by_rate = best.size.is_empty() && !cells[2].is_empty();
@@ -93,7 +93,7 @@ fn margin(best: &Conclusion) -> String {
 }
 
 /// An error's first line, and the first line of a compiler's log where that is what it announces.
-pub fn brief(error: &str) -> String {
+pub(crate) fn brief(error: &str) -> String {
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     match lines.next() {
@@ -103,7 +103,7 @@ pub fn brief(error: &str) -> String {
 }
 
 /// Title, ρ, and the values at the fastest and the slowest point.
-pub fn moving_cells(moving: &Moving) -> Vec<String> {
+pub(crate) fn moving_cells(moving: &Moving) -> Vec<String> {
     let value = |value: f64| bare(value, &moving.unit);
     vec![
         moving.title.clone(),

@@ -21,7 +21,7 @@ const SHORT_NAME: usize = 20;
 
 /// A verdict in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The time, and what bounds it.
     pub headline: Sentence,
     /// `change`, `worth` and `next`, each with its sentence; `result` where there is nothing to do.
@@ -29,7 +29,7 @@ pub struct Answer {
 }
 
 /// The verdict over all launches of a document.
-pub fn answer(document: &Document) -> Answer {
+pub(crate) fn answer(document: &Document) -> Answer {
     let found = verdict(document);
     let launch = found.map(|(launch, _)| launch).or_else(|| longest(document));
     let result = |text: String| vec![("result", Sentence::from(text))];
@@ -51,7 +51,7 @@ pub fn answer(document: &Document) -> Answer {
 }
 
 /// The rows with what the change is worth in front of it, for where there is no line for it.
-pub fn folded(rows: Vec<(&'static str, Sentence)>) -> Vec<(&'static str, Sentence)> {
+pub(crate) fn folded(rows: Vec<(&'static str, Sentence)>) -> Vec<(&'static str, Sentence)> {
     let worth = rows.iter().find(|(label, _)| *label == "worth").map(|(_, worth)| worth.shortest());
     let Some(gain) = worth.and_then(|worth| worth.split(' ').next()).map(str::to_owned) else {
         return rows;
@@ -158,7 +158,7 @@ fn name(launch: &LaunchReport, most: usize) -> String {
 }
 
 /// What bounds a launch, in a few words.
-pub fn bound(launch: &LaunchReport) -> String {
+pub(crate) fn bound(launch: &LaunchReport) -> String {
     match launch.bound {
         Bound::None => "bound by something that the collected metrics do not show".to_owned(),
         bound => format!("bound by {}", bound.word()),

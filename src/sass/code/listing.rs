@@ -97,7 +97,7 @@ pub(crate) mod tests {
     use crate::frame::Launch;
 
     /// A launch with these instructions, 16 bytes apart from address 0x100, each executed so often.
-    pub fn launch(code: &[(&str, f64)]) -> Launch {
+    pub(crate) fn launch(code: &[(&str, f64)]) -> Launch {
         let mut launch = Launch::default();
         launch.instructions = (0_u64..)
             .zip(code)

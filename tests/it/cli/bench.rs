@@ -5,13 +5,13 @@ use std::process::Command;
 use std::time::Duration;
 
 /// An empty folder in which adoprof runs.
-pub struct Bench {
+pub(super) struct Bench {
     folder: tempfile::TempDir,
 }
 
 /// How a run ended, as text.
 #[derive(Debug)]
-pub struct Ran {
+pub(super) struct Ran {
     /// The exit code.
     pub code: Option<i32>,
     /// Standard output.
@@ -22,13 +22,13 @@ pub struct Ran {
 
 impl Ran {
     /// The result as JSON.
-    pub fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         assert_eq!(self.code, Some(0), "{self:?}");
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
     /// Asserts a failure: its code, one sentence on stderr that holds these parts, no result.
-    pub fn fails(&self, code: i32, parts: &[&str]) {
+    pub(super) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert_eq!(self.out, "", "a failure has no result: {self:?}");
         let lines: Vec<&str> =
@@ -41,46 +41,46 @@ impl Ran {
 }
 
 /// A file under `tests/`.
-pub fn file(path: &str) -> PathBuf {
+pub(super) fn file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
 }
 
 /// The stand-in for ncu.
-pub fn stand_in() -> String {
+pub(super) fn stand_in() -> String {
     file("stand_in/ncu").display().to_string()
 }
 
 impl Bench {
     /// A fresh one.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A path in the folder.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file into the folder.
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
     /// Copies a fixture into the folder.
-    pub fn copy(&self, fixture: &str, name: &str) {
+    pub(super) fn copy(&self, fixture: &str, name: &str) {
         self.write(name, std::fs::read(file("fixtures").join(fixture)).unwrap());
     }
 
     /// Step v2 on an H200 as raw, details and source page of one stem.
-    pub fn v2(&self, stem: &str) {
+    pub(super) fn v2(&self, stem: &str) {
         self.copy("rules/ado_v2.raw.csv", &format!("{stem}.raw.csv"));
         self.copy("cli/v2.details.csv", &format!("{stem}.details.csv"));
         self.copy("rules/ado_v2.source.cuda-sass.csv", &format!("{stem}.source.cuda-sass.csv"));
     }
 
     /// adoprof without a device, a terminal or an ncu of this machine.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adoprof"));
         command
             .current_dir(self.folder.path())
@@ -98,17 +98,17 @@ impl Bench {
     }
 
     /// Runs it to its end.
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub(super) fn run(&self, args: &[&str]) -> Ran {
         ran(&mut self.command(args))
     }
 
     /// `profile` of a program with the stand-in ncu, which gives v2's pages.
-    pub fn profile(&self, case: &str, args: &[&str]) -> Ran {
+    pub(super) fn profile(&self, case: &str, args: &[&str]) -> Ran {
         ran(&mut self.profiling(case, args))
     }
 
     /// The same before it runs.
-    pub fn profiling(&self, case: &str, args: &[&str]) -> Command {
+    pub(super) fn profiling(&self, case: &str, args: &[&str]) -> Command {
         self.v2("pages/v2");
         let mut command = self.command(&["profile", "--no-survey", "--ncu", &stand_in()]);
         command
@@ -124,7 +124,7 @@ impl Bench {
     }
 
     /// Saved and half-written profiles under a folder.
-    pub fn left(&self, name: &str) -> Vec<PathBuf> {
+    pub(super) fn left(&self, name: &str) -> Vec<PathBuf> {
         fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();
@@ -145,7 +145,7 @@ impl Bench {
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs a command to its end, or to a failure of the test at [`LIMIT`].
-pub fn ran(command: &mut Command) -> Ran {
+pub(super) fn ran(command: &mut Command) -> Ran {
     let mut expression = duct::cmd(command.get_program(), command.get_args());
     for (name, value) in command.get_envs() {
         expression = match value {

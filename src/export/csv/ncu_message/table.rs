@@ -111,7 +111,7 @@ pub(super) const TABLE: &[KnownMessage] = &[
 
 impl KnownMessage {
     /// True where a line of this origin can be this message.
-    pub fn may_come_from(&self, level: Level) -> bool {
+    pub(super) fn may_come_from(&self, level: Level) -> bool {
         match level {
             Level::Error | Level::Warning => true,
             // ncu 2019 said so among its progress; the other progress lines hold names of programs.
@@ -121,13 +121,13 @@ impl KnownMessage {
     }
 
     /// True where the line is this message.
-    pub fn matches(&self, said: &str) -> bool {
+    pub(super) fn matches(&self, said: &str) -> bool {
         let said = said.to_lowercase();
         self.parts.iter().all(|part| said.contains(part))
     }
 
     /// The message of a line that matches.
-    pub fn message(&self, level: Level, said: &str) -> NcuMessage {
+    pub(super) fn message(&self, level: Level, said: &str) -> NcuMessage {
         let said = printable(said);
         let name = named(&said).unwrap_or_default();
         let meaning =

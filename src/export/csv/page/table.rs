@@ -32,7 +32,7 @@ impl Row {
     }
 
     /// The cell in a column; `None` past the row's end or where the page has no such column.
-    pub fn get(&self, column: Option<usize>) -> Option<&str> {
+    pub(crate) fn get(&self, column: Option<usize>) -> Option<&str> {
         self.cells.get(column?)
     }
 }
@@ -47,7 +47,7 @@ pub(in crate::export) struct Table {
 
 impl Table {
     /// The first column of that name.
-    pub fn column(&self, name: &str) -> Option<usize> {
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.header.iter().position(|column| column == name)
     }
 }
@@ -184,7 +184,7 @@ pub(in crate::export) struct Launches {
 
 impl Launches {
     /// The number of the launch with this table, process and id; a new one starts from `row`.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         key: (usize, &str, &str),
         row: impl FnOnce() -> LaunchRow,
@@ -199,24 +199,24 @@ impl Launches {
     }
 
     /// Adds a launch and gives its number.
-    pub fn push(&mut self, row: LaunchRow) -> u32 {
+    pub(crate) fn push(&mut self, row: LaunchRow) -> u32 {
         self.rows.push(row);
         (self.rows.len() - 1) as u32
     }
 
     /// The launch with a number that [`Self::find`] or [`Self::push`] gave.
-    pub fn get_mut(&mut self, at: u32) -> Option<&mut LaunchRow> {
+    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut LaunchRow> {
         self.rows.get_mut(at as usize)
     }
 
     /// True before the first launch.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Puts the launches into the export and their final ids into its rows: ncu's own where they are
     /// unique, else 0, 1, 2 (several processes in one profile each count from 0).
-    pub fn finish(mut self, export: &mut Export) {
+    pub(crate) fn finish(mut self, export: &mut Export) {
         let mut seen = HashSet::new();
         if !self.rows.iter().all(|row| seen.insert(row.id)) {
             for (at, row) in self.rows.iter_mut().enumerate() {

@@ -57,7 +57,7 @@ pub(super) fn row(
 
 impl<'a> Cells<'a> {
     /// The cells of a row's text; `None` where it is not whole.
-    pub fn split(text: &'a str, columns: &Columns, style: Style) -> Option<Self> {
+    pub(super) fn split(text: &'a str, columns: &Columns, style: Style) -> Option<Self> {
         let inner = text.trim_end().strip_prefix('"')?;
         let inner = inner.strip_suffix(',').unwrap_or(inner).strip_suffix('"')?;
         // From the right no cell holds text but the SASS, which has no quotes; whatever quotes and
@@ -82,7 +82,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The instruction's address; `None` for source lines and gaps.
-    pub fn address(&self) -> Option<u64> {
+    pub(super) fn address(&self) -> Option<u64> {
         u64::from_str_radix(self.address.trim().strip_prefix("0x")?, 16).ok()
     }
 }

@@ -78,7 +78,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// The columns of a header; `None` for a view without addresses, which has no counters.
-    pub fn new(header: &[&str]) -> Option<Self> {
+    pub(super) fn new(header: &[&str]) -> Option<Self> {
         let address = header.iter().position(|label| label.trim() == "Address")?;
         // `Address, Source, …` or `Line No, Source, Address, Source, …`.
         if !(address == 0 || address == 2) || header.get(address + 1)?.trim() != "Source" {
@@ -101,12 +101,12 @@ impl Columns {
     }
 
     /// True for the cuda,sass view.
-    pub fn has_lines(&self) -> bool {
+    pub(super) fn has_lines(&self) -> bool {
         self.has_lines
     }
 
     /// How many cells stand right of the source text.
-    pub fn right(&self) -> usize {
+    pub(super) fn right(&self) -> usize {
         self.right
     }
 
@@ -114,7 +114,7 @@ impl Columns {
     ///
     /// # Errors
     /// [`NotCounters`] where a counter's cell is neither a number nor a mark for none.
-    pub fn counters(
+    pub(super) fn counters(
         &self,
         right: &[&str],
         style: Style,

@@ -19,13 +19,13 @@ pub(super) struct Matcher<'a> {
 
 impl<'a> Matcher<'a> {
     /// A matcher with all launches free.
-    pub fn new(launches: &'a [LaunchRow]) -> Self {
+    pub(super) fn new(launches: &'a [LaunchRow]) -> Self {
         Self { launches, taken: vec![false; launches.len()], current: None, parts: HashSet::new() }
     }
 
     /// The id of the launch that the part with this file and function is of; `None` where no launch
     /// is left that it could be.
-    pub fn find(&mut self, file: Option<&str>, function: &str) -> Option<u32> {
+    pub(super) fn find(&mut self, file: Option<&str>, function: &str) -> Option<u32> {
         let part = file.map(|file| (function.to_owned(), file.to_owned()));
         if let (Some(current), Some(part)) = (self.current, &part) {
             let is_kernel = kernel_name::same(&self.launches[current].kernel, function);

@@ -62,7 +62,7 @@ fn words(values: &[u64]) -> Vec<u8> {
 type Section = (u32, u32, u64, u32, u32, u64, Vec<u8>);
 
 /// The ELF file.
-pub fn cubin() -> Vec<u8> {
+pub(crate) fn cubin() -> Vec<u8> {
     let (table, operands) = line_table();
     // Symbol number in the high half, relocation type 2 in the low one, as nvcc writes it.
     let relocations = operands

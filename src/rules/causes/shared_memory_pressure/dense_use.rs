@@ -8,7 +8,7 @@ use crate::term::Term;
 /// The accesses go, with their own instructions and stalls and with what waits for them. The loop's
 /// arithmetic is the work itself and stays. The time model knows that warps at barriers wait for warps
 /// that do.
-pub fn effect(pipe: &SharedPipe) -> Effect {
+pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     let instructions = &pipe.launch.profile.instructions;
     let mut removed = pipe.units();
     if !instructions.is_empty() {
@@ -27,7 +27,7 @@ pub fn effect(pipe: &SharedPipe) -> Effect {
 }
 
 /// The advice for the accesses at a place.
-pub fn hint(at: &str) -> String {
+pub(super) fn hint(at: &str) -> String {
     format!(
         "Access shared memory less often at {at}: let each thread keep a tile of results in registers, \
          move a float4 at a time, or exchange values within a warp by shuffles."

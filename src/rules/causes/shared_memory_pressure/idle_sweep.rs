@@ -12,7 +12,7 @@ use crate::term::Term;
 use crate::text::{count, percent};
 
 /// The accesses that belong to the sweep's loops.
-pub const FREQUENT: Threshold = Threshold {
+pub(super) const FREQUENT: Threshold = Threshold {
     what: "given: wavefronts of the accesses that belong to the idle sweep, share of those of the \
            access with most, at least",
     value: 0.5,
@@ -22,7 +22,7 @@ pub const FREQUENT: Threshold = Threshold {
 };
 
 /// What belongs to such a loop.
-pub const SAME_LOOP: Threshold = Threshold {
+pub(super) const SAME_LOOP: Threshold = Threshold {
     what: "given: executions of instructions in the same loop, which differ by at most",
     value: 0.01,
     unit: "share",
@@ -33,7 +33,7 @@ pub const SAME_LOOP: Threshold = Threshold {
 /// The whole sweep goes: the lines that work on shared memory alone and the loops around the most
 /// frequent accesses, with their additions and comparisons, every stall on those lines, the barriers,
 /// and what waits for shared memory anywhere.
-pub fn effect(pipe: &SharedPipe) -> Effect {
+pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     let mut removed = pipe.units();
     if let Some(share) = instruction_share(pipe) {
         removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));
@@ -50,7 +50,7 @@ pub fn effect(pipe: &SharedPipe) -> Effect {
 }
 
 /// What the wavefronts of idle warps show.
-pub fn seen(pipe: &SharedPipe, idle: WithoutAccess) -> String {
+pub(super) fn seen(pipe: &SharedPipe, idle: WithoutAccess) -> String {
     format!(
         " {} of {} shared-memory wavefronts ({}) belong to neither loads nor stores: they come from \
          warps whose lanes are all predicated off.",
@@ -61,7 +61,7 @@ pub fn seen(pipe: &SharedPipe, idle: WithoutAccess) -> String {
 }
 
 /// The advice for the sweep at a place.
-pub fn hint(at: &str) -> String {
+pub(super) fn hint(at: &str) -> String {
     format!(
         "Keep idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one partial \
          result per warp in shared memory, and let a single warp finish; each thread can first sum \

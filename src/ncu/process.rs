@@ -80,7 +80,15 @@ pub fn stream(
     piece: impl FnMut(&[u8]),
 ) -> Result<Ended> {
     let fails = |error: &std::io::Error| {
-        Error::Environment(format!("{} does not run: {error}", command.program.display()))
+        let program = command.program.display();
+        let bare = command.program.components().count() == 1;
+        Error::Environment(if bare && error.kind() == std::io::ErrorKind::NotFound {
+            format!(
+                "there is no program {program} in PATH; if it is in this folder, write ./{program}"
+            )
+        } else {
+            format!("{program} does not run: {error}")
+        })
     };
     let marker = group::marker();
     let reader =
@@ -168,7 +176,8 @@ fn follow(
 }
 
 fn expression(command: &NcuCommand, stderr: Stderr, marker: &str) -> duct::Expression {
-    let mut expression = duct::cmd(&command.program, &command.args).unchecked();
+    // As a path duct would look for a bare name in the working folder; a shell looks in PATH.
+    let mut expression = duct::cmd(command.program.as_os_str(), &command.args).unchecked();
     // Whatever the run starts inherits it, also what leaves its group and its parent.
     expression = expression.env(group::MARKER, marker);
     // duct lets what is set first win, a shell what is set last; the value means what it prints.

@@ -196,3 +196,20 @@ fn a_program_that_does_not_exist_is_named() {
     let ran = bench.run(&["profile", "--ncu", &stand_in(), "--", "./nope"]);
     ran.fails(2, &["./nope", "does not exist"]);
 }
+
+#[test]
+fn a_program_is_looked_for_in_path_by_its_name() {
+    let bench = Bench::new();
+    let program = STAND_INS.program();
+    let name = program.file_name().unwrap().to_str().unwrap();
+    let survey = |path: &std::path::Path| {
+        let path = std::env::join_paths([path, "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
+        ran(bench
+            .command(&["profile", "--survey", "--format", "json", "--", name])
+            .env("PATH", path)
+            .env("ADOPROF_CUPTI", STAND_INS.cupti())
+            .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti()))
+    };
+    assert_eq!(survey(program.parent().unwrap()).json()["program"]["groups"][0]["launches"], 4);
+    survey(&bench.path("nowhere")).fails(3, &["no program", "in PATH", &format!("write ./{name}")]);
+}

@@ -9,6 +9,7 @@ mod constructed;
 mod lacking;
 mod ranking;
 pub mod thresholds;
+mod unread;
 #[cfg(test)]
 mod worked;
 
@@ -22,6 +23,7 @@ use crate::term::Term;
 pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
 pub use ranking::RankingStep;
+pub use unread::unread_remark;
 
 use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 
@@ -55,9 +57,14 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
         }
     }
     drop_false_roofs(&mut drafts);
+    let is_unread = unread::is_unread(launch);
+    // What is not seen may be a fault that inflates the work of the unit at its limit.
+    if is_unread {
+        drafts.retain(|(rule, _)| rule.kind != Kind::Roof);
+    }
     let effects: Vec<(&str, Effect)> =
         drafts.iter().map(|(rule, draft)| (rule.name, draft.effect.clone())).collect();
-    let findings = rank(drafts, &model);
+    let findings = rank(drafts, &model, is_unread);
     let faults = findings.iter().filter_map(|finding| {
         effects.iter().find(|(rule, _)| *rule == finding.rule).map(|(rule, effect)| (*rule, effect))
     });
@@ -97,7 +104,7 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
 /// no cause inflates the unit that is at its limit, so whatever the others give comes out of the
 /// remaining 15% and is never more than 1.18x. They follow with their own estimates, so nothing is
 /// hidden.
-fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
+fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> Vec<Finding> {
     let found: Vec<Found> = drafts
         .into_iter()
         .map(|(rule, draft)| {
@@ -105,7 +112,8 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model) -> Vec<Finding> {
                 Kind::Roof => Some(Estimate::NONE),
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
-                    model.without(&draft.effect).filter(|_| bottleneck::tells(model))
+                    let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));
+                    known.map(|known| if is_unread { unread::widened(known) } else { known })
                 }
             };
             let has_own_cause = (rule.has_own_cause)(model);

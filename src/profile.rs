@@ -8,7 +8,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::{diagnose, lacking_remark};
+use crate::diagnose::{diagnose, lacking_remark, unread_remark};
 use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::export::Export;
@@ -138,6 +138,7 @@ impl Profile {
         let profiled = || launches.iter().map(|(launch, _)| launch);
         let remarks = device_remarks(profiled()).into_iter().chain(lacking_remark(profiled()));
         let remarks: Vec<String> = remarks.collect();
+        let unread = unread_remark(profiled());
         let mut document = Document::new(launches);
         if let Some((program, groups)) = of_program {
             document.attach(program, &groups);
@@ -149,6 +150,8 @@ impl Profile {
         }
         document.notices.extend(other_run(&document));
         document.notices.extend(remarks);
+        // It changes what all the rest is worth.
+        document.notices.splice(0..0, unread);
         if let Some(ladder) = ladder {
             find_next_step(&mut document, ladder);
         }

@@ -14,6 +14,7 @@ fn first(name: &str) -> bool {
 /// Latency takes 40% of the time, L1 half of the rest's measure; nothing fires.
 fn launch(metrics: &[(&str, f64)]) -> Launch {
     let mut launch = Launch::default();
+    launch.instructions = vec![crate::evidence::testing::nop()];
     for (name, value) in [(L1, 60.0), (DRAM, 30.0), (WAVEFRONTS, 100.0)].iter().chain(metrics) {
         launch.set(name, Some(*value));
     }

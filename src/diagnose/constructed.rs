@@ -32,6 +32,13 @@ fn launch(metrics: &[(&str, f64)]) -> Launch {
     launch
 }
 
+/// The same with machine code that can be read.
+fn with_code(metrics: &[(&str, f64)]) -> Launch {
+    let mut launch = launch(metrics);
+    launch.instructions = vec![crate::evidence::testing::nop()];
+    launch
+}
+
 fn line(number: u32, text: &str, counters: SourceCounters) -> SourceRow {
     SourceRow {
         file: Some("t5.cu".into()),
@@ -147,7 +154,7 @@ fn turing_second_step_has_the_same_cause_under_another_stall() {
 /// Constructed: DRAM at 92% of what an unmeasured device reaches, and warps waiting for it.
 #[test]
 fn a_full_dram_with_dense_accesses_is_at_the_roof() {
-    let mut full = launch(&[
+    let mut full = with_code(&[
         (DRAM, 83.0),
         (LONG, 80.0),
         (LATENCY, 100.0),
@@ -178,7 +185,7 @@ fn a_full_dram_with_dense_accesses_is_at_the_roof() {
 /// Constructed: a roof, and a tail that is worth something all the same: it is second, not hidden.
 #[test]
 fn a_roof_hides_no_other_finding() {
-    let launch = launch(&[
+    let launch = with_code(&[
         (DRAM, 82.0),
         ("sm__cycles_active.avg", 90.0),
         ("sm__cycles_active.max", 100.0),

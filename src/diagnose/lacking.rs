@@ -62,7 +62,7 @@ impl Lacking {
 }
 
 /// True where most rules can't be checked.
-fn is_thin(launch: &Launch) -> bool {
+pub(super) fn is_thin(launch: &Launch) -> bool {
     let checked = RULES.iter().filter(|rule| rule.missing(launch).is_empty());
     2 * checked.count() < RULES.len()
 }

@@ -6,6 +6,8 @@ use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 /// All of them, as the page on rules shows them.
 pub const THRESHOLDS: &[Threshold] = &[
     INFLATES,
+    UNREAD_CODE,
+    UNREAD_RANGE,
     ENOUGH_WARPS,
     EXPLAINS_GAIN,
     EXPLAINS_STALL,
@@ -29,6 +31,26 @@ pub const INFLATES: Threshold = Threshold {
     value: NOISE / 100.0,
     unit: "share",
     source: NOISE_SOURCE,
+};
+
+/// From this share of the executed instructions on, unread ones keep a launch from any roof.
+pub const UNREAD_CODE: Threshold = Threshold {
+    what: "share of the executed instructions that can't be read, from which no launch is at a roof, at \
+           least",
+    value: INFLATES.value,
+    unit: "share",
+    source: "derivation: they may hide a cause that removes as much of a unit's work, and such a cause \
+             would keep the unit from its roof",
+};
+
+/// By how much ranges are wider where the machine code can't be read.
+pub const UNREAD_RANGE: Threshold = Threshold {
+    what: "given: factor by which both ends of an estimate's range move outwards where the machine code \
+           can't be read",
+    value: 1.3,
+    unit: "",
+    source: "measured on the 154 planted faults that have an estimate with and without SASS: the two \
+             differ by more than this in 10%",
 };
 
 /// The share of the latency that more warps must cover to come before more loads.

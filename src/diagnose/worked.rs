@@ -179,6 +179,7 @@ fn the_sentence_at_a_roof_names_the_unit_at_work() {
     let metrics = [(dram, 90.0), ("launch__grid_size", 1e6), (ELAPSED, 1_203_000.0 / 0.98)];
     let mut launch = launch(&metrics);
     launch.row.compute_capability = Some((9, 0));
+    launch.instructions = vec![crate::evidence::testing::nop()];
     assert_eq!(Model::new(&launch).busiest().map(|(term, _)| term), Some(Term::BlockScheduler));
     assert_sentence(&launch, Bound::Memory, "At the roof", &["DRAM", "95%"]);
 }
@@ -216,7 +217,7 @@ fn barriers_are_a_fault_of_their_own_where_half_of_the_waits_are_for_few_warps()
             draft("shared-memory-pressure", Effect::default()),
             draft("barrier-stalls", Effect::stalls([StallReason::Barrier])),
         ];
-        rank(drafts, &model).len()
+        rank(drafts, &model, false).len()
     };
     assert_eq!(findings(50.0), 2);
     assert_eq!(findings(49.0), 1, "what makes all warps slow explains them");

@@ -60,3 +60,9 @@ pub(crate) fn sass(metrics: Metrics, code: &[(&str, f64)]) -> Launch {
         .collect();
     launch
 }
+
+/// An instruction that ran once: machine code that can be read.
+pub(crate) fn nop() -> SourceRow {
+    let counters = SourceCounters { inst_executed: 1.0, ..SourceCounters::default() };
+    SourceRow { address: Some(0), text: "NOP".to_owned(), counters, ..SourceRow::default() }
+}

@@ -22,14 +22,10 @@ use std::path::Path;
 use container::Container;
 use counters::Modules;
 
-use super::{Export, SourceRow};
+use super::Export;
 use crate::error::{Error, Result};
-use crate::isa::UNKNOWN;
 
 pub use container::is_report;
-
-/// From this share of the executed instructions on, unread ones are worth a notice.
-const HOT: f64 = 0.1;
 
 /// What made a report. Hosts, users, command lines and environments are not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,36 +65,11 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
              incomplete; they are left out."
         ));
     }
-    export.notices.extend(unread_code(&export.source));
     if export.launches.is_empty() {
         return Err(Error::input(name, nothing_in(&container)));
     }
     export.leave_out_the_impossible();
     Ok(export)
-}
-
-/// What a user should know where the machine code could not be read, or not where it matters.
-fn unread_code(rows: &[SourceRow]) -> Option<String> {
-    let (mut all, mut unknown, mut without_text) = (0.0, 0.0, 0.0);
-    for row in rows.iter().filter(|row| row.is_instruction()) {
-        let executed = row.counters.inst_executed;
-        all += executed;
-        if row.text.is_empty() {
-            without_text += executed;
-        } else if row.text.contains(UNKNOWN) {
-            unknown += executed;
-        }
-    }
-    let unread = unknown + without_text;
-    (all > 0.0 && unread >= HOT * all).then(|| {
-        format!(
-            "adoprof can't read the machine code of {:.0}% of the executed instructions in this \
-             report, so rules that look at them stay silent. Give it ncu's pages instead: `ncu \
-             --import REPORT --csv --page raw`, and the same with `--page source --print-source \
-             cuda,sass`.",
-            100.0 * unread / all
-        )
-    })
 }
 
 /// What made a report: the versions of ncu, CUDA and the driver, where the report has them.

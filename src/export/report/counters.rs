@@ -1,6 +1,7 @@
 //! Metrics with one value per SASS address, as counters per instruction and per source line.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
@@ -82,20 +83,26 @@ impl Module {
             .unwrap_or_default()
     }
 
+    /// Where a function lay, by its linker name.
+    fn address_of(&self, function: &[u8]) -> Option<u64> {
+        let mut functions = self.functions.iter();
+        functions.find(|(_, name)| name.as_bytes() == function).map(|(address, _)| *address)
+    }
+
     /// All instructions of the functions that these addresses lie in, with their text.
     fn listing(&self, addresses: impl Iterator<Item = u64>) -> BTreeMap<u64, &str> {
         let mut listing = BTreeMap::new();
-        let mut end = 0;
+        let mut listed = 0..0;
         for address in addresses {
-            if address < end {
+            if listed.contains(&address) {
                 continue;
             }
             let Some((&start, name)) = self.functions.range(..=address).next_back() else {
                 continue;
             };
-            let next = self.functions.range(address + 1..).next();
-            end = next.map_or(u64::MAX, |(next, _)| *next);
-            listing.extend(self.code.listing(name, start, end - start));
+            let next = self.functions.range((Bound::Excluded(start), Bound::Unbounded)).next();
+            listed = start..next.map_or(u64::MAX, |(next, _)| *next);
+            listing.extend(self.code.listing(name, start, listed.end - start));
         }
         listing
     }
@@ -150,7 +157,9 @@ impl Modules {
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
         let mut counted = instructions_of(result, strings);
-        let listing = module.listing(counted.keys().copied());
+        // The launch's own function is listed whether or not anything was counted in it.
+        let own = module.address_of(&result.mangled_name);
+        let listing = module.listing(counted.keys().copied().chain(own));
         // Those that never ran are listed too, as on the page.
         for address in listing.keys() {
             counted.entry(*address).or_default();

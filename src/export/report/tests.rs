@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::messages::*;
 use super::sample::{self, Block, G, K, double, kernel, metric};
-use super::{is_report, read, session, unread_code};
+use super::{is_report, read, session};
 use crate::error::{Error, Result};
-use crate::export::{Export, MetricRow, NcuRuleKind, SourceCounters, SourceRow};
+use crate::export::{Export, MetricRow, NcuRuleKind, SourceRow};
 use crate::metric::stall::StallReason;
 
 fn open(bytes: &[u8]) -> Result<Export> {
@@ -110,21 +110,6 @@ fn instructions_have_the_text_that_the_source_page_shows() {
             (K + 0x30, "NOP", 0.0),
         ]
     );
-}
-
-#[test]
-fn code_that_can_not_be_read_is_said_where_much_of_it_ran() {
-    let row = |text: &str, executed| SourceRow {
-        address: Some(0),
-        text: text.to_owned(),
-        counters: SourceCounters { inst_executed: executed, ..SourceCounters::default() },
-        ..SourceRow::default()
-    };
-    let known = [row("NOP", 90.0), row("UNKNOWN 0x1", 5.0), row("", 4.0)];
-    assert_eq!(unread_code(&known), None);
-    assert_eq!(unread_code(&[row("", 0.0)]), None);
-    let notice = unread_code(&[row("NOP", 60.0), row("@P0 UNKNOWN 0x1", 30.0), row("", 10.0)]);
-    assert!(notice.is_some_and(|notice| notice.contains(" 40% of the executed instructions")));
 }
 
 #[test]

@@ -16,7 +16,8 @@ The busiest unit is a math pipe or the schedulers' issue slots, it reaches at le
 this device was measured to achieve (or of its peak where there is no measurement), and no \
 finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
 finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
-that does the same work faster (tensor cores, a narrower type).",
+that does the same work faster (tensor cores, a narrower type). A profile without machine code is never said to be there: a fault that \
+only instructions show may be what fills the unit.",
     examples: &[Example {
         fault: "\
 // 961 multiply-adds per pixel, at the full rate of the FMA pipe: no fault

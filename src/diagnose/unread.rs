@@ -1,0 +1,159 @@
+//! Launches whose machine code is not there or can't be read: rules that look at it stay silent, and what
+//! they would have said is unknown.
+
+use crate::finding::Estimate;
+use crate::frame::Launch;
+use crate::isa::UNKNOWN;
+
+use super::lacking::is_thin;
+use super::thresholds::{UNREAD_CODE, UNREAD_RANGE};
+
+/// What mends it, where the profile was collected with source counters and where it was not.
+const REMEDY: &str = "give adoprof the .ncu-rep itself, or ncu's source page beside its raw page (`ncu \
+    --import REPORT --csv --page source --print-source cuda,sass > NAME.source.csv`); where that page \
+    has no instructions, collect again with `--section SourceCounters`";
+
+/// True where so much of what a launch executed can't be read that a fault may hide in it.
+#[must_use]
+pub(super) fn is_unread(launch: &Launch) -> bool {
+    unread_share(launch) >= UNREAD_CODE.value
+}
+
+/// An estimate of which the instructions could tell more.
+#[must_use]
+pub(super) fn widened(estimate: Estimate) -> Estimate {
+    let Estimate { factor, low, high } = estimate;
+    // No fault makes its kernel faster.
+    let low = (low / UNREAD_RANGE.value).max(low.min(1.0));
+    Estimate { factor, low, high: high * UNREAD_RANGE.value }
+}
+
+/// The share of the executed instructions whose text is not there or of which only the opcode is known; 1
+/// where none is listed. Where nothing counted them, each counts once.
+fn unread_share(launch: &Launch) -> f64 {
+    let executed = |counted: bool| {
+        let (mut all, mut unread) = (0.0, 0.0);
+        for row in &launch.instructions {
+            let count = if counted { row.counters.inst_executed } else { 1.0 };
+            all += count;
+            if row.text.is_empty() || row.text.contains(UNKNOWN) {
+                unread += count;
+            }
+        }
+        (all, unread)
+    };
+    let counted = executed(true);
+    let (all, unread) = if counted.0 > 0.0 { counted } else { executed(false) };
+    if all > 0.0 { unread / all } else { 1.0 }
+}
+
+/// What a user should know first where launches have no machine code, or too little of it, in one sentence;
+/// `None` where all have it. A profile by which less than half of the rules can be checked says so
+/// elsewhere.
+#[must_use]
+pub fn unread_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
+    let (mut all, mut unread, mut share) = (0_usize, 0_usize, 0.0_f64);
+    for launch in launches.into_iter().filter(|launch| !is_thin(launch)) {
+        all += 1;
+        if is_unread(launch) {
+            unread += 1;
+            share = share.max(unread_share(launch));
+        }
+    }
+    let of = match (unread, all) {
+        (0, _) => return None,
+        (1, 1) => "the kernel".to_owned(),
+        (unread, all) if unread == all => format!("all {all} launches"),
+        (unread, all) => format!("{unread} of {all} launches"),
+    };
+    let what = if share < 1.0 {
+        format!("adoprof can't read {:.0}% of the executed machine code of {of}", 100.0 * share)
+    } else {
+        format!("the profile has no machine code (SASS) of {of}")
+    };
+    Some(format!(
+        "{what}, so faults that only instructions show stay unseen, nothing is said to be at its limit, and \
+         the ranges of estimates are wider: {REMEDY}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::diagnose;
+    use crate::export::{SourceCounters, SourceRow};
+
+    const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+    const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    fn instruction(text: &str, executed: f64) -> SourceRow {
+        SourceRow {
+            address: Some(0),
+            text: text.to_owned(),
+            counters: SourceCounters { inst_executed: executed, ..SourceCounters::default() },
+            ..SourceRow::default()
+        }
+    }
+
+    /// A launch that fills a math pipe.
+    fn full(instructions: Vec<SourceRow>) -> Launch {
+        let mut launch = Launch::default();
+        launch.instructions = instructions;
+        for (name, value) in [("gpu__time_duration.sum", 1e6), (BUSY, 50.0), (FMA, 97.0)] {
+            launch.set(name, Some(value));
+        }
+        launch
+    }
+
+    fn is_at_roof(launch: &Launch) -> bool {
+        diagnose(launch).findings.first().is_some_and(|first| first.rule == "at-compute-roof")
+    }
+
+    #[test]
+    fn a_launch_without_machine_code_is_at_no_roof() {
+        assert!(is_at_roof(&full(vec![instruction("FFMA R0, R1, R2, R3", 1.0)])));
+        assert!(!is_at_roof(&full(vec![instruction("", 1.0)])));
+        assert!(!is_at_roof(&full(Vec::new())));
+    }
+
+    #[test]
+    fn a_little_that_can_not_be_read_hides_no_fault() {
+        // 5% of what is executed is the limit: 4 and 5 of 100.
+        let with = |unread: f64| {
+            full(vec![instruction("NOP", 100.0 - unread), instruction("@P0 UNKNOWN 0x1", unread)])
+        };
+        assert!(is_at_roof(&with(4.0)) && !is_at_roof(&with(5.0)));
+        // Where nothing was counted, every instruction counts once.
+        assert!(is_at_roof(&full(vec![instruction("NOP", 0.0)])));
+        assert!(!is_at_roof(&full(vec![instruction("NOP", 0.0), instruction("", 0.0)])));
+    }
+
+    #[test]
+    fn ranges_are_wider_on_both_sides() {
+        let known = Estimate { factor: 2.0, low: 1.56, high: 3.0 };
+        let wide = widened(known);
+        assert!((wide.low - 1.2).abs() < 1e-9 && (wide.high - 3.9).abs() < 1e-9, "{wide:?}");
+        assert!((widened(Estimate::NONE).low - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_remark_says_how_much_is_missing_and_what_mends_it() {
+        let whole = |instructions| {
+            let mut launch = full(instructions);
+            for metric in crate::metric::CATALOGUE {
+                launch.set(metric.name, Some(1.0));
+            }
+            launch
+        };
+        let read = whole(vec![instruction("NOP", 1.0)]);
+        let none = whole(Vec::new());
+        let part = whole(vec![instruction("NOP", 60.0), instruction("UNKNOWN 0x1", 40.0)]);
+        assert_eq!(unread_remark([&read]), None);
+        assert_eq!(unread_remark([&full(Vec::new())]), None, "a profile with hardly anything");
+        let remark = unread_remark([&read, &none]).unwrap();
+        assert!(remark.starts_with("the profile has no machine code (SASS) of 1 of 2 launches"));
+        assert!(remark.contains("--page source --print-source cuda,sass"), "{remark}");
+        let remark = unread_remark([&part]).unwrap();
+        assert!(remark.starts_with("adoprof can't read 40% of the executed"), "{remark}");
+    }
+}

@@ -41,6 +41,8 @@ pub struct Ladder {
     /// The manifest's path and text, for errors that show only at a given size.
     path: PathBuf,
     text: String,
+    /// Its folder on disk; `None` for a built-in ladder.
+    folder: Option<PathBuf>,
     /// Parameters with their defaults, in the manifest's order.
     parameters: Vec<(String, u64)>,
     steps: Vec<Step>,
@@ -180,6 +182,20 @@ impl Ladder {
         sms: u32,
     ) -> Result<crate::plan::Plan> {
         planner::plan(self, self.step(step)?, overrides, tuning, sms)
+    }
+
+    /// A step that is a program, for one problem size.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and [`Error::Usage`] for a step of kernels and for a tuning that only those
+    /// know.
+    pub fn program_plan(
+        &self,
+        step: &str,
+        overrides: &Overrides,
+        tuning: &Tuning,
+    ) -> Result<crate::plan::ProgramPlan> {
+        planner::program_plan(self, self.step(step)?, overrides, tuning)
     }
 
     /// A variant of a step for one problem size. Its buffers are the step's, so that both can work on

@@ -16,6 +16,7 @@
 //! - `ledger`: predicted against measured gains
 //! - `sweep`: a step over a grid of settings
 //! - `profile`: whatever a user names as a profile, read and diagnosed
+//! - `program_run`: a step that is a program: built, run, its answer checked, its time measured
 //! - `limiter`: what limits a step, from the times of its variants
 //! - `diff`: two profiles side by side
 //! - `document`: all that a command says, as data: the JSON
@@ -87,6 +88,7 @@ mod plan;
 mod probe;
 mod problem;
 pub mod profile;
+mod program_run;
 mod progress;
 pub mod report;
 pub mod rules;

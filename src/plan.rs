@@ -1,9 +1,13 @@
 //! A step at one problem size: everything evaluated, ready to build and launch.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use program::{AnswerCheck, CommandLine, ProgramPlan, TimeSource, TimeUnit};
 
 /// A step of a ladder for one problem size.
 #[derive(Debug, Clone, PartialEq)]
@@ -318,7 +322,7 @@ pub enum Check {
 }
 
 /// The ladder's figure of merit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metric {
     /// The unit: `GB/s`, `GFLOP/s`, `Gelements/s`.
     pub unit: String,

@@ -141,7 +141,10 @@ impl Profile {
         let unread = unread_remark(profiled());
         let mut document = Document::new(launches);
         if let Some((program, groups)) = of_program {
-            document.attach(program, &groups);
+            match self.step() {
+                Some(_) => document.attach_step(program, &groups),
+                None => document.attach(program, &groups),
+            }
         }
         document.step = self.step().cloned();
         document.notices.clone_from(&self.notices);
@@ -181,7 +184,9 @@ const SHORT_NS: f64 = 10_000.0;
 /// What to know where a step's only launch took another time under the profiler than without.
 fn other_run(document: &Document) -> Option<String> {
     let [launch] = document.launches.as_slice() else { return None };
-    let (profiled, alone) = (launch.duration_ns?, document.step.as_ref()?.time_ns.median);
+    // A program's time is that of all its launches.
+    let step = document.step.as_ref().filter(|step| step.program.is_none())?;
+    let (profiled, alone) = (launch.duration_ns?, step.time_ns.median);
     let ratio = (profiled / alone).max(alone / profiled);
     (ratio.is_finite() && ratio >= OTHER_RUN && alone.max(profiled) >= SHORT_NS).then(|| {
         format!(

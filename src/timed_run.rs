@@ -109,6 +109,7 @@ pub(crate) fn verify_and_time(
         cpu,
         copy_bytes_per_s,
         library: None,
+        program: None,
         recorded: None,
     })
 }

@@ -49,8 +49,42 @@ pub struct StepInfo {
     /// A library's routine for the same problem, timed in the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<LibraryTime>,
+    /// What was run, where the step is a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramRun>,
     /// The date of the recording; `None` for a live run.
     pub recorded: Option<String>,
+}
+
+/// How a step that is a program was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramRun {
+    /// Its command line.
+    pub command: String,
+    /// What said that the answer is right; `None` where nothing did.
+    pub checked_by: Option<CheckedBy>,
+    /// Where its time comes from.
+    pub timed_by: TimedBy,
+}
+
+/// What said that a program's answer is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckedBy {
+    /// Its output.
+    Output,
+    /// Another command.
+    Command,
+}
+
+/// Where a program's time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimedBy {
+    /// The time of its launches together, as a survey recorded them.
+    Survey,
+    /// Its output.
+    Output,
 }
 
 /// A measured time: median and the range that holds the middle 90% of the repetitions.

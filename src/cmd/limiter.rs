@@ -38,6 +38,12 @@ pub(super) fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     } else {
         // Whatever is wrong with the request is said before a device is looked for.
         ladder.size(step, &size)?;
+        if step.is_program() {
+            return Err(Error::Usage(format!(
+                "the limiter times variants of kernels, and step `{name}` is a program; `adoprof step` says \
+                 what limits its kernels"
+            )));
+        }
         if step.variants().is_empty() {
             return Err(no_variants(&ladder, step));
         }

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::shared::chosen_step::ChosenStep;
-use super::shared::live_step::{collect_step, environment, request_for};
+use super::shared::live_step::{LiveStep, Outcome, collect_step, environment, request_for};
 use super::shared::printer::Printer;
-use super::shared::profiling;
+use super::shared::{profiling, program_step};
 use crate::cli::{PointArgs, ProfilingArgs};
 use crate::collect::Profiled;
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::{Frames, Launch};
-use crate::ladder::{Ladder, parse_overrides};
+use crate::ladder::{Ladder, Overrides, parse_overrides};
 use crate::launch::{Device, Prepared};
 use crate::metric::CATALOGUE;
 use crate::ncu;
@@ -26,9 +26,12 @@ use crate::timed_run;
 use crate::timing::StepInfo;
 
 pub(super) fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
-    let device = Device::open(args.device)?;
     let ladder = Ladder::open(&args.problem.ladder)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
+    if ladder.step(&args.kernel)?.is_program() {
+        return program(args, &ladder, &size, printer);
+    }
+    let device = Device::open(args.device)?;
     let plan = ladder.plan_tuned(&args.kernel, &size, &args.tuning, device.sm_count)?;
     let progress = printer.progress();
     let info = measured(&device, &plan, args, &progress)?;
@@ -61,6 +64,53 @@ pub(super) fn run(args: &PointArgs, printer: &Printer) -> Result<ExitCode> {
         }
     }
     drop(progress);
+    let text = serde_json::to_string(&report)
+        .map_err(|e| Error::Environment(format!("a result cannot be written: {e}")))?;
+    printer.text(&text)?;
+    Ok(ExitCode::Success)
+}
+
+/// A point of a step that is a program.
+fn program(
+    args: &PointArgs,
+    ladder: &Ladder,
+    size: &Overrides,
+    printer: &Printer,
+) -> Result<ExitCode> {
+    let chosen = ChosenStep {
+        ladder,
+        ladder_argument: &args.problem.ladder,
+        step: ladder.step(&args.kernel)?,
+        size,
+    };
+    let profiling = profiling_args(args);
+    // What is only timed is kept in the sweep's own file.
+    let scratch = tempfile::tempdir()
+        .map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
+    let folder = args.profile.clone().unwrap_or_else(|| scratch.path().join("profile"));
+    let live = LiveStep {
+        chosen,
+        profiling: &profiling,
+        cpu: false,
+        time_only: args.profile.is_none(),
+        output: Some(folder.clone()),
+    };
+    let Outcome { profile, unprofiled } = program_step::run_tuned(&live, &args.tuning, printer)?;
+    let meta = profile.meta.as_ref().ok_or_else(|| Error::Usage("a profile lost its step".into()))?;
+    let info = meta.step.as_ref().ok_or_else(|| Error::Usage("a profile lost its step".into()))?;
+    let mut report = PointReport {
+        verified: info.verified,
+        max_error: None,
+        time_ns: info.time_ns,
+        rate: info.rate.clone(),
+        metrics: BTreeMap::new(),
+        saved: None,
+        notices: meta.notices.clone(),
+    };
+    if args.profile.is_some() && unprofiled.is_none() {
+        report.metrics = totals(&Launch::all(&profile.frames)?);
+        report.saved = Some(folder.display().to_string());
+    }
     let text = serde_json::to_string(&report)
         .map_err(|e| Error::Environment(format!("a result cannot be written: {e}")))?;
     printer.text(&text)?;

@@ -4,7 +4,7 @@ use super::shared::chosen_step::{ChosenStep, is_live};
 use super::shared::ignored_options::{self, GivenOptions};
 use super::shared::live_step::{self, LiveStep};
 use super::shared::printer::Printer;
-use super::shared::{ledger, open, profiling};
+use super::shared::{ledger, open, profiling, program_step};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
@@ -26,12 +26,22 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         time_only: false,
         cpu: args.cpu,
     };
+    if let Some(step) = steps.iter().find(|step| step.is_program()) {
+        ignored_options::check_program_step(given, step.name())?;
+    }
     if args.profiling.dry_run {
         ignored_options::on_dry_run(given, printer);
         return dry_run(args, &ladder, &size, &steps, printer);
     }
-    let device =
-        if is_live(&args.origin) { Some(Device::open(args.profiling.device)?) } else { None };
+    // Programs find their devices themselves.
+    let has_kernels = steps.iter().any(|step| !step.is_program());
+    let has_programs = steps.iter().any(|step| step.is_program()) && !args.origin.recorded;
+    let device = if has_kernels && is_live(&args.origin) {
+        Some(Device::open(args.profiling.device)?)
+    } else {
+        None
+    };
+    let is_run = device.is_some() || has_programs;
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents: Vec<Document> = Vec::new();
     let mut failures: Vec<Error> = Vec::new();
@@ -45,7 +55,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
             Err(error) => {
                 // What keeps one step from running (no NVRTC, say) keeps them all: said once.
                 let text = error.to_string();
-                if device.is_some() && !said.contains(&text) {
+                if is_run && !said.contains(&text) {
                     printer.warning(&format!("{}: {text}", step.name()));
                     said.push(text);
                 }
@@ -64,7 +74,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         });
         return if said.is_empty() { Err(first) } else { Ok(first.exit_code()) };
     }
-    if device.is_none() {
+    if !is_run {
         let has_cpu =
             |document: &Document| document.step.as_ref().is_some_and(|step| !step.cpu.is_empty());
         let cpu = args.cpu && !documents.iter().any(has_cpu);
@@ -90,12 +100,15 @@ fn one(
     device: Option<&Device>,
     printer: &Printer,
 ) -> Result<(Document, Option<Error>)> {
-    let Some(device) = device else {
-        let profile = open::recording(ladder, step.name(), size)?;
-        return Ok((profile.diagnose(Some(ladder))?, None));
-    };
     let live = live_step_of(args, ladder, step, size);
-    let outcome = live_step::run(device, &live, printer)?;
+    let outcome = match device {
+        _ if step.is_program() && !args.origin.recorded => program_step::run(&live, printer)?,
+        Some(device) => live_step::run(device, &live, printer)?,
+        None => {
+            let profile = open::recording(ladder, step.name(), size)?;
+            return Ok((profile.diagnose(Some(ladder))?, None));
+        }
+    };
     let document = outcome.profile.diagnose(Some(ladder))?;
     let given =
         ledger::Given { document: &document, ladder: Some(ladder), program: "", baseline: None };
@@ -127,7 +140,12 @@ fn dry_run(
 ) -> Result<ExitCode> {
     let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
     for step in steps {
-        live_step::dry_run(&ncu, &live_step_of(args, ladder, step, size), printer)?;
+        let live = live_step_of(args, ladder, step, size);
+        if step.is_program() {
+            program_step::dry_run(&ncu, &live, printer)?;
+        } else {
+            live_step::dry_run(&ncu, &live, printer)?;
+        }
     }
     Ok(ExitCode::Success)
 }

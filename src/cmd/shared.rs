@@ -8,3 +8,4 @@ pub(super) mod live_step;
 pub(super) mod open;
 pub(super) mod printer;
 pub(super) mod profiling;
+pub(super) mod program_step;

@@ -5,7 +5,7 @@ use super::shared::diagnosed::{self, compare};
 use super::shared::ignored_options::{self, GivenOptions};
 use super::shared::live_step::{self, LiveStep};
 use super::shared::printer::Printer;
-use super::shared::{ledger, open, profiling};
+use super::shared::{ledger, open, profiling, program_step};
 use crate::cli::StepArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
@@ -35,11 +35,21 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         time_only: args.time_only,
         cpu: args.cpu,
     };
+    if step.is_program() {
+        ignored_options::check_program_step(given, step.name())?;
+    }
     if args.profiling.dry_run {
         ignored_options::on_dry_run(given, printer);
         let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
-        live_step::dry_run(&ncu, &live, printer)?;
+        if step.is_program() {
+            program_step::dry_run(&ncu, &live, printer)?;
+        } else {
+            live_step::dry_run(&ncu, &live, printer)?;
+        }
         return Ok(ExitCode::Success);
+    }
+    if step.is_program() && !args.origin.recorded {
+        return program(args, &live, printer);
     }
     if !is_live(&args.origin) {
         let profile = open::recording(&ladder, step_name, &size)?;
@@ -64,12 +74,63 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         .transpose()?;
     let outcome = live_step::run(&device, &live, printer)?;
     show(&outcome.profile, &ladder, baseline.as_ref(), true, args, printer)?;
-    let Some(error) = outcome.unprofiled else { return Ok(ExitCode::Success) };
+    Ok(exit_code(outcome.unprofiled.as_ref(), printer))
+}
+
+/// The exit code of a step that ran and may not have been profiled.
+fn exit_code(unprofiled: Option<&Error>, printer: &Printer) -> ExitCode {
+    let Some(error) = unprofiled else { return ExitCode::Success };
     if printer.is_quiet() {
         // The report's notices say it otherwise.
         printer.warning(&format!("the step was timed but not profiled: {error}"));
     }
-    Ok(error.exit_code())
+    error.exit_code()
+}
+
+/// A step that is a program: it needs no device of adoprof's own.
+fn program(args: &StepArgs, live: &LiveStep, printer: &Printer) -> Result<ExitCode> {
+    if args.time_only {
+        ignored_options::on_time_only(&args.profiling, printer);
+    }
+    let baseline = match args.baseline.as_deref() {
+        Some(base) => Some(program_baseline(base, live, printer)?),
+        None => None,
+    };
+    let outcome = program_step::run(live, printer)?;
+    show(&outcome.profile, live.chosen.ladder, baseline.as_ref(), true, args, printer)?;
+    Ok(exit_code(outcome.unprofiled.as_ref(), printer))
+}
+
+/// The baseline of a program's run: for a step that is a program, its newest local profile at this size, else
+/// it is profiled now.
+fn program_baseline(base: &str, live: &LiveStep, printer: &Printer) -> Result<Profile> {
+    let Reference::Step { ladder: argument, step: name } =
+        Reference::parse(base, live.chosen.ladder_argument)?
+    else {
+        return open::one(base, live.chosen.ladder_argument, None);
+    };
+    let ladder = Ladder::open(&argument)?;
+    let step = ladder.step(&name)?;
+    let is_same = ladder.name() == live.chosen.ladder.name();
+    let none = Overrides::new();
+    let size = if is_same { live.chosen.size } else { &none };
+    if !step.is_program() {
+        return open::saved_step(&argument, &name, Some(size));
+    }
+    let wanted = ladder.size(step, size)?;
+    if let Some(folder) = store::newest_local(ladder.name(), &name, |meta| meta.size() == wanted) {
+        let saved = store::read(&folder)?;
+        return Profile::from_saved(format!("{}/{name}", ladder.name()), saved, Some(folder));
+    }
+    printer.notice(&format!("{base} has no profile at this size yet: profiling it now"));
+    let chosen = ChosenStep { ladder: &ladder, ladder_argument: &argument, step, size };
+    let profiling = live.profiling;
+    let live = LiveStep { chosen, profiling, cpu: false, time_only: false, output: None };
+    let outcome = program_step::run(&live, printer)?;
+    match outcome.unprofiled {
+        Some(error) => Err(Error::Environment(format!("the baseline {base}: {error}"))),
+        None => Ok(outcome.profile),
+    }
 }
 
 fn show(

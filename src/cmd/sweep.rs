@@ -78,6 +78,19 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
 
 /// What this sweep's points depend on beside their settings.
 fn identity(args: &SweepArgs, ladder: &Ladder, step: &Step) -> Result<Identity> {
+    // A program finds its device itself, and its compiler stands in the manifest.
+    if step.is_program() {
+        let device = Device::is_present().then(|| Device::open(args.device)).transpose()?;
+        let device = device.map_or_else(|| "unknown device".to_owned(), |device| device.name);
+        return Ok(Identity {
+            adoprof: env!("CARGO_PKG_VERSION").to_owned(),
+            device,
+            cuda: String::new(),
+            source: ladder.fingerprint(step),
+            ladder: ladder.name().to_owned(),
+            step: step.name().to_owned(),
+        });
+    }
     // Opened to look, and closed: the points want the device's memory for themselves.
     if !Device::is_present() {
         return Err(Error::Environment(

@@ -213,6 +213,14 @@ impl Document {
         self.program = Some(program);
         self.find_verdict();
     }
+
+    /// The same for a ladder's step that is a program: the step's time is that of its launches alone, so what
+    /// they gain is all that there is to gain.
+    pub fn attach_step(&mut self, program: Program, groups: &[Option<usize>]) {
+        self.attach(program, groups);
+        self.program = None;
+        self.find_verdict();
+    }
 }
 
 #[cfg(test)]

@@ -3,57 +3,79 @@
 mod arguments;
 mod buffers;
 mod library;
+mod program;
 mod steps;
 mod variants;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use toml::Spanned;
 
 use super::expression::{Expression, RESERVED};
-use super::manifest::{Formula, Manifest, Origin, Sizes};
+use super::manifest::{DeclaredSize, Formula, Manifest, Origin, Sizes};
 use super::nearest::hint;
 use super::{Ladder, NamedSize};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::Source;
 use crate::text::printable;
 
 /// Reads a `.cu` file of the ladder by its name in the manifest.
 type ReadSource<'a> = &'a dyn Fn(&str) -> std::result::Result<Source, String>;
 
-/// Reads and checks a manifest.
-pub(super) fn ladder(origin: Origin, read: ReadSource) -> Result<Ladder> {
-    let manifest = origin.parse()?;
-    let checker = Checker { origin, manifest: &manifest };
-    checker.names()?;
+/// Reads and checks a manifest; the first mistake is the error. `folder` is where programs run.
+pub(super) fn ladder(origin: Origin, folder: Option<&Path>, read: ReadSource) -> Result<Ladder> {
+    checked(origin, folder, origin.parse()?, read).map_err(|mut mistakes| mistakes.swap_remove(0))
+}
+
+/// Checks a manifest; all mistakes are the error, of which there is one at least.
+fn checked(
+    origin: Origin,
+    folder: Option<&Path>,
+    manifest: Manifest,
+    read: ReadSource,
+) -> std::result::Result<Ladder, Vec<Error>> {
+    let checker = Checker { origin, manifest: &manifest, mistakes: RefCell::default() };
+    checker.names();
     let mut parameters: Vec<_> = manifest.parameters.iter().collect();
     parameters.sort_by_key(|(name, _)| name.span().start);
     let parameters = parameters
         .into_iter()
-        .map(|(name, value)| Ok((name.get_ref().clone(), checker.size(name, value)?)))
-        .collect::<Result<Vec<_>>>()?;
-    checker.formulas()?;
-    checker.buffers()?;
-    let steps = manifest
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(index, _)| checker.step(index, read))
-        .collect::<Result<Vec<_>>>()?;
-    checker.reference()?;
-    checker.library()?;
-    checker.set()?;
-    let named_sizes = checker.named_sizes()?;
+        .filter_map(|(name, value)| {
+            Some((name.get_ref().clone(), checker.keep(checker.size(name, value))?))
+        })
+        .collect();
+    checker.wanted_by_kernels();
+    checker.formulas();
+    checker.buffers();
+    let steps = (0..manifest.steps.len()).filter_map(|at| checker.step(at, folder, read)).collect();
+    checker.keep(checker.reference());
+    checker.keep(checker.library());
+    checker.keep(checker.set());
+    let named_sizes = checker.named_sizes();
+    let mistakes = checker.mistakes.into_inner();
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
     let (path, text) = (origin.path.to_owned(), origin.text.to_owned());
-    Ok(Ladder { manifest, path, text, parameters, steps, named_sizes })
+    let folder = folder.map(Path::to_owned);
+    Ok(Ladder { manifest, path, text, folder, parameters, steps, named_sizes })
 }
 
 struct Checker<'a> {
     origin: Origin<'a>,
     manifest: &'a Manifest,
+    /// In the order in which they were found.
+    mistakes: RefCell<Vec<Error>>,
 }
 
 impl Checker<'_> {
+    /// The value, or the mistake kept and nothing.
+    fn keep<T>(&self, result: Result<T>) -> Option<T> {
+        result.map_err(|mistake| self.mistakes.borrow_mut().push(mistake)).ok()
+    }
+
     fn fail<T>(&self, at: &Spanned<impl Sized>, problem: impl Into<String>) -> Result<T> {
         Err(self.origin.error(&at.span(), problem))
     }
@@ -72,63 +94,89 @@ impl Checker<'_> {
     }
 
     /// Names are given once, can be typed, and parameters take no reserved word.
-    fn names(&self) -> Result<()> {
+    fn names(&self) {
         let manifest = self.manifest;
-        self.unique("ladder", std::iter::once(&manifest.name))?;
-        self.unique("step", manifest.steps.iter().map(|step| &step.name))?;
-        self.unique("buffer", manifest.buffers.iter().map(|buffer| &buffer.name))?;
-        self.unique("case", manifest.cases.iter().map(|case| &case.name))?;
+        self.unique("ladder", std::iter::once(&manifest.name));
+        self.unique("step", manifest.steps.iter().map(|step| &step.name));
+        self.unique("buffer", manifest.buffers.iter().map(|buffer| &buffer.name));
+        self.unique("case", manifest.cases.iter().map(|case| &case.name));
         for name in manifest.parameters.keys() {
-            let word = name.get_ref().as_str();
-            if !is_word(word) {
-                return self.fail(
-                    name,
-                    format!(
-                        "`{}` can't be a parameter: use letters, digits and `_`, beginning with a \
-                         letter",
-                        printable(word)
-                    ),
-                );
-            }
-            if RESERVED.contains(&word) {
-                return self.fail(name, format!(
-                    "`{word}` has a meaning of its own in expressions: give the parameter another \
-                     name"
-                ));
-            }
+            self.keep(self.parameter(name));
         }
         if manifest.steps.is_empty() {
-            return self.fail(&manifest.name, "the ladder has no steps: add a [[steps]]");
+            let problem = "the ladder has no steps: add a [[steps]]";
+            self.keep::<()>(self.fail(&manifest.name, problem));
+        }
+    }
+
+    fn parameter(&self, name: &Spanned<String>) -> Result<()> {
+        let word = name.get_ref().as_str();
+        if !is_word(word) {
+            return self.fail(
+                name,
+                format!(
+                    "`{}` can't be a parameter: use letters, digits and `_`, beginning with a \
+                     letter",
+                    printable(word)
+                ),
+            );
+        }
+        if RESERVED.contains(&word) {
+            return self.fail(
+                name,
+                format!(
+                    "`{word}` has a meaning of its own in expressions: give the parameter another \
+                     name"
+                ),
+            );
         }
         Ok(())
     }
 
-    fn unique<'b>(
-        &self,
-        kind: &str,
-        names: impl Iterator<Item = &'b Spanned<String>>,
-    ) -> Result<()> {
+    fn unique<'b>(&self, kind: &str, names: impl Iterator<Item = &'b Spanned<String>>) {
         let mut seen = BTreeSet::new();
         for name in names {
             let word = name.get_ref();
             let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
             if word.is_empty() || word.starts_with('-') || !word.chars().all(allowed) {
-                return self.fail(
+                self.keep::<()>(self.fail(
                     name,
                     format!(
                         "`{}` can't be the name of a {kind}: use letters, digits, `-` and `_`",
                         printable(word)
                     ),
-                );
+                ));
             }
             if !seen.insert(word) {
-                return self.fail(
+                self.keep::<()>(self.fail(
                     name,
                     format!("there is a {kind} `{word}` above: give this one another name"),
-                );
+                ));
             }
         }
-        Ok(())
+    }
+
+    /// What a ladder with kernels needs beside them.
+    fn wanted_by_kernels(&self) {
+        let manifest = self.manifest;
+        if manifest.steps.iter().all(|step| step.run.is_some()) {
+            return;
+        }
+        for (key, is_there) in [
+            ("reference", manifest.reference.is_some()),
+            ("parameters", !manifest.parameters.is_empty()),
+            ("metric", manifest.metric.is_some()),
+            ("bytes", manifest.bytes.is_some()),
+            ("flops", manifest.flops.is_some()),
+            ("buffers", !manifest.buffers.is_empty()),
+        ] {
+            if !is_there {
+                let problem = format!(
+                    "the key `{key}` is missing, which a ladder with steps of kernels needs: add it"
+                );
+                self.keep::<()>(self.fail(&manifest.name, problem));
+            }
+        }
     }
 
     /// A parameter's value.
@@ -147,7 +195,7 @@ impl Checker<'_> {
     }
 
     /// A step's tunables: names of their own, whole numbers from 1.
-    fn tunables(&self, tune: &Sizes) -> Result<()> {
+    fn tunables(&self, tune: &Sizes) {
         for (name, value) in tune {
             let word = name.get_ref().as_str();
             let problem = if !is_word(word) {
@@ -157,32 +205,29 @@ impl Checker<'_> {
             } else if self.parameters().any(|parameter| parameter == word) {
                 "is a parameter of the ladder: give the tunable another name"
             } else {
-                self.size(name, value)?;
+                self.keep(self.size(name, value));
                 continue;
             };
-            return self.fail(name, format!("`{}` {problem}", printable(word)));
+            self.keep::<()>(self.fail(name, format!("`{}` {problem}", printable(word))));
         }
-        Ok(())
     }
 
-    fn sizes(&self, sizes: &Sizes) -> Result<BTreeMap<String, u64>> {
-        sizes
-            .iter()
-            .map(|(name, value)| {
-                let known: Vec<&str> = self.parameters().collect();
-                if known.contains(&name.get_ref().as_str()) {
-                    return Ok((name.get_ref().clone(), self.size(name, value)?));
-                }
-                self.fail(
-                    name,
-                    format!(
-                        "the ladder has no parameter `{}`{}",
-                        printable(name.get_ref()),
-                        hint(name.get_ref(), &known)
-                    ),
-                )
-            })
-            .collect()
+    fn sizes(&self, sizes: &Sizes) -> BTreeMap<String, u64> {
+        let size = |(name, value): (&Spanned<String>, &Spanned<i64>)| {
+            let known: Vec<&str> = self.parameters().collect();
+            if known.contains(&name.get_ref().as_str()) {
+                return Ok((name.get_ref().clone(), self.size(name, value)?));
+            }
+            self.fail(
+                name,
+                format!(
+                    "the ladder has no parameter `{}`{}",
+                    printable(name.get_ref()),
+                    hint(name.get_ref(), &known)
+                ),
+            )
+        };
+        sizes.iter().filter_map(|each| self.keep(size(each))).collect()
     }
 
     fn parameters(&self) -> impl Iterator<Item = &str> {
@@ -229,39 +274,35 @@ impl Checker<'_> {
         }
     }
 
-    fn formulas(&self) -> Result<()> {
+    fn formulas(&self) {
         let manifest = self.manifest;
         let shapes = manifest.buffers.iter().flat_map(|buffer| buffer.shape.get_ref());
-        for formula in
-            [&manifest.bytes, &manifest.flops, &manifest.metric.work].into_iter().chain(shapes)
-        {
-            self.formula(formula, false)?;
+        let work = manifest.metric.as_ref().map(|metric| &metric.work);
+        let own = manifest.bytes.iter().chain(&manifest.flops).chain(work);
+        for formula in own.chain(shapes) {
+            self.keep(self.formula(formula, false));
         }
-        Ok(())
     }
 
-    fn named_sizes(&self) -> Result<Vec<NamedSize>> {
+    fn named_sizes(&self) -> Vec<NamedSize> {
         let steps: Vec<&str> =
             self.manifest.steps.iter().map(|step| step.name.get_ref().as_str()).collect();
-        self.manifest
-            .cases
-            .iter()
-            .map(|case| {
-                let step = case.step.get_ref();
-                if !steps.contains(&step.as_str()) {
-                    return self.fail(
-                        &case.step,
-                        format!("no step is called `{}`{}", printable(step), hint(step, &steps)),
-                    );
-                }
-                Ok(NamedSize {
-                    name: case.name.get_ref().clone(),
-                    step: step.clone(),
-                    size: self.sizes(&case.size)?,
-                    note: case.note.clone(),
-                })
+        let named = |case: &DeclaredSize| {
+            let step = case.step.get_ref();
+            if !steps.contains(&step.as_str()) {
+                return self.fail(
+                    &case.step,
+                    format!("no step is called `{}`{}", printable(step), hint(step, &steps)),
+                );
+            }
+            Ok(NamedSize {
+                name: case.name.get_ref().clone(),
+                step: step.clone(),
+                size: self.sizes(&case.size),
+                note: case.note.clone(),
             })
-            .collect()
+        };
+        self.manifest.cases.iter().filter_map(|case| self.keep(named(case))).collect()
     }
 }
 

@@ -1,14 +1,15 @@
-//! Compiler flags with parameters in them: `-DORDER={ORDER}`.
+//! Compiler flags and commands with parameters in them: `-DORDER={ORDER}`.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::expression::{Expression, Values};
 use crate::text::printable;
 
-/// A compiler flag. An expression in braces stands for its value, which must be a whole number;
+/// A compiler flag or a command. An expression in braces stands for its value, which must be a whole number;
 /// doubled braces stand for themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Flag {
+    text: String,
     pieces: Vec<Piece>,
 }
 
@@ -26,7 +27,7 @@ impl Flag {
     pub(super) fn parse(flag: &str) -> Result<Self, String> {
         let unmatched = || {
             format!(
-                "a brace in the flag `{}` has no partner: write `{{{{` or `}}}}` for a literal brace",
+                "a brace in `{}` has no partner: write `{{{{` or `}}}}` for a literal brace",
                 printable(flag)
             )
         };
@@ -52,7 +53,12 @@ impl Flag {
         }
         text.push_str(rest);
         pieces.push(Piece::Text(text));
-        Ok(Self { pieces })
+        Ok(Self { text: flag.to_owned(), pieces })
+    }
+
+    /// It as it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     /// The expressions in it.
@@ -61,6 +67,15 @@ impl Flag {
             Piece::Text(_) => None,
             Piece::Value(expression) => Some(expression),
         })
+    }
+
+    /// It with a number in the place of each expression: what can be known before there are values.
+    pub(super) fn sketch(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Value(_) => "1".to_owned(),
+        };
+        self.pieces.iter().map(piece).collect()
     }
 
     /// The flag at these values.

@@ -2,6 +2,7 @@
 //! write instead.
 
 mod argument;
+mod program;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub(super) use argument::{Argument, Scalar, Texture};
+pub(super) use program::{AnswerCheck, OutputTime};
 
 use super::expression::Expression;
 use super::flag::Flag;
@@ -34,7 +36,7 @@ pub(super) struct Manifest {
     pub title: String,
     #[serde(default)]
     pub description: String,
-    pub reference: Spanned<String>,
+    pub reference: Option<Spanned<String>>,
     pub tolerance: Option<Spanned<Tolerance>>,
     /// The set of the fault bench that it came with.
     pub set: Option<u32>,
@@ -43,10 +45,12 @@ pub(super) struct Manifest {
     /// The least compute capability that its kernels compile for, as `[8, 0]`.
     pub least_compute_capability: Option<(u32, u32)>,
     pub library: Option<Spanned<String>>,
+    #[serde(default)]
     pub parameters: Sizes,
-    pub metric: Metric,
-    pub bytes: Formula,
-    pub flops: Formula,
+    pub metric: Option<Metric>,
+    pub bytes: Option<Formula>,
+    pub flops: Option<Formula>,
+    #[serde(default)]
     pub buffers: Vec<Buffer>,
     pub steps: Vec<Step>,
     #[serde(default)]
@@ -90,7 +94,21 @@ pub(super) struct Step {
     #[serde(default)]
     pub side: bool,
     pub from: Option<Spanned<String>>,
-    pub file: Spanned<String>,
+    /// The CUDA source; required of a step of kernels.
+    pub file: Option<Spanned<String>>,
+    /// The command that runs a step that is a program.
+    pub run: Option<Spanned<Flag>>,
+    /// The command that builds it.
+    pub build: Option<Spanned<Flag>>,
+    /// Which of its kernels count.
+    #[serde(rename = "match")]
+    pub kernels: Option<Spanned<String>>,
+    /// What says whether its answer is right.
+    pub check: Option<Spanned<AnswerCheck>>,
+    /// Where its time comes from, if not from a survey.
+    pub time: Option<OutputTime>,
+    /// How often it is run to be timed.
+    pub runs: Option<Spanned<i64>>,
     #[serde(default)]
     pub flags: Vec<Spanned<Flag>>,
     #[serde(default)]
@@ -124,9 +142,17 @@ pub(super) struct Step {
     pub peer: Vec<Spanned<String>>,
     #[serde(default)]
     pub published: Vec<Published>,
-    pub launches: Spanned<Vec<DeclaredLaunch>>,
+    /// Required of a step of kernels.
+    pub launches: Option<Spanned<Vec<DeclaredLaunch>>>,
     #[serde(default)]
     pub variants: Vec<Variant>,
+}
+
+impl Step {
+    /// The launches; none of a program.
+    pub(super) fn launches(&self) -> &[DeclaredLaunch] {
+        self.launches.as_ref().map_or(&[], |launches| launches.get_ref())
+    }
 }
 
 /// A step with something left out, for `adoprof limiter`.

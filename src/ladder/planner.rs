@@ -1,10 +1,13 @@
 //! From a step and a problem size to a plan.
 
 mod launches;
+mod program;
 
 use std::collections::BTreeMap;
 
 use toml::Spanned;
+
+pub(super) use program::program_plan;
 
 use super::expression::Values;
 use super::manifest::Formula;
@@ -14,7 +17,7 @@ use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::plan;
-use crate::plan::{Buffer, Check, Fill, Place, Plan};
+use crate::plan::{Buffer, Check, Fill, Place, Plan, Source};
 use crate::problem::catalogue;
 use crate::text::printable;
 
@@ -54,6 +57,9 @@ pub(super) fn plan(
     tuning: &Tuning,
     sms: u32,
 ) -> Result<Plan> {
+    if step.is_program() {
+        return Err(not_kernels(step));
+    }
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
     let tunables = step.tuned(tuning)?;
@@ -95,6 +101,14 @@ pub(super) fn variant_plan(
     Planner { ladder, step, variant: Some(variant), size, sms, tunables, block: None }.plan()
 }
 
+/// What to say where a step of kernels is wanted.
+fn not_kernels(step: &Step) -> Error {
+    Error::Usage(format!(
+        "step `{}` is a program, and this works on kernels that adoprof launches itself",
+        step.name()
+    ))
+}
+
 /// A step at a size.
 struct Planner<'a> {
     ladder: &'a Ladder,
@@ -128,19 +142,37 @@ impl Planner<'_> {
             size: self.size.clone(),
             buffers,
             launches,
-            source: self.variant.map_or(&self.step.source, |variant| &variant.source).clone(),
+            source: self.source()?.clone(),
             flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),
             carveout_percent: None,
             check,
             library: library.map(|name| name.get_ref().clone()),
-            bytes: self.whole("bytes", &manifest.bytes, &values)?,
-            flops: self.whole("flops", &manifest.flops, &values)?,
-            metric: plan::Metric {
-                unit: manifest.metric.unit.clone(),
-                work: self.whole("work", &manifest.metric.work, &values)? as f64,
-            },
+            bytes: self.needed("bytes", manifest.bytes.as_ref(), &values)?,
+            flops: self.needed("flops", manifest.flops.as_ref(), &values)?,
+            metric: self.metric(&values)?.unwrap_or_default(),
             notices,
         })
+    }
+
+    /// The CUDA source.
+    fn source(&self) -> Result<&Source> {
+        let source = match self.variant {
+            Some(variant) => Some(&variant.source),
+            None => self.step.source.as_ref(),
+        };
+        source.ok_or_else(|| not_kernels(self.step))
+    }
+
+    /// The ladder's figure of merit, where it has one.
+    fn metric(&self, values: &Values) -> Result<Option<plan::Metric>> {
+        let Some(metric) = &self.ladder.manifest.metric else { return Ok(None) };
+        let work = self.whole("work", &metric.work, values)? as f64;
+        Ok(Some(plan::Metric { unit: metric.unit.clone(), work }))
+    }
+
+    /// What the problem needs; 0 where the ladder does not say.
+    fn needed(&self, what: &str, formula: Option<&Formula>, values: &Values) -> Result<u64> {
+        formula.map_or(Ok(0), |formula| self.whole(what, formula, values))
     }
 
     /// What the names in expressions stand for.
@@ -211,13 +243,13 @@ impl Planner<'_> {
         let passed: Vec<&str> = self
             .step
             .manifest
-            .launches
-            .get_ref()
+            .launches()
             .iter()
             .flat_map(|launch| &launch.args)
             .filter_map(|argument| argument.get_ref().buffer())
             .collect();
-        let builtin = catalogue::find(self.ladder.manifest.reference.get_ref());
+        let reference = self.ladder.manifest.reference.as_ref();
+        let builtin = reference.and_then(|name| catalogue::find(name.get_ref()));
         let checked = |name: &str| {
             builtin
                 .is_some_and(|builtin| builtin.buffers.iter().any(|(needed, ..)| *needed == name))
@@ -294,7 +326,8 @@ impl Planner<'_> {
     }
 
     fn check(&self, notices: &mut Vec<String>) -> Result<Check> {
-        let name = self.ladder.manifest.reference.get_ref();
+        let Some(name) = &self.ladder.manifest.reference else { return Ok(Check::Reference) };
+        let name = name.get_ref();
         let Some(step) = self.ladder.steps.iter().find(|step| step.name() == name) else {
             return Ok(Check::Builtin(name.clone()));
         };

@@ -81,7 +81,7 @@ impl Ladder {
             let name = format!("kernels/{place}");
             Ok(Source { name, text: text.to_owned(), path: None })
         };
-        check::ladder(Origin { path: &path, text }, &read)
+        check::ladder(Origin { path: &path, text }, None, &read)
     }
 
     /// The ladder that `--ladder` names: a built-in one, or a directory (anything with a `/`, and any
@@ -129,7 +129,7 @@ impl Ladder {
             };
             Ok(Source { name, text, path: Some(path) })
         };
-        check::ladder(Origin { path: &path, text: &text }, &read)
+        check::ladder(Origin { path: &path, text: &text }, Some(&absolute), &read)
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Step {
     pub(super) answers: Vec<String>,
     pub(super) plants: Vec<String>,
     pub(super) innocent: Vec<String>,
-    pub(super) source: Source,
+    pub(super) source: Option<Source>,
     pub(super) variants: Vec<Variant>,
 }
 
@@ -141,10 +141,44 @@ impl Step {
         &self.manifest.published
     }
 
-    /// Its CUDA source.
+    /// Its source, where the manifest names one.
     #[must_use]
-    pub fn source(&self) -> &Source {
-        &self.source
+    pub fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
+    /// True where it is a program and not kernels that adoprof launches.
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        self.manifest.run.is_some()
+    }
+
+    /// Of a program: its commands, which kernels count, what checks its answer, and what tells its time, as the
+    /// manifest writes them. `None` of a step of kernels.
+    #[must_use]
+    pub fn program_words(&self) -> Option<[String; 4]> {
+        let run = self.manifest.run.as_ref()?.get_ref().text();
+        let build = self.manifest.build.as_ref();
+        let commands = match build {
+            Some(build) => format!("{} && {run}", build.get_ref().text()),
+            None => run.to_owned(),
+        };
+        let kernels = self.manifest.kernels.as_ref().map_or("all", |kernels| kernels.get_ref());
+        let check = self.manifest.check.as_ref().map(toml::Spanned::get_ref);
+        let checked = check.map_or_else(
+            || "nothing".to_owned(),
+            |check| match (&check.output, &check.run) {
+                (Some(output), _) => format!("the output: {}", output.get_ref()),
+                (None, Some(run)) => run.get_ref().text().to_owned(),
+                (None, None) => String::new(),
+            },
+        );
+        let time = self.manifest.time.as_ref();
+        let timed = time.map_or_else(
+            || "a survey".to_owned(),
+            |time| format!("the output: {}", time.output.get_ref()),
+        );
+        Some([commands, kernels.to_owned(), checked, timed])
     }
 
     /// Its variants, in the manifest's order.

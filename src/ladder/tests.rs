@@ -198,7 +198,7 @@ fn a_ladder_may_borrow_a_neighbours_kernels() {
     let text = text.replace("file = \"scan.cu\"", "file = \"../theirs/scan.cu\"");
     std::fs::write(dir.path().join("mine/ladder.toml"), text).unwrap();
     let borrowed = Ladder::load(&dir.path().join("mine")).unwrap();
-    assert_eq!(borrowed.step("log").unwrap().source().name, "theirs/scan.cu");
+    assert_eq!(borrowed.step("log").unwrap().source().unwrap().name, "theirs/scan.cu");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_users_ladder_loads_from_a_directory_and_its_manifest() {
     for path in [user(), user().join("ladder.toml")] {
         let ladder = Ladder::load(&path).unwrap();
         assert_eq!(ladder.name(), "scan");
-        assert_eq!(ladder.step("log").unwrap().source().name, "scan/scan.cu");
+        assert_eq!(ladder.step("log").unwrap().source().unwrap().name, "scan/scan.cu");
     }
 }
 
@@ -374,7 +374,7 @@ proptest::proptest! {
         let text: String = characters.map(|(_, c)| c).collect();
         let source = crate::plan::Source { name: "s.cu".into(), text: String::new(), path: None };
         let origin = super::manifest::Origin { path: Path::new("ladder.toml"), text: &text };
-        if let Ok(ladder) = super::check::ladder(origin, &|_| Ok(source.clone())) {
+        if let Ok(ladder) = super::check::ladder(origin, None, &|_| Ok(source.clone())) {
             for step in ladder.steps() {
                 let _ = ladder.plan(step.name(), &Overrides::new(), 1);
             }

@@ -144,6 +144,7 @@ pub(crate) fn sample() -> LimiterDocument {
             cpu: Vec::new(),
             copy_bytes_per_s: None,
             library: None,
+            program: None,
             recorded: None,
         },
         date: "2010-09-23".to_owned(),

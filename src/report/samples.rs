@@ -92,6 +92,7 @@ pub(crate) fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
         cpu: Vec::new(),
         copy_bytes_per_s: Some(4e12),
         library: None,
+        program: None,
         recorded: Some("2026-11-20".to_owned()),
     }
 }

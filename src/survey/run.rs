@@ -20,6 +20,8 @@ pub struct Program<'a> {
     pub program: &'a Path,
     /// Its arguments.
     pub args: &'a [OsString],
+    /// The folder in which it runs; the present one without.
+    pub folder: Option<&'a Path>,
 }
 
 /// A surveyed run.
@@ -88,7 +90,7 @@ fn command(program: &Program<'_>, folder: &Path) -> Result<NcuCommand> {
             variable("ADOPROF_SURVEY_DIR", folder.as_os_str().to_owned()),
             variable("ADOPROF_SURVEY_CUPTI", candidates),
         ],
-        cwd: None,
+        cwd: program.folder.map(Path::to_owned),
     })
 }
 

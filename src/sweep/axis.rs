@@ -170,11 +170,23 @@ fn kind(name: &str, ladder: &Ladder, step: &Step) -> Result<Kind> {
     if tunables.contains_key(name) {
         return Ok(Kind::Tunable);
     }
+    if step.is_program() && WORDS.contains(&name) {
+        return fail(
+            name,
+            &format!(
+                "sets how adoprof compiles and launches kernels, and {}/{} is a program: put a name in \
+                 braces into its `build` or `run`, declare it in `tune`, and sweep over that",
+                ladder.name(),
+                step.name()
+            ),
+        );
+    }
     if WORDS.contains(&name) {
         return Ok(Kind::Word);
     }
+    let words: &[&str] = if step.is_program() { &[] } else { &WORDS };
     let known: Vec<&str> =
-        parameters.into_iter().chain(tunables.keys().map(String::as_str)).chain(WORDS).collect();
+        parameters.into_iter().chain(tunables.keys().map(String::as_str)).chain(words.iter().copied()).collect();
     fail(
         name,
         &format!(

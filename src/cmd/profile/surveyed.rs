@@ -95,7 +95,7 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };
-    let program = run::Program { program: Path::new(program), args: rest };
+    let program = run::Program { program: Path::new(program), args: rest, folder: None };
     let Surveyed { survey, output, ended_badly, failure, lacks_cupti } =
         run::run(&program, limits)?;
     let mut notices = survey.notices.clone();

@@ -3,7 +3,7 @@
 
 use super::printer::Printer;
 use crate::cli::{DEFAULT_TIMEOUT, LimiterArgs, Origin, Output, ProfilingArgs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ncu;
 
 /// The options of a command that only a live run reads.
@@ -26,6 +26,23 @@ pub(crate) struct GivenOptions<'a> {
 /// [`crate::error::Error::Usage`] for either.
 pub(crate) fn check_ncu_args(args: Option<&str>) -> Result<()> {
     args.map_or(Ok(()), |args| ncu::arguments::split(args).map(drop))
+}
+
+/// Refuses what can't be done for a step that is a program.
+///
+/// # Errors
+/// [`Error::Usage`] that names the option.
+pub(crate) fn check_program_step(given: GivenOptions, step: &str) -> Result<()> {
+    let (option, why) = if given.cpu {
+        ("--cpu", "there is no CPU reference of it to time: leave the option out")
+    } else if given.profiling.device != 0 {
+        ("--device", "it chooses its device itself: set CUDA_VISIBLE_DEVICES")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage(format!(
+        "{option} does not apply to step `{step}`, which is a program; {why}"
+    )))
 }
 
 /// Says which of the options mean nothing where a recording is shown.

@@ -88,7 +88,7 @@ pub(crate) fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result
     Ok(Outcome { profile: Profile::from_saved(name, saved, Some(folder))?, unprofiled })
 }
 
-fn target(live: &LiveStep) -> Result<Target> {
+pub(super) fn target(live: &LiveStep) -> Result<Target> {
     match &live.output {
         Some(folder) => Target::new(folder),
         None => Target::default_for(live.chosen.ladder.name(), live.chosen.step.name()),

@@ -127,6 +127,13 @@ pub(crate) fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result
     if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
         return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);
     }
+    if ladder.step(step)?.is_program() {
+        return Err(Error::Usage(format!(
+            "there is no profile of {}/{step} at {} yet; `adoprof step` runs and profiles it",
+            ladder.name(),
+            assignments(&wanted, ",")
+        )));
+    }
     // A size that no device could hold is refused for that; any number of SMs will do.
     ladder.plan(step, size, 1)?;
     let show = |size: &Overrides| assignments(size, ",");

@@ -12,41 +12,43 @@ use crate::problem::precision::Range;
 use crate::text::printable;
 
 impl Checker<'_> {
-    pub(super) fn buffers(&self) -> Result<()> {
+    pub(super) fn buffers(&self) {
         let manifest = self.manifest;
         for buffer in &manifest.buffers {
-            let name = buffer.name.get_ref();
-            if buffer.shape.get_ref().is_empty() {
-                return self.fail(&buffer.shape, format!(
-                    "the shape of `{name}` is empty: give its extents, slowest first, such as [\"N\", \"M\"]"
-                ));
-            }
-            let needs_fill = matches!(buffer.role, Role::Input | Role::State);
-            match &buffer.fill {
-                None if needs_fill => {
-                    return self.fail(&buffer.name, format!(
-                        "`{name}` is {} {} without a `fill`: add one, such as fill = {{ choice = [1, 2] }}",
-                        if buffer.role == Role::Input { "an" } else { "a" },
-                        buffer.role.word()
-                    ));
-                }
-                Some(fill) if !needs_fill => {
-                    return self.fail(fill, format!(
-                        "`{name}` is {}, which is overwritten with a poison pattern before a checked run: remove `fill`, or make its role \"state\"",
-                        if buffer.role == Role::Output { "an output" } else { "scratch" }
-                    ));
-                }
-                Some(fill) => self.fill(buffer, fill)?,
-                None => {}
-            }
+            self.keep(self.buffer(buffer));
         }
-        if manifest.buffers.iter().any(|buffer| buffer.role == Role::Output) {
-            return Ok(());
+        let has_output = manifest.buffers.iter().any(|buffer| buffer.role == Role::Output);
+        if !has_output && !manifest.buffers.is_empty() {
+            let problem =
+                "no buffer has the role \"output\": mark the one that holds the answer";
+            self.keep::<()>(self.fail(&manifest.name, problem));
         }
-        self.fail(
-            &manifest.name,
-            "no buffer has the role \"output\": mark the one that holds the answer",
-        )
+    }
+
+    fn buffer(&self, buffer: &Buffer) -> Result<()> {
+        let name = buffer.name.get_ref();
+        if buffer.shape.get_ref().is_empty() {
+            return self.fail(&buffer.shape, format!(
+                "the shape of `{name}` is empty: give its extents, slowest first, such as [\"N\", \"M\"]"
+            ));
+        }
+        let needs_fill = matches!(buffer.role, Role::Input | Role::State);
+        match &buffer.fill {
+            None if needs_fill => self.fail(
+                &buffer.name,
+                format!(
+                    "`{name}` is {} {} without a `fill`: add one, such as fill = {{ choice = [1, 2] }}",
+                    if buffer.role == Role::Input { "an" } else { "a" },
+                    buffer.role.word()
+                ),
+            ),
+            Some(fill) if !needs_fill => self.fail(fill, format!(
+                "`{name}` is {}, which is overwritten with a poison pattern before a checked run: remove `fill`, or make its role \"state\"",
+                if buffer.role == Role::Output { "an output" } else { "scratch" }
+            )),
+            Some(fill) => self.fill(buffer, fill),
+            None => Ok(()),
+        }
     }
 
     /// A fill's values fit the type.
@@ -141,10 +143,11 @@ impl Checker<'_> {
     /// The reference is a step, or one that the program carries and that fits the buffers.
     pub(super) fn reference(&self) -> Result<()> {
         let manifest = self.manifest;
-        let name = manifest.reference.get_ref();
+        let Some(reference) = &manifest.reference else { return Ok(()) };
+        let name = reference.get_ref();
         if manifest.steps.iter().any(|step| step.name.get_ref() == name) {
             let Some(tolerance) = &manifest.tolerance else {
-                return self.fail(&manifest.reference, format!(
+                return self.fail(reference, format!(
                     "answers are compared with step `{name}`: add tolerance = {{ relative = 1e-5 }}, or 0 for equality"
                 ));
             };
@@ -163,7 +166,7 @@ impl Checker<'_> {
                 .chain(manifest.steps.iter().map(|step| step.name.get_ref().as_str()))
                 .collect();
             return self.fail(
-                &manifest.reference,
+                reference,
                 format!(
                     "no step and no built-in reference is called `{}`{}",
                     printable(name),
@@ -181,7 +184,7 @@ impl Checker<'_> {
         }
         for parameter in builtin.parameters {
             if !self.parameters().any(|known| known == *parameter) {
-                return self.fail(&manifest.reference, format!(
+                return self.fail(reference, format!(
                     "the reference `{name}` needs a parameter `{parameter}`: add it to [parameters]"
                 ));
             }
@@ -191,7 +194,7 @@ impl Checker<'_> {
                 buffer.name.get_ref() == needed && buffer.role == *role && buffer.dtype == *dtype
             };
             if !manifest.buffers.iter().any(|buffer| fits(&buffer)) {
-                return self.fail(&manifest.reference, format!(
+                return self.fail(reference, format!(
                     "the reference `{name}` needs a buffer `{needed}` of role \"{}\" and dtype \"{}\": add it",
                     role.word(),
                     dtype.word()

@@ -15,83 +15,119 @@ use crate::plan::{Role, Source};
 use crate::text::printable;
 
 impl Checker<'_> {
-    pub(super) fn step(&self, index: usize, read: ReadSource) -> Result<Step> {
+    /// The step of that number; `folder` is where a program would run. `None` only beside a mistake.
+    pub(super) fn step(
+        &self,
+        index: usize,
+        folder: Option<&Path>,
+        read: ReadSource,
+    ) -> Option<Step> {
         let step = &self.manifest.steps[index];
-        self.place(index)?;
-        let defaults = self.sizes(&step.size)?;
-        self.tunables(&step.tune)?;
+        self.keep(self.place(index));
+        let defaults = self.sizes(&step.size);
+        self.tunables(&step.tune);
         for requirement in &step.requires {
-            self.formula_of(&requirement.that, false, &step.tune)?;
+            self.keep(self.formula_of(&requirement.that, false, &step.tune));
         }
-        self.flags(&step.flags, &step.tune)?;
-        let answers = self.rules(&step.answers)?;
-        let plants = self.rules(&step.plants)?;
-        let innocent = self.rules(&step.innocent)?;
-        self.elsewhere(step)?;
-        if step.launches.get_ref().is_empty() {
-            return self.fail(&step.launches, "the step launches nothing: add a launch");
+        self.flags(&step.flags, &step.tune);
+        let answers = self.rules(&step.answers);
+        let plants = self.rules(&step.plants);
+        let innocent = self.rules(&step.innocent);
+        let is_both = |name: &Spanned<String>| step.host.contains(name);
+        for name in &step.host {
+            self.keep(self.elsewhere(name, false));
         }
-        for launch in step.launches.get_ref() {
-            self.launch(launch, &step.tune)?;
+        for name in &step.peer {
+            self.keep(self.elsewhere(name, is_both(name)));
         }
-        self.writes_outputs(index)?;
-        let source = self.source(&step.file, read)?;
-        let variants = self.variants(step, &source, read)?;
-        Ok(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, variants })
+        let source = step.file.as_ref().map(|file| self.keep(self.source(file, read)));
+        if step.run.is_some() {
+            self.program(step, folder);
+        } else {
+            self.kernels(index);
+        }
+        let source = match source {
+            Some(source) => Some(source?),
+            None => None,
+        };
+        let variants = self.variants(step, source.as_ref(), read);
+        Some(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, variants })
     }
 
-    /// Buffers outside the device's memory exist, and lie in one place.
-    fn elsewhere(&self, step: &manifest::Step) -> Result<()> {
-        for name in step.host.iter().chain(&step.peer) {
-            let known: Vec<&str> = self.buffer_names().collect();
-            if !known.contains(&name.get_ref().as_str()) {
-                let word = printable(name.get_ref());
-                return self.fail(name, format!("`{word}` is not a buffer{}", hint(&word, &known)));
+    /// A step of kernels has a file and launches that write the outputs, and nothing of a program's.
+    fn kernels(&self, index: usize) {
+        let step = &self.manifest.steps[index];
+        self.no_program(step);
+        if step.file.is_none() {
+            let problem = "the key `file` is missing: add the .cu file, or `run` for a program";
+            self.keep::<()>(self.fail(&step.name, problem));
+        }
+        match &step.launches {
+            None => {
+                let problem = "the key `launches` is missing: add a [[steps.launches]]";
+                self.keep::<()>(self.fail(&step.name, problem));
+            }
+            Some(launches) if launches.get_ref().is_empty() => {
+                self.keep::<()>(
+                    self.fail(launches, "the step launches nothing: add a launch"),
+                );
+            }
+            Some(launches) => {
+                for launch in launches.get_ref() {
+                    self.launch(launch, &step.tune);
+                }
+                self.keep(self.writes_outputs(step, launches));
             }
         }
-        match step.peer.iter().find(|name| step.host.contains(name)) {
-            None => Ok(()),
-            Some(name) => self.fail(
-                name,
-                format!(
-                    "`{}` is in host memory already: remove it from `host` or from `peer`",
-                    name.get_ref()
-                ),
-            ),
+    }
+
+    /// A buffer outside the device's memory exists, and lies in one place.
+    fn elsewhere(&self, name: &Spanned<String>, is_both: bool) -> Result<()> {
+        let known: Vec<&str> = self.buffer_names().collect();
+        if !known.contains(&name.get_ref().as_str()) {
+            let word = printable(name.get_ref());
+            return self.fail(name, format!("`{word}` is not a buffer{}", hint(&word, &known)));
         }
+        if !is_both {
+            return Ok(());
+        }
+        self.fail(
+            name,
+            format!(
+                "`{}` is in host memory already: remove it from `host` or from `peer`",
+                name.get_ref()
+            ),
+        )
     }
 
     /// The names in flags are parameters, tunables of their step or `SMS`.
-    pub(super) fn flags(&self, flags: &[Spanned<Flag>], tune: &Sizes) -> Result<()> {
+    pub(super) fn flags(&self, flags: &[Spanned<Flag>], tune: &Sizes) {
         for flag in flags {
             for expression in flag.get_ref().expressions() {
-                self.names_known(flag, expression, false, tune)?;
+                self.keep(self.names_known(flag, expression, false, tune));
             }
         }
-        Ok(())
     }
 
     /// Names of rules, each of which there is.
-    pub(super) fn rules(&self, names: &[Spanned<String>]) -> Result<Vec<String>> {
-        names
-            .iter()
-            .map(|name| {
-                if known_rule(name.get_ref()) {
-                    return Ok(name.get_ref().clone());
-                }
-                self.fail(
-                    name,
-                    format!(
-                        "no rule is called `{}`{}",
-                        printable(name.get_ref()),
-                        match nearest(name.get_ref(), RULE_NAMES.iter().copied()) {
-                            Some(near) => format!("; did you mean `{near}`?"),
-                            None => "; `adoprof explain` lists them".to_owned(),
-                        }
-                    ),
-                )
-            })
-            .collect()
+    pub(super) fn rules(&self, names: &[Spanned<String>]) -> Vec<String> {
+        let rule = |name: &Spanned<String>| {
+            if known_rule(name.get_ref()) {
+                return Ok(name.get_ref().clone());
+            }
+            self.fail(
+                name,
+                format!(
+                    "no rule is called `{}`{}",
+                    printable(name.get_ref()),
+                    match nearest(name.get_ref(), RULE_NAMES.iter().copied()) {
+                        Some(near) => format!("; did you mean `{near}`?"),
+                        None => "; `adoprof explain` lists them".to_owned(),
+                    }
+                ),
+            )
+        };
+        names.iter().filter_map(|name| self.keep(rule(name))).collect()
     }
 
     /// A side step starts from a main step; a main step from the one before it.
@@ -122,41 +158,37 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn launch(&self, launch: &DeclaredLaunch, tune: &Sizes) -> Result<()> {
+    pub(super) fn launch(&self, launch: &DeclaredLaunch, tune: &Sizes) {
         let kernel = launch.kernel.get_ref();
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if kernel.is_empty() || !kernel.chars().all(identifier) {
-            return self.fail(&launch.kernel, format!(
-                "`{}` is not a kernel name: declare the kernel extern \"C\" and write its plain \
-                 name",
-                printable(kernel)
+            self.keep::<()>(self.fail(
+                &launch.kernel,
+                format!(
+                    "`{}` is not a kernel name: declare the kernel extern \"C\" and write its plain \
+                     name",
+                    printable(kernel)
+                ),
             ));
         }
         let repeated = launch.repeat.is_some();
         if let Some(repeat) = &launch.repeat {
-            self.formula_of(repeat, false, tune)?;
+            self.keep(self.formula_of(repeat, false, tune));
         }
         for (what, extents) in [("grid", &launch.grid), ("block", &launch.block)] {
-            if !(1..=3).contains(&extents.get_ref().len()) {
-                return self.fail(
-                    extents,
-                    format!(
-                        "a {what} has 1 to 3 extents (x, y, z), not {}",
-                        extents.get_ref().len()
-                    ),
-                );
+            let count = extents.get_ref().len();
+            if !(1..=3).contains(&count) {
+                let problem = format!("a {what} has 1 to 3 extents (x, y, z), not {count}");
+                self.keep::<()>(self.fail(extents, problem));
             }
         }
-        for formula in launch.grid.get_ref().iter().chain(launch.block.get_ref()) {
-            self.formula_of(formula, repeated, tune)?;
-        }
-        if let Some(shared) = &launch.shared {
-            self.formula_of(shared, repeated, tune)?;
+        let extents = launch.grid.get_ref().iter().chain(launch.block.get_ref());
+        for formula in extents.chain(&launch.shared) {
+            self.keep(self.formula_of(formula, repeated, tune));
         }
         for argument in &launch.args {
-            self.argument(kernel, argument, repeated, tune)?;
+            self.keep(self.argument(kernel, argument, repeated, tune));
         }
-        Ok(())
     }
 
     pub(super) fn buffer_names(&self) -> impl Iterator<Item = &str> {
@@ -164,17 +196,20 @@ impl Checker<'_> {
     }
 
     /// Every output is passed to some launch: it would stay poisoned otherwise.
-    fn writes_outputs(&self, index: usize) -> Result<()> {
-        let step = &self.manifest.steps[index];
+    fn writes_outputs(
+        &self,
+        step: &manifest::Step,
+        launches: &Spanned<Vec<DeclaredLaunch>>,
+    ) -> Result<()> {
         let passed = |name: &String| {
-            step.launches.get_ref().iter().flat_map(|launch| &launch.args).any(
+            launches.get_ref().iter().flat_map(|launch| &launch.args).any(
                 |argument| matches!(argument.get_ref(), Argument::Buffer(passed) if passed == name),
             )
         };
         let outputs = self.manifest.buffers.iter().filter(|buffer| buffer.role == Role::Output);
         match outputs.map(|buffer| buffer.name.get_ref()).find(|name| !passed(name)) {
             None => Ok(()),
-            Some(name) => self.fail(&step.launches, format!(
+            Some(name) => self.fail(launches, format!(
                 "no launch of `{}` takes the output `{name}`: add it to the `args` of the kernel that writes it",
                 step.name.get_ref()
             )),

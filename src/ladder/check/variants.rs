@@ -14,27 +14,27 @@ impl Checker<'_> {
     pub(super) fn variants(
         &self,
         step: &manifest::Step,
-        own: &Source,
+        own: Option<&Source>,
         read: ReadSource,
-    ) -> Result<Vec<Variant>> {
-        self.unique("variant", step.variants.iter().map(|variant| &variant.name))?;
+    ) -> Vec<Variant> {
+        self.unique("variant", step.variants.iter().map(|variant| &variant.name));
         for (at, variant) in step.variants.iter().enumerate() {
-            self.kind(step, at, variant)?;
+            self.keep(self.kind(step, at, variant));
         }
         step.variants
             .iter()
-            .map(|variant| {
-                self.flags(&variant.flags, &step.tune)?;
-                let removes = self.rules(&variant.removes)?;
+            .filter_map(|variant| {
+                self.flags(&variant.flags, &step.tune);
+                let removes = self.rules(&variant.removes);
                 for launch in variant.launches.iter().flat_map(Spanned::get_ref) {
-                    self.launch(launch, &step.tune)?;
-                    self.own_buffers(step, launch)?;
+                    self.launch(launch, &step.tune);
+                    self.keep(self.own_buffers(step, launch));
                 }
                 let source = match &variant.file {
-                    Some(file) => self.source(file, read)?,
-                    None => own.clone(),
+                    Some(file) => self.keep(self.source(file, read))?,
+                    None => own?.clone(),
                 };
-                Ok(Variant { manifest: variant.clone(), removes, source })
+                Some(Variant { manifest: variant.clone(), removes, source })
             })
             .collect()
     }
@@ -76,7 +76,7 @@ impl Checker<'_> {
     fn own_buffers(&self, step: &manifest::Step, launch: &DeclaredLaunch) -> Result<()> {
         for argument in &launch.args {
             let Some(name) = argument.get_ref().buffer() else { continue };
-            let steps = step.launches.get_ref().iter().flat_map(|launch| &launch.args);
+            let steps = step.launches().iter().flat_map(|launch| &launch.args);
             let mut steps = steps.map(Spanned::get_ref);
             if !steps.any(|own| own.buffer() == Some(name)) {
                 return self.fail(

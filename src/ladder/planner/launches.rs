@@ -27,7 +27,8 @@ impl Planner<'_> {
     ) -> Result<Vec<plan::PlannedLaunch>> {
         let mut launches = Vec::new();
         let own = self.variant.and_then(|variant| variant.manifest.launches.as_ref());
-        for launch in own.unwrap_or(&self.step.manifest.launches).get_ref() {
+        let own = own.map(|launches| launches.get_ref().as_slice());
+        for launch in own.unwrap_or_else(|| self.step.manifest.launches()) {
             let Some(repeat) = &launch.repeat else {
                 launches.push(self.launch(launch, values, places)?);
                 continue;

@@ -111,9 +111,12 @@ pub fn show(ladder: &Ladder, width: usize) -> String {
     }
     let parameters: Vec<String> =
         ladder.parameters().iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    sections.push(wrapped(&format!("Size: {}", parameters.join(", ")), width));
-    sections.push(buffers(ladder, width));
+    if !parameters.is_empty() {
+        sections.push(wrapped(&format!("Size: {}", parameters.join(", ")), width));
+    }
+    sections.extend(buffers(ladder, width));
     sections.push(steps(ladder, width));
+    sections.extend(programs(ladder, width));
     let notes: Vec<String> = ladder
         .steps()
         .iter()
@@ -130,10 +133,22 @@ pub fn show(ladder: &Ladder, width: usize) -> String {
     sections.join("\n\n") + "\n"
 }
 
-fn buffers(ladder: &Ladder, width: usize) -> String {
+fn buffers(ladder: &Ladder, width: usize) -> Option<String> {
     let mut rows = vec![row(["buffer", "type", "shape", "role"])];
     rows.extend(ladder.buffer_words().map(row));
-    grid(&rows, width)
+    (rows.len() > 1).then(|| grid(&rows, width))
+}
+
+/// The steps that are programs: what is run, checked and timed.
+fn programs(ladder: &Ladder, width: usize) -> Option<String> {
+    let mut rows = vec![row(["step", "runs", "kernels", "checked by", "timed by"])];
+    for step in ladder.steps() {
+        rows.extend(step.program_words().map(|words| {
+            let words = words.map(|words| flowing(&words));
+            std::iter::once(step.name().to_owned()).chain(words).collect()
+        }));
+    }
+    (rows.len() > 1).then(|| format!("Steps that are programs\n{}", grid(&rows, width)))
 }
 
 fn steps(ladder: &Ladder, width: usize) -> String {

@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::kernel_name;
 use crate::text::{byte_rate, count_of, duration, percent, significant};
-use crate::timing::StepInfo;
+use crate::timing::{CheckedBy, StepInfo};
 
 /// The most columns that a kernel's name takes in a sentence.
 const LONGEST_NAME: usize = 80;
@@ -42,6 +42,11 @@ pub(crate) fn recorded(document: &Document) -> Option<String> {
 
 /// Whether the answer was right.
 pub(crate) fn answer(step: &StepInfo) -> String {
+    match step.program.as_ref().map(|program| program.checked_by) {
+        Some(Some(CheckedBy::Output)) => return "verified by its output".to_owned(),
+        Some(Some(CheckedBy::Command)) => return "verified by its check".to_owned(),
+        _ => {}
+    }
     match (step.verified, step.max_error == 0.0) {
         (true, true) => "verified, no difference from the reference".to_owned(),
         (true, false) => {

@@ -17,6 +17,8 @@ pub mod rule_names;
 mod source;
 mod step;
 #[cfg(test)]
+mod program_tests;
+#[cfg(test)]
 mod tests;
 pub mod tuning;
 #[cfg(test)]

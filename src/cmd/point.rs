@@ -96,7 +96,8 @@ fn program(
         output: Some(folder.clone()),
     };
     let Outcome { profile, unprofiled } = program_step::run_tuned(&live, &args.tuning, printer)?;
-    let meta = profile.meta.as_ref().ok_or_else(|| Error::Usage("a profile lost its step".into()))?;
+    let meta =
+        profile.meta.as_ref().ok_or_else(|| Error::Usage("a profile lost its step".into()))?;
     let info = meta.step.as_ref().ok_or_else(|| Error::Usage("a profile lost its step".into()))?;
     let mut report = PointReport {
         verified: info.verified,

@@ -71,7 +71,9 @@ impl Ladder {
     /// What the files hold that a program's commands name. The program itself is left out where it is built:
     /// its sources tell.
     fn files_of(&self, step: &Step) -> Vec<Vec<u8>> {
-        let (Some(folder), Some(run)) = (&self.folder, &step.manifest.run) else { return Vec::new() };
+        let (Some(folder), Some(run)) = (&self.folder, &step.manifest.run) else {
+            return Vec::new();
+        };
         let words = |command: &toml::Spanned<Flag>| {
             shell_words::split(&command.get_ref().sketch()).unwrap_or_default()
         };
@@ -91,7 +93,10 @@ impl Ladder {
         let mut hash = Sha256::new();
         hash.update(&self.text);
         let reference = self.manifest.reference.as_ref().map(toml::Spanned::get_ref);
-        let checked = self.steps.iter().find(|other| Some(&other.manifest.name.get_ref()) == reference.as_ref());
+        let checked = self
+            .steps
+            .iter()
+            .find(|other| Some(&other.manifest.name.get_ref()) == reference.as_ref());
         for step in [Some(step), checked].into_iter().flatten() {
             hash.update([0]);
             hash.update(step.source().map_or("", |source| &source.text));

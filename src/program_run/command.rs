@@ -103,7 +103,9 @@ fn follow(
     let ended = ended.map_err(|error| match error {
         Error::Environment(text) if plan.folder.join(&command.program).is_file() => {
             let name = &command.program;
-            Error::Environment(format!("{text}; write `./{name}` for the one in the ladder's folder"))
+            Error::Environment(format!(
+                "{text}; write `./{name}` for the one in the ladder's folder"
+            ))
         }
         error => error,
     })?;

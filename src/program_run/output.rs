@@ -78,7 +78,8 @@ mod tests {
 
     fn plan() -> (tempfile::TempDir, ProgramPlan) {
         let folder = tempfile::tempdir().unwrap();
-        let text = "name = \"t\"\ntitle = \"t\"\n[[steps]]\nname = \"a\"\ntitle = \"a\"\nrun = \"true\"\n";
+        let text =
+            "name = \"t\"\ntitle = \"t\"\n[[steps]]\nname = \"a\"\ntitle = \"a\"\nrun = \"true\"\n";
         std::fs::write(folder.path().join("ladder.toml"), text).unwrap();
         let ladder = Ladder::load(folder.path()).unwrap();
         let plan = ladder.program_plan("a", &Overrides::new(), &Tuning::default()).unwrap();

@@ -185,8 +185,11 @@ fn kind(name: &str, ladder: &Ladder, step: &Step) -> Result<Kind> {
         return Ok(Kind::Word);
     }
     let words: &[&str] = if step.is_program() { &[] } else { &WORDS };
-    let known: Vec<&str> =
-        parameters.into_iter().chain(tunables.keys().map(String::as_str)).chain(words.iter().copied()).collect();
+    let known: Vec<&str> = parameters
+        .into_iter()
+        .chain(tunables.keys().map(String::as_str))
+        .chain(words.iter().copied())
+        .collect();
     fail(
         name,
         &format!(

@@ -11,4 +11,5 @@ mod newcomer;
 mod profile;
 mod streams;
 mod survey;
+mod program_step;
 mod sweep;

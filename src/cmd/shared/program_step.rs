@@ -38,9 +38,6 @@ pub(crate) fn run_tuned(live: &LiveStep, tuning: &Tuning, printer: &Printer) -> 
     let progress = printer.progress();
     let ChosenStep { ladder, step, size, .. } = live.chosen;
     let plan = ladder.program_plan(step.name(), size, tuning)?;
-    for notice in &plan.notices {
-        progress.note(&format!("adoprof: {notice}"));
-    }
     let target = target(live)?;
     let ncu = if live.time_only { None } else { Some(ncu::locate(live.profiling.ncu.as_deref())) };
     let wants_launches = matches!(ncu, Some(Ok(_)));

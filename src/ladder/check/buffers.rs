@@ -19,8 +19,7 @@ impl Checker<'_> {
         }
         let has_output = manifest.buffers.iter().any(|buffer| buffer.role == Role::Output);
         if !has_output && !manifest.buffers.is_empty() {
-            let problem =
-                "no buffer has the role \"output\": mark the one that holds the answer";
+            let problem = "no buffer has the role \"output\": mark the one that holds the answer";
             self.keep::<()>(self.fail(&manifest.name, problem));
         }
     }

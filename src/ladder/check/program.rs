@@ -39,7 +39,8 @@ impl Checker<'_> {
         if let Some(time) = &step.time {
             self.keep(self.output_time(time));
         }
-        if let Some(runs) = step.runs.as_ref().filter(|runs| !(1..=MOST_RUNS).contains(runs.get_ref()))
+        if let Some(runs) =
+            step.runs.as_ref().filter(|runs| !(1..=MOST_RUNS).contains(runs.get_ref()))
         {
             let problem = format!("`runs` is a whole number from 1 to {MOST_RUNS}");
             self.keep::<()>(self.fail(runs, problem));
@@ -80,7 +81,8 @@ impl Checker<'_> {
             ("runs", step.runs.as_ref().map(Spanned::span)),
         ] {
             let Some(span) = span else { continue };
-            let problem = format!("`{key}` is for a step that is a program: add `run`, or remove it");
+            let problem =
+                format!("`{key}` is for a step that is a program: add `run`, or remove it");
             self.mistakes.borrow_mut().push(self.origin.error(&span, problem));
         }
     }

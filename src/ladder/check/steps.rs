@@ -68,9 +68,7 @@ impl Checker<'_> {
                 self.keep::<()>(self.fail(&step.name, problem));
             }
             Some(launches) if launches.get_ref().is_empty() => {
-                self.keep::<()>(
-                    self.fail(launches, "the step launches nothing: add a launch"),
-                );
+                self.keep::<()>(self.fail(launches, "the step launches nothing: add a launch"));
             }
             Some(launches) => {
                 for launch in launches.get_ref() {

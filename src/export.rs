@@ -4,6 +4,7 @@
 //! after this module knows which of them a number came from.
 
 pub mod csv;
+mod limits;
 mod plausible;
 pub mod report;
 pub mod section;

@@ -50,7 +50,7 @@
 //! - `hardware`: what all CUDA devices have alike
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
-//! - `files`: files written whole or not at all
+//! - `files`: files read within bounds, and written whole or not at all
 //! - `error`: what can go wrong, and the exit codes
 //! - `kernel_name`: kernels' names compared and made short
 //! - `text`: numbers and names in words

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
+use crate::files;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
 pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
@@ -52,7 +53,7 @@ pub fn is_saved(folder: &Path) -> bool {
 /// [`Error::Input`] where the directory is no saved profile or a file of it is damaged.
 pub fn read(folder: &Path) -> Result<Saved> {
     let path = folder.join(META_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|e| {
+    let text = files::read_text(&path).map_err(|e| {
         let why = match e.kind() {
             std::io::ErrorKind::NotFound => format!("it has no {META_FILE}"),
             _ => format!("{META_FILE} cannot be read: {e}"),
@@ -83,11 +84,11 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     let compressed = folder.join(format!("{name}.csv.zst"));
     let plain = folder.join(format!("{name}.csv"));
     let (path, bytes): (PathBuf, _) = if compressed.is_file() {
-        let bytes = std::fs::read(&compressed).map_err(|e| Error::io(&compressed, "read", &e))?;
+        let bytes = files::read(&compressed, packing::LARGEST).map_err(|e| Error::io(&compressed, "read", &e))?;
         let text = packing::unpack(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
         (compressed, text)
     } else if plain.is_file() {
-        let bytes = std::fs::read(&plain).map_err(|e| Error::io(&plain, "read", &e))?;
+        let bytes = files::read(&plain, packing::LARGEST).map_err(|e| Error::io(&plain, "read", &e))?;
         (plain, bytes)
     } else {
         return Ok(String::new());

@@ -125,7 +125,7 @@ impl Library {
 /// # Errors
 /// As [`Library::facts`].
 pub(super) fn read(path: &Path) -> Result<DeviceFile> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read", &e))?;
+    let text = crate::files::read_text(path).map_err(|e| Error::io(path, "read", &e))?;
     DeviceFile::parse(&text, path)
 }
 

@@ -16,13 +16,16 @@ mod rules;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use std::path::Path;
 
-use container::Container;
+use container::{Container, damaged_block, plain};
 use counters::Modules;
+use messages::ProfileResult;
 
 use super::Export;
+use super::limits::Limits;
 use crate::error::{Error, Result};
 
 pub use container::is_report;
@@ -45,20 +48,36 @@ pub struct Session {
 /// # Errors
 /// [`Error::Input`] where the bytes are no report, or one without a whole kernel launch.
 pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
-    let container = open(bytes, name)?;
-    let mut export = Export { notices: notices(&container), ..Export::default() };
+    let (bytes, damage) = plain(bytes);
+    let mut container = open(&bytes, damage, name)?;
+    let mut export = Export::default();
     let modules = Modules::new(&container.sources);
     let mut nameless = 0;
-    for (id, result) in (0..).zip(&container.results) {
-        // A launch that could not be decoded keeps its number, as the others keep theirs.
-        let Some(result) = result else { continue };
-        let (metrics, unnamed) = metrics::rows(result, id, &container.strings);
+    let mut limits = Limits::of_report(bytes.len());
+    for (id, encoded) in (0..).zip(&container.results) {
+        if !limits.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
+            break;
+        }
+        // A launch that can't be decoded keeps its number, as the others keep theirs.
+        let Some(result) = wire::decode::<ProfileResult>(encoded.message, &[&[13, 3], &[19]], 144)
+        else {
+            let damage = damaged_block(encoded.block);
+            if container.damage.last() != Some(&damage) {
+                container.damage.push(damage);
+            }
+            continue;
+        };
+        let (metrics, unnamed) = metrics::rows(&result, id, &container.strings);
         nameless += unnamed;
-        export.launches.push(metrics::launch(result, id, &metrics, &container.sessions));
+        export.launches.push(metrics::launch(&result, id, &metrics, &container.sessions));
         export.metrics.extend(metrics);
         export.rules.extend(result.rules.iter().flat_map(|rule| rules::rows(rule, id)));
-        export.source.extend(modules.rows(result, id, &container.strings));
+        if limits.allow_source(export.source.len()) {
+            export.source.extend(modules.rows(&result, id, &container.strings));
+        }
     }
+    export.notices = notices(&container, export.launches.len());
+    export.notices.extend(limits.notices(export.launches.len(), container.results.len()));
     if nameless > 0 {
         export.notices.push(format!(
             "{nameless} metric values of the report have no name, because its string table is \
@@ -75,7 +94,8 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
 /// What made a report: the versions of ncu, CUDA and the driver, where the report has them.
 #[must_use]
 pub fn session(bytes: &[u8]) -> Session {
-    let Some(container) = Container::read(bytes) else { return Session::default() };
+    let (bytes, _) = plain(bytes);
+    let Some(container) = Container::read(&bytes, None) else { return Session::default() };
     let version = |provider: &str| {
         let mut versions = container.sessions.iter().flat_map(|session| &session.versions);
         let version = versions.find(|version| version.provider == provider.as_bytes())?;
@@ -88,8 +108,8 @@ pub fn session(bytes: &[u8]) -> Session {
     }
 }
 
-fn open(bytes: &[u8], name: &Path) -> Result<Container> {
-    Container::read(bytes).ok_or_else(|| {
+fn open<'a>(bytes: &'a [u8], damage: Option<String>, name: &Path) -> Result<Container<'a>> {
+    Container::read(bytes, damage).ok_or_else(|| {
         let problem = if bytes.is_empty() {
             "the file is empty; collect the report again"
         } else {
@@ -118,10 +138,9 @@ fn nothing_in(container: &Container) -> String {
 }
 
 /// What a user should know of a report that can be read.
-fn notices(container: &Container) -> Vec<String> {
+fn notices(container: &Container, whole: usize) -> Vec<String> {
     let mut notices = Vec::new();
     if let Some(damage) = container.damage.first() {
-        let whole = container.results.iter().flatten().count();
         let used = match whole {
             1 => "one whole kernel launch of it is used".to_owned(),
             _ => format!("{whole} whole kernel launches of it are used"),

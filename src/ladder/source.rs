@@ -8,6 +8,7 @@ use include_dir::{Dir, include_dir};
 use super::manifest::{FILE, Origin};
 use super::{Ladder, check, nearest};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::plan::Source;
 
 /// The ladder that a bare step's name belongs to.
@@ -111,7 +112,7 @@ impl Ladder {
         };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let path = dir.join(FILE);
-        let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+        let text = files::read_text(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::input(
                 dir,
                 format!("there is no {FILE} in it; name a ladder's directory (`adoprof ladder show ado` shows what one holds)"),
@@ -119,10 +120,12 @@ impl Ladder {
             _ => Error::io(&path, "read the manifest", &error),
         })?;
         let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
+        within(&absolute, &path).map_err(|error| Error::io(&path, "read the manifest", &error))?;
         let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
         let read = |file: &str| {
             let path = absolute.join(file);
-            let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            let text = within(&absolute, &path).and_then(|()| files::read_text(&path));
+            let text = text.map_err(|error| error.to_string())?;
             let name = match &folder {
                 Some(folder) => place(folder, file),
                 None => file.to_owned(),
@@ -131,6 +134,18 @@ impl Ladder {
         };
         check::ladder(Origin { path: &path, text: &text }, Some(&absolute), &read)
     }
+}
+
+/// Refuses a file that a symbolic link leads to from elsewhere: of the ladder's folder, and the ladders
+/// beside it, a user knows what is in them.
+fn within(folder: &Path, path: &Path) -> std::io::Result<()> {
+    let real = path.canonicalize()?;
+    if real.starts_with(folder.parent().unwrap_or(folder)) {
+        return Ok(());
+    }
+    Err(std::io::Error::other(
+        "it is a symbolic link that leads out of the ladder's folder; put a copy of the file there",
+    ))
 }
 
 /// Where a file of a ladder's manifest lies, from the folder of the ladders: `ado/v2.cu`; one of the

@@ -1,5 +1,6 @@
 //! The ledger's file: lines added whole or not at all, and read whatever is in it.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::entry::{LEDGER_SCHEMA, Line};
 use crate::error::{Error, Result};
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
 use crate::store::is_same_file;
 
 /// The ledger under the current folder.
@@ -25,8 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Contents {
     /// Its lines, in their order.
     pub lines: Vec<Line>,
-    /// The numbers of lines that are none of adoprof's, from 1.
-    pub foreign: Vec<usize>,
+    /// How many lines are none of adoprof's.
+    pub foreign: usize,
+    /// The number of the first of these, from 1; 0 where there is none.
+    pub first_foreign: usize,
 }
 
 /// Understands a ledger's text. Lines that are no hint and no outcome are counted and left alone.
@@ -39,13 +42,20 @@ pub(crate) fn parse(bytes: &[u8]) -> Contents {
         }
         match understand(line) {
             Some(line) => contents.lines.push(line),
-            None => contents.foreign.push(index + 1),
+            None => {
+                contents.foreign += 1;
+                if contents.first_foreign == 0 {
+                    contents.first_foreign = index + 1;
+                }
+            }
         }
     }
     contents
 }
 
 fn understand(line: &[u8]) -> Option<Line> {
+    // Most of what is none can be told by its first character.
+    line.trim_ascii_start().starts_with(b"{").then_some(())?;
     let line: Line = serde_json::from_slice(line).ok()?;
     let schema = match &line {
         Line::Hint(hint) => &hint.schema,
@@ -73,19 +83,22 @@ pub(crate) fn text(lines: &[Line]) -> Result<String> {
 /// # Errors
 /// [`Error::Input`] where it is there and cannot be read, or cannot be a ledger.
 pub(crate) fn read(path: &Path) -> Result<Contents> {
-    let meta = match std::fs::metadata(path) {
+    let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Contents::default()),
         Err(e) => return Err(Error::io(path, "read the ledger", &e)),
     };
     plausible(path, &meta)?;
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the ledger", &e))?;
+    let bytes =
+        files::read(path, FOREIGN_BYTES).map_err(|e| Error::io(path, "read the ledger", &e))?;
     Ok(parse(&bytes))
 }
 
 fn plausible(path: &Path, meta: &std::fs::Metadata) -> Result<()> {
+    // A link may lead to any file of the user's, and lines would be added to that.
     if !meta.is_file() {
-        return Err(Error::input(path, "is not a file, so no ledger is kept; remove it"));
+        let problem = "is not a regular file (a symbolic link is none), so no ledger is kept; remove it";
+        return Err(Error::input(path, problem));
     }
     if meta.len() > FOREIGN_BYTES {
         return Err(Error::input(
@@ -114,7 +127,7 @@ pub(crate) fn append(path: &Path, lines: &[Line]) -> Result<usize> {
         std::fs::create_dir_all(parent)
             .map_err(|e| Error::io(parent, "keep the ledger here", &e))?;
     }
-    if let Ok(meta) = std::fs::metadata(path) {
+    if let Ok(meta) = std::fs::symlink_metadata(path) {
         plausible(path, &meta)?;
     }
     let mut file = lock(path)?;
@@ -163,7 +176,8 @@ fn lock(path: &Path) -> Result<File> {
 
 /// Rewrites a ledger that has grown too large, while the caller holds its lock.
 fn shrink(path: &Path) -> Result<usize> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the ledger", &e))?;
+    let bytes =
+        files::read(path, 2 * FOREIGN_BYTES).map_err(|e| Error::io(path, "read the ledger", &e))?;
     let (kept, gone) = shrunk(&bytes, MOST_BYTES / 2);
     write_atomically(path, &kept)?;
     Ok(gone)
@@ -173,35 +187,37 @@ fn shrink(path: &Path) -> Result<usize> {
 /// first, then those that something was, with their outcomes, the oldest first. Lines that are none
 /// of adoprof's stay.
 fn shrunk(bytes: &[u8], most: u64) -> (Vec<u8>, usize) {
-    let raw: Vec<&[u8]> =
-        bytes.split(|&byte| byte == b'\n').filter(|raw| !raw.is_empty()).collect();
-    let lines: Vec<Option<Line>> = raw.iter().map(|raw| understand(raw)).collect();
-    let measured: std::collections::HashSet<&str> = lines
+    let raw = || bytes.split(|&byte| byte == b'\n').filter(|raw| !raw.is_empty()).enumerate();
+    // A foreign file has millions of lines that are none, which take no place here.
+    let lines: Vec<(usize, u64, Line)> = raw()
+        .filter_map(|(at, raw)| Some((at, raw.len() as u64 + 1, understand(raw)?)))
+        .collect();
+    let measured: HashSet<&str> = lines
         .iter()
-        .filter_map(|line| match line {
-            Some(Line::Outcome(outcome)) => Some(outcome.of.as_str()),
-            _ => None,
+        .filter_map(|(_, _, line)| match line {
+            Line::Outcome(outcome) => Some(outcome.of.as_str()),
+            Line::Hint(_) => None,
         })
         .collect();
-    let mut left: u64 = raw.iter().map(|raw| raw.len() as u64 + 1).sum();
-    let mut going: std::collections::HashSet<&str> = std::collections::HashSet::new();
+    let mut left: u64 = raw().map(|(_, raw)| raw.len() as u64 + 1).sum();
+    let mut going: HashSet<&str> = HashSet::new();
     for of_measured in [false, true] {
-        for (line, raw) in lines.iter().zip(&raw) {
-            let Some(Line::Hint(hint)) = line else { continue };
+        for (_, size, line) in &lines {
+            let Line::Hint(hint) = line else { continue };
             if left > most && measured.contains(hint.id.as_str()) == of_measured {
-                left -= raw.len() as u64 + 1;
+                left -= size;
                 going.insert(&hint.id);
             }
         }
     }
-    let stays = |line: &Option<Line>| match line {
-        Some(Line::Hint(hint)) => !going.contains(hint.id.as_str()),
-        Some(Line::Outcome(outcome)) => !going.contains(outcome.of.as_str()),
-        None => true,
+    let goes = |line: &Line| match line {
+        Line::Hint(hint) => going.contains(hint.id.as_str()),
+        Line::Outcome(outcome) => going.contains(outcome.of.as_str()),
     };
+    let mut gone = lines.iter().filter(|(_, _, line)| goes(line)).map(|(at, _, _)| *at).peekable();
     let mut kept = Vec::with_capacity(bytes.len());
-    for (line, raw) in lines.iter().zip(&raw) {
-        if stays(line) {
+    for (at, raw) in raw() {
+        if gone.next_if_eq(&at).is_none() {
             kept.extend_from_slice(raw);
             kept.push(b'\n');
         }
@@ -244,7 +260,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a/ledger.jsonl");
             append(&path, &lines).unwrap();
-            prop_assert_eq!(read(&path).unwrap(), Contents { lines, foreign: Vec::new() });
+            prop_assert_eq!(read(&path).unwrap(), Contents { lines, ..Contents::default() });
         }
 
         #[test]
@@ -269,7 +285,24 @@ mod tests {
         let known = text(&[Line::Hint(hint("s", "partial-wave", 1.5))]).unwrap();
         let other = known.replace(LEDGER_SCHEMA, "adoprof-ledger/9");
         let contents = parse(format!("{known}garbage\n\n{other}{known}").as_bytes());
-        assert_eq!((contents.lines.len(), contents.foreign), (2, vec![2, 4]));
+        assert_eq!((contents.lines.len(), contents.foreign, contents.first_foreign), (2, 2, 2));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_another_file_is_neither_read_nor_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let theirs = folder.path().join("theirs");
+        std::fs::write(&theirs, "mine\n").unwrap();
+        let path = folder.path().join("ledger.jsonl");
+        std::os::unix::fs::symlink(&theirs, &path).unwrap();
+        for error in [
+            read(&path).unwrap_err(),
+            append(&path, &[Line::Hint(hint("s", "partial-wave", 1.5))]).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("symbolic link"), "{error}");
+        }
+        assert_eq!(std::fs::read(&theirs).unwrap(), b"mine\n");
     }
 
     #[test]
@@ -298,7 +331,7 @@ mod tests {
             }
         });
         let contents = read(&path).unwrap();
-        assert_eq!((contents.lines.len(), contents.foreign.len()), (40, 0));
+        assert_eq!((contents.lines.len(), contents.foreign), (40, 0));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::Profile;
 use crate::error::{Error, Result};
 use crate::export::csv::pages;
 use crate::export::report;
+use crate::files;
 
 /// The files of one profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,9 @@ pub struct Files {
     /// True where the pages' kinds are their whole names, as in `dir/raw.csv`.
     is_folder: bool,
 }
+
+/// The largest file that is read, bytes: 100,000 launches of some 40 KB.
+const MOST_BYTES: u64 = 8 << 30;
 
 /// The endings that say which page a file holds; the first that fits counts.
 const PAGE_ENDINGS: [&str; 11] = [
@@ -148,7 +152,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+    let bytes = files::read(path, MOST_BYTES).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error::input(
             path,
             "there is no such file; name a step, an .ncu-rep, ncu's CSV exports or a saved profile",

@@ -25,7 +25,7 @@ pub fn write(folder: &Path, program: &SurveyedProgram) -> Result<()> {
 /// [`Error::Input`] where it is damaged.
 pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
     let path = folder.join(FILE);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match crate::files::read_text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(&path, "read", &error)),

@@ -12,11 +12,17 @@ use zstd::zstd_safe::get_dict_id_from_frame;
 
 use super::embedded::dictionaries;
 
-/// The largest page that is read: a 100,000-instruction kernel has some 60 MB of source page. More
-/// is taken for damage.
-const MOST_PAGE_BYTES: u64 = 1 << 30;
+/// The largest page that is read, bytes: that of a kernel of 100,000 instructions has some 60 MB.
+pub(super) const LARGEST: u64 = 1 << 30;
+/// Pages shrink ten- to fiftyfold; what grows far beyond that is no page but a bomb.
+const LARGEST_EXPANSION: u64 = 500;
+/// Small pages may grow to this whatever their ratio, bytes.
+const ALWAYS_ALLOWED: u64 = 16 << 20;
 
 /// A page as it was before it was packed.
+///
+/// # Errors
+/// Where it is damaged, was packed with a dictionary that is not shipped, or is larger than pages are.
 pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     let dictionary = match get_dict_id_from_frame(packed) {
@@ -25,7 +31,15 @@ pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
             .ok_or_else(|| std::io::Error::other("it was packed with an unknown dictionary"))?,
         None => &[],
     };
-    Decoder::with_dictionary(packed, dictionary)?.take(MOST_PAGE_BYTES).read_to_end(&mut page)?;
+    let most = (packed.len() as u64).saturating_mul(LARGEST_EXPANSION);
+    let most = most.clamp(ALWAYS_ALLOWED, LARGEST);
+    Decoder::with_dictionary(packed, dictionary)?.take(most + 1).read_to_end(&mut page)?;
+    if page.len() as u64 > most {
+        return Err(std::io::Error::other(format!(
+            "it grows beyond {} MiB, which no page of this size does; collect the profile again",
+            most >> 20
+        )));
+    }
     Ok(page)
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{META_FILE, Meta, REPORT_FILE, Saved};
 use crate::error::{Error, Result};
@@ -16,8 +17,17 @@ const ZSTD_LEVEL: i32 = 12;
 pub struct Target {
     folder: PathBuf,
     staging: tempfile::TempDir,
+    /// Tells other runs that the staging folder is in use.
+    _in_use: Option<File>,
     lock: Lock,
 }
+
+/// How a folder that is being written is called until it is whole.
+const STAGING: &str = ".adoprof-writing-";
+/// So many runs of one step may start in one second; the next one is told that it can't write.
+const MOST_AT_ONCE: u32 = 1000;
+/// A staging folder of which no run is known is left alone for so long: it may have been made this moment.
+const FRESH: Duration = Duration::from_secs(60);
 
 /// A lock file that is removed with its holder.
 #[derive(Debug)]
@@ -46,11 +56,15 @@ impl Target {
         std::fs::create_dir_all(parent).map_err(|e| unwritable(parent, &e))?;
         refuse_occupied(folder)?;
         let lock = Lock::take(folder)?;
+        // Whoever held the lock before may just have moved its profile here.
+        refuse_occupied(folder)?;
+        clear_abandoned(parent);
         let staging = tempfile::Builder::new()
-            .prefix(".adoprof-writing-")
+            .prefix(STAGING)
             .tempdir_in(parent)
             .map_err(|e| unwritable(parent, &e))?;
-        Ok(Self { folder: folder.to_owned(), staging, lock })
+        let in_use = File::open(staging.path()).ok().filter(|folder| folder.try_lock().is_ok());
+        Ok(Self { folder: folder.to_owned(), staging, _in_use: in_use, lock })
     }
 
     /// `.adoprof/<ladder>/<step>/<time>` under the current folder, with a number behind the time
@@ -63,18 +77,18 @@ impl Target {
         let time = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
         let taken = |folder: &Path| folder.exists() || lock_path(folder).exists();
         let mut folder = base.join(&time);
-        let mut number = 2;
-        loop {
+        for number in 2..=MOST_AT_ONCE {
             if !taken(&folder) {
                 match Self::new(&folder) {
-                    // Another run was faster.
-                    Err(_) if taken(&folder) => {}
+                    // Another run was faster. It may have ended since, and left nothing: then this is the
+                    // last time that it was in the way.
+                    Err(Error::Input { .. }) if base.is_dir() => {}
                     result => return result,
                 }
             }
             folder = base.join(format!("{time}_{number}"));
-            number += 1;
         }
+        Self::new(&folder)
     }
 
     /// Where files may be put before [`finish`](Self::finish); ncu writes its report here.
@@ -141,6 +155,39 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Removes what runs left that were killed: staging folders and locks that no process holds. A folder of
+/// another user or system, which can't be locked or removed, stays.
+fn clear_abandoned(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let name = name.to_string_lossy();
+        let is_staging = name.starts_with(STAGING) && path.is_dir();
+        if !is_staging && !is_lock_of_time(&name) {
+            continue;
+        }
+        let meta = entry.metadata().and_then(|meta| meta.modified());
+        let is_old =
+            meta.is_ok_and(|changed| changed.elapsed().is_ok_and(|passed| passed > FRESH));
+        // As long as it is held here, no other run takes it for its own.
+        let held = File::open(&path).ok().filter(|file| is_old && file.try_lock().is_ok());
+        if held.is_some_and(|file| is_same_file(&file, &path)) {
+            let _ = if is_staging {
+                std::fs::remove_dir_all(&path)
+            } else {
+                std::fs::remove_file(&path)
+            };
+        }
+    }
+}
+
+/// True for the lock of a folder that is named by its time: other files may end in `.lock` too.
+fn is_lock_of_time(name: &str) -> bool {
+    name.strip_suffix(".lock").is_some_and(|stem| {
+        stem.len() >= "2026-11-20_10-00-00".len()
+            && stem.bytes().all(|byte| byte.is_ascii_digit() || b"-_".contains(&byte))
+    })
 }
 
 fn refuse_occupied(folder: &Path) -> Result<()> {
@@ -254,6 +301,52 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         drop(Target::new(&base.path().join("x")).unwrap());
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    }
+
+    /// A run that found the folder free, waited for its lock, and got it when the other run had finished:
+    /// it must learn so at once, and not when its own collection is over.
+    #[test]
+    fn runs_that_begin_while_others_end_get_folders_of_their_own() {
+        let base = tempfile::tempdir().unwrap();
+        for turn in 0..50 {
+            let folder = base.path().join(turn.to_string());
+            let written = std::thread::scope(|scope| {
+                let runs: Vec<_> = (0..4)
+                    .map(|_| {
+                        scope.spawn(|| {
+                            let target = Target::new(&folder).ok()?;
+                            // What was accepted at the beginning is accepted at the end.
+                            Some(target.finish(&saved(), None).unwrap())
+                        })
+                    })
+                    .collect();
+                runs.into_iter().filter_map(|run| run.join().unwrap()).count()
+            });
+            assert_eq!(written, 1);
+        }
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_cleared_and_what_runs_hold_is_not() {
+        let base = tempfile::tempdir().unwrap();
+        let at = |name: &str| base.path().join(name);
+        let old = std::time::SystemTime::now() - 2 * FRESH;
+        let running = Target::new(&at("2026-11-20_10-00-00")).unwrap();
+        std::fs::create_dir(at(".adoprof-writing-dead")).unwrap();
+        std::fs::create_dir(at(".adoprof-writing-new")).unwrap();
+        for name in ["2026-11-20_09-00-00.lock", "Cargo.lock"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let aged = [".adoprof-writing-dead", "2026-11-20_09-00-00.lock", "Cargo.lock"].map(at);
+        let staging = running.staging().to_owned();
+        for path in aged.iter().chain([&staging, &running.lock.path]) {
+            File::open(path).unwrap().set_modified(old).unwrap();
+        }
+        clear_abandoned(base.path());
+        assert!(!aged[0].exists() && !aged[1].exists(), "nobody holds these");
+        assert!(aged[2].exists() && at(".adoprof-writing-new").exists());
+        assert!(staging.exists() && running.lock.path.exists());
+        running.finish(&saved(), None).unwrap();
     }
 
     #[test]

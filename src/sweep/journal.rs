@@ -57,6 +57,9 @@ pub struct Journal {
     torn: bool,
 }
 
+/// The largest sweep that is read, bytes: that of 100,000 points has some 100 MiB.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Where a sweep is kept unless the user says otherwise: the same axes, size and step give the same
 /// file, `.adoprof/<ladder>/<step>/sweep-<hash>.jsonl`.
 #[must_use]
@@ -92,6 +95,14 @@ impl Journal {
                 "another sweep is writing here; wait for it or name another file with -o",
             )
         })?;
+        let meta = file.metadata().map_err(|e| Error::io(path, "read the sweep's file", &e))?;
+        if !meta.is_file() || meta.len() > MOST_BYTES {
+            let problem = format!(
+                "is no file of at most {} MiB, so no sweep is kept there; name another file with -o",
+                MOST_BYTES >> 20
+            );
+            return Err(Error::input(path, problem));
+        }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|e| Error::io(path, "read the sweep's file", &e))?;
         let (known, damaged) = read(&bytes, &identity);

@@ -26,12 +26,14 @@ pub(crate) fn fit_end(text: &str, most: usize) -> String {
     if columns(&text) <= most || most == 0 {
         return fit(&text, most);
     }
-    let mut kept = text.as_str();
-    while columns(kept) > most - 1 {
-        let first = kept.chars().next().map_or(1, char::len_utf8);
-        kept = &kept[first..];
-    }
-    format!("…{kept}")
+    // From the end, so that a long text costs no more than a short one.
+    let mut taken = 0;
+    let fits = |&(_, c): &(usize, char)| {
+        taken += get_char_width(c);
+        taken <= most - 1
+    };
+    let start = text.char_indices().rev().take_while(fits).last().map_or(text.len(), |(at, _)| at);
+    format!("…{}", &text[start..])
 }
 
 /// The text filled with spaces to so many columns; longer text is left alone.
@@ -46,7 +48,7 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let mut word = printable(word);
+        let word = printable(word);
         let line = lines.last().map_or(0, |line| columns(line));
         let space = usize::from(line > 0);
         if line + space + columns(&word) <= most {
@@ -56,15 +58,18 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
         if line > 0 {
             lines.push(String::new());
         }
-        while columns(&word) > most {
+        let mut rest = word.as_str();
+        loop {
             // A character wider than the line would never fit: it gets a line of its own.
-            let head = prefix(&word, most).len().max(word.chars().next().map_or(1, char::len_utf8));
-            let rest = word.split_off(head);
-            push(&mut lines, "", &word);
+            let least = rest.chars().next().map_or(0, char::len_utf8);
+            let (head, tail) = rest.split_at(prefix(rest, most).len().max(least));
+            push(&mut lines, "", head);
+            if tail.is_empty() {
+                break;
+            }
             lines.push(String::new());
-            word = rest;
+            rest = tail;
         }
-        push(&mut lines, "", &word);
     }
     lines
 }
@@ -120,6 +125,15 @@ mod tests {
     fn newlines_and_escapes_cannot_leave_the_layout() {
         assert_eq!(wrap("a\nb\u{1b}[2J", 80), ["a b\u{fffd}[2J"]);
         assert_eq!(fit("a\nb", 80), "a\u{fffd}b");
+    }
+
+    /// A megabyte took over a minute where each line's rest was measured again.
+    #[test]
+    fn long_words_are_laid_out_in_one_go() {
+        let word = "x".repeat(1 << 20);
+        let lines = wrap(&word, 64);
+        assert_eq!((lines.len(), lines[0].len()), (1 << 14, 64));
+        assert_eq!(fit_end(&word, 9), "…xxxxxxxx");
     }
 
     proptest! {

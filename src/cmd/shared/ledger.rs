@@ -42,8 +42,8 @@ pub(crate) fn both() -> Result<(Vec<Record>, Vec<String>)> {
 }
 
 fn foreign(contents: &file::Contents) -> Option<String> {
-    let first = contents.foreign.first()?;
-    let n = contents.foreign.len();
+    let n = Some(contents.foreign).filter(|n| *n > 0)?;
+    let first = contents.first_foreign;
     let (lines, are) = if n == 1 { ("line", "is") } else { ("lines", "are") };
     Some(format!(
         "{}: {n} {lines} {are} not in this adoprof's format and left alone, the first of them line {first}",

@@ -13,6 +13,7 @@ use crate::export::csv::number;
 use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::{Launches, PageKind, Row, Table};
+use crate::export::limits::Limits;
 use crate::export::{Export, LaunchRow, MetricRow, unit};
 
 pub use merge::merge;
@@ -52,9 +53,13 @@ pub fn read(text: &str, name: &Path) -> Result<Export> {
     let (tables, notices) = page::tables(text, name, PageKind::Raw)?;
     let mut export = Export { notices, ..Export::default() };
     let mut launches = Launches::default();
+    let mut limits = Limits::of_page(text.len());
     for table in &tables {
-        read_table(table, name, &mut launches, &mut export)?;
+        read_table(table, name, (&mut launches, &mut limits), &mut export)?;
     }
+    let all = tables.iter().flat_map(|table| &table.rows).filter(|row| row.is_launch()).count();
+    let beyond = limits.notices(launches.len(), all);
+    export.notices.extend(beyond.iter().map(|notice| format!("{}: {notice}", name.display())));
     if launches.is_empty() {
         return Err(page::no_launch(text, name));
     }
@@ -65,7 +70,7 @@ pub fn read(text: &str, name: &Path) -> Result<Export> {
 fn read_table(
     table: &Table,
     name: &Path,
-    launches: &mut Launches,
+    (launches, limits): (&mut Launches, &mut Limits),
     export: &mut Export,
 ) -> Result<()> {
     let units = table.rows.first().filter(|row| row.cells.get(0) == Some(""));
@@ -94,6 +99,9 @@ fn read_table(
         ) else {
             continue;
         };
+        if !limits.allow_launch(launches.len(), export.metrics.len()) {
+            break;
+        }
         let at = launches.push(LaunchRow { id, kernel: kernel.to_owned(), ..LaunchRow::default() });
         let first = export.metrics.len();
         for column in columns.iter().filter(|column| column.index < last) {

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::PageKind;
+use crate::export::limits::Limits;
 use crate::export::{LaunchRow, SourceRow};
 use crate::kernel_name;
 use crate::text::count_of;
@@ -59,6 +60,7 @@ pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePag
     }
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = Reader::new(name, launches);
+    reader.most = Limits::of_page(text.len()).source_rows();
     let lines: Vec<&str> = text.lines().collect();
     reader.style(&lines)?;
     let mut at = 0;
@@ -95,6 +97,9 @@ struct Reader<'a> {
     /// A header was seen that has no counters: the `cuda` or `ptx` view.
     text_view: bool,
     misfits: Misfits,
+    /// How many rows are read, and how many lie beyond.
+    most: usize,
+    beyond: usize,
     /// The kernels of the parts that no launch is left for.
     unmatched: Vec<String>,
     page: SourcePage,
@@ -113,6 +118,8 @@ impl<'a> Reader<'a> {
             line: None,
             text_view: false,
             misfits: Misfits::default(),
+            most: usize::MAX,
+            beyond: 0,
             unmatched: Vec::new(),
             page: SourcePage::default(),
         }
@@ -195,6 +202,10 @@ impl<'a> Reader<'a> {
             self.line = cells.line.parse().ok();
         }
         let (Some(launch), Some(counters)) = (self.launch, cells.counters) else { return };
+        if self.page.rows.len() >= self.most {
+            self.beyond += 1;
+            return;
+        }
         let has_line = self.line.is_some();
         self.page.rows.push(SourceRow {
             launch,
@@ -228,6 +239,15 @@ impl<'a> Reader<'a> {
                 self.name.display(),
                 count_of(left_out as f64, "row"),
                 if left_out == 1 { "was" } else { "were" }
+            ));
+        }
+        if self.beyond > 0 {
+            self.page.notices.push(format!(
+                "{}: {} of the source page were left out: {} are the most that are read of a file of this \
+                 size",
+                self.name.display(),
+                count_of(self.beyond as f64, "row"),
+                self.most
             ));
         }
         if !self.page.rows.is_empty() {

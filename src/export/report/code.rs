@@ -1,7 +1,9 @@
 //! The machine code of a cubin, as the text that ncu's source page shows for it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use object::{Object, ObjectSection, ObjectSymbol};
 
@@ -10,10 +12,13 @@ use crate::isa::Isa;
 use crate::isa::architecture::Architecture;
 use crate::isa::encoding::{SIZE, instructions};
 
-/// A function: its instructions' bytes, and their text once somebody asks.
+/// How often each byte of a cubin is listed at most.
+const MOST_OVERLAP: usize = 4;
+
+/// A function: where its instructions lie in the cubin, and their text once somebody asks.
 #[derive(Debug, Default)]
 struct Function {
-    bytes: Vec<u8>,
+    place: Range<usize>,
     text: OnceLock<Vec<String>>,
 }
 
@@ -21,6 +26,10 @@ struct Function {
 #[derive(Debug, Default)]
 pub(super) struct Code {
     isa: Option<Isa>,
+    cubin: Vec<u8>,
+    /// How many bytes are still disassembled: functions lie side by side, and of a damaged cubin in which
+    /// thousands overlap no more is listed than of a whole one.
+    left: AtomicUsize,
     functions: HashMap<String, Function>,
 }
 
@@ -38,16 +47,21 @@ impl Code {
             if let (Some(section), Ok(name)) = (symbol.section_index(), symbol.name_bytes())
                 && symbol.kind() == object::SymbolKind::Text
                 && let Ok(section) = elf.section_by_index(section)
-                && let Ok(data) = section.data()
-                && let Some(bytes) =
-                    usize::try_from(symbol.address()).ok().and_then(|start| data.get(start..))
+                && let Some((offset, size)) = section.file_range()
+                && let Some(begin) = offset.checked_add(symbol.address())
+                && let Some(end) = offset.checked_add(size)
+                && let (Ok(begin), Ok(end)) = (usize::try_from(begin), usize::try_from(end))
+                && begin <= end
+                && end <= cubin.len()
             {
                 // The listing goes on to the end of the section, over what the compiler put behind the
                 // function: routines of its own, and padding.
-                let function = Function { bytes: bytes.to_vec(), ..Function::default() };
+                let function = Function { place: begin..end, ..Function::default() };
                 code.functions.insert(text(name), function);
             }
         }
+        cubin.clone_into(&mut code.cubin);
+        code.left = AtomicUsize::new(MOST_OVERLAP * cubin.len());
         code
     }
 
@@ -60,10 +74,17 @@ impl Code {
         size: u64,
     ) -> impl Iterator<Item = (u64, &str)> {
         let function = self.isa.zip(self.functions.get(function));
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
         let texts = function.map(|(isa, function)| {
-            function.text.get_or_init(|| disassembled(isa, &function.bytes, start)).as_slice()
+            let bytes = self.cubin.get(function.place.clone()).unwrap_or_default();
+            let text = || {
+                let left = self.left.load(Ordering::Relaxed);
+                self.left.store(left.saturating_sub(bytes.len()), Ordering::Relaxed);
+                disassembled(isa, &bytes[..bytes.len().min(left)], start)
+            };
+            function.text.get_or_init(text).as_slice()
         });
-        let most = usize::try_from(size / SIZE as u64).unwrap_or(usize::MAX);
+        let most = size / SIZE;
         let addresses = (start..).step_by(SIZE);
         addresses.zip(texts.unwrap_or_default().iter().map(String::as_str)).take(most)
     }

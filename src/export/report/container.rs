@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 
-use prost::Message;
-
-use super::messages::{BlockHeader, FileHeader, ProfileResult, SessionDetails, SourceData};
+use super::messages::{BlockHeader, FileHeader, SessionDetails, SourceData};
+use super::wire::decode;
 
 /// How a report begins.
 pub(super) const MAGIC: &[u8; 4] = b"NVR\0";
@@ -17,21 +16,37 @@ const KNOWN_VERSION: u64 = 7;
 /// Reports shrink about tenfold; what grows far beyond that is no report but a bomb.
 const LARGEST_EXPANSION: u64 = 200;
 /// Small files may grow to this whatever their ratio, bytes.
-const ALWAYS_ALLOWED: u64 = 64 << 20;
+const ALWAYS_ALLOWED: u64 = 16 << 20;
+/// The largest report that is read, bytes.
+const LARGEST: u64 = 8 << 30;
+/// Descriptions of sessions take some kilobytes, bytes.
+const LARGEST_SESSIONS: usize = 1 << 20;
 /// A launch has at least a name, a grid and a block, bytes.
 const SMALLEST_RESULT: usize = 16;
 
+/// A kernel launch that is not decoded yet: decoded it takes several times the memory, and one at a time
+/// will do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EncodedResult<'a> {
+    /// The block that it lies in, from 1.
+    pub block: usize,
+    /// The message.
+    pub message: &'a [u8],
+}
+
 /// The whole messages of a report.
 #[derive(Debug, Default)]
-pub(super) struct Container {
+pub(super) struct Container<'a> {
     /// Modules, in pieces.
     pub sources: Vec<SourceData>,
-    /// Kernel launches, in order; `None` where one could not be decoded.
-    pub results: Vec<Option<ProfileResult>>,
+    /// Kernel launches, in order.
+    pub results: Vec<EncodedResult<'a>>,
     /// The string table of all blocks together.
     pub strings: Vec<Arc<str>>,
     /// Pieces of the session's description.
     pub sessions: Vec<SessionDetails>,
+    /// How many bytes these pieces and those that were left out take.
+    session_bytes: usize,
     /// Results of ranges, graphs and command lists, which are not read.
     pub other_results: u64,
     /// What is wrong with the file's end or with single blocks, each one clause.
@@ -72,12 +87,18 @@ pub fn is_report(bytes: &[u8]) -> bool {
         .is_ok_and(|mut decoder| decoder.read_exact(&mut head).is_ok() && head == *MAGIC)
 }
 
+/// What is said of a block that does not hold what it says.
+pub(super) fn damaged_block(number: usize) -> String {
+    format!("block {number} is cut off or damaged")
+}
+
 /// The report's bytes, decompressed where they are compressed, and what was wrong with that.
-fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
+pub(super) fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     if !bytes.starts_with(ZSTD_MAGIC) {
         return (Cow::Borrowed(bytes), None);
     }
-    let limit = ALWAYS_ALLOWED.max((bytes.len() as u64).saturating_mul(LARGEST_EXPANSION));
+    let limit = (bytes.len() as u64).saturating_mul(LARGEST_EXPANSION);
+    let limit = limit.clamp(ALWAYS_ALLOWED, LARGEST);
     let mut out = Vec::new();
     let read = zstd::stream::read::Decoder::new(bytes)
         .and_then(|decoder| decoder.take(limit).read_to_end(&mut out));
@@ -92,19 +113,18 @@ fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     (Cow::Owned(out), damage)
 }
 
-impl Container {
-    /// Takes a report apart; `None` where it is not one.
+impl<'a> Container<'a> {
+    /// Takes apart what [`plain`] gives of a report; `None` where it is not one.
     ///
     /// A declared size is believed only where so many bytes are left, so nothing is allocated for
     /// bytes that don't exist.
     #[must_use]
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let (bytes, damage) = plain(bytes);
+    pub(super) fn read(bytes: &'a [u8], damage: Option<String>) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC.as_slice())?;
         let mut container = Self { damage: damage.into_iter().collect(), ..Self::default() };
         let mut cursor = Cursor { rest };
-        match cursor.message().map(FileHeader::decode) {
-            Some(Ok(header)) => {
+        match cursor.message().and_then(|header| decode::<FileHeader>(header, &[], 0)) {
+            Some(header) => {
                 container.newer_version =
                     (header.version > KNOWN_VERSION).then_some(header.version);
             }
@@ -120,16 +140,21 @@ impl Container {
     }
 
     /// One block; false where the next one can't be found.
-    fn block(&mut self, number: usize, cursor: &mut Cursor) -> bool {
-        let Some(Ok(header)) = cursor.message().map(BlockHeader::decode) else {
+    fn block(&mut self, number: usize, cursor: &mut Cursor<'a>) -> bool {
+        let header = cursor.message();
+        // An empty string still takes a vector here, and a place in the table.
+        let header = header.and_then(|header| decode::<BlockHeader>(header, &[&[4, 1]], 96));
+        let Some(header) = header else {
             self.damage.push(format!("block {number} is cut off or damaged in its header"));
             return false;
         };
         let names = header.strings.unwrap_or_default().strings;
         self.strings.extend(names.iter().map(|name| Arc::from(String::from_utf8_lossy(name))));
-        self.sessions.extend(
-            header.session.and_then(|session| SessionDetails::decode(session.as_slice()).ok()),
-        );
+        let session = header.session.unwrap_or_default();
+        self.session_bytes = self.session_bytes.saturating_add(session.len());
+        if !session.is_empty() && self.session_bytes <= LARGEST_SESSIONS {
+            self.sessions.extend(decode::<SessionDetails>(&session, &[&[6, 3], &[8]], 112));
+        }
         self.other_results = self
             .other_results
             .saturating_add(header.range_results)
@@ -138,22 +163,28 @@ impl Container {
         let payload = cursor.take(header.payload_size);
         // Of a payload that is cut off, the whole entries are as good as ever.
         let mut entries = Cursor { rest: payload.unwrap_or(cursor.rest) };
-        let whole = self.entries(header.sources, header.results, &mut entries);
+        let whole = self.entries(number, header.sources, header.results, &mut entries);
         if !whole || payload.is_none() {
-            self.damage.push(format!("block {number} is cut off or damaged"));
+            self.damage.push(damaged_block(number));
         }
         payload.is_some()
     }
 
     /// The entries of a payload; false where one is missing or makes no sense.
-    fn entries(&mut self, sources: u64, results: u64, payload: &mut Cursor) -> bool {
+    fn entries(
+        &mut self,
+        block: usize,
+        sources: u64,
+        results: u64,
+        payload: &mut Cursor<'a>,
+    ) -> bool {
         let mut whole = true;
         // Each turn takes 4 bytes at least, so a count beyond the payload ends with it.
         for _ in 0..sources {
             let Some(entry) = payload.message() else { return false };
-            match SourceData::decode(entry) {
-                Ok(source) => self.sources.push(source),
-                Err(_) => whole = false,
+            match decode::<SourceData>(entry, &[&[8, 1], &[9, 1]], 48) {
+                Some(source) => self.sources.push(source),
+                None => whole = false,
             }
         }
         for _ in 0..results {
@@ -162,9 +193,7 @@ impl Container {
             if entry.len() < SMALLEST_RESULT {
                 return false;
             }
-            let result = ProfileResult::decode(entry).ok();
-            whole &= result.is_some();
-            self.results.push(result);
+            self.results.push(EncodedResult { block, message: entry });
         }
         whole
     }

@@ -63,6 +63,29 @@ impl Counter {
     }
 }
 
+/// A source file: its text, and where each line begins. A line break takes one byte, a text for each line
+/// would take thirty.
+#[derive(Debug, Default)]
+struct Text {
+    whole: String,
+    starts: Vec<u32>,
+}
+
+impl Text {
+    fn new(whole: String) -> Self {
+        let breaks = whole.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(breaks);
+        let starts = starts.map_while(|start| u32::try_from(start).ok()).collect();
+        Self { whole, starts }
+    }
+
+    /// A line by its number from 0, without its line break.
+    fn line(&self, index: usize) -> Option<&str> {
+        let start = usize::try_from(*self.starts.get(index)?).ok()?;
+        self.whole.get(start..)?.lines().next()
+    }
+}
+
 /// A module: where its functions lay, its line table, and its imported sources.
 #[derive(Debug, Default)]
 struct Module {
@@ -70,8 +93,8 @@ struct Module {
     functions: BTreeMap<u64, String>,
     lines: LineTable,
     code: Code,
-    /// Path → lines of text.
-    texts: HashMap<String, Vec<String>>,
+    /// Path → text.
+    texts: HashMap<String, Text>,
 }
 
 impl Module {
@@ -109,7 +132,7 @@ impl Module {
 
     fn text(&self, file: &str, line: u32) -> Option<&str> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
-        Some(self.texts.get(file)?.get(index)?.trim())
+        Some(self.texts.get(file)?.line(index)?.trim())
     }
 }
 
@@ -134,8 +157,7 @@ impl Modules {
                 module.functions.insert(function.address, text(&function.symbol));
             }
             for file in source.files.iter().flat_map(|files| &files.files) {
-                let lines = text(&file.content).lines().map(str::to_owned).collect();
-                module.texts.insert(clean_path(&text(&file.name)), lines);
+                module.texts.insert(clean_path(&text(&file.name)), Text::new(text(&file.content)));
             }
         }
         Self { modules }

@@ -17,6 +17,8 @@ const SECTION_SHIFT: u32 = 40;
 const INLINED_AT: gimli::DwLne = gimli::DwLne(0x90);
 /// No code is inlined deeper than this; damaged tables could say so.
 const DEEPEST_INLINING: usize = 32;
+/// The longest path that a system takes, bytes.
+const LONGEST_PATH: usize = 4096;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Header<'a> = gimli::LineProgramHeader<Slice<'a>>;
@@ -109,6 +111,8 @@ impl LineTable {
     /// All line programs of the section, as far as they can be read.
     fn programs(&mut self, data: &[u8], strings: &[u8], line_strings: &[u8]) {
         let section = DebugLine::new(data, LittleEndian);
+        // Many entries may name one text: together they get no more than there is.
+        let mut left = data.len() + strings.len() + line_strings.len();
         let mut offset = 0;
         while offset < data.len() {
             let Ok(program) = section.program(DebugLineOffset(offset), 8, None, None) else {
@@ -116,7 +120,14 @@ impl LineTable {
             };
             let header = program.header().clone();
             let length_size = usize::from(header.encoding().format.initial_length_size());
-            self.program(program, &header, |file| path(&header, file, strings, line_strings));
+            self.program(program, &header, |file| {
+                if left == 0 {
+                    return String::new();
+                }
+                let path = path(&header, file, strings, line_strings);
+                left = left.saturating_sub(path.len());
+                path
+            });
             offset = offset.saturating_add(length_size).saturating_add(header.unit_length());
         }
     }
@@ -126,7 +137,7 @@ impl LineTable {
         &mut self,
         mut program: gimli::IncompleteLineProgram<Slice<'d>>,
         header: &Header<'d>,
-        path: impl Fn(u64) -> String,
+        mut path: impl FnMut(u64) -> String,
     ) {
         let mut numbers: HashMap<u64, usize> = HashMap::new();
         let mut instructions = header.instructions();
@@ -214,6 +225,7 @@ fn path(header: &Header, index: u64, strings: &[u8], line_strings: &[u8]) -> Str
 /// The string that begins at an offset and ends at a zero.
 fn terminated(section: &[u8], offset: usize) -> String {
     let rest = section.get(offset..).unwrap_or_default();
+    let rest = &rest[..rest.len().min(LONGEST_PATH)];
     text(rest.split(|&byte| byte == 0).next().unwrap_or_default())
 }
 

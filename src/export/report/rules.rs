@@ -1,15 +1,14 @@
 //! What ncu's own rules said.
 
-use prost::Message;
-
 use super::messages::{RuleResult, text};
+use super::wire::decode;
 use crate::export::{NcuRuleKind, NcuRuleRow};
 
 /// The rows of one rule result, one per message; none where the rule did not fire, or where it
 /// can't be decoded.
 #[must_use]
 pub(super) fn rows(encoded: &[u8], launch: u32) -> Vec<NcuRuleRow> {
-    let rule = RuleResult::decode(encoded).unwrap_or_default();
+    let rule: RuleResult = decode(encoded, &[&[3, 1]], 128).unwrap_or_default();
     let items = rule.body.unwrap_or_default().items;
     items
         .into_iter()

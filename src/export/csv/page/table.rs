@@ -7,6 +7,7 @@ use csv::StringRecord;
 
 use crate::error::{Error, Result};
 use crate::export::csv::page::{PageKind, header_kind, lines, not_this_page, width};
+use crate::export::limits::Limits;
 use crate::export::{Export, LaunchRow};
 use crate::text::count_of;
 
@@ -22,7 +23,7 @@ pub(in crate::export) struct Row {
 
 impl Row {
     /// True for a row of a launch: its id is a number. The row of units has none.
-    pub(super) fn is_launch(&self) -> bool {
+    pub(crate) fn is_launch(&self) -> bool {
         self.cells.get(0).is_some_and(is_number)
     }
 
@@ -72,6 +73,8 @@ pub(in crate::export) fn tables(
     let mut tables: Vec<Table> = Vec::new();
     let mut record = StringRecord::new();
     let mut ends_in_row = false;
+    let most = Limits::of_page(text.len()).rows();
+    let (mut count, mut beyond) = (0, 0_usize);
     while let Ok(true) = reader.read_record(&mut record) {
         let line = first_line - 1 + start_line(table, &record);
         let first = record.get(0).unwrap_or_default();
@@ -86,6 +89,11 @@ pub(in crate::export) fn tables(
             let is_damaged =
                 record.len() != table.header.len() && 2 * record.len() > table.header.len();
             if record.len() > 1 && (is_units || row.is_launch() || is_damaged) {
+                count += 1;
+                if count > most {
+                    beyond += 1;
+                    continue;
+                }
                 table.rows.push(row);
                 ends_in_row = true;
             }
@@ -100,8 +108,15 @@ pub(in crate::export) fn tables(
         let ends_in_text = !is_whole && at + 1 == count;
         notices.extend(width::leave_out_misfits(table, kind, ends_in_text, name)?);
     }
+    if beyond > 0 {
+        notices.push(format!(
+            "{}: {beyond} of {} were left out: {most} are the most that are read of a file of this size",
+            name.display(),
+            count_of(count as f64, "row")
+        ));
+    }
     let printed = table.lines().filter(|line| begins_with_id(line)).count();
-    if printed > rows {
+    if printed > rows && beyond == 0 {
         notices.push(format!(
             "{}: {} of {} could not be read because the program's own output is mixed into them; \
              collect with `ncu -o` and export with `ncu --import`",
@@ -207,6 +222,11 @@ impl Launches {
     /// The launch with a number that [`Self::find`] or [`Self::push`] gave.
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut LaunchRow> {
         self.rows.get_mut(at as usize)
+    }
+
+    /// How many launches there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// True before the first launch.

@@ -1,0 +1,112 @@
+//! How much a file of some size may turn into.
+//!
+//! A launch that takes 20 bytes of a hostile file takes thousands in memory once it is diagnosed. Real
+//! files are far from these limits; what lies beyond is left out aloud.
+
+use crate::text::count_of;
+
+/// How much of one file is read.
+#[derive(Debug)]
+pub(super) struct Limits {
+    launches: usize,
+    /// Metric values and results of ncu's rules.
+    values: usize,
+    /// Source lines and instructions.
+    source: usize,
+    /// The launches that were read without their lines and instructions.
+    without_source: usize,
+    /// True where launches are left out.
+    is_cut: bool,
+}
+
+/// Any file may have so many launches, each of which takes some 5 KB when it is diagnosed.
+const LAUNCHES: usize = 10_000;
+/// Any file may have so many values, of some 200 bytes each.
+const VALUES: usize = 200_000;
+/// Any file may have so many lines and instructions, of some 1,000 bytes each.
+const SOURCE: usize = 200_000;
+
+impl Limits {
+    /// For a report of so many bytes. A launch takes 500 bytes at the least (ncu's `launch__` values come
+    /// with each), a value 10 and more, an instruction 20 for each of its counters.
+    pub(super) fn of_report(bytes: usize) -> Self {
+        Self::new(LAUNCHES + bytes / 256, VALUES + bytes / 8, SOURCE + bytes / 32)
+    }
+
+    /// For a CSV page of so many bytes: its cells take 4 bytes at the least, and the row of a launch has
+    /// some ten that describe the launch, that of an instruction some forty.
+    pub(super) fn of_page(bytes: usize) -> Self {
+        Self::new(LAUNCHES + bytes / 64, VALUES + bytes / 4, SOURCE + bytes / 64)
+    }
+
+    fn new(launches: usize, values: usize, source: usize) -> Self {
+        Self { launches, values, source, without_source: 0, is_cut: false }
+    }
+
+    /// True while another launch may be read.
+    pub(super) fn allow_launch(&mut self, launches: usize, values: usize) -> bool {
+        let is_within = launches < self.launches && values < self.values;
+        self.is_cut |= !is_within;
+        is_within
+    }
+
+    /// The most rows that a page's table may have: a row of a value or of a launch.
+    pub(super) fn rows(&self) -> usize {
+        self.launches.max(self.values)
+    }
+
+    /// The most lines and instructions.
+    pub(super) fn source_rows(&self) -> usize {
+        self.source
+    }
+
+    /// True while another launch may be read with its lines and instructions.
+    pub(super) fn allow_source(&mut self, rows: usize) -> bool {
+        let is_within = rows < self.source;
+        self.without_source += usize::from(!is_within);
+        is_within
+    }
+
+    /// What the user should know, each one sentence; `all` is how many launches the file has, and `read` how
+    /// many of them were read.
+    pub(super) fn notices(&self, read: usize, all: usize) -> Vec<String> {
+        let mut notices = Vec::new();
+        if self.is_cut && all > read {
+            notices.push(format!(
+                "{} of {} were left out: {} and {} are the most that are read of a file of this size; \
+                 collect fewer at a time (--launch-count)",
+                all - read,
+                count_of(all as f64, "launch"),
+                count_of(self.launches as f64, "launch"),
+                count_of(self.values as f64, "value"),
+            ));
+        }
+        if self.without_source > 0 {
+            notices.push(format!(
+                "{} of {} come without lines and instructions: {} are the most that are read of a file \
+                 of this size; collect fewer at a time (--launch-count)",
+                self.without_source,
+                count_of(read as f64, "launch"),
+                count_of(self.source as f64, "row"),
+            ));
+        }
+        notices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beyond_a_limit_is_said() {
+        let mut limits = Limits::new(2, 3, 4);
+        assert!(limits.allow_launch(1, 2) && limits.allow_source(3));
+        assert!(limits.notices(1, 1).is_empty());
+        assert!(!limits.allow_launch(2, 2) && !limits.allow_source(4));
+        let notices = limits.notices(2, 5);
+        assert!(notices[0].starts_with("3 of 5 launches were left out: 2 launches and 3 values"));
+        assert!(notices[1].starts_with("1 of 2 launches come without lines"), "{notices:?}");
+        assert!(!Limits::new(2, 3, 4).allow_launch(1, 3), "too many values");
+    }
+}

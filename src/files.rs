@@ -72,10 +72,7 @@ mod tests {
         File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
         let error = read_text(&path).unwrap_err();
         assert!(error.to_string().contains("has 1048576 MiB, and 16 are the most"), "{error}");
-        assert_eq!(
-            read(&folder.path().join("b"), 4).unwrap_err().kind(),
-            ErrorKind::NotFound
-        );
+        assert_eq!(read(&folder.path().join("b"), 4).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     #[cfg(unix)]

@@ -84,11 +84,13 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     let compressed = folder.join(format!("{name}.csv.zst"));
     let plain = folder.join(format!("{name}.csv"));
     let (path, bytes): (PathBuf, _) = if compressed.is_file() {
-        let bytes = files::read(&compressed, packing::LARGEST).map_err(|e| Error::io(&compressed, "read", &e))?;
+        let bytes = files::read(&compressed, packing::LARGEST)
+            .map_err(|e| Error::io(&compressed, "read", &e))?;
         let text = packing::unpack(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
         (compressed, text)
     } else if plain.is_file() {
-        let bytes = files::read(&plain, packing::LARGEST).map_err(|e| Error::io(&plain, "read", &e))?;
+        let bytes =
+            files::read(&plain, packing::LARGEST).map_err(|e| Error::io(&plain, "read", &e))?;
         (plain, bytes)
     } else {
         return Ok(String::new());

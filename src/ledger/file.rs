@@ -97,7 +97,8 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
 fn plausible(path: &Path, meta: &std::fs::Metadata) -> Result<()> {
     // A link may lead to any file of the user's, and lines would be added to that.
     if !meta.is_file() {
-        let problem = "is not a regular file (a symbolic link is none), so no ledger is kept; remove it";
+        let problem =
+            "is not a regular file (a symbolic link is none), so no ledger is kept; remove it";
         return Err(Error::input(path, problem));
     }
     if meta.len() > FOREIGN_BYTES {
@@ -189,9 +190,8 @@ fn shrink(path: &Path) -> Result<usize> {
 fn shrunk(bytes: &[u8], most: u64) -> (Vec<u8>, usize) {
     let raw = || bytes.split(|&byte| byte == b'\n').filter(|raw| !raw.is_empty()).enumerate();
     // A foreign file has millions of lines that are none, which take no place here.
-    let lines: Vec<(usize, u64, Line)> = raw()
-        .filter_map(|(at, raw)| Some((at, raw.len() as u64 + 1, understand(raw)?)))
-        .collect();
+    let lines: Vec<(usize, u64, Line)> =
+        raw().filter_map(|(at, raw)| Some((at, raw.len() as u64 + 1, understand(raw)?))).collect();
     let measured: HashSet<&str> = lines
         .iter()
         .filter_map(|(_, _, line)| match line {

@@ -168,8 +168,7 @@ fn clear_abandoned(parent: &Path) {
             continue;
         }
         let meta = entry.metadata().and_then(|meta| meta.modified());
-        let is_old =
-            meta.is_ok_and(|changed| changed.elapsed().is_ok_and(|passed| passed > FRESH));
+        let is_old = meta.is_ok_and(|changed| changed.elapsed().is_ok_and(|passed| passed > FRESH));
         // As long as it is held here, no other run takes it for its own.
         let held = File::open(&path).ok().filter(|file| is_old && file.try_lock().is_ok());
         if held.is_some_and(|file| is_same_file(&file, &path)) {

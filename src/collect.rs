@@ -1,6 +1,7 @@
 //! Collecting a profile: a run of ncu and its pages, and a second run where the first leaves open what
 //! could matter most.
 
+pub mod reading;
 pub mod second_run;
 
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ pub struct Profiled {
 /// leaves something undecided.
 ///
 /// # Errors
-/// What ncu's run comes to; see [`ncu::collect`] and [`ncu::import_pages`]. A second run that fails is
+/// What ncu's run comes to; see [`ncu::collect`] and [`reading::pages`]. A second run that fails is
 /// only a notice, unless it was interrupted.
 pub fn collect(
     ncu: &Ncu,
@@ -156,22 +157,20 @@ fn run(
     if collected.program_exit.is_some() && !last.is_empty() {
         progress.note(&format!("adoprof: the program's last lines were:\n{last}"));
     }
-    progress.stage("exporting the report");
+    progress.stage("reading the report");
     // What ended the collection must not end the reading of what it left.
     let again = AtomicBool::new(false);
     let interrupted = if collected.cut_short { &again } else { &*interrupted };
     let limits = Limits { interrupted, write_up: Duration::ZERO, ..limits };
-    let (mut pages, more) = ncu::import_pages(ncu, &collected.report, limits)?;
-    if let Some(launch) = collected.failed_launch {
-        // A step without one of its launches is another step.
-        if !request.keep_partial {
-            return Err(Error::Kernel(format!(
-                "a kernel of {what} failed under the profiler; run it under compute-sanitizer, which names \
-                 the faulty access, and -v shows what ncu printed"
-            )));
-        }
-        pages = pages.without_launch(launch)?;
+    // A step without one of its launches is another step.
+    if collected.failed_launch.is_some() && !request.keep_partial {
+        return Err(Error::Kernel(format!(
+            "a kernel of {what} failed under the profiler; run it under compute-sanitizer, which names \
+             the faulty access, and -v shows what ncu printed"
+        )));
     }
+    let (report, failed) = (&collected.report, collected.failed_launch);
+    let (pages, more) = reading::pages(ncu, report, request.via, failed, limits)?;
     let mut notices = collected.notices;
     notices.extend(more);
     Ok(Profiled {

@@ -23,7 +23,7 @@ use crate::term::Term;
 pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
 pub use ranking::RankingStep;
-pub use unread::unread_remark;
+pub use unread::{has_unread_code, unread_remark};
 
 use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 

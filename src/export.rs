@@ -115,6 +115,16 @@ pub struct SourceRow {
     pub counters: SourceCounters,
 }
 
+impl Export {
+    /// Takes a launch out, with all that is known of it.
+    pub(crate) fn forget(&mut self, launch: u32) {
+        self.launches.retain(|row| row.id != launch);
+        self.metrics.retain(|row| row.launch != launch);
+        self.rules.retain(|row| row.launch != launch);
+        self.source.retain(|row| row.launch != launch);
+    }
+}
+
 impl NcuRuleKind {
     const ALL: [Self; 4] = [Self::Info, Self::Optimization, Self::Warning, Self::Error];
 

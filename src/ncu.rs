@@ -17,7 +17,7 @@ pub mod run;
 pub mod section;
 pub mod version;
 
-pub use command::{CollectRequest, Invocations, NcuCommand, Page, Scope, import, profile};
+pub use command::{CollectRequest, Invocations, NcuCommand, Page, Scope, Via, import, profile};
 pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::{Ncu, locate};
 pub use pages::import_pages;

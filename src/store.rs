@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! profile.json       what was run, how fast, where; this module's `Meta`
-//! raw.csv.zst        ncu's raw page
-//! details.csv.zst    ncu's details page
-//! source.csv.zst     ncu's source page, cuda,sass view
-//! sass.csv.zst       its sass view, where kernels have no line information
+//! raw.csv.zst        the raw page: ncu's, or made of its report in the same form
+//! details.csv.zst    the details page
+//! source.csv.zst     the source page, cuda,sass view
+//! sass.csv.zst       its sass view, where ncu exported kernels without line information
 //! report.ncu-rep     the report itself, for Nsight Compute's window; not in shipped recordings
 //! report-2.ncu-rep   that of a second run, where the first left something undecided
 //! ```

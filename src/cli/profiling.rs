@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::ncu::Level;
+use crate::ncu::{Level, Via};
 
 /// How long a run may take unless `--timeout` says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -31,6 +31,9 @@ pub struct ProfilingArgs {
     /// Collect these metrics only, instead of what --collect says.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub metrics: Vec<String>,
+    /// How the report is read.
+    #[arg(long, value_enum, default_value_t = Via::Report)]
+    pub via: Via,
     /// Give up after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,

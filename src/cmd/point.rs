@@ -140,6 +140,7 @@ fn profiling_args(args: &PointArgs) -> ProfilingArgs {
         collect: args.collect,
         section: Vec::new(),
         metrics: Vec::new(),
+        via: ncu::Via::default(),
         timeout: Duration::from_secs(args.limit_s),
         dry_run: false,
         output: None,

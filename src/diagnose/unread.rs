@@ -19,6 +19,12 @@ pub(super) fn is_unread(launch: &Launch) -> bool {
     unread_share(launch) >= UNREAD_CODE.value
 }
 
+/// True where a launch has machine code of which too much can't be read.
+#[must_use]
+pub fn has_unread_code(launch: &Launch) -> bool {
+    !launch.instructions.is_empty() && is_unread(launch)
+}
+
 /// An estimate of which the instructions could tell more.
 #[must_use]
 pub(super) fn widened(estimate: Estimate) -> Estimate {

@@ -48,6 +48,23 @@ pub struct Session {
 /// # Errors
 /// [`Error::Input`] where the bytes are no report, or one without a whole kernel launch.
 pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
+    reading(bytes, name).map(|(export, _)| export)
+}
+
+/// Reads a report of which nothing may be missing.
+///
+/// # Errors
+/// As [`read`], and [`Error::Input`] where the report is damaged, of a version that is not known, or holds
+/// what is not read.
+pub fn read_whole(bytes: &[u8], name: &Path) -> Result<Export> {
+    match reading(bytes, name)? {
+        (_, Some(problem)) => Err(Error::input(name, problem)),
+        (export, None) => Ok(export),
+    }
+}
+
+/// A report's export, and the first thing that is missing in it.
+fn reading(bytes: &[u8], name: &Path) -> Result<(Export, Option<String>)> {
     let (bytes, damage) = plain(bytes);
     let mut container = open(&bytes, damage, name)?;
     let mut export = Export::default();
@@ -87,8 +104,9 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
     if export.launches.is_empty() {
         return Err(Error::input(name, nothing_in(&container)));
     }
+    let missing = export.notices.first().cloned();
     export.leave_out_the_impossible();
-    Ok(export)
+    Ok((export, missing))
 }
 
 /// What made a report: the versions of ncu, CUDA and the driver, where the report has them.

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use super::arguments::{is_option, take_values};
 use super::level::Selection;
 use super::locate::Ncu;
@@ -121,6 +123,17 @@ impl Invocations {
     }
 }
 
+/// How the pages of a report are had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Via {
+    /// adoprof reads the report itself; what it can't read ncu exports.
+    #[default]
+    Report,
+    /// ncu exports them as CSV, which takes seconds; a notice says whether the report itself gives the
+    /// same findings.
+    Csv,
+}
+
 /// What to profile and how.
 #[derive(Debug, Clone)]
 pub struct CollectRequest {
@@ -156,6 +169,8 @@ pub struct CollectRequest {
     /// Where a time limit or Ctrl-C ends the run, keep what was finished before: launches of a program
     /// stand for themselves, those of a step don't.
     pub keep_partial: bool,
+    /// How its pages are had.
+    pub via: Via,
     /// The user's own options, split and checked by [`super::arguments::split`]. An option that
     /// adoprof would set itself is then left to the user.
     pub ncu_args: Vec<String>,
@@ -181,6 +196,7 @@ impl CollectRequest {
             device: None,
             section_folder: None,
             keep_partial: false,
+            via: Via::default(),
             ncu_args: Vec::new(),
         }
     }

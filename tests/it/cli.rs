@@ -9,6 +9,7 @@ mod ledger;
 mod limiter;
 mod newcomer;
 mod profile;
+mod report;
 mod streams;
 mod survey;
 mod program_step;

@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use adoprof::profile::{Listing, recorded_ladders};
+use adoprof::export::csv::Pages;
+use adoprof::profile::{Listing, Profile, recorded_ladders};
 use adoprof::store;
+use rayon::prelude::*;
 use serde_json::Value;
 
 fn adoprof(args: &[&str]) -> Output {
@@ -239,4 +241,25 @@ fn variants_access_memory_as_they_claim() {
             assert!(loads + stores <= 0.01 * (full_loads + full_stores), "{name}/{}", step.name());
         }
     }
+}
+
+/// What a live run saves of a report are pages made here: of every recording they say what ncu's say.
+#[test]
+fn pages_made_of_a_recording_give_its_diagnosis() {
+    let recordings = store::recordings().unwrap();
+    assert!(recordings.len() > 500);
+    let of = |(folder, meta): &(String, store::Meta)| {
+        let step = meta.step.as_ref().unwrap();
+        let saved = store::recording(&step.ladder, &step.name, &step.size).unwrap().unwrap();
+        let diagnosis = |pages: &Pages| {
+            let meta = saved.meta.clone();
+            let profile = Profile::from_pages(folder, meta, pages, Path::new(folder)).unwrap();
+            serde_json::to_value(profile.diagnose(None).unwrap().launches).unwrap()
+        };
+        let export = saved.pages.export(Path::new(folder)).unwrap();
+        let made = Pages::of(&export).unwrap();
+        (diagnosis(&made) != diagnosis(&saved.pages)).then(|| folder.clone())
+    };
+    let differ: Vec<String> = recordings.par_iter().filter_map(of).collect();
+    assert!(differ.is_empty(), "{} differ: {differ:?}", differ.len());
 }

@@ -3,6 +3,7 @@
 use crate::cli::LimiterArgs;
 use crate::cmd::shared::chosen_step::ChosenStep;
 use crate::cmd::shared::live_step::own_path;
+use crate::collect::reading;
 use crate::error::{Error, Result};
 use crate::frame::{Frames, Launch};
 use crate::interrupt;
@@ -72,7 +73,7 @@ fn counted(
         write_up: std::time::Duration::ZERO,
     };
     let collected = ncu::collect(&ncu::profile(ncu, &request), limits, &mut |_| {})?;
-    let (pages, _) = ncu::import_pages(ncu, &collected.report, limits)?;
+    let (pages, _) = reading::pages(ncu, &collected.report, request.via, None, limits)?;
     let launches = Launch::all(&Frames::new(pages.export(&collected.report)?)?)?;
     let sum =
         |metric: &str| -> Result<f64> {

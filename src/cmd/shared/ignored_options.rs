@@ -102,6 +102,7 @@ fn of_profiling(profiling: &ProfilingArgs) -> Vec<&'static str> {
         ("--collect", profiling.collect != ncu::Level::Auto),
         ("--section", !profiling.section.is_empty()),
         ("--metrics", !profiling.metrics.is_empty()),
+        ("--via", profiling.via != ncu::Via::Report),
         ("--ncu-args", profiling.ncu_args.is_some()),
         ("--ncu", profiling.ncu.is_some() && profiling.ncu != from_environment),
     ]

@@ -6,7 +6,7 @@ use super::printer::Printer;
 use crate::cli::ProfilingArgs;
 use crate::collect::second_run;
 use crate::error::Result;
-use crate::ncu::{self, CollectRequest, Level, Ncu, Page, Selection, Version};
+use crate::ncu::{self, CollectRequest, Level, Ncu, Page, Selection, Version, Via};
 
 /// What the options select.
 pub(crate) fn selection(options: &ProfilingArgs) -> Selection {
@@ -31,6 +31,7 @@ pub(crate) fn complete(
     if let Some(args) = &options.ncu_args {
         request.ncu_args = ncu::arguments::split(args)?;
     }
+    request.via = options.via;
     let ours =
         matches!(request.selection, Selection::Level(_)).then(ncu::section::deploy).transpose()?;
     request.section_folder = ours.as_ref().map(|folder| folder.path().to_owned());
@@ -59,8 +60,8 @@ pub(crate) fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Res
     })
 }
 
-/// Prints the command lines that a run would start: the collection, then the three exports; for
-/// `auto` also, as a comment, what a second run would depend on.
+/// Prints the command lines that a run would start: the collection, then the three exports where they are
+/// asked for; for `auto` also, as a comment, what a second run would depend on.
 ///
 /// # Errors
 /// Where stdout can't be written.
@@ -79,8 +80,15 @@ pub(crate) fn dry_run(
             ncu::section::IDENTIFIER
         ))?;
     }
-    for page in [Page::Raw, Page::Details, Page::Source] {
-        printer.text(&ncu::import(ncu, report, page).to_string())?;
+    if request.via == Via::Csv {
+        for page in [Page::Raw, Page::Details, Page::Source] {
+            printer.text(&ncu::import(ncu, report, page).to_string())?;
+        }
+    } else {
+        printer.text(&format!(
+            "# adoprof then reads {} itself; --via csv lets ncu export it as well",
+            report.display()
+        ))?;
     }
     if request.selection == Selection::Level(Level::Auto) {
         let possible = second_run::possible(|name| Level::Auto.collects(name));

@@ -1,5 +1,7 @@
 //! The pages of one profile, joined.
 
+mod written;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

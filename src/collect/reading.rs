@@ -35,7 +35,10 @@ pub fn pages(
         (Via::Report, Ok(own)) => Ok(own),
         (Via::Report, Err(why)) => {
             let (pages, mut notices) = exported(ncu, report, without, limits)?;
-            notices.insert(0, format!("ncu exported the report, since adoprof can't read all of it: {why}"));
+            notices.insert(
+                0,
+                format!("ncu exported the report, since adoprof can't read all of it: {why}"),
+            );
             Ok((pages, notices))
         }
         (Via::Csv, own) => {
@@ -50,10 +53,7 @@ pub fn pages(
 }
 
 /// The pages as adoprof reads the report; a clause that says why not where it can't read all of it.
-fn own(
-    report: &Path,
-    without: Option<u32>,
-) -> std::result::Result<(Pages, Vec<String>), String> {
+fn own(report: &Path, without: Option<u32>) -> std::result::Result<(Pages, Vec<String>), String> {
     let bytes = std::fs::read(report).map_err(|error| format!("it can't be read: {error}"))?;
     let mut export = report::read_whole(&bytes, report).map_err(|error| match error {
         Error::Input { problem, .. } => problem,

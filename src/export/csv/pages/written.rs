@@ -206,10 +206,8 @@ type Part<'a> = BTreeMap<u32, (Option<&'a SourceRow>, Vec<&'a SourceRow>)>;
 fn line_row(page: &mut String, number: u32, row: Option<&SourceRow>) {
     let number = number.to_string();
     let text = row.map_or("", |row| row.text.as_str());
-    let counters = row.map_or_else(
-        || vec!["-".to_owned(); SourceCounters::COUNT],
-        |row| counts(&row.counters),
-    );
+    let counters = row
+        .map_or_else(|| vec!["-".to_owned(); SourceCounters::COUNT], |row| counts(&row.counters));
     let texts = [number.as_str(), text, "-", "-"];
     cells(page, texts.into_iter().chain(counters.iter().map(String::as_str)));
 }

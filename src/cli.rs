@@ -13,6 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ladder::{self, Tuning};
+use crate::ncu::watcher;
 use crate::report::Format;
 
 use profiling::duration;
@@ -76,6 +77,16 @@ pub enum Command {
     /// Verifies, times and profiles one point; sweep runs this.
     #[command(name = "__point", hide = true)]
     Point(PointArgs),
+    /// Ends what is left running where the adoprof that started this is killed.
+    #[command(name = watcher::SUBCOMMAND, hide = true)]
+    Watch(WatchArgs),
+}
+
+/// Whom to look after; its standard input ends with them.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// How the marks of its runs begin.
+    pub mark: String,
 }
 
 /// Where a step comes from and how large it is.

@@ -19,10 +19,27 @@ mod sweep;
 use crate::cli::{Cli, Command};
 use crate::device;
 use crate::error::{ExitCode, Result};
+use crate::ncu::watcher;
 
 use shared::printer::Printer;
 
 pub use shared::printer::honour_force_color;
+
+/// True for commands that end what they run, or finish what they write, at the first Ctrl-C. The others only
+/// read, and leave at once.
+#[must_use]
+pub fn notices_interrupts(cli: &Cli) -> bool {
+    !matches!(
+        cli.command,
+        Command::Analyze(_)
+            | Command::Diff(_)
+            | Command::Explain(_)
+            | Command::Ladder(_)
+            | Command::Bench(_)
+            | Command::Ledger(_)
+            | Command::Watch(_)
+    )
+}
 
 /// Runs the command line.
 ///
@@ -31,7 +48,7 @@ pub use shared::printer::honour_force_color;
 pub fn run(cli: &Cli) -> Result<ExitCode> {
     let printer = Printer::new(cli.quiet, cli.verbose);
     // What a user's file of a device says must hold, or be reported; doctor says so in its table.
-    if !matches!(cli.command, Command::Doctor(_)) {
+    if !matches!(cli.command, Command::Doctor(_) | Command::Watch(_)) {
         device::check()?;
     }
     match &cli.command {
@@ -49,5 +66,9 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
         Command::Point(args) => point::run(args, &printer),
+        Command::Watch(args) => {
+            watcher::watch(std::io::stdin(), &args.mark);
+            Ok(ExitCode::Success)
+        }
     }
 }

@@ -180,7 +180,7 @@ fn nvrtc(probe: &dyn DeviceProbe) -> CheckResult {
 }
 
 fn profiler(explicit: Option<&Path>) -> CheckResult {
-    match ncu::locate(explicit) {
+    match ncu::locate(explicit, None) {
         Ok(ncu) => {
             let found = format!("{} ({})", ncu.version, ncu.program.display());
             if ncu.stock_sections.is_some() {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use adoprof::ncu::watcher;
 use adoprof::text::{printable, printable_lines};
 use adoprof::{cli, cmd, interrupt, launch};
 
@@ -20,8 +21,15 @@ fn main() -> ExitCode {
         // --help and --version.
         Err(error) => error.exit(),
     };
-    interrupt::watch();
-    match cmd::run(&cli) {
+    if let Ok(program) = std::env::current_exe() {
+        watcher::enable(program);
+    }
+    if cmd::notices_interrupts(&cli) {
+        interrupt::watch();
+    }
+    let result = cmd::run(&cli);
+    watcher::dismiss();
+    match result {
         Ok(code) => {
             launch::leave_if_stuck(code as i32);
             ExitCode::from(code as u8)

@@ -16,6 +16,7 @@ pub mod progress;
 pub mod run;
 pub mod section;
 pub mod version;
+pub mod watcher;
 
 pub use command::{CollectRequest, Invocations, NcuCommand, Page, Scope, Via, import, profile};
 pub use level::{Level, Selection, expected_passes, most_passes};

@@ -42,6 +42,17 @@ pub(crate) fn assignments<V: std::fmt::Display>(
     parts.join(between)
 }
 
+/// Names with commas between them, of many the first ones and how many more there are.
+pub(crate) fn listed(names: impl IntoIterator<Item = impl Into<String>>) -> String {
+    /// A list of so many is still read.
+    const MOST: usize = 20;
+    let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
@@ -124,10 +135,18 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// As [`printable`], but the text may have several lines: a compiler's message, say.
+/// As [`printable`], but the text may have several lines: a compiler's message, say. None of them is a
+/// command to the CI that shows it.
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
-    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+    let lines = text.lines().map(|line| {
+        let line = printable(line);
+        match line.trim_start().strip_prefix("::") {
+            Some(rest) => format!("{}: :{rest}", &line[..line.len() - rest.len() - 2]),
+            None => line,
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The candidate that was probably meant: one that contains the name, otherwise the one with the
@@ -215,6 +234,13 @@ mod tests {
     }
 
     #[test]
+    fn long_lists_end_in_their_number() {
+        assert_eq!(listed(["a", "b"]), "a, b");
+        let many = listed((0..1000).map(|at| at.to_string()));
+        assert!(many.starts_with("0, 1, 2, ") && many.ends_with(", 19 and 980 more"), "{many}");
+    }
+
+    #[test]
     fn durations_pick_their_unit() {
         assert_eq!(duration(10_761_344.0), "10.8 ms");
         assert_eq!(duration(512.0), "512 ns");
@@ -241,6 +267,14 @@ mod tests {
     #[test]
     fn hostile_names_lose_their_controls() {
         assert_eq!(printable("k\u{1b}[31m\u{202e}x"), "k\u{fffd}[31m\u{fffd}x");
+    }
+
+    #[test]
+    fn no_line_is_a_command_to_a_ci() {
+        assert_eq!(
+            printable_lines("a ::error::b\n  ::error file=x::c\n:d"),
+            "a ::error::b\n  : :error file=x::c\n:d"
+        );
     }
 
     #[test]

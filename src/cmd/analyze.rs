@@ -8,9 +8,14 @@ use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
 use crate::error::{Error, ExitCode, Result};
+use crate::kernel_name;
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::render_several;
+use crate::text::listed;
+
+/// The most columns that a kernel's name takes in a list of them.
+const LONGEST_NAME: usize = 60;
 
 pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
@@ -55,13 +60,15 @@ fn of_ladder(profile: &Profile, named: &str) -> (Option<Ladder>, Option<String>)
 }
 
 fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
-    let names = profile.frames.kernels()?;
+    let mut names = profile.frames.kernels()?;
+    names.sort();
+    names.dedup();
     profile.retain_kernels(|kernel| regex.is_match(kernel))?;
     if profile.frames.launches.height() == 0 {
         return Err(Error::Usage(format!(
             "no kernel in {} matches `{pattern}`; it has: {}",
             profile.name,
-            names.join(", ")
+            listed(names.iter().map(|name| kernel_name::short(name, LONGEST_NAME)))
         )));
     }
     Ok(())

@@ -157,7 +157,7 @@ fn profiled(
     folder: &Path,
     progress: &Progress,
 ) -> Result<BTreeMap<String, f64>> {
-    let ncu = ncu::locate(args.ncu.as_deref())?;
+    let ncu = ncu::locate(args.ncu.as_deref(), Some(profiling_args(args).timeout))?;
     let target = Target::new(folder)?;
     let profiling = profiling_args(args);
     let mut request = request_for(chosen, &profiling, target.staging().join("report"))?;

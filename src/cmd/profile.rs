@@ -55,7 +55,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         profiling::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
-    let ncu = ncu::locate(args.profiling.ncu.as_deref())?;
+    let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout))?;
     let baseline =
         args.baseline.as_deref().map(|base| open::one(base, ladder::DEFAULT, None)).transpose()?;
     let target = match &args.profiling.output {

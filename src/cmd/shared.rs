@@ -5,6 +5,7 @@ pub(super) mod diagnosed;
 pub(super) mod ignored_options;
 pub(super) mod ledger;
 pub(super) mod live_step;
+mod no_commands;
 pub(super) mod open;
 pub(super) mod printer;
 pub(super) mod profiling;

@@ -37,7 +37,7 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         .collect::<Result<Vec<_>>>()?;
     let identity = identity(args, &ladder, step)?;
     if args.profile {
-        ncu::locate(args.ncu.as_deref())?;
+        ncu::locate(args.ncu.as_deref(), Some(args.timeout))?;
     }
     let path = args
         .output

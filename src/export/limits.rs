@@ -20,11 +20,11 @@ pub(super) struct Limits {
 }
 
 /// Any file may have so many launches, each of which takes some 5 KB when it is diagnosed.
-const LAUNCHES: usize = 10_000;
+const LAUNCHES: usize = 1_000;
 /// Any file may have so many values, of some 200 bytes each.
-const VALUES: usize = 200_000;
+const VALUES: usize = 50_000;
 /// Any file may have so many lines and instructions, of some 1,000 bytes each.
-const SOURCE: usize = 200_000;
+const SOURCE: usize = 500_000;
 
 impl Limits {
     /// For a report of so many bytes. A launch takes 500 bytes at the least (ncu's `launch__` values come
@@ -33,10 +33,25 @@ impl Limits {
         Self::new(LAUNCHES + bytes / 256, VALUES + bytes / 8, SOURCE + bytes / 32)
     }
 
-    /// For a CSV page of so many bytes: its cells take 4 bytes at the least, and the row of a launch has
-    /// some ten that describe the launch, that of an instruction some forty.
+    /// For a CSV page of so many bytes: its cells take 4 bytes at the least, the row of a launch has some
+    /// twelve that describe the launch, and that of an instruction some forty.
     pub(super) fn of_page(bytes: usize) -> Self {
-        Self::new(LAUNCHES + bytes / 64, VALUES + bytes / 4, SOURCE + bytes / 64)
+        Self::new(LAUNCHES + bytes / 128, VALUES + bytes / 4, SOURCE + bytes / 64)
+    }
+
+    /// The most rows of a raw page of so many bytes: one per launch, and one of units.
+    pub(super) fn raw_rows(bytes: usize) -> usize {
+        LAUNCHES + bytes / 128 + 1
+    }
+
+    /// The most rows of a details page of so many bytes, each with what describes its launch.
+    pub(super) fn details_rows(bytes: usize) -> usize {
+        VALUES + bytes / 32
+    }
+
+    /// The most lines and instructions of a source page of so many bytes.
+    pub(super) fn source_rows(bytes: usize) -> usize {
+        SOURCE + bytes / 64
     }
 
     fn new(launches: usize, values: usize, source: usize) -> Self {
@@ -48,16 +63,6 @@ impl Limits {
         let is_within = launches < self.launches && values < self.values;
         self.is_cut |= !is_within;
         is_within
-    }
-
-    /// The most rows that a page's table may have: a row of a value or of a launch.
-    pub(super) fn rows(&self) -> usize {
-        self.launches.max(self.values)
-    }
-
-    /// The most lines and instructions.
-    pub(super) fn source_rows(&self) -> usize {
-        self.source
     }
 
     /// True while another launch may be read with its lines and instructions.

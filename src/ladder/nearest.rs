@@ -2,6 +2,8 @@
 
 use strsim::osa_distance;
 
+use crate::text::listed;
+
 /// The candidate that a mistyped word most likely stands for; `None` where none is close.
 ///
 /// Close means at most a third of the word's letters (one at least) added, left out, changed or
@@ -32,7 +34,7 @@ pub fn hint(word: &str, candidates: &[&str]) -> String {
 
 /// Names in backticks, separated by commas.
 fn list(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    listed(names.iter().map(|name| format!("`{name}`")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! unless they leave it, and below ncu unless their parents end, so a variable in their environment marks
 //! them as well. A polite signal comes first: ncu may have clocks to unlock.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,10 +28,35 @@ pub(super) const MARKER: &str = "ADOPROF_RUN";
 /// A value of [`MARKER`] that no other run has.
 pub(super) fn marker() -> String {
     static RUNS: AtomicU32 = AtomicU32::new(0);
-    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    format!("{}{}", own_mark(), RUNS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// How the markers of all runs of this process begin.
+pub(super) fn own_mark() -> String {
     let own = std::process::id();
     let started = look(own).map_or(0, |process| process.started);
-    format!("{own}-{started}-{run}")
+    format!("{own}-{started}-")
+}
+
+/// Ends all processes whose marker begins so, with the groups that they are in; returns when they are gone
+/// or after [`GRACE`] and a kill signal.
+pub(super) fn end_marked(mark: &str) {
+    let own = std::process::id();
+    let family = || marked_from(mark).into_iter().filter(move |process| process.pid != own);
+    let first: Vec<Process> = family().collect();
+    let groups: HashSet<u32> = first.iter().map(|process| process.group).collect();
+    let all = |number: i32| {
+        for &group in &groups {
+            signal_group(group, number);
+        }
+    };
+    all(libc::SIGTERM);
+    wait_for_end(&first);
+    all(libc::SIGKILL);
+    for process in first.iter().copied().filter(still_alive).chain(family()) {
+        signal(process.pid, libc::SIGKILL);
+    }
+    wait_for_end(&first);
 }
 
 /// Asks process groups to end by themselves. ncu, which a wrapper may have started, then ends the program and
@@ -99,10 +124,20 @@ pub fn end_with_parent(_: &mut std::process::Command) {}
 /// The processes whose environment has the marker, as far as this user may read it.
 fn marked(marker: &str) -> Vec<Process> {
     let entry = format!("{MARKER}={marker}");
+    with_variable(|variable| variable == entry.as_bytes())
+}
+
+/// The processes whose marker begins so.
+fn marked_from(mark: &str) -> Vec<Process> {
+    let entry = format!("{MARKER}={mark}");
+    with_variable(|variable| variable.starts_with(entry.as_bytes()))
+}
+
+fn with_variable(is_it: impl Fn(&[u8]) -> bool) -> Vec<Process> {
     pids()
         .filter(|pid| {
             let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            variables.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+            variables.split(|byte| *byte == 0).any(&is_it)
         })
         .filter_map(look)
         .collect()

@@ -4,8 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::command::NcuCommand;
+use super::process::{Limits, Stderr, stream};
 use super::version::Version;
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::text::duration;
 
 /// What to do where there is no usable ncu.
 pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit, and separately \
@@ -27,17 +31,19 @@ pub struct Ncu {
     pub stock_sections: Option<PathBuf>,
 }
 
-/// Finds ncu: `explicit` (`--ncu`), then `ADOPROF_NCU`, then `PATH`, then the usual install folders.
+/// Finds ncu: `explicit` (`--ncu`), then `ADOPROF_NCU`, then `PATH`, then the usual install folders. It has
+/// to answer within `timeout`, where that is shorter than it is given anyway.
 ///
 /// # Errors
 /// [`Error::Environment`] where there is none, where the named one is not ncu, or where it is older
-/// than [`Version::OLDEST`].
-pub fn locate(explicit: Option<&Path>) -> Result<Ncu> {
+/// than [`Version::OLDEST`], or where it does not answer; [`Error::Interrupted`] at Ctrl-C.
+pub fn locate(explicit: Option<&Path>, timeout: Option<Duration>) -> Result<Ncu> {
     let search = Search {
         explicit: explicit.map(Path::to_owned),
         variable: std::env::var_os("ADOPROF_NCU").filter(|value| !value.is_empty()),
         path: std::env::var_os("PATH"),
         root: PathBuf::from("/"),
+        patience: timeout.unwrap_or(PATIENCE).min(PATIENCE),
     };
     search.run()
 }
@@ -50,6 +56,8 @@ struct Search {
     path: Option<OsString>,
     /// The root under which install folders lie; another one in tests.
     root: PathBuf,
+    /// How long ncu may take to answer.
+    patience: Duration,
 }
 
 impl Search {
@@ -114,9 +122,7 @@ impl Search {
     }
 
     fn examine(&self, program: PathBuf) -> Result<Ncu> {
-        let banner = banner(&program).map_err(|error| {
-            Error::Environment(format!("{} does not start: {error}", program.display()))
-        })?;
+        let banner = banner(&program, self.patience)?;
         let version = Version::from_banner(&banner).ok_or_else(|| {
             let said = banner.lines().next().unwrap_or("nothing");
             Error::Environment(format!(
@@ -159,20 +165,30 @@ impl Search {
     }
 }
 
-/// What a program prints for `--version`, within [`PATIENCE`].
-fn banner(program: &Path) -> std::io::Result<String> {
-    let handle = duct::cmd(program, ["--version"])
-        .env("LC_ALL", "C")
-        .stdin_null()
-        .stderr_to_stdout()
-        .stdout_capture()
-        .unchecked()
-        .start()?;
-    if let Some(output) = handle.wait_timeout(PATIENCE)? {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+/// What a program prints for `--version` within so long; more than a page is not read.
+fn banner(program: &Path, patience: Duration) -> Result<String> {
+    const PAGE: usize = 1 << 16;
+    let command = NcuCommand {
+        program: program.to_owned(),
+        args: vec!["--version".into()],
+        env: vec![("LC_ALL".into(), "C".into())],
+        cwd: None,
+    };
+    let interrupted = interrupt::flag();
+    let limits =
+        Limits { timeout: Some(patience), interrupted: &interrupted, write_up: Duration::ZERO };
+    let mut output = Vec::new();
+    let ended = stream(&command, Stderr::Merged, limits, "ncu --version", |piece| {
+        output.extend_from_slice(&piece[..piece.len().min(PAGE.saturating_sub(output.len()))]);
+    });
+    match ended {
+        Err(Error::Interrupted(_)) if !interrupt::requested() => Err(Error::Environment(format!(
+            "{} does not answer --version within {}; {REMEDY}",
+            program.display(),
+            duration(patience.as_secs_f64() * 1e9)
+        ))),
+        ended => ended.map(|_| String::from_utf8_lossy(&output).into_owned()),
     }
-    handle.kill()?;
-    Err(std::io::Error::other("it does not answer --version"))
 }
 
 /// True for a file that may be executed.
@@ -204,7 +220,7 @@ mod tests {
     }
 
     fn search(root: &Path) -> Search {
-        Search { root: root.to_owned(), ..Search::default() }
+        Search { root: root.to_owned(), patience: PATIENCE, ..Search::default() }
     }
 
     #[test]
@@ -238,6 +254,27 @@ mod tests {
             ncu.stock_sections.map(|path| path.canonicalize().unwrap()),
             Some(sections.canonicalize().unwrap())
         );
+    }
+
+    #[test]
+    fn one_that_does_not_answer_is_ended_with_what_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("ncu");
+        fake(&program, "2025.3.1");
+        let told = dir.path().join("pid");
+        let script = format!("#!/bin/sh\nsleep 300 &\necho $! > {}\nwait\n", told.display());
+        std::fs::write(dir.path().join("slow"), script).unwrap();
+        let slow = ["-m", "755"].map(std::ffi::OsString::from).into_iter();
+        let slow = slow.chain([dir.path().join("slow").into(), program.clone().into()]);
+        assert!(std::process::Command::new("install").args(slow).status().unwrap().success());
+        let mut search = search(dir.path());
+        search.explicit = Some(program);
+        search.patience = Duration::from_millis(300);
+        let message = search.run().unwrap_err().to_string();
+        assert!(message.contains("does not answer --version within 300 ms"), "{message}");
+        let child = std::fs::read_to_string(told).unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+        assert!(state.is_err() || state.unwrap().contains(") Z "), "its child is gone");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::command::NcuCommand;
-use super::group;
+use super::{group, watcher};
 use crate::error::{Error, Result};
 use crate::interrupt;
 
@@ -90,6 +90,7 @@ pub fn stream(
             format!("{program} does not run: {error}")
         })
     };
+    watcher::start();
     let marker = group::marker();
     let reader =
         Arc::new(expression(command, stderr, &marker).reader().map_err(|error| fails(&error))?);

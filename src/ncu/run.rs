@@ -7,6 +7,7 @@ use super::command::NcuCommand;
 use super::outcome::{Outcome, hang_hint, judge};
 use super::process::{Limits, Stderr, stream};
 use super::progress::{Follower, Progress};
+use super::watcher;
 use crate::error::{Error, Result};
 use crate::text::layout::fit;
 
@@ -78,6 +79,7 @@ pub fn collect_logged(
         .prefix(".adoprof-")
         .tempdir_in(&folder)
         .map_err(|error| Error::io(&folder, "write into the folder", &error))?;
+    watcher::remove_if_killed(scratch.path());
 
     let mut follower = Follower::default();
     let mut passes = None;

@@ -74,6 +74,11 @@ impl Meta {
                 ),
             ));
         }
+        if let Some(time) = meta.step.as_ref().and_then(impossible_time) {
+            let problem =
+                format!("is damaged (it has a time of {time} ns); collect the profile again");
+            return Err(Error::input(path, problem));
+        }
         Ok(meta)
     }
 
@@ -81,5 +86,35 @@ impl Meta {
     #[must_use]
     pub fn size(&self) -> BTreeMap<String, u64> {
         self.step.as_ref().map(|step| step.size.clone()).unwrap_or_default()
+    }
+}
+
+/// A time of a step that no clock gives, where it has one.
+fn impossible_time(step: &StepInfo) -> Option<f64> {
+    let timings = [Some(step.time_ns), step.warm_ns].into_iter().flatten();
+    let times = timings.flat_map(|timing| [timing.low, timing.median, timing.high]);
+    let others = step.cpu.iter().map(|cpu| cpu.ns).chain(step.library.as_ref().map(|it| it.ns));
+    times.chain(step.total_ns).chain(others).find(|time| !time.is_finite() || *time < 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_no_clock_gives_are_damage() {
+        let meta = |time: &str| {
+            let step = format!(
+                r#"{{"ladder":"a","name":"s","size":{{}},"verified":true,"max_error":0,
+                "time_ns":{{"median":{time},"low":1,"high":2,"n":3}},"bytes":1,"flops":1,
+                "recorded":null}}"#
+            );
+            let meta = Meta { schema: META_SCHEMA.to_owned(), ..Meta::default() };
+            let text = serde_json::to_string(&meta).unwrap();
+            Meta::parse(&text.replace("\"step\":null", &format!("\"step\":{step}")), Path::new("p"))
+        };
+        assert_eq!(meta("1.5").unwrap().step.unwrap().time_ns.median.to_bits(), 1.5_f64.to_bits());
+        let error = meta("-1.5").unwrap_err().to_string();
+        assert!(error.contains("a time of -1.5 ns"), "{error}");
     }
 }

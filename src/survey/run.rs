@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::{Survey, cupti, file, library};
 use crate::error::{Error, Result};
-use crate::ncu::NcuCommand;
 use crate::ncu::process::{Limits, Stderr, stream};
+use crate::ncu::{NcuCommand, watcher};
 use crate::text;
 
 /// What the program printed is kept from the end, at most so many bytes.
@@ -54,6 +54,7 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
     let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
     let folder =
         folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
+    watcher::remove_if_killed(folder.path());
     let command = command(program, folder.path())?;
     let mut output = Vec::new();
     let start = Instant::now();

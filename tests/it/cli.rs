@@ -5,6 +5,8 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod hostile;
+mod killed;
 mod ledger;
 mod limiter;
 mod newcomer;

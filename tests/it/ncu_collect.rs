@@ -19,7 +19,7 @@ fn no_limits() -> Limits<'static> {
 
 fn stand_in() -> Ncu {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in/ncu");
-    ncu::locate(Some(&program)).expect("the stand-in answers --version")
+    ncu::locate(Some(&program), None).expect("the stand-in answers --version")
 }
 
 /// A folder for a report, and the command that collects into it.

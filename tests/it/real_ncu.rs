@@ -31,7 +31,7 @@ fn both() -> (Export, Export) {
     let path = folder.path().join("v4.ncu-rep");
     std::fs::write(&path, &plain).unwrap();
 
-    let ncu = ncu::locate(Some(Path::new(&program))).unwrap();
+    let ncu = ncu::locate(Some(Path::new(&program)), None).unwrap();
     let limits = Limits {
         timeout: Some(Duration::from_secs(300)),
         interrupted: &NEVER,

@@ -32,7 +32,7 @@ pub(super) fn count(
 ) -> Result<()> {
     let loads: &[&str] =
         if device.compute_capability.0 >= 8 { &[LOADS, ASYNC_LOADS] } else { &[LOADS] };
-    let ncu = ncu::locate(args.ncu.as_deref())?;
+    let ncu = ncu::locate(args.ncu.as_deref(), Some(args.timeout))?;
     progress.stage(format!("{}: counting global accesses", chosen.step.name()));
     let (full_loads, full_stores) = counted(&ncu, chosen, args, loads, None)?;
     for variant in variants {

@@ -57,7 +57,11 @@ pub(crate) fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result
         progress.note(&format!("adoprof: {notice}"));
     }
     let target = target(live)?;
-    let ncu = if live.time_only { None } else { Some(ncu::locate(live.profiling.ncu.as_deref())) };
+    let ncu = if live.time_only {
+        None
+    } else {
+        Some(ncu::locate(live.profiling.ncu.as_deref(), Some(live.profiling.timeout)))
+    };
     let (info, unmeasured) = measured(device, &plan, live, &progress)?;
     let mut saved = Saved {
         meta: Meta {
@@ -294,7 +298,9 @@ pub(crate) fn collect_step(
 /// # Errors
 /// Where stdout can't be written.
 pub(crate) fn dry_run(ncu: &Ncu, live: &LiveStep, printer: &Printer) -> Result<()> {
-    let ChosenStep { ladder, step, .. } = live.chosen;
+    let ChosenStep { ladder, step, size, .. } = live.chosen;
+    // What no device could run is refused here as it would be there; any number of SMs will do.
+    ladder.plan(step.name(), size, 1)?;
     let folder = live.output.clone().unwrap_or_else(|| {
         Path::new(".adoprof").join(ladder.name()).join(step.name()).join("<time>")
     });

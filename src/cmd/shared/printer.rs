@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::no_commands::NoCommands;
+
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::Style;
@@ -85,7 +87,7 @@ impl Printer {
         &self,
         write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = NoCommands::new(io::BufWriter::new(io::stdout().lock()));
         match write(self.style, &mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Error::io("standard output", "write", &error))

@@ -44,7 +44,7 @@ pub(crate) fn complete(
 /// # Errors
 /// As [`ncu::locate`] where the user named one.
 pub(crate) fn ncu_or_placeholder(named: Option<&Path>, printer: &Printer) -> Result<Ncu> {
-    ncu::locate(named).or_else(|error| {
+    ncu::locate(named, None).or_else(|error| {
         if named.is_some() {
             return Err(error);
         }

@@ -39,7 +39,11 @@ pub(crate) fn run_tuned(live: &LiveStep, tuning: &Tuning, printer: &Printer) -> 
     let ChosenStep { ladder, step, size, .. } = live.chosen;
     let plan = ladder.program_plan(step.name(), size, tuning)?;
     let target = target(live)?;
-    let ncu = if live.time_only { None } else { Some(ncu::locate(live.profiling.ncu.as_deref())) };
+    let ncu = if live.time_only {
+        None
+    } else {
+        Some(ncu::locate(live.profiling.ncu.as_deref(), Some(live.profiling.timeout)))
+    };
     let wants_launches = matches!(ncu, Some(Ok(_)));
     let limit = live.profiling.timeout;
     let Measured { info, launches, notices } =

@@ -7,6 +7,7 @@
 mod table;
 
 use crate::error::Error;
+use crate::text::listed;
 use crate::text::printable;
 
 /// What a message is about.
@@ -144,7 +145,7 @@ impl NcuMessage {
                     format!(
                         "no kernel was profiled: the filter matches none of the program's kernels, \
                          which are {}",
-                        kernels.join(", ")
+                        listed(kernels)
                     )
                 }
             }

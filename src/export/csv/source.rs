@@ -60,7 +60,7 @@ pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePag
     }
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = Reader::new(name, launches);
-    reader.most = Limits::of_page(text.len()).source_rows();
+    reader.most = Limits::source_rows(text.len());
     let lines: Vec<&str> = text.lines().collect();
     reader.style(&lines)?;
     let mut at = 0;

@@ -73,7 +73,10 @@ pub(in crate::export) fn tables(
     let mut tables: Vec<Table> = Vec::new();
     let mut record = StringRecord::new();
     let mut ends_in_row = false;
-    let most = Limits::of_page(text.len()).rows();
+    let most = match kind {
+        PageKind::Details => Limits::details_rows(text.len()),
+        _ => Limits::raw_rows(text.len()),
+    };
     let (mut count, mut beyond) = (0, 0_usize);
     while let Ok(true) = reader.read_record(&mut record) {
         let line = first_line - 1 + start_line(table, &record);

@@ -8,10 +8,10 @@ use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
 use crate::error::{Error, ExitCode, Result};
-use crate::kernel_name;
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::render_several;
+use crate::text::layout::fit;
 use crate::text::listed;
 
 /// The most columns that a kernel's name takes in a list of them.
@@ -68,7 +68,7 @@ fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
         return Err(Error::Usage(format!(
             "no kernel in {} matches `{pattern}`; it has: {}",
             profile.name,
-            listed(names.iter().map(|name| kernel_name::short(name, LONGEST_NAME)))
+            listed(names.iter().map(|name| fit(name, LONGEST_NAME)))
         )));
     }
     Ok(())

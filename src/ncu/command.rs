@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use super::arguments::{is_option, take_values};
 use super::level::Selection;
-use super::locate::Ncu;
+use super::program::Ncu;
 use super::section;
 
 /// The environment of every ncu run: numbers with points, and no warnings about copying section

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::command::NcuCommand;
 use super::process::{Limits, Stderr, stream};
+use super::program::Ncu;
 use super::version::Version;
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -18,18 +19,6 @@ pub const REMEDY: &str = "install Nsight Compute (it comes with the CUDA toolkit
 
 /// ncu answers in a tenth of a second; a network file system may take longer.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// An ncu that answered `--version`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ncu {
-    /// The program.
-    pub program: PathBuf,
-    /// Its release.
-    pub version: Version,
-    /// The folder of NVIDIA's own section files, where it was found. ncu forgets it as soon as
-    /// another folder is named, so it must be named too.
-    pub stock_sections: Option<PathBuf>,
-}
 
 /// Finds ncu: `explicit` (`--ncu`), then `ADOPROF_NCU`, then `PATH`, then the usual install folders. It has
 /// to answer within `timeout`, where that is shorter than it is given anyway.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::command::{Page, import};
-use super::locate::Ncu;
 use super::outcome::import_failure;
 use super::process::{Limits, Stderr, stream};
+use super::program::Ncu;
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 

@@ -154,9 +154,9 @@ fn links_do_not_lead_out_of_a_ladder() {
 #[test]
 fn a_dry_run_refuses_what_a_run_would() {
     let bench = Bench::new();
-    let size = "N=99999999999,M=99999999";
+    let (size, ncu) = ("N=99999999999,M=99999999", stand_in());
     for run in [&["step", "--kernel", "v2"][..], &["run"]] {
-        let args = [run, &["--size", size, "--dry-run", "--ncu", &stand_in()]].concat();
+        let args = [run, &["--size", size, "--dry-run", "--ncu", &ncu]].concat();
         bench.run(&args).fails(2, &["N = 99999999999"]);
     }
 }

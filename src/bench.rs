@@ -10,6 +10,7 @@ mod figures;
 mod lines;
 mod ncu;
 mod planted;
+pub mod programs;
 mod quiet;
 pub mod sets;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::profile::RecordedLadder;
 pub use figures::{Figures, SetFigures, Tally, Three};
 pub use lines::PointedAt;
 pub use ncu::NcuPromise;
+pub use programs::{MeasuredFinding, ProgramFigures, ProgramKernel, Programs};
 pub use sets::{FaultSet, FirstJudged};
 pub use transitions::{Chance, Lost, Transition, Transitions};
 
@@ -54,6 +56,9 @@ pub struct BenchDocument {
     /// The ordinary ladders, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladders: Option<Transitions>,
+    /// Other people's programs, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Programs>,
     /// Things to know about this result, each one sentence.
     pub notices: Vec<String>,
 }

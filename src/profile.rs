@@ -2,6 +2,7 @@
 
 mod files;
 mod next_step;
+mod packed;
 pub mod program;
 mod recorded_ladders;
 mod reference;
@@ -21,6 +22,7 @@ use crate::timing::StepInfo;
 
 pub use files::{Files, group, in_folder, read_files};
 pub use next_step::find_next_step;
+pub use packed::read_packed;
 pub use recorded_ladders::{Listing, RecordedLadder, recorded_ladders};
 pub use reference::Reference;
 

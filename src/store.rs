@@ -23,6 +23,7 @@ use crate::export::csv::Pages;
 use crate::files;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
+pub(crate) use packing::unpack;
 pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
 pub(crate) use writer::is_same_file;
 pub use writer::{Target, newest_local};
@@ -86,7 +87,7 @@ fn read_page(folder: &Path, name: &str) -> Result<String> {
     let (path, bytes): (PathBuf, _) = if compressed.is_file() {
         let bytes = files::read(&compressed, packing::LARGEST)
             .map_err(|e| Error::io(&compressed, "read", &e))?;
-        let text = packing::unpack(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
+        let text = unpack(&bytes).map_err(|e| Error::io(&compressed, "decompress", &e))?;
         (compressed, text)
     } else if plain.is_file() {
         let bytes =

@@ -107,7 +107,7 @@ pub(super) fn ratio(estimate: Option<f64>, gain: f64) -> f64 {
     (estimate / gain).max(gain / estimate)
 }
 
-fn held(range: &Estimate, gain: f64) -> bool {
+pub(super) fn held(range: &Estimate, gain: f64) -> bool {
     (range.low.min(MOST)..=range.high.min(MOST)).contains(&gain.min(MOST))
 }
 

@@ -13,6 +13,13 @@ pub struct BenchArgs {
     /// Judge only the transitions between steps of the ordinary ladders.
     #[arg(long)]
     pub ladders: bool,
+    /// Judge other people's programs, whose changes were measured: their profiles lie in a folder of your
+    /// own.
+    #[arg(long, conflicts_with_all = ["faults", "ladders", "set"])]
+    pub programs: bool,
+    /// The folder with their profiles, a folder of ncu's pages per program.
+    #[arg(long, value_name = "DIR", env = "ADOPROF_PROGRAMS")]
+    pub profiles: Option<std::path::PathBuf>,
     /// Only this set of planted faults, from 0; may be given several times.
     #[arg(long, value_name = "N", conflicts_with = "ladders")]
     pub set: Vec<u32>,

@@ -9,7 +9,7 @@ use crate::report::render;
 
 pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("the bench")?;
-    let all = !args.faults && !args.ladders;
+    let all = !args.faults && !args.ladders && !args.programs;
     let mut document = bench::empty();
     if args.faults || all {
         let sets = wanted_sets(&args.set)?;
@@ -22,6 +22,24 @@ pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     if args.ladders || all && args.set.is_empty() {
         let ordinary = recorded_ladders(|ladder| ladder.set().is_none(), Listing::Sass)?;
         bench::add_ladders(&mut document, &ordinary);
+    }
+    if args.programs {
+        let folder = args.profiles.as_deref().ok_or_else(|| {
+            Error::Usage(
+                "--programs needs the programs' profiles, which are no part of adoprof: name their folder \
+                 with --profiles DIR (or ADOPROF_PROGRAMS)"
+                    .to_owned(),
+            )
+        })?;
+        let (programs, missing) = bench::programs::judge(folder)?;
+        document.programs = Some(programs);
+        if !missing.is_empty() {
+            document.notices.push(format!(
+                "{} has no pages of {}, which are left out",
+                folder.display(),
+                missing.join(", ")
+            ));
+        }
     }
     if !format.holds_notices() {
         for notice in &document.notices {

@@ -11,6 +11,7 @@ mod ledger;
 mod limiter;
 pub(super) mod page;
 mod program;
+mod programs;
 mod ranking;
 mod run;
 mod sweep;

@@ -23,7 +23,7 @@ const ALWAYS_ALLOWED: u64 = 16 << 20;
 ///
 /// # Errors
 /// Where it is damaged, was packed with a dictionary that is not shipped, or is larger than pages are.
-pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+pub(crate) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     let dictionary = match get_dict_id_from_frame(packed) {
         Some(wanted) => dictionaries()

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::bench::{BenchDocument, PlantedFault, Promise, QuietStep, Said, Transition};
+use crate::bench::{
+    BenchDocument, PlantedFault, ProgramKernel, Promise, QuietStep, Said, Transition,
+};
 use crate::report::csv::Table;
 use crate::text::printable;
 
@@ -48,12 +50,14 @@ const COLUMNS: [&str; 33] = [
 pub(super) fn csv(document: &BenchDocument, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS)?;
     let transitions = document.ladders.iter().flat_map(|ladders| &ladders.transitions);
+    let programs = document.programs.iter().flat_map(|programs| &programs.kernels);
     let rows = document
         .cases
         .iter()
         .map(case)
         .chain(document.quiet.iter().map(quiet))
-        .chain(transitions.map(transition));
+        .chain(transitions.map(transition))
+        .chain(programs.flat_map(tried));
     for cells in rows {
         let row: Vec<String> = COLUMNS
             .iter()
@@ -88,6 +92,29 @@ fn rule(promise: Option<&Promise>) -> String {
 
 fn factor(promise: Option<&Promise>) -> String {
     number(promise.and_then(|promise| promise.estimate).map(|gain| gain.factor))
+}
+
+/// A kernel of a public program: its first findings, then the rules that were tried and stand further down.
+fn tried(kernel: &ProgramKernel) -> Vec<Cells> {
+    let first = &kernel.findings;
+    let later = kernel.tried.iter().filter(|tried| first.iter().all(|one| one.rule != tried.rule));
+    first
+        .iter()
+        .chain(later)
+        .map(|finding| {
+            vec![
+                ("kind", text("program")),
+                ("ladder", text(&kernel.program)),
+                ("step", text(&kernel.kernel)),
+                ("fault", finding.rule.clone()),
+                ("gain", number(finding.gained)),
+                ("rank", place(finding.rank)),
+                ("factor", number(finding.estimate.map(|gain| gain.factor))),
+                ("low", number(finding.estimate.map(|gain| gain.low))),
+                ("high", number(finding.estimate.map(|gain| gain.high))),
+            ]
+        })
+        .collect()
 }
 
 fn case(case: &PlantedFault) -> Cells {

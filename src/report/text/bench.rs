@@ -9,6 +9,7 @@ use crate::bench::{
 use crate::finding::Estimate;
 use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
+use crate::report::text::programs;
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::factor;
 use crate::text::{percent, significant};
@@ -40,6 +41,9 @@ pub(crate) fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write)
     if let Some(transitions) = &document.ladders {
         ladders(&mut page, transitions);
     }
+    if let Some(programs) = &document.programs {
+        programs::programs(&mut page, programs);
+    }
     page.write(out)
 }
 
@@ -49,12 +53,12 @@ fn name(ladder: &str, step: &str) -> String {
     if step == "fault" { pair.to_owned() } else { format!("{pair}/{step}") }
 }
 
-fn bare(value: f64) -> String {
+pub(super) fn bare(value: f64) -> String {
     factor(value).trim_end_matches('×').to_owned()
 }
 
 /// `1.50 (1.30–1.70)`.
-fn estimate(gain: &Estimate) -> String {
+pub(super) fn estimate(gain: &Estimate) -> String {
     if gain.low >= gain.high {
         return bare(gain.factor);
     }
@@ -160,7 +164,7 @@ fn quiet(page: &mut Page, quiet: &[QuietStep]) {
 }
 
 /// `34 of 40 (85%)`.
-fn tally(tally: Tally) -> String {
+pub(super) fn tally(tally: Tally) -> String {
     let share = tally.share().map_or_else(String::new, |share| format!(" ({})", percent(share)));
     if tally.all == 0 { "—".to_owned() } else { format!("{} of {}{share}", tally.of, tally.all) }
 }

@@ -3,6 +3,7 @@
 //! Each line is a rule, in the order in which `explain` lists them.
 
 pub mod grid_too_small;
+pub mod idle_blocks;
 pub mod partial_wave;
 pub mod block_size_not_warp_multiple;
 pub mod workload_imbalance;

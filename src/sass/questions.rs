@@ -1,6 +1,7 @@
 //! What rules ask of a launch's instructions: each file answers one question.
 
 pub mod arrays;
+pub mod bystanders;
 pub mod chain;
 pub mod doubles;
 pub mod idle;

@@ -8,6 +8,7 @@ use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule};
+use crate::sass::questions::bystanders;
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
@@ -79,7 +80,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hidden: 1.0 - achieved / theoretical,
         // Blocks that loop need not be more than fit at once.
         removed: waves
-            .filter(|&waves| waves > 1.0)
+            .filter(|&waves| waves > 1.0 && !most_do_nothing(launch))
             .map(|waves| (Term::BlockScheduler, 1.0 - 1.0 / waves))
             .into_iter()
             .collect(),
@@ -126,6 +127,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         },
         effect,
     })
+}
+
+/// True where most blocks are started for nothing: that is another fault, and with it goes what starting
+/// them takes.
+fn most_do_nothing(launch: &ModeledLaunch) -> bool {
+    let listing = launch.profile.listing();
+    listing.is_some_and(|listing| bystanders::find(&listing, bystanders::AT_WORK).is_some())
 }
 
 #[cfg(test)]

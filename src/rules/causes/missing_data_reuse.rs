@@ -28,6 +28,7 @@ const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const LOADS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 const EXECUTED: &str = "smsp__inst_executed.sum";
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+const HIT_RATE: &str = "l1tex__t_sector_hit_rate.pct";
 const L2_ALL: &str = "lts__t_sectors.sum";
 const L2_ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
 const L2_MISSED: &str = "lts__t_sectors_srcunit_tex_lookup_miss.sum";
@@ -37,6 +38,12 @@ const REUSE: f64 = 1.5;
 
 /// The share of a unit's work from which the loads count as the cause of it.
 const OWN_SHARE: f64 = 0.5;
+
+/// The busy share of the units that serve a hit in L1, below which they have room.
+const ROOM: f64 = 0.5;
+
+/// The part of the repeated sectors from which L1 holds them.
+const IN_L1: f64 = 0.5;
 
 /// The share of loaded sectors at loaded addresses from which the reuse depends on the data.
 const BY_DATA: f64 = 0.5;
@@ -99,6 +106,20 @@ register; the grid shrinks to a quarter.",
         },
         STALL_SHARE_LIMIT,
         Threshold {
+            what: "part of the repeated sectors that hit in L1, from which they cost nothing while \
+                   its pipe, the load/store unit and the issue slots have room, at least",
+            value: IN_L1,
+            unit: "share",
+            source: "definition: as much as the rest",
+        },
+        Threshold {
+            what: "share of the time for which each of these units is busy then, less than",
+            value: ROOM,
+            unit: "share",
+            source: "derivation: a request waits U/(2(1 - U)) of a turn in front of a unit that is \
+                     busy a share U of the time (M/D/1), which is half a turn at 0.5",
+        },
+        Threshold {
             what: "given: results that use a loaded value from a register, at most",
             value: REGISTER_TILE,
             unit: "result",
@@ -116,7 +137,7 @@ register; the grid shrinks to a quarter.",
     ],
     needs: &[SECTORS, READ],
     sharpened_by: &[
-        Reads::always(&[SHARED, LATENCY, LONG, L2_ALL, L2_ASKED, L2_MISSED]),
+        Reads::always(&[SHARED, LATENCY, LONG, HIT_RATE, L2_ALL, L2_ASKED, L2_MISSED]),
         // Where the instructions don't tell.
         Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
     ],
@@ -154,7 +175,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         Some((term, _)) => !waits && arithmetic.share_of(term) >= OWN_SHARE,
         None => false,
     };
-    if !(on_top || waits) {
+    if !(on_top || waits) || hits_cost_nothing(launch, asked - read) {
         return None;
     }
     if shared_loads.is_none() && by_data(launch) {
@@ -214,6 +235,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         },
         locations,
     })
+}
+
+/// True where most of the repeated bytes hit in L1 and all that serves a hit has room: broadcasts to
+/// warps that run side by side, and lines that neighbours have just fetched.
+fn hits_cost_nothing(launch: &ModeledLaunch, repeated_bytes: f64) -> bool {
+    let Some(rate) = launch.get(HIT_RATE) else { return false };
+    let hits = SECTOR_BYTES * launch.need(SECTORS) * rate / 100.0;
+    let busy = |term: &Term| launch.model.utilization(*term).is_some_and(|busy| busy >= ROOM);
+    hits >= IN_L1 * repeated_bytes && ![Term::L1Data, Term::Lsu, Term::Issue].iter().any(busy)
 }
 
 /// A ratio with a decimal where that tells something: `3.2`, `16,657`.

@@ -1,0 +1,186 @@
+//! Most blocks or warps leave at a guard without doing anything.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::{MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::code::counts::l1_wavefronts;
+use crate::sass::questions::bystanders::{self, AT_WORK, Bystanders};
+use crate::term::Term;
+use crate::text::{count_of, percent};
+
+const GRID: &str = "launch__grid_size";
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "idle-blocks",
+    kind: Kind::Cause,
+    summary: "most blocks or warps leave at a guard without doing anything",
+    explanation: "\
+A grid that is larger than the work ends in blocks that find nothing to do: they are started, they \
+compare their index with the end, and they leave. Starting them takes the block scheduler's time \
+and the places of warps that have work; where the guard is around the accesses alone, they even go \
+through all of the kernel's loops and barriers. The rule counts the warps that load, store or \
+exchange anything with at least one lane switched on, and fires where at least half of the launched \
+ones never do. Launch as many blocks as there is work: a grid worked out in threads where blocks \
+are asked for, a bound instead of the number itself, or one grid for parts of different size are \
+the usual reasons.",
+    examples: &[Example {
+        fault: "\
+// n threads are needed; so many blocks are launched
+advance<<<n, 128>>>(out, in, n);
+
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+if (i >= n) return;                       // 127 of 128 blocks",
+        repair: "\
+advance<<<(n + 127) / 128, 128>>>(out, in, n);
+
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+if (i >= n) return;                       // the end of the last block",
+        note: "\
+The grid is given in blocks, not in threads; the guard is left for the last block alone.",
+    }],
+    section: "LaunchStats",
+    thresholds: &[
+        Threshold {
+            what: "share of the launched warps that load, store or exchange anything, less than",
+            value: AT_WORK,
+            unit: "share",
+            source: "definition: most of the warps do nothing",
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[GRID],
+    source_page: SourcePage::Needed,
+    explains: &[
+        "issue-slots-underused",
+        "barrier-stalls",
+        "fixed-latency-stalls",
+        "short-scoreboard-stalls",
+        "instruction-cache-misses",
+        "constant-cache-misses",
+    ],
+    unrecorded: Some("no recording of a grid that is larger than its work has been made yet"),
+    check,
+    ..Rule::DEFAULT
+};
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let blocks = launch.need(GRID);
+    let mut removal = Removal::new(launch)?;
+    let found = bystanders::find(&removal.listing, AT_WORK)?;
+    for (index, &share) in found.of_executions.iter().enumerate().filter(|(_, share)| **share > 0.0)
+    {
+        removal.remove(index, share);
+    }
+    let effect = effect(launch, &removal, &found);
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let locations = locations(
+        launch,
+        removal.listing,
+        |index| f64::from(u8::from(found.guard == Some(index))),
+        "the guard",
+    );
+    let warps = removal.listing.executed(0);
+    let at_work = warps * (1.0 - found.share);
+    Some(Draft {
+        message: format!(
+            "Of {} launched ({}), {} never load, store or exchange anything: they leave at a \
+             guard, or go through the code with their accesses switched off.",
+            count_of(warps, "warp"),
+            count_of(blocks, "block"),
+            percent(found.share),
+        ),
+        evidence: vec![
+            Evidence::new(GRID, blocks, "block"),
+            Evidence::new("warps_launched", warps, "warp"),
+            Evidence::new("warps_at_work", at_work, "warp"),
+        ],
+        hint: format!(
+            "Launch as many blocks as there is work: {} would hold all warps that have any. The others \
+             are turned away at {}; work out the grid from the same bound.",
+            count_of((blocks * (1.0 - found.share)).ceil(), "block"),
+            place(&locations, "a comparison with the end"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// What goes: the instructions of warps that do nothing, the start of their blocks, and their places,
+/// in which warps with work would wait beside one another.
+fn effect(launch: &ModeledLaunch, removal: &Removal, found: &Bystanders) -> Effect {
+    let samples = |index: usize| -> f64 {
+        StallReason::all().map(|reason| removal.listing.samples(index, reason)).sum()
+    };
+    let (mut all, mut theirs) = (0.0, 0.0);
+    for (index, share) in found.of_executions.iter().enumerate() {
+        let here = samples(index);
+        all += here;
+        theirs += share * here;
+    }
+    let mut effect = removal.effect(launch);
+    effect.hidden = if all > 0.0 { theirs / all } else { 0.0 };
+    effect.removed.push((Term::BlockScheduler, found.share));
+    // Each access takes a wavefront, with its lanes switched off too.
+    let (mut all, mut theirs) = (0.0, 0.0);
+    for (index, entry) in removal.listing.entries() {
+        let executed = removal.listing.executed(index);
+        if entry.term == Some(Term::Lsu) {
+            all += executed.max(l1_wavefronts(&removal.listing.row(index).counters));
+            theirs += executed * found.of_executions[index];
+        }
+    }
+    effect.removed.retain(|(term, _)| *term != Term::L1Data);
+    effect.removed.push((Term::L1Data, if all > 0.0 { theirs / all } else { 0.0 }));
+    effect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
+    #[test]
+    fn blocks_that_leave_at_a_guard_count_where_something_is_gained() {
+        let code = |at_work: f64| {
+            [
+                ("ISETP.GE.AND P0, PT, R0, UR4, PT", 800.0),
+                ("@P0 EXIT", 800.0),
+                ("LDG.E R4, desc[UR4][R2.64]", at_work),
+                ("STG.E desc[UR4][R6.64], R4", at_work),
+                ("EXIT", at_work),
+            ]
+        };
+        let few = sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(200.0));
+        let draft = assert_sides(&RULE, &few, &[&[(BUSY, 0.0)]]);
+        // 75% of the first two instructions, which are 1600 of 2200.
+        let gone = draft.effect.share_of(Term::Issue);
+        assert!((gone - 0.75 * 1600.0 / 2200.0).abs() < 1e-12, "{gone}");
+        assert!((draft.effect.share_of(Term::BlockScheduler) - 0.75).abs() < 1e-12);
+        assert!(draft.message.contains("75% never load"), "{}", draft.message);
+        assert!(draft.hint.contains("25 blocks") && draft.hint.contains("line 2"), "{}", draft.hint);
+        assert!(check(&RULE, &sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(400.0))).is_none());
+    }
+
+    #[test]
+    fn their_places_are_free_for_warps_with_work() {
+        let mut few = sass(
+            &[(GRID, 100.0), (BUSY, 60.0)],
+            &[("@P0 EXIT", 800.0), ("LDG.E R4, desc[UR4][R2.64]", 80.0), ("EXIT", 80.0)],
+        );
+        for (index, samples) in [(0, 30.0), (1, 10.0)] {
+            few.instructions[index].counters.stall_samples[StallReason::Wait as usize] = samples;
+        }
+        // Nine tenths of 30 samples of 40.
+        let hidden = check(&RULE, &few).unwrap().effect.hidden;
+        assert!((hidden - 27.0 / 40.0).abs() < 1e-12, "{hidden}");
+    }
+}

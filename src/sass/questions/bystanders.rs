@@ -1,0 +1,310 @@
+//! Warps that leave without having touched any data: they step through the code in front of a guard, or
+//! through all of it with their accesses switched off.
+//!
+//! A warp works where it loads, stores, or exchanges anything with a lane of its switched on. How many do
+//! is bounded by what such instructions leave behind: their executions, the threads that took part, the
+//! lines or wavefronts that they touched.
+
+use crate::sass::code::listing::Listing;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+
+/// The share of the launched warps that works where most of them do nothing, less than.
+pub const AT_WORK: f64 = 0.5;
+
+/// Launched warps that do nothing, and what they execute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bystanders {
+    /// Their share of the launched warps, 0 to 1.
+    pub share: f64,
+    /// For each instruction the share of its executions that is theirs, 0 to 1.
+    pub of_executions: Vec<f64>,
+    /// The instruction that parts them from the others: where it was executed, most of them turned away.
+    pub guard: Option<usize>,
+}
+
+/// Finds them; `None` where at least the given share of the warps works, or where the page does not tell.
+#[must_use]
+pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
+    let launched = listing.executed(0);
+    let any_on = listing
+        .entries()
+        .any(|(at, _)| listing.row(at).counters.thread_inst_executed_pred_on > 0.0);
+    if launched <= 0.0 || !any_on {
+        return None;
+    }
+    let limit = most_at_work * launched;
+    let turns = Turns::new(listing);
+    let mut by_block: Vec<(u32, f64)> = Vec::new();
+    for (block, at_work) in at_work_by_block(listing) {
+        let warps = turns.warps(listing, at_work, block);
+        if warps >= limit {
+            return None;
+        }
+        by_block.push((block, warps));
+    }
+    // Warps at a block that another one with accesses leads to are the same warps, as far as they can be.
+    let mut at_work = 0.0;
+    for (place, &(block, warps)) in by_block.iter().enumerate() {
+        let known = reaches(listing, &by_block[..place], block);
+        at_work += (warps - known).max(0.0);
+        if at_work >= limit {
+            return None;
+        }
+    }
+    // A kernel without any access is none that leaves early.
+    let part = at_work / launched;
+    (part > 0.0).then(|| {
+        let of_executions = of_executions(listing, part);
+        let guard = guard(listing, &of_executions);
+        Bystanders { share: 1.0 - part, of_executions, guard }
+    })
+}
+
+/// Executions of each block's accesses by warps with a lane switched on, where it has any.
+fn at_work_by_block(listing: &Listing) -> Vec<(u32, f64)> {
+    let sass = listing.sass;
+    let counters = |at: usize| &listing.row(at).counters;
+    let has_tags = listing.entries().any(|(at, _)| counters(at).l1_tag_requests_global > 0.0);
+    let mut found = Vec::new();
+    for (number, block) in (0_u32..).zip(&sass.flow.blocks) {
+        // Warps with one guard are the same, those with another may be others.
+        let mut guarded: Vec<(&str, f64)> = Vec::new();
+        let mut open: f64 = 0.0;
+        for at in block.start..block.end {
+            let entry = &sass.entries[at];
+            if !touches(entry.family) || listing.executed(at) <= 0.0 {
+                continue;
+            }
+            let row = counters(at);
+            let mut on = listing.executed(at).min(row.thread_inst_executed_pred_on);
+            match entry.family {
+                Family::Load(Space::Global) | Family::Store(Space::Global) if has_tags => {
+                    on = on.min(row.l1_tag_requests_global);
+                }
+                Family::Load(Space::Shared) | Family::Store(Space::Shared)
+                    if row.wavefronts_shared > 0.0 =>
+                {
+                    on = on.min(row.wavefronts_shared);
+                }
+                _ => {}
+            }
+            let guard = listing.text(at).split_whitespace().next().unwrap_or_default();
+            if !guard.starts_with('@') {
+                open = open.max(on);
+            } else if let Some((_, most)) = guarded.iter_mut().find(|(known, _)| *known == guard) {
+                *most = most.max(on);
+            } else {
+                guarded.push((guard, on));
+            }
+        }
+        let on = open.max(guarded.iter().map(|(_, on)| on).sum());
+        if on > 0.0 {
+            found.push((number, on));
+        }
+    }
+    found
+}
+
+/// True for instructions by which a warp takes part in anything: it moves data, or exchanges it.
+fn touches(family: Family) -> bool {
+    match family {
+        Family::Load(space) | Family::Store(space) => space != Space::Local,
+        Family::Atomic(_)
+        | Family::Reduction(_)
+        | Family::AsyncCopy
+        | Family::Texture
+        | Family::Tensor
+        | Family::Shuffle
+        | Family::Other => true,
+        _ => false,
+    }
+}
+
+/// How often an average warp that enters a loop goes through it, by the loop's place.
+struct Turns(Vec<f64>);
+
+impl Turns {
+    fn new(listing: &Listing) -> Self {
+        let flow = &listing.sass.flow;
+        let of_loop = |each: &crate::sass::code::blocks::Loop| {
+            let entered = entered(listing, each);
+            let head = listing.executed(each.head);
+            if entered > 0.0 { (head / entered).max(1.0) } else { 1.0 }
+        };
+        Self(flow.loops.iter().map(of_loop).collect())
+    }
+
+    /// Warps that make so many executions of a block.
+    fn warps(&self, listing: &Listing, executions: f64, block: u32) -> f64 {
+        let loops = listing.sass.flow.loops.iter().zip(&self.0);
+        let around = loops.filter(|(each, _)| each.blocks.contains(&block));
+        executions / around.map(|(_, turns)| turns).product::<f64>()
+    }
+}
+
+/// Executions that may enter a loop: those of the blocks that lead to its head from outside.
+fn entered(listing: &Listing, each: &crate::sass::code::blocks::Loop) -> f64 {
+    let flow = &listing.sass.flow;
+    let head = flow.block_of[each.head] as usize;
+    let from = flow.blocks[head].before.iter().filter(|from| !each.blocks.contains(from));
+    from.map(|&from| listing.executed(flow.blocks[from as usize].end - 1)).sum()
+}
+
+/// The most warps of blocks from which control can come to a block.
+fn reaches(listing: &Listing, known: &[(u32, f64)], block: u32) -> f64 {
+    let flow = &listing.sass.flow;
+    let mut seen = vec![false; flow.blocks.len()];
+    let mut open = vec![block];
+    let mut most = 0.0_f64;
+    while let Some(at) = open.pop() {
+        for &before in &flow.blocks[at as usize].before {
+            if !std::mem::replace(&mut seen[before as usize], true) {
+                open.push(before);
+            }
+        }
+    }
+    for &(at, warps) in known {
+        if seen[at as usize] || at == block {
+            most = most.max(warps);
+        }
+    }
+    most
+}
+
+/// The share of each instruction's executions by warps that do nothing, where this part of all works.
+/// Outside of loops those at work execute each instruction once at most; in a loop as often as all that
+/// enter it do.
+fn of_executions(listing: &Listing, at_work: f64) -> Vec<f64> {
+    let flow = &listing.sass.flow;
+    let launched = listing.executed(0);
+    let mut theirs = vec![0.0; listing.sass.entries.len()];
+    let outside = at_work * launched;
+    // Larger loops first: what enters an inner one is known from the one around it.
+    let mut order: Vec<usize> = (0..flow.loops.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(flow.loops[at].blocks.len()));
+    let share = |executed: f64, of_workers: f64| {
+        if executed > 0.0 { (1.0 - of_workers / executed).max(0.0) } else { 0.0 }
+    };
+    for (at, _) in listing.entries().filter(|(at, _)| flow.innermost(*at).is_none()) {
+        theirs[at] = share(listing.executed(at), outside);
+    }
+    for at in order {
+        let each = &flow.loops[at];
+        let head = flow.block_of[each.head] as usize;
+        let before = flow.blocks[head].before.iter().filter(|from| !each.blocks.contains(from));
+        let idle_at_entry = before
+            .map(|&from| theirs[flow.blocks[from as usize].end - 1])
+            .reduce(f64::min)
+            .unwrap_or(0.0);
+        let of_workers = (1.0 - idle_at_entry) * listing.executed(each.head);
+        for &block in &each.blocks {
+            for at in flow.blocks[block as usize].start..flow.blocks[block as usize].end {
+                theirs[at] = share(listing.executed(at), of_workers);
+            }
+        }
+    }
+    theirs
+}
+
+/// The conditional branch or exit behind which the largest part of the warps that do nothing is gone.
+fn guard(listing: &Listing, theirs: &[f64]) -> Option<usize> {
+    let gone = |at: usize| theirs[at] * listing.executed(at);
+    let last = listing.sass.entries.len().saturating_sub(1);
+    let parts = (0..last).filter(|&at| listing.sass.entries[at].conditional);
+    parts
+        .map(|at| (at, gone(at) - gone(at + 1)))
+        .filter(|(_, parted)| *parted > 0.0)
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        .map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::sass::code::listing::tests::launch;
+
+    /// Instructions with their executions and the lanes of an average one that are on.
+    fn code(lines: &[(&str, f64, f64)]) -> Launch {
+        let counted: Vec<(&str, f64)> = lines.iter().map(|(text, runs, _)| (*text, *runs)).collect();
+        let mut launch = launch(&counted);
+        for (row, (_, runs, on)) in launch.instructions.iter_mut().zip(lines) {
+            row.counters.thread_inst_executed = 32.0 * runs;
+            row.counters.thread_inst_executed_pred_on = on * runs;
+        }
+        launch
+    }
+
+    fn found(launch: &Launch) -> Option<Bystanders> {
+        find(&launch.listing().unwrap(), 0.5)
+    }
+
+    #[test]
+    fn warps_that_leave_at_a_guard_do_nothing() {
+        let early = |left: f64| {
+            code(&[
+                ("ISETP.GE.AND P0, PT, R0, UR4, PT", 100.0, 32.0),
+                ("@P0 EXIT", 100.0, 0.0),
+                ("LDG.E R4, desc[UR4][R2.64]", left, 32.0),
+                ("STG.E desc[UR4][R6.64], R4", left, 32.0),
+                ("EXIT", left, 32.0),
+            ])
+        };
+        let seen = found(&early(25.0)).unwrap();
+        assert!((seen.share - 0.75).abs() < 1e-12);
+        // Of the guard's executions three quarters are theirs, of the load's none.
+        assert_eq!(seen.of_executions, [0.75, 0.75, 0.0, 0.0, 0.0]);
+        assert_eq!(seen.guard, Some(1));
+        assert_eq!(found(&early(50.0)), None, "half of them work");
+    }
+
+    #[test]
+    fn warps_that_go_through_a_loop_with_their_accesses_off_do_nothing() {
+        // Five turns; one in ten warps loads once before it.
+        let mut stepping = code(&[
+            ("@!P0 LDG.E R4, desc[UR4][R2.64]", 100.0, 3.2),
+            ("IADD3 R0, R0, 0x1, RZ", 500.0, 32.0),
+            ("@P1 BRA 0x140", 500.0, 29.0),
+            ("STS [R7], R4", 50.0, 32.0),
+            ("@P2 BRA 0x110", 500.0, 32.0),
+            ("EXIT", 100.0, 32.0),
+        ]);
+        stepping.instructions[0].counters.l1_tag_requests_global = 10.0;
+        let seen = found(&stepping).unwrap();
+        assert!((seen.share - 0.9).abs() < 1e-12, "{}", seen.share);
+        let expected = [0.9, 0.9, 0.9, 0.0, 0.9, 0.9];
+        for (seen, expected) in seen.of_executions.iter().zip(expected) {
+            assert!((seen - expected).abs() < 1e-12, "{seen} {expected}");
+        }
+        // Without the lines it touched the load may have been for 100 warps.
+        stepping.instructions[0].counters.l1_tag_requests_global = 0.0;
+        assert_eq!(found(&stepping), None);
+    }
+
+    #[test]
+    fn each_side_of_a_branch_has_warps_of_its_own() {
+        let sides = code(&[
+            ("@P0 BRA 0x130", 100.0, 16.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 40.0, 32.0),
+            ("BRA 0x140", 40.0, 32.0),
+            ("LDG.E R4, desc[UR4][R6.64]", 40.0, 32.0),
+            ("EXIT", 100.0, 32.0),
+        ]);
+        assert_eq!(found(&sides), None, "80 of 100 work");
+        let mut one = sides.clone();
+        one.instructions[3].counters.thread_inst_executed_pred_on = 0.0;
+        assert!((found(&one).unwrap().share - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_warp_that_writes_what_all_have_read_is_no_sign() {
+        let sum = code(&[
+            ("LDG.E R4, desc[UR4][R2.64]", 80.0, 32.0),
+            ("@P0 EXIT", 80.0, 28.0),
+            ("STG.E desc[UR4][R6.64], R4", 10.0, 1.0),
+            ("EXIT", 10.0, 1.0),
+        ]);
+        assert_eq!(found(&sum), None);
+    }
+}

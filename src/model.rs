@@ -211,7 +211,7 @@ impl Model {
             } else {
                 time.max(launch)
             };
-            (1.0 / time.max(SHORTEST.value)).max(1.0)
+            (1.0 / time.max(effect.least).max(SHORTEST.value)).max(1.0)
         };
         let (middle, slowest) = (left.likely(), left.slowest());
         Some(Estimate {
@@ -227,7 +227,8 @@ impl Model {
         let left = self.left(effect)?;
         let waiting = left.likely();
         let (term, busy) = left.longest;
-        let time = left.time(waiting).max(self.launch_share()).max(f64::MIN_POSITIVE);
+        let time = left.time(waiting).max(self.launch_share()).max(effect.least);
+        let time = time.max(f64::MIN_POSITIVE);
         let idle = (time - busy - waiting).max(0.0);
         let (limit, share) = if busy >= idle.max(waiting) {
             (Limit::Unit(term), busy)

@@ -19,6 +19,27 @@ pub(crate) const THRESHOLDS: &[Threshold] =
 pub(crate) const AT_BARRIERS: Reads =
     Reads::always(&["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY]);
 
+/// Waits for other warps of the same SM: for an issue slot, or a place in a queue.
+pub(crate) const FOR_OTHERS: [StallReason; 6] = [
+    StallReason::NotSelected,
+    StallReason::MathPipeThrottle,
+    StallReason::MioThrottle,
+    StallReason::LgThrottle,
+    StallReason::TexThrottle,
+    StallReason::Dispatch,
+];
+
+/// What tells how much of its time a warp waits [for others](FOR_OTHERS).
+pub(crate) const WAITS_FOR_OTHERS: Reads = Reads::always(&[
+    LATENCY,
+    "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio",
+]);
+
 /// One row of the table: a reason and its words.
 pub(crate) struct Stall {
     /// The reason.

@@ -18,6 +18,9 @@ pub struct Effect {
     /// The share of the duration for which idle SMs or an uneven tail account, and would not then
     /// (0 to 1).
     pub idle: f64,
+    /// The share of the present time that remains at least: what a warp does one after another and that
+    /// no other warp can take over (0 to 1).
+    pub least: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
     /// How many launches become one; 0 and 1 for none.
@@ -63,6 +66,7 @@ impl Effect {
             stalls,
             hidden: both(self.hidden, other.hidden),
             idle: self.idle.max(other.idle),
+            least: self.least.max(other.least),
             launch: self.launch || other.launch,
             merged: self.merged.max(other.merged),
             rounds: self.rounds.max(other.rounds),

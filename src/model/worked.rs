@@ -322,6 +322,20 @@ fn gains_end_where_counters_do() {
 }
 
 #[test]
+fn what_a_warp_does_one_after_another_remains() {
+    let half =
+        launch(&[(L1, 50.0), ("sm__cycles_active.avg", 50.0), ("sm__cycles_elapsed.max", 100.0)]);
+    let model = Model::new(&half);
+    // Half of the SMs idle: twice as fast where all work, unless 80% of the time is a warp's own.
+    let spread = |least: f64| Effect { idle: 0.5, least, ..Effect::default() };
+    assert_near(model.without(&spread(0.0)).unwrap().factor, 2.0);
+    let own = model.without(&spread(0.8)).unwrap();
+    assert_near(own.factor, 1.25);
+    assert_near(own.high, 1.25);
+    assert_near(own.low, 1.0 + 0.61 * 0.25);
+}
+
+#[test]
 fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
     let one = Effect {
         removed: vec![(Term::L1Data, 0.5)],
@@ -329,6 +343,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         stalls: vec![(StallReason::Wait, 0.5)],
         hidden: 0.5,
         idle: 0.2,
+        least: 0.1,
         launch: false,
         merged: 2.0,
         rounds: 0.0,
@@ -339,6 +354,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         stalls: vec![(StallReason::Wait, 0.6), (StallReason::Barrier, 0.4)],
         hidden: 0.2,
         idle: 0.1,
+        least: 0.3,
         launch: true,
         merged: 4.0,
         rounds: 3.0,
@@ -346,6 +362,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
     for both in [one.and(&other), other.and(&one)] {
         assert_near(both.share_of(Term::L1Data), 0.75);
         assert_near(both.share_of(Term::Fma), 0.3);
+        assert_near(both.least, 0.3);
         assert_near(both.added_to(Term::Issue), 0.3);
         // 1 − 0.5 × 0.4, and 1 − 0.5 × 0.8.
         assert_near(both.share_of_stall(StallReason::Wait), 0.8);

@@ -3,6 +3,7 @@
 mod bars;
 pub(super) mod bench;
 mod diff;
+mod figures;
 mod finding;
 mod grid;
 mod header;

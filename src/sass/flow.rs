@@ -4,3 +4,4 @@ pub mod live;
 pub mod producer;
 pub mod reaching;
 pub mod slice;
+pub mod turns;

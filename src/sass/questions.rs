@@ -5,5 +5,6 @@ pub mod bystanders;
 pub mod chain;
 pub mod doubles;
 pub mod idle;
+pub mod independence;
 pub mod product;
 pub mod sharing;

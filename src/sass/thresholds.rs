@@ -3,8 +3,17 @@
 use crate::threshold::Threshold;
 
 /// All of them, as the page on rules shows them.
-pub const THRESHOLDS: &[Threshold] =
-    &[FEW_WARPS, THREADS_MEET, PRODUCER_WITHIN, READER_WITHIN, MOST_DEFINITIONS, ADDRESS_STEPS];
+pub const THRESHOLDS: &[Threshold] = &[
+    FEW_WARPS,
+    THREADS_MEET,
+    FEW_TURNS,
+    EVERY_TURN,
+    LONG_SUM,
+    PRODUCER_WITHIN,
+    READER_WITHIN,
+    MOST_DEFINITIONS,
+    ADDRESS_STEPS,
+];
 
 /// The part of a block's warps that are few: the rest, half or more, waits for them.
 pub const FEW_WARPS: Threshold = Threshold {
@@ -21,6 +30,34 @@ pub const THREADS_MEET: Threshold = Threshold {
     unit: "share",
     source: "derivation: all but the few that left the kernel on the way; measured on the 839 \
              recorded launches: at 0.99 they keep their findings, at 0.5 three change theirs",
+};
+
+/// Turns of a loop that make something to share out.
+pub const FEW_TURNS: Threshold = Threshold {
+    what: "turns of a loop that could be shared out among threads, at least",
+    value: 2.0,
+    unit: "turn",
+    source: "derivation: one turn can't be divided; a loop over a grid's stride turns once where there \
+             is a thread for each element, and the loops in it are looked at instead",
+};
+
+/// Turns of a loop that make a sum worth dividing.
+pub const LONG_SUM: Threshold = Threshold {
+    what: "turns of a loop that adds something up, from which its sum is worth dividing among threads, at \
+           least",
+    value: 32.0,
+    unit: "turn",
+    source: "derivation: the lanes of a warp share 32 terms, one each, and add them up in five exchanges; a \
+             shorter sum does not occupy a warp",
+};
+
+/// The part of a loop's turns that makes a value anew in every turn.
+pub const EVERY_TURN: Threshold = Threshold {
+    what: "part of a loop's turns that work out a value where each does, at least",
+    value: 0.9,
+    unit: "share",
+    source: "derivation: all but the turns that left the loop on the way, as for the threads that meet \
+             behind a branch",
 };
 
 /// How far back an unconnected producer is looked for.

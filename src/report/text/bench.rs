@@ -6,13 +6,13 @@ use crate::bench::{
     BenchDocument, Chance, Figures, FirstJudged, PlantedFault, Promise, QuietStep, Said,
     SetFigures, Tally, Three, Transitions,
 };
-use crate::finding::Estimate;
 use crate::report::style::Style;
+use crate::report::text::figures::{bare, estimate, tally};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::programs;
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::factor;
-use crate::text::{percent, significant};
+use crate::text::significant;
 
 /// Writes the cases, the steps of which nothing should be said, and the figures.
 pub(crate) fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -51,18 +51,6 @@ pub(crate) fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write)
 fn name(ladder: &str, step: &str) -> String {
     let pair = ladder.strip_prefix("fault-").unwrap_or(ladder);
     if step == "fault" { pair.to_owned() } else { format!("{pair}/{step}") }
-}
-
-pub(super) fn bare(value: f64) -> String {
-    factor(value).trim_end_matches('×').to_owned()
-}
-
-/// `1.50 (1.30–1.70)`.
-pub(super) fn estimate(gain: &Estimate) -> String {
-    if gain.low >= gain.high {
-        return bare(gain.factor);
-    }
-    format!("{} ({}–{})", bare(gain.factor), bare(gain.low), bare(gain.high))
 }
 
 /// A name and what it promises.
@@ -161,12 +149,6 @@ fn quiet(page: &mut Page, quiet: &[QuietStep]) {
         .collect();
     let lines = render(&head, &rows, page.style.width);
     page.table("", &lines);
-}
-
-/// `34 of 40 (85%)`.
-pub(super) fn tally(tally: Tally) -> String {
-    let share = tally.share().map_or_else(String::new, |share| format!(" ({})", percent(share)));
-    if tally.all == 0 { "—".to_owned() } else { format!("{} of {}{share}", tally.of, tally.all) }
 }
 
 /// How a set came about, then its figures as first judged and as they are now.
@@ -312,6 +294,7 @@ fn chance(chance: &Chance) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::bench::{FaultSet, Lost, Transition};
+    use crate::finding::Estimate;
     use crate::text::layout::columns;
 
     fn said(rank: Option<usize>, factor: f64, held: Option<bool>) -> Said {

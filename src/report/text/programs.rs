@@ -2,7 +2,7 @@
 
 use crate::bench::{MeasuredFinding, ProgramKernel, Programs};
 use crate::finding::Estimate;
-use crate::report::text::bench::{bare, estimate, tally};
+use crate::report::text::figures::{bare, estimate, tally};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::factor;

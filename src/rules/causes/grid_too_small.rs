@@ -1,16 +1,21 @@
 //! Too few blocks or threads to fill the device.
 
-use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::threshold::UNIT_SATURATED;
+use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES};
+use crate::evidence::removal::{MATTERS_LIMIT, gains, locations};
+use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
+use crate::evidence::threshold::{LATENCY, UNIT_SATURATED};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence, Location};
+use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::questions::independence;
 use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
+const BLOCK: &str = "launch__block_size";
 
 /// Below one wave some places for blocks stay empty from beginning to end.
 const ONE_WAVE: f64 = 1.0;
@@ -23,9 +28,11 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A block runs on one SM from beginning to end. A grid with fewer blocks than SMs therefore leaves \
 SMs without work, and a grid below one wave leaves slots empty for warps that could hide latency. \
-The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. \
-Divide the problem more finely: give the independent iterations of an outer loop to blocks, split \
-long sums among several blocks, or use smaller blocks.",
+The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit, and \
+promises no more than the parallelism that exists: the turns of a loop that need nothing of one \
+another, or else warps that spread over more SMs in smaller blocks and take turns at issue slots \
+less often. Divide the problem more finely: give the independent iterations of an outer loop to \
+blocks, split long sums among several blocks, or use smaller blocks.",
     examples: &[Example {
         fault: "\
 // rectify<<<16, 256>>>: a block per microphone keeps 16 of 132 SMs busy
@@ -58,9 +65,10 @@ The time axis is cut into blocks as well: 2048 blocks instead of 16 give every S
             source: "ncu's SOLBottleneck rule calls a launch below one wave a small grid",
         },
         crate::evidence::threshold::UNIT_SATURATED_LIMIT,
+        MATTERS_LIMIT,
     ],
     needs: &[GRID, SMS],
-    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES, BLOCK_SIZE, WAITS_FOR_OTHERS],
     bound: Some(Bound::Launch),
     said_by_ncu: &[
         SaidByNcu::with("SOLBottleneck", &["grid is too small"], Acts::Idle),
@@ -109,50 +117,102 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             count(each * sms)
         )
     });
-    let (seen, effect) = if too_few_blocks {
-        let active = launch.model.idle();
-        let seen = if active > 0.0 {
-            format!(" On average an SM has work {} of the time.", percent(1.0 - active))
+    let work = launch.profile.listing().and_then(|listing| independence::shareable(&listing));
+    let places = sms * each.unwrap_or(1.0);
+    let more = match work {
+        Some(work) => work.turns.min(places / blocks).max(1.0),
+        None => f64::INFINITY,
+    };
+    let idle_sms = || {
+        let active = 1.0 - launch.model.idle();
+        let seen = format!("{} of {} SMs never get a block.", count(sms - blocks), count(sms));
+        if active < 1.0 {
+            format!("{seen} On average an SM has work {} of the time.", percent(active))
         } else {
-            String::new()
-        };
-        (
-            format!("{} of {} SMs never get a block.{seen}", count(sms - blocks), count(sms)),
+            seen
+        }
+    };
+    let (seen, effect) = if more <= 1.0 {
+        let effect = spread(launch, blocks, sms).filter(|effect| gains(launch, effect))?;
+        (idle_sms(), effect)
+    } else if too_few_blocks {
+        let then = (blocks * more).min(places);
+        let each = each.map(|each| (then / sms).clamp(1.0, each));
+        let effect = Effect {
             // More blocks fill idle SMs first, then the SMs that have one.
-            Effect {
-                idle: 1.0 - blocks / sms,
-                hidden: each.map_or(0.0, |each| 1.0 - 1.0 / each),
-                ..Effect::default()
-            },
-        )
+            idle: (then / sms).min(1.0) - blocks / sms,
+            hidden: each.map_or(0.0, |each| 1.0 - 1.0 / each),
+            ..Effect::default()
+        };
+        (idle_sms(), effect)
     } else {
         let waves = waves.unwrap_or(ONE_WAVE);
         (
             format!("That is {} of what the device holds at once.", percent(waves)),
-            Effect { hidden: 1.0 - waves, ..Effect::default() },
+            Effect { hidden: 1.0 - waves.max(1.0 / more), ..Effect::default() },
         )
     };
-    let locations = outer_loop(launch).into_iter().collect::<Vec<_>>();
-    let place = locations.first().map_or_else(
-        || "the outermost loop whose iterations are independent".to_owned(),
-        |location| format!("the loop at line {}, if they are independent,", location.line),
+    let effect = match work {
+        // What is in no such loop takes as long as before.
+        Some(work) if more > 1.0 => {
+            Effect { least: 1.0 - work.share * (1.0 - 1.0 / more), ..effect }
+        }
+        _ => effect,
+    };
+    let locations: Vec<Location> = match work.and_then(|work| work.back) {
+        Some(back) => launch.profile.listing().map_or_else(Vec::new, |listing| {
+            locations(launch, listing, |at| f64::from(u8::from(at == back)), "launch")
+        }),
+        None => outer_loop(launch).into_iter().filter(|_| work.is_none()).collect(),
+    };
+    let message = format!(
+        "The grid has {}{size} for {} SMs. {seen}{fill}",
+        count_of(blocks, "block"),
+        count(sms),
     );
     Some(Draft {
-        message: format!(
-            "The grid has {}{size} for {} SMs. {seen}{fill}",
-            count_of(blocks, "block"),
-            count(sms),
-        ),
+        message,
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
+        hint: hint(blocks, if more.is_finite() { blocks * more } else { places }, more, &locations),
         locations,
-        hint: format!(
-            "Launch at least {} blocks instead of {}: give the iterations of {place} to blocks (blockIdx.x instead of \
-             the loop variable).",
-            count(each.unwrap_or(1.0) * sms),
-            count(blocks),
-        ),
         effect,
     })
+}
+
+/// What to do: more blocks where there is a loop to share out, smaller ones elsewhere.
+fn hint(blocks: f64, then: f64, more: f64, locations: &[Location]) -> String {
+    if more <= 1.0 {
+        return "Use smaller blocks, so that their warps spread over more SMs. More threads would have \
+                nothing to do: no loop here has turns that need nothing of one another. Where a turn \
+                needs the best match or a state so far, let several threads each take a part of the \
+                turns and merge what they found in a second step."
+            .to_owned();
+    }
+    let place = locations.first().map_or_else(
+        || "the outermost loop whose iterations are independent".to_owned(),
+        |location| format!("the loop at line {}", location.line),
+    );
+    format!(
+        "Launch at least {} blocks instead of {}: give the iterations of {place} to blocks (blockIdx.x \
+         instead of the loop variable), and add up by atomics or in a second step what they sum.",
+        count(then.ceil()),
+        count(blocks),
+    )
+}
+
+/// The effect of blocks so small that all their warps find an SM of their own as far as there are SMs.
+/// Warps take turns at issue slots and queues less often then; a warp's own instructions, one after
+/// another, take as long as before. `None` where blocks can't be divided, or every SM has one.
+fn spread(launch: &ModeledLaunch, blocks: f64, sms: f64) -> Option<Effect> {
+    let warps = blocks * (launch.get(BLOCK)? / WARP_LANES).ceil();
+    let then = warps.min(sms);
+    if then <= blocks {
+        return None;
+    }
+    let all = launch.get(LATENCY).filter(|&all| all > 0.0)?;
+    let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
+    let gone = (for_others / all).min(1.0) * (1.0 - blocks / then);
+    Some(Effect { idle: (then - blocks) / sms, least: 1.0 - gone, ..Effect::default() })
 }
 
 /// The first loop of the kernel's source, which is the outermost one of the first nest.
@@ -176,8 +236,9 @@ fn outer_loop(launch: &ModeledLaunch) -> Option<Location> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Launch;
     use crate::metric::stall::StallReason;
-    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+    use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 
     const WAVES: &str = "launch__waves_per_multiprocessor";
 
@@ -215,5 +276,50 @@ mod tests {
         let draft = check(&RULE, &few).unwrap();
         assert_eq!(draft.locations[0].line, 13);
         assert!(draft.hint.contains("line 13"));
+    }
+
+    /// 33 blocks of 128 threads on 132 SMs, whose loop of 40 turns has this in it.
+    fn with_loop(body: &str, not_selected: f64) -> Launch {
+        let mut few = sass(
+            &[
+                (GRID, 33.0),
+                (SMS, 132.0),
+                (BLOCK, 128.0),
+                (LATENCY, 10.0),
+                ("sm__issue_active.avg.pct_of_peak_sustained_elapsed", 20.0),
+                ("sm__cycles_active.avg", 25.0),
+                ("sm__cycles_elapsed.max", 100.0),
+            ],
+            &[
+                ("MOV R0, RZ", 1.0),
+                (body, 40.0),
+                ("IADD3 R2, R2, 0x1, RZ", 40.0),
+                ("ISETP.NE.AND P0, PT, R2, R9, PT", 40.0),
+                ("@P0 BRA 0x110", 40.0),
+                ("EXIT", 1.0),
+            ],
+        );
+        few.set(&StallReason::NotSelected.ratio_metric(), Some(not_selected));
+        few
+    }
+
+    #[test]
+    fn a_loop_whose_turns_need_one_another_gives_no_more_threads_work() {
+        let sums = check(&RULE, &with_loop("FADD R0, R0, R4", 0.0)).unwrap();
+        // The loop is 160 of 162 instructions; 132 places are four times the blocks.
+        assert!((sums.effect.idle - 0.75).abs() < 1e-12);
+        assert!((sums.effect.least - (1.0 - 160.0 / 162.0 * 0.75)).abs() < 1e-12);
+        assert_eq!(sums.locations[0].line, 5, "the branch back");
+        assert!(sums.hint.contains("132 blocks instead of 33"), "{}", sums.hint);
+        assert!(check(&RULE, &with_loop("FMUL R0, R0, R4", 0.0)).is_none(), "one warp's own time");
+    }
+
+    #[test]
+    fn smaller_blocks_relieve_what_waits_for_other_warps() {
+        // 132 warps: one for each SM. Of 10 cycles four are for others, of which three quarters go.
+        let draft = check(&RULE, &with_loop("FMUL R0, R0, R4", 4.0)).unwrap();
+        assert!((draft.effect.idle - 0.75).abs() < 1e-12);
+        assert!((draft.effect.least - (1.0 - 0.4 * 0.75)).abs() < 1e-12);
+        assert!(draft.hint.contains("smaller blocks"), "{}", draft.hint);
     }
 }

@@ -166,7 +166,11 @@ mod tests {
         assert!((gone - 0.75 * 1600.0 / 2200.0).abs() < 1e-12, "{gone}");
         assert!((draft.effect.share_of(Term::BlockScheduler) - 0.75).abs() < 1e-12);
         assert!(draft.message.contains("75% never load"), "{}", draft.message);
-        assert!(draft.hint.contains("25 blocks") && draft.hint.contains("line 2"), "{}", draft.hint);
+        assert!(
+            draft.hint.contains("25 blocks") && draft.hint.contains("line 2"),
+            "{}",
+            draft.hint
+        );
         assert!(check(&RULE, &sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(400.0))).is_none());
     }
 

@@ -1,5 +1,6 @@
 //! A launch's machine code beside the counts of its instructions.
 
+use super::blocks::Exit;
 use super::facts::Facts;
 use super::listed_instruction::ListedInstruction;
 use super::mix::Mix;
@@ -80,6 +81,13 @@ impl<'a> Listing<'a> {
     /// The instructions with their places.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &'a ListedInstruction)> + use<'a> {
         self.sass.entries.iter().enumerate()
+    }
+
+    /// True where the code ends somewhere: a part of it, such as its memory instructions alone, tells
+    /// nothing of its flow.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.sass.entries.iter().any(|entry| matches!(entry.exit(), Exit::End | Exit::MaybeEnd))
     }
 
     /// Warp instructions executed in all.

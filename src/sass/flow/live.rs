@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Sass;
+use crate::sass::parse::register::Slot;
 
 /// The registers that a kernel's loops can't do without, however the compiler is told to economise: of
 /// each loop the values that it carries from one turn to the next, its addresses and indices, and what one
@@ -114,6 +116,24 @@ fn meet(a: Registers, b: Registers) -> Registers {
 
 fn without(a: Registers, b: Registers) -> Registers {
     std::array::from_fn(|word| a[word] & !b[word])
+}
+
+/// The registers that a loop hands on from turn to turn: written in it, and read at its head's start or
+/// later before they are written again.
+#[must_use]
+pub fn carried(sass: &Sass, of: &Loop) -> Vec<Slot> {
+    let live = live_at_starts(sass)[sass.flow.block_of[of.head] as usize];
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = blocks.flat_map(|block| block.start..block.end);
+    let mut found: Vec<Slot> = Vec::new();
+    for slot in places.flat_map(|at| sass.defs(at)) {
+        let word = live.get(slot.index() / 64);
+        let is_live = word.is_some_and(|word| word & (1 << (slot.index() % 64)) != 0);
+        if is_live && !found.contains(slot) {
+            found.push(*slot);
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! lines or wavefronts that they touched.
 
 use crate::sass::code::listing::Listing;
+use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 
@@ -30,7 +31,7 @@ pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     let any_on = listing
         .entries()
         .any(|(at, _)| listing.row(at).counters.thread_inst_executed_pred_on > 0.0);
-    if launched <= 0.0 || !any_on {
+    if launched <= 0.0 || !any_on || !listing.is_whole() {
         return None;
     }
     let limit = most_at_work * launched;
@@ -127,12 +128,7 @@ struct Turns(Vec<f64>);
 impl Turns {
     fn new(listing: &Listing) -> Self {
         let flow = &listing.sass.flow;
-        let of_loop = |each: &crate::sass::code::blocks::Loop| {
-            let entered = entered(listing, each);
-            let head = listing.executed(each.head);
-            if entered > 0.0 { (head / entered).max(1.0) } else { 1.0 }
-        };
-        Self(flow.loops.iter().map(of_loop).collect())
+        Self(flow.loops.iter().map(|each| turns(listing, each)).collect())
     }
 
     /// Warps that make so many executions of a block.
@@ -141,14 +137,6 @@ impl Turns {
         let around = loops.filter(|(each, _)| each.blocks.contains(&block));
         executions / around.map(|(_, turns)| turns).product::<f64>()
     }
-}
-
-/// Executions that may enter a loop: those of the blocks that lead to its head from outside.
-fn entered(listing: &Listing, each: &crate::sass::code::blocks::Loop) -> f64 {
-    let flow = &listing.sass.flow;
-    let head = flow.block_of[each.head] as usize;
-    let from = flow.blocks[head].before.iter().filter(|from| !each.blocks.contains(from));
-    from.map(|&from| listing.executed(flow.blocks[from as usize].end - 1)).sum()
 }
 
 /// The most warps of blocks from which control can come to a block.
@@ -227,7 +215,8 @@ mod tests {
 
     /// Instructions with their executions and the lanes of an average one that are on.
     fn code(lines: &[(&str, f64, f64)]) -> Launch {
-        let counted: Vec<(&str, f64)> = lines.iter().map(|(text, runs, _)| (*text, *runs)).collect();
+        let counted: Vec<(&str, f64)> =
+            lines.iter().map(|(text, runs, _)| (*text, *runs)).collect();
         let mut launch = launch(&counted);
         for (row, (_, runs, on)) in launch.instructions.iter_mut().zip(lines) {
             row.counters.thread_inst_executed = 32.0 * runs;

@@ -1,6 +1,7 @@
 //! The command line: types, and what was meant where it can't be read.
 
 mod bench;
+mod init;
 mod profiling;
 mod survey;
 mod sweep;
@@ -17,6 +18,8 @@ use crate::ncu::watcher;
 use crate::report::Format;
 
 use profiling::duration;
+
+pub use init::InitArgs;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
@@ -61,8 +64,10 @@ pub enum Command {
     Sweep(SweepArgs),
     /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
-    /// List the ladders, or show one with its steps.
+    /// List the ladders, show one with its steps, or check a manifest of your own.
     Ladder(LadderArgs),
+    /// Write a first manifest for kernels or a program that you have.
+    Init(InitArgs),
     /// Say what limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
     /// Say how often findings are right, on kernels with planted faults and on the ladders.
@@ -279,6 +284,18 @@ pub enum LadderCommand {
     Show {
         /// A built-in ladder, or a directory with a ladder.toml.
         name: String,
+    },
+    /// Report every mistake in a manifest of your own at once: with NVRTC, what does not fit its kernels too.
+    ///
+    /// Nothing is launched and no command of a program is run. Ends with 0 where nothing is wrong, 2 where the
+    /// manifest is, 4 where only a source does not compile.
+    Check {
+        /// The directory with the ladder.toml.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+        /// Problem parameters to check it at, such as N=512,M=512,L=512.
+        #[arg(long, value_name = "P=VALUE,…")]
+        size: Option<String>,
     },
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod diff;
 mod doctor;
 mod explain;
+mod init;
 mod ladder;
 mod launch;
 mod ledger;
@@ -59,6 +60,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Diff(args) => diff::run(args, &printer),
         Command::Sweep(args) => sweep::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
+        Command::Init(args) => init::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Bench(args) => bench::run(args, &printer),
         Command::Ledger(args) => ledger::run(args, &printer),

@@ -8,6 +8,7 @@ mod check;
 pub mod expression;
 mod flag;
 pub mod manifest;
+mod mend;
 #[cfg(test)]
 mod memory_tests;
 pub mod nearest;
@@ -21,12 +22,14 @@ mod program_tests;
 #[cfg(test)]
 mod tests;
 pub mod tuning;
+mod unused;
 #[cfg(test)]
 mod variant_tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub(crate) use check::is_free_name;
 pub use manifest::Published;
 pub use overrides::{Overrides, parse_overrides};
 pub use source::DEFAULT;
@@ -222,6 +225,12 @@ impl Ladder {
     /// [`Error::Usage`] for an unknown parameter and for 0.
     pub fn size(&self, step: &Step, overrides: &Overrides) -> Result<BTreeMap<String, u64>> {
         planner::size(self, step, overrides)
+    }
+
+    /// A mistake that shows only once a step is planned or compiled, at the step's name.
+    #[must_use]
+    pub fn mistake_of_step(&self, step: &Step, problem: &str) -> Error {
+        self.origin().error(&step.manifest.name.span(), format!("{}: {problem}", step.name()))
     }
 
     fn origin(&self) -> Origin<'_> {

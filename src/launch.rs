@@ -4,6 +4,7 @@
 pub mod cache;
 mod companion;
 mod copy_rate;
+pub mod cubin;
 mod device;
 pub mod library;
 mod memory;

@@ -12,6 +12,7 @@
 //! - `doctor`: what is missing on this machine
 //! - `report`: the forms in which documents are written
 //! - `explain`: the rules in words, from what each says of itself
+//! - `init`: a first manifest for existing kernels or an existing program
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
 //! - `sweep`: a step over a grid of settings
@@ -74,6 +75,7 @@ mod files;
 pub mod finding;
 pub mod frame;
 mod hardware;
+mod init;
 pub mod interrupt;
 pub mod isa;
 mod kernel_name;

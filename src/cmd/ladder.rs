@@ -1,5 +1,7 @@
 //! `adoprof ladder`: the ladders and their steps.
 
+mod check;
+
 use super::shared::printer::Printer;
 use crate::cli::{LadderArgs, LadderCommand};
 use crate::error::{ExitCode, Result};
@@ -11,6 +13,9 @@ pub(super) fn run(args: &LadderArgs, printer: &Printer) -> Result<ExitCode> {
     match &args.command {
         None | Some(LadderCommand::List { faults: false }) => printer.text(&list(width)?)?,
         Some(LadderCommand::List { faults: true }) => printer.text(&list_faults(width)?)?,
+        Some(LadderCommand::Check { directory, size }) => {
+            return check::run(directory, size.as_deref(), printer);
+        }
         Some(LadderCommand::Show { name }) => {
             printer.text(&show(&Ladder::open(name)?, width))?;
         }

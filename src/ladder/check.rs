@@ -16,17 +16,43 @@ use toml::Spanned;
 use super::expression::{Expression, RESERVED};
 use super::manifest::{DeclaredSize, Formula, Manifest, Origin, Sizes};
 use super::nearest::hint;
-use super::{Ladder, NamedSize};
+use super::{Ladder, NamedSize, mend};
 use crate::error::{Error, Result};
 use crate::plan::Source;
 use crate::text::printable;
 
 /// Reads a `.cu` file of the ladder by its name in the manifest.
-type ReadSource<'a> = &'a dyn Fn(&str) -> std::result::Result<Source, String>;
+pub(super) type ReadSource<'a> = &'a dyn Fn(&str) -> std::result::Result<Source, String>;
 
 /// Reads and checks a manifest; the first mistake is the error. `folder` is where programs run.
 pub(super) fn ladder(origin: Origin, folder: Option<&Path>, read: ReadSource) -> Result<Ladder> {
     checked(origin, folder, origin.parse()?, read).map_err(|mut mistakes| mistakes.swap_remove(0))
+}
+
+/// Reads and checks a manifest; all its mistakes by their lines, and the ladder where there is none.
+pub(super) fn all(
+    origin: Origin,
+    folder: Option<&Path>,
+    read: ReadSource,
+) -> (Option<Ladder>, Vec<Error>) {
+    let mut mended = mend::parse(origin);
+    let mut mistakes = std::mem::take(&mut mended.mistakes);
+    let mut ladder = None;
+    if let Some(manifest) = mended.manifest.take() {
+        let origin = Origin { path: origin.path, text: &mended.text };
+        match checked(origin, folder, manifest, read) {
+            Ok(checked) => ladder = Some(checked).filter(|_| mistakes.is_empty()),
+            Err(more) => {
+                let placed = more.into_iter().filter_map(|mistake| mended.place(mistake));
+                mistakes.extend(placed);
+            }
+        }
+    }
+    mistakes.sort_by_key(|mistake| match mistake {
+        Error::Manifest { line, .. } => *line,
+        _ => 0,
+    });
+    (ladder, mistakes)
 }
 
 /// Checks a manifest; all mistakes are the error, of which there is one at least.
@@ -304,6 +330,11 @@ impl Checker<'_> {
         };
         self.manifest.cases.iter().filter_map(|case| self.keep(named(case))).collect()
     }
+}
+
+/// True where a parameter may have this name.
+pub(crate) fn is_free_name(word: &str) -> bool {
+    is_word(word) && !RESERVED.contains(&word)
 }
 
 /// A name that expressions and the compiler can read.

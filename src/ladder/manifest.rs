@@ -68,7 +68,7 @@ pub(super) struct Tolerance {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Metric {
-    pub unit: String,
+    pub unit: Spanned<String>,
     pub work: Formula,
 }
 
@@ -241,8 +241,12 @@ impl Origin<'_> {
 
     /// Reads the text's shape; what it means is checked later.
     pub(super) fn parse(&self) -> Result<Manifest> {
-        toml::from_str(self.text)
-            .map_err(|error| self.error(&error.span().unwrap_or(0..0), remedy(error.message())))
+        toml::from_str(self.text).map_err(|error| self.unreadable(&error))
+    }
+
+    /// A mistake of form.
+    pub(super) fn unreadable(&self, error: &toml::de::Error) -> Error {
+        self.error(&error.span().unwrap_or(0..0), remedy(error.message()))
     }
 }
 

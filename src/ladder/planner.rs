@@ -167,7 +167,7 @@ impl Planner<'_> {
     fn metric(&self, values: &Values) -> Result<Option<plan::Metric>> {
         let Some(metric) = &self.ladder.manifest.metric else { return Ok(None) };
         let work = self.whole("work", &metric.work, values)? as f64;
-        Ok(Some(plan::Metric { unit: metric.unit.clone(), work }))
+        Ok(Some(plan::Metric { unit: metric.unit.get_ref().clone(), work }))
     }
 
     /// What the problem needs; 0 where the ladder does not say.

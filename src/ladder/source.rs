@@ -106,34 +106,51 @@ impl Ladder {
     /// [`Error::Input`] where the manifest can't be read, [`Error::Manifest`] where it says something
     /// that can't be.
     pub fn load(dir: &Path) -> Result<Self> {
-        let dir = match dir.file_name() {
-            Some(name) if name == FILE => dir.parent().unwrap_or(dir),
-            _ => dir,
-        };
-        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        let path = dir.join(FILE);
-        let text = files::read_text(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::input(
-                dir,
-                format!("there is no {FILE} in it; name a ladder's directory (`adoprof ladder show ado` shows what one holds)"),
-            ),
-            _ => Error::io(&path, "read the manifest", &error),
-        })?;
-        let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
-        within(&absolute, &path).map_err(|error| Error::io(&path, "read the manifest", &error))?;
-        let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
-        let read = |file: &str| {
-            let path = absolute.join(file);
-            let text = within(&absolute, &path).and_then(|()| files::read_text(&path));
-            let text = text.map_err(|error| error.to_string())?;
-            let name = match &folder {
-                Some(folder) => place(folder, file),
-                None => file.to_owned(),
-            };
-            Ok(Source { name, text, path: Some(path) })
-        };
-        check::ladder(Origin { path: &path, text: &text }, Some(&absolute), &read)
+        with_manifest(dir, |origin, folder, read| check::ladder(origin, Some(folder), read))?
     }
+
+    /// All mistakes of the manifest in a directory by their lines, and the ladder where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the manifest can't be read.
+    pub fn mistakes(dir: &Path) -> Result<(Option<Self>, Vec<Error>)> {
+        with_manifest(dir, |origin, folder, read| check::all(origin, Some(folder), read))
+    }
+}
+
+/// Does something with the manifest in a directory (or with that `ladder.toml`): its text, its folder, and what
+/// reads its sources.
+fn with_manifest<T>(
+    dir: &Path,
+    work: impl FnOnce(Origin, &Path, check::ReadSource) -> T,
+) -> Result<T> {
+    let dir = match dir.file_name() {
+        Some(name) if name == FILE => dir.parent().unwrap_or(dir),
+        _ => dir,
+    };
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let path = dir.join(FILE);
+    let text = files::read_text(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::input(
+            dir,
+            format!("there is no {FILE} in it; name a ladder's directory (`adoprof ladder show ado` shows what one holds)"),
+        ),
+        _ => Error::io(&path, "read the manifest", &error),
+    })?;
+    let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
+    within(&absolute, &path).map_err(|error| Error::io(&path, "read the manifest", &error))?;
+    let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
+    let read = |file: &str| {
+        let path = absolute.join(file);
+        let text = within(&absolute, &path).and_then(|()| files::read_text(&path));
+        let text = text.map_err(|error| error.to_string())?;
+        let name = match &folder {
+            Some(folder) => place(folder, file),
+            None => file.to_owned(),
+        };
+        Ok(Source { name, text, path: Some(path) })
+    };
+    Ok(work(Origin { path: &path, text: &text }, &absolute, &read))
 }
 
 /// Refuses a file that a symbolic link leads to from elsewhere: of the ladder's folder, and the ladders

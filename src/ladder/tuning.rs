@@ -9,6 +9,7 @@ use super::flag::Flag;
 use super::nearest::hint;
 use super::{Ladder, Overrides, Step};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::text::{hex, printable};
 
 /// Settings of a step beside its size. The default changes nothing.
@@ -83,7 +84,7 @@ impl Ladder {
         run.extend(built.into_iter().flatten());
         let paths = run.iter().map(|word| folder.join(word));
         let paths = paths.filter(|path| path.is_file() && Some(path) != program.as_ref());
-        paths.filter_map(|path| std::fs::read(path).ok()).collect()
+        paths.filter_map(|path| files::read(&path, files::MOST_TEXT).ok()).collect()
     }
 
     /// What a measurement of a step depends on beside size and tuning: the manifest and the sources

@@ -7,7 +7,7 @@ use cudarc::nvrtc::Ptx;
 
 use super::cache;
 use super::device::{self, Device};
-use super::nvrtc;
+use super::{cubin, nvrtc};
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
 use crate::plan::{Plan, PlannedLaunch, Source};
@@ -22,6 +22,7 @@ pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
         flags: &plan.flags,
         compute_capability: device.compute_capability,
     })?;
+    let kernels = cubin::kernels(&cubin);
     let module = device
         .context
         .load_module(Ptx::from_binary(cubin))
@@ -29,13 +30,12 @@ pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
     plan.launches
         .iter()
         .map(|launch| {
-            let function = module.load_function(&launch.kernel).map_err(|_| {
-                Error::Kernel(format!(
-                    "{} has no kernel `{}`: name it in the manifest as in the source, and \
-                     declare it `extern \"C\" __global__`",
-                    plan.source.name, launch.kernel
-                ))
-            })?;
+            let refused = |problem: &str| Error::Kernel(format!("{}: {problem}", plan.source.name));
+            let kernel =
+                cubin::find(&kernels, &launch.kernel).map_err(|problem| refused(&problem))?;
+            let function = module
+                .load_function(&kernel.symbol)
+                .map_err(|e| refused(&format!("`{}` cannot be loaded: {e}", kernel.symbol)))?;
             allow_shared_memory(&function, launch)?;
             prefer_shared_memory(&function, plan)?;
             Ok(function)

@@ -163,8 +163,8 @@ impl Checker<'_> {
             self.keep::<()>(self.fail(
                 &launch.kernel,
                 format!(
-                    "`{}` is not a kernel name: declare the kernel extern \"C\" and write its plain \
-                     name",
+                    "`{}` is not a kernel name: write the function's own name, without template arguments; if \
+                     several are called so, the symbol in the cubin",
                     printable(kernel)
                 ),
             ));

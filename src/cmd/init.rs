@@ -1,0 +1,175 @@
+//! `adoprof init`: a first manifest for existing kernels or an existing program.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::shared::printer::Printer;
+use crate::cli::InitArgs;
+use crate::error::{Error, ExitCode, Result};
+use crate::files::{self, write_atomically};
+use crate::init::{self, Seen, SeenKernel, Source};
+use crate::ladder::manifest;
+use crate::ncu::{Limits, last_lines};
+use crate::survey::group::groups;
+use crate::survey::run::{Program, Surveyed};
+use crate::survey::{self, Survey};
+use crate::{interrupt, kernel_name};
+
+pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
+    match &args.file {
+        Some(file) => of_file(file, args, printer),
+        None => of_program(args, printer),
+    }
+}
+
+/// From the signatures in a source.
+fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
+    let text = files::read(file, files::MOST_TEXT)
+        .map_err(|error| Error::io(file, "read", &error))?;
+    let text = String::from_utf8_lossy(&text);
+    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let path = place(folder, args)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let ladder = init::name_of(&stem);
+    let source = Source::new(&text);
+    let is_program = source.has_main();
+    let manifest = if is_program {
+        init::of_source(&ladder, &name, &source)
+    } else {
+        init::of_kernels(&ladder, &name, &source).map_err(|why| Error::input(file, why))?
+    };
+    if is_program {
+        printer.notice(&format!(
+            "{name} has a `main`, so its step is a program that is built and run; for steps that adoprof \
+             launches itself, put the kernels into a file of their own"
+        ));
+    } else if source.launches_kernels() {
+        printer.notice(&format!(
+            "{name} launches kernels in host code, which NVRTC does not compile: put the kernels into a file \
+             of their own"
+        ));
+    }
+    written(&path, &manifest, printer)
+}
+
+/// From a run of the program.
+fn of_program(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
+    let path = place(&args.output, args)?;
+    let command = command(args)?;
+    let (first, rest) = args.program.split_first().ok_or_else(no_program)?;
+    let base = Path::new(first).file_stem().unwrap_or_default().to_string_lossy();
+    let progress = printer.progress();
+    progress.stage(format!("surveying {base}"));
+    let seen = surveyed(first, rest, args.timeout);
+    drop(progress);
+    let (seen, why) = seen?;
+    if let Some(why) = why {
+        let lacks = "the survey saw no kernels, so the manifest names none: ";
+        let lacks = if seen.kernels.is_empty() { lacks } else { "" };
+        printer.notice(&format!("{lacks}{why}"));
+    }
+    written(&path, &init::of_program(&init::name_of(&base), &command, &seen), printer)
+}
+
+fn no_program() -> Error {
+    Error::Usage("name a CUDA source, or a program behind `--`".to_owned())
+}
+
+/// Runs the program under the survey: what was seen, and why no kernels were.
+fn surveyed(
+    program: &OsString,
+    args: &[OsString],
+    timeout: Duration,
+) -> Result<(Seen, Option<String>)> {
+    let interrupted = interrupt::flag();
+    let limits =
+        Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
+    let program = Program { program: Path::new(program), args, folder: None };
+    match survey::run::run(&program, limits) {
+        Ok(Surveyed { survey, output, ended_badly, failure, .. }) => {
+            let why = failure.or_else(|| {
+                ended_badly.then(|| {
+                    let how = survey.notices.last().cloned().unwrap_or_default();
+                    format!("{how}, and what it did before stands in the manifest")
+                })
+            });
+            let why = why.map(|why| match last_lines(&output) {
+                lines if ended_badly && !lines.is_empty() => {
+                    format!("{why}; its last lines were:\n{lines}")
+                }
+                _ => why,
+            });
+            Ok((Seen { kernels: kernels(&survey), output }, why))
+        }
+        // The system has no such library: the command is known all the same.
+        Err(Error::Environment(why)) => Ok((Seen::default(), Some(why))),
+        Err(error) => Err(error),
+    }
+}
+
+/// The kernels of a survey by the function's own name, the one with the most time first.
+fn kernels(survey: &Survey) -> Vec<SeenKernel> {
+    let mut kernels: BTreeMap<String, SeenKernel> = BTreeMap::new();
+    for group in groups(survey) {
+        let name = kernel_name::base(&group.shape.kernel);
+        let seen = kernels.entry(name.clone()).or_insert(SeenKernel {
+            name,
+            launches: 0,
+            total_ns: 0.0,
+            share: 0.0,
+        });
+        seen.launches += group.launches.len() as u64;
+        seen.total_ns += group.total_ns;
+        seen.share += group.share;
+    }
+    let mut kernels: Vec<SeenKernel> = kernels.into_values().collect();
+    kernels.sort_by(|a, b| b.total_ns.total_cmp(&a.total_ns));
+    kernels
+}
+
+/// The command as the ladder's folder sees it: a path of the program from here is made one from there.
+fn command(args: &InitArgs) -> Result<Vec<String>> {
+    let mut words: Vec<String> =
+        args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_elsewhere = args.output != Path::new(".");
+    if let Some(first) = words.first_mut()
+        && is_elsewhere
+        && first.contains('/')
+    {
+        let program = std::path::absolute(&*first)
+            .map_err(|error| Error::io(Path::new(first.as_str()), "find", &error))?;
+        *first = program.display().to_string();
+    }
+    Ok(words)
+}
+
+/// Where the manifest goes.
+///
+/// # Errors
+/// [`Error::Input`] where one is there and `--force` is not given.
+fn place(folder: &Path, args: &InitArgs) -> Result<PathBuf> {
+    let path = folder.join(manifest::FILE);
+    if path.symlink_metadata().is_ok() && !args.force {
+        return Err(Error::input(&path, "is there already and is not overwritten; --force does"));
+    }
+    Ok(path)
+}
+
+fn written(path: &Path, manifest: &str, printer: &Printer) -> Result<ExitCode> {
+    write_atomically(path, manifest.as_bytes())?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new(".")).display().to_string();
+    // A bare name would be a built-in ladder's.
+    let folder = if folder.contains('/') || folder == "." { folder } else { format!("./{folder}") };
+    let folder = if folder == "." { "./".to_owned() } else { folder };
+    let shown = shell_words::quote(&folder);
+    printer.text(&format!(
+        "{} written; complete what it marks GUESS, then: adoprof ladder check {shown}",
+        path.display()
+    ))?;
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,428 @@
+//! The manifest of a ladder of kernels, from their signatures.
+
+use std::collections::BTreeSet;
+
+use super::lines::Lines;
+use super::signature::{Kernel, Parameter, kernels};
+use super::{GUESS, Source, quoted};
+use crate::ladder::is_free_name;
+use crate::plan::DType;
+
+/// Threads of a block where nothing says how many.
+const THREADS: u64 = 256;
+/// Threads of a block in x and in y where a kernel reads indices in y.
+const SIDE: u64 = 16;
+
+/// A manifest for the kernels of a file.
+///
+/// # Errors
+/// Why none can be written.
+pub(crate) fn manifest(ladder: &str, file: &str, source: &Source) -> Result<String, String> {
+    let kernels = kernels(source);
+    let Some(first) = kernels.iter().find(|kernel| obstacle(kernel).is_none()) else {
+        return Err(match kernels.first() {
+            None => "it declares no `__global__` function".to_owned(),
+            Some(kernel) => format!(
+                "a manifest can launch none of its kernels: `{}` {}",
+                kernel.name,
+                obstacle(kernel).unwrap_or_default()
+            ),
+        });
+    };
+    let problem = Problem::of(first);
+    let mut lines = Lines::default();
+    lines.comment(&format!(
+        "A ladder for {file}, from its kernels' signatures: names, types, and blocks with launch bounds were \
+         read; what is marked {GUESS} was not and is yours to correct. `adoprof ladder check` finds what does \
+         not fit, and docs/ladders.md has every key."
+    ));
+    lines.gap();
+    head(&mut lines, ladder, first, &problem);
+    for buffer in &problem.buffers {
+        lines.gap();
+        buffer.write(&mut lines, &problem);
+    }
+    for kernel in &kernels {
+        lines.gap();
+        let obstacle = obstacle(kernel).or_else(|| {
+            let is_like = Problem::of(kernel).buffers == problem.buffers;
+            (!is_like).then(|| {
+                format!(
+                    "does not take the buffers of `{}`: a step of the same problem writes the same outputs; \
+                     declare the buffers that it lacks, or launch it in a step with others",
+                    first.name
+                )
+            })
+        });
+        if let Some(obstacle) = &obstacle {
+            lines.comment(&format!("`{}` {obstacle}.", kernel.name));
+        }
+        lines.commented(obstacle.is_some());
+        step(&mut lines, file, kernel, &problem);
+        lines.commented(false);
+    }
+    Ok(lines.finish())
+}
+
+fn head(lines: &mut Lines, ladder: &str, first: &Kernel, problem: &Problem) {
+    let elements = problem.elements();
+    let per_element: u64 = problem.buffers.iter().map(|buffer| buffer.bytes_per_element()).sum();
+    let bytes = quoted(&format!("{} * {elements}", per_element.max(1)));
+    lines.entry("name", &quoted(ladder), "");
+    lines.entry("title", &quoted(&format!("what {} computes", first.name)), GUESS);
+    lines.entry("reference", &quoted(&first.name), "the step whose answer is right");
+    let comment = "how far the others may be from it; 0 demands equality";
+    lines.entry("tolerance", "{ relative = 1e-5 }", comment);
+    lines.entry("bytes", &bytes, &format!("{GUESS}: bytes that the problem has to move"));
+    lines.entry("flops", &quoted(&elements), &format!("{GUESS}: its floating-point operations"));
+    lines.entry(
+        "metric",
+        &format!("{{ unit = \"GB/s\", work = {bytes} }}"),
+        "the figure of merit: work / seconds / 10^9",
+    );
+    lines.gap();
+    lines.line("[parameters]");
+    for (name, value) in &problem.parameters {
+        let comment = format!("{GUESS}: `--size {name}=…` overrides it");
+        lines.entry(name, &value.to_string(), &comment);
+    }
+}
+
+fn step(lines: &mut Lines, file: &str, kernel: &Kernel, problem: &Problem) {
+    lines.line("[[steps]]");
+    lines.entry("name", &quoted(&kernel.name), "");
+    lines.entry("title", &quoted(&format!("{} as it is", kernel.name)), GUESS);
+    lines.entry("file", &quoted(file), "");
+    lines.gap();
+    lines.line("[[steps.launches]]");
+    lines.entry("kernel", &quoted(&kernel.name), "");
+    let (grid, block, comment) = shape(kernel, problem);
+    lines.entry("grid", &grid, &format!("{GUESS}: blocks in x, y, z"));
+    lines.entry("block", &block, &comment);
+    if kernel.body.has_dynamic_shared {
+        let comment = format!("{GUESS}: bytes of dynamic shared memory per block");
+        lines.entry("shared", "1024", &comment);
+    }
+    let mut is_guess = false;
+    let arguments: Vec<String> = kernel
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(at, parameter)| match (parameter.is_pointer, dtype(&parameter.kind)) {
+            (true, _) => quoted(&buffer_name(at, parameter)),
+            (false, Some(dtype)) => {
+                let value = match problem.parameter_of(parameter) {
+                    Some(name) => name,
+                    None => {
+                        is_guess = true;
+                        "1".to_owned()
+                    }
+                };
+                format!("{{ type = \"{}\", value = \"{value}\" }}", dtype.word())
+            }
+            (false, None) => {
+                is_guess = true;
+                format!("{{ type = \"i32\", value = \"1\" }}")
+            }
+        })
+        .collect();
+    let comment = if is_guess { format!("{GUESS}: the values 1") } else { String::new() };
+    lines.entry("args", &format!("[{}]", arguments.join(", ")), &comment);
+}
+
+/// Grid, block, and what to say of the block.
+fn shape(kernel: &Kernel, problem: &Problem) -> (String, String, String) {
+    let read = kernel.most_threads.map(|most| format!("`__launch_bounds__` allows {most} threads"));
+    let guess = format!("{GUESS}: threads in x, y, z");
+    let names: Vec<&str> = problem.parameters.iter().map(|(name, _)| name.as_str()).collect();
+    if let ([.., y, x], true) = (&names[..], kernel.body.uses_y) {
+        let fits = kernel.most_threads.is_none_or(|most| most >= SIDE * SIDE);
+        let side = if fits { SIDE } else { 8 };
+        let grid = format!("[\"ceil({x} / {side})\", \"ceil({y} / {side})\"]");
+        return (grid, format!("[{side}, {side}]"), read.unwrap_or(guess));
+    }
+    let threads = kernel.most_threads.unwrap_or(THREADS).clamp(1, 1024);
+    let grid = format!("[\"ceil({} / {threads})\"]", problem.elements());
+    (grid, format!("[{threads}]"), read.unwrap_or(guess))
+}
+
+/// What the kernels of a ladder have in common.
+#[derive(Debug, PartialEq)]
+struct Problem {
+    /// Sizes with their values.
+    parameters: Vec<(String, u64)>,
+    buffers: Vec<Buffer>,
+}
+
+impl Problem {
+    fn of(kernel: &Kernel) -> Self {
+        let mut parameters: Vec<String> = Vec::new();
+        for parameter in kernel.parameters.iter().filter(|parameter| is_size(parameter)) {
+            if let Some(name) = size_name(parameter).filter(|name| !parameters.contains(name)) {
+                parameters.push(name);
+            }
+        }
+        if parameters.is_empty() {
+            parameters.push("N".to_owned());
+        }
+        // Their product stays near 2^24.
+        let value = match parameters.len() {
+            1 => 1 << 24,
+            2 => 1 << 12,
+            3 => 1 << 8,
+            4 => 1 << 6,
+            _ => 16,
+        };
+        let buffers = kernel.parameters.iter().enumerate();
+        let buffers = buffers.filter(|(_, parameter)| parameter.is_pointer);
+        Self {
+            parameters: parameters.into_iter().map(|name| (name, value)).collect(),
+            buffers: buffers.map(|(at, parameter)| Buffer::new(at, parameter)).collect(),
+        }
+    }
+
+    /// How many elements there are at most.
+    fn elements(&self) -> String {
+        let names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
+        names.join(" * ")
+    }
+
+    /// The ladder's parameter that a kernel's is.
+    fn parameter_of(&self, parameter: &Parameter) -> Option<String> {
+        let name = size_name(parameter).filter(|_| is_size(parameter))?;
+        self.parameters.iter().any(|(known, _)| *known == name).then_some(name)
+    }
+}
+
+/// A buffer as a pointer suggests it.
+#[derive(Debug, PartialEq)]
+struct Buffer {
+    name: String,
+    kind: String,
+    dtype: Option<DType>,
+    /// Numbers of the type per element of the pointer: 4 of a `float4`.
+    width: u64,
+    is_input: bool,
+}
+
+impl Buffer {
+    fn new(at: usize, parameter: &Parameter) -> Self {
+        let (dtype, width) = match vector(&parameter.kind) {
+            Some((dtype, width)) => (Some(dtype), width),
+            None => (dtype(&parameter.kind), 1),
+        };
+        Self {
+            name: buffer_name(at, parameter),
+            kind: parameter.kind.clone(),
+            dtype,
+            width,
+            is_input: parameter.is_const,
+        }
+    }
+
+    fn bytes_per_element(&self) -> u64 {
+        self.dtype.unwrap_or(DType::F32).size() * self.width
+    }
+
+    fn write(&self, lines: &mut Lines, problem: &Problem) {
+        lines.line("[[buffers]]");
+        lines.entry("name", &quoted(&self.name), "");
+        let word = quoted(self.dtype.unwrap_or(DType::F32).word());
+        let comment = match self.dtype {
+            Some(_) => String::new(),
+            None => format!("{GUESS}: `{}` is no type that a manifest has", self.kind),
+        };
+        lines.entry("dtype", &word, &comment);
+        let mut shape: Vec<String> =
+            problem.parameters.iter().map(|(name, _)| quoted(name)).collect();
+        if self.width > 1 {
+            shape.push(self.width.to_string());
+        }
+        let comment = format!("{GUESS}: extents, slowest first");
+        lines.entry("shape", &format!("[{}]", shape.join(", ")), &comment);
+        if self.is_input {
+            lines.entry("role", "\"input\"", "the kernel takes it as `const`");
+            let is_float = self.dtype.is_none_or(DType::is_float);
+            let fill = if is_float {
+                "{ uniform = { low = -1, high = 1 } }"
+            } else {
+                "{ choice = [0, 1, 2, 3] }"
+            };
+            lines.entry("fill", fill, &format!("{GUESS}: the values that it holds"));
+        } else {
+            let comment =
+                format!("{GUESS}: \"state\" or \"input\" with a `fill` if the kernel reads it");
+            lines.entry("role", "\"output\"", &comment);
+        }
+    }
+}
+
+/// Why a manifest can't launch a kernel.
+fn obstacle(kernel: &Kernel) -> Option<String> {
+    if kernel.template.is_some() {
+        return Some(
+            "is a template: declare an extern \"C\" kernel that calls its body with the arguments that you \
+             want, and take the lines below for that one"
+                .to_owned(),
+        );
+    }
+    let by_value =
+        |parameter: &&Parameter| !parameter.is_pointer && dtype(&parameter.kind).is_none();
+    if let Some(parameter) = kernel.parameters.iter().find(by_value) {
+        return Some(format!(
+            "takes a `{}` by value, which a manifest can't pass: split it into numbers and buffers, or make \
+             the step a program with `run`",
+            parameter.kind
+        ));
+    }
+    let writes = |parameter: &Parameter| parameter.is_pointer && !parameter.is_const;
+    if !kernel.parameters.iter().any(writes) {
+        return Some("writes to no pointer, so there is no answer to check".to_owned());
+    }
+    None
+}
+
+/// An integer that may be a size.
+fn is_size(parameter: &Parameter) -> bool {
+    let is_whole = |dtype: DType| !dtype.is_float() && dtype != DType::U8;
+    !parameter.is_pointer && dtype(&parameter.kind).is_some_and(is_whole)
+}
+
+/// The ladder's name of a size: the kernel's in capitals.
+fn size_name(parameter: &Parameter) -> Option<String> {
+    let name = parameter.name.to_ascii_uppercase();
+    is_free_name(&name).then_some(name)
+}
+
+/// The name of the buffer behind a pointer.
+fn buffer_name(at: usize, parameter: &Parameter) -> String {
+    if parameter.name.is_empty() { format!("buffer{at}") } else { parameter.name.clone() }
+}
+
+/// The manifest's type of a C++ type.
+fn dtype(kind: &str) -> Option<DType> {
+    let words: BTreeSet<&str> = kind.split_whitespace().collect();
+    let name = kind.rsplit("::").next().unwrap_or(kind);
+    Some(match name {
+        "float" => DType::F32,
+        "double" => DType::F64,
+        "half" | "__half" => DType::F16,
+        "int" | "signed" | "signed int" | "int32_t" => DType::I32,
+        "unsigned" | "unsigned int" | "uint" | "uint32_t" => DType::U32,
+        "size_t" | "uint64_t" | "int64_t" | "ptrdiff_t" => DType::U64,
+        "char" | "unsigned char" | "uchar" | "uint8_t" | "bool" | "std::byte" => DType::U8,
+        // 8 bytes on every system that has CUDA's tools and Linux.
+        _ if words.contains("long") && !words.contains("double") => DType::U64,
+        _ => return None,
+    })
+}
+
+/// The number and type of a built-in vector's elements.
+fn vector(kind: &str) -> Option<(DType, u64)> {
+    let (name, width) = kind.split_at_checked(kind.len().checked_sub(1)?)?;
+    let width = width.parse().ok().filter(|width| (2..=4).contains(width))?;
+    let dtype = match name {
+        "float" => DType::F32,
+        "double" => DType::F64,
+        "int" => DType::I32,
+        "uint" => DType::U32,
+        "uchar" => DType::U8,
+        "ulonglong" => DType::U64,
+        _ => return None,
+    };
+    Some((dtype, width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ladder::{Ladder, Overrides};
+    use crate::plan::{Argument, Role};
+
+    /// The ladder that a source's manifest makes.
+    fn ladder(text: &str) -> (Ladder, String) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("k.cu"), text).unwrap();
+        let written = manifest("mine", "k.cu", &Source::new(text)).unwrap();
+        std::fs::write(dir.path().join("ladder.toml"), &written).unwrap();
+        (Ladder::load(dir.path()).unwrap_or_else(|error| panic!("{error}\n{written}")), written)
+    }
+
+    #[test]
+    fn what_is_written_is_a_ladder_that_plans() {
+        let (ladder, text) = ladder(
+            "__global__ __launch_bounds__(128) void scale(const float* in, float4* out, float a, int n) {}\n\
+             extern \"C\" __global__ void faster(const float* in, float4* out, float a, int n) {}\n\
+             __global__ void other(double* sums) {}\n\
+             template <int N> __global__ void wide(const float* in, float4* out, float a, int n) {}\n",
+        );
+        let plan = ladder.plan("scale", &Overrides::new(), 1).unwrap();
+        // 2^24 elements in blocks of 128.
+        assert_eq!((plan.launches[0].grid[0], plan.launches[0].block[0]), (131_072, 128));
+        let roles: Vec<_> = plan.buffers.iter().map(|b| (b.role, b.dtype, b.elements())).collect();
+        let count = 1 << 24;
+        assert_eq!(
+            roles,
+            [(Role::Input, DType::F32, count), (Role::Output, DType::F32, 4 * count)]
+        );
+        let arguments = &plan.launches[0].arguments;
+        assert_eq!(
+            arguments[2..],
+            [Argument::Scalar(DType::F32, 1.0), Argument::Scalar(DType::I32, 16_777_216.0)]
+        );
+        assert_eq!(plan.bytes, 20 * count);
+        let steps: Vec<&str> = ladder.steps().iter().map(|step| step.name()).collect();
+        assert_eq!(steps, ["scale", "faster"], "the others are comments");
+        for words in [
+            "# name = \"wide\"",
+            "is a template",
+            "# name = \"other\"",
+            "does not take the buffers",
+        ] {
+            assert!(text.contains(words), "no {words} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn indices_in_y_make_a_grid_of_two_extents() {
+        let (ladder, _) = ladder(
+            "__global__ void t(const unsigned char* a, double* b, int rows, int cols) { int y = threadIdx.y; \
+             extern __shared__ int s[]; }",
+        );
+        let plan = ladder
+            .plan("t", &Overrides::from([("ROWS".into(), 100), ("COLS".into(), 33)]), 1)
+            .unwrap();
+        // 33 / 16 and 100 / 16, rounded up.
+        assert_eq!((plan.launches[0].grid, plan.launches[0].block), ([3, 7, 1], [16, 16, 1]));
+        assert_eq!(plan.launches[0].shared_bytes, 1024);
+        assert_eq!(plan.buffers[0].shape, [100, 33]);
+    }
+
+    #[test]
+    fn what_can_not_be_launched_is_said() {
+        for (text, words) in [
+            ("int main() {}", "no `__global__`"),
+            ("__global__ void k(Params p, float* x) {}", "takes a `Params` by value"),
+            ("__global__ void k(const float* x) {}", "writes to no pointer"),
+            ("template <class T> __global__ void k(T* x) {}", "is a template"),
+        ] {
+            let problem = manifest("m", "k.cu", &Source::new(text)).unwrap_err();
+            assert!(problem.contains(words), "{problem}");
+        }
+    }
+
+    #[test]
+    fn types_are_those_that_a_manifest_has() {
+        for (kind, known) in [
+            ("std::uint32_t", Some(DType::U32)),
+            ("unsigned long long", Some(DType::U64)),
+            ("long double", None),
+            ("Params", None),
+            ("__half", Some(DType::F16)),
+        ] {
+            assert_eq!(dtype(kind), known, "{kind}");
+        }
+        assert_eq!(vector("float4"), Some((DType::F32, 4)));
+        assert_eq!((vector("float1"), vector("x4"), vector("")), (None, None, None));
+    }
+}

@@ -1,0 +1,368 @@
+//! The signatures of a source's kernels.
+
+use super::source::{Source, Word};
+
+/// A kernel's declaration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// True where it is declared `extern "C"`.
+    pub is_extern_c: bool,
+    /// The template's parameters as they stand; `None` for no template.
+    pub template: Option<String>,
+    /// Threads of a block at most, where `__launch_bounds__` has a number.
+    pub most_threads: Option<u64>,
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
+    /// What its body says of its launch.
+    pub body: Body,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parameter {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its type without `const`, `*` and `__restrict__`: `unsigned int`.
+    pub kind: String,
+    /// True for a pointer.
+    pub is_pointer: bool,
+    /// True where what it points to is constant.
+    pub is_const: bool,
+}
+
+/// What a body says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Body {
+    /// True where it is there: a declaration alone has none.
+    pub is_there: bool,
+    /// True where it reads an index in y.
+    pub uses_y: bool,
+    /// True where it has dynamic shared memory.
+    pub has_dynamic_shared: bool,
+}
+
+/// Words that stand before a kernel's name with parentheses of their own.
+fn is_attribute(name: &str) -> bool {
+    name.starts_with("__") && name != "__global__"
+}
+
+/// The kernels of a source, each once, a definition before a declaration.
+pub(super) fn kernels(source: &Source) -> Vec<Kernel> {
+    let words = &source.words;
+    let mut found: Vec<Kernel> = Vec::new();
+    // For each brace that is open, whether `extern "C"` stands before it.
+    let mut braces: Vec<bool> = Vec::new();
+    let mut start = 0;
+    for (at, word) in words.iter().enumerate() {
+        match word {
+            Word::Sign('{') => {
+                braces.push(is_extern_c(&words[start..at]));
+                start = at + 1;
+            }
+            Word::Sign('}') => {
+                braces.pop();
+                start = at + 1;
+            }
+            Word::Sign(';') => start = at + 1,
+            Word::Name(name) if name == "__global__" => {
+                let before = words.get(start..at).unwrap_or_default();
+                let Some(mut kernel) = kernel(&words[at + 1..], before) else { continue };
+                kernel.is_extern_c = is_extern_c(before) || braces.contains(&true);
+                match found.iter_mut().find(|known| known.name == kernel.name) {
+                    Some(known) if !known.body.is_there => *known = kernel,
+                    Some(_) => {}
+                    None => found.push(kernel),
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_extern_c(words: &[Word]) -> bool {
+    words.windows(2).any(|pair| pair[0].is("extern") && pair[1] == Word::Text("C".into()))
+}
+
+/// The kernel behind `__global__`, with the words of its declaration `before` that. `None` for a
+/// specialisation or an instance of a template, and where this is no declaration.
+fn kernel(words: &[Word], before: &[Word]) -> Option<Kernel> {
+    let mut most_threads = None;
+    let mut at = 0;
+    let name = loop {
+        match (words.get(at)?, words.get(at + 1)?) {
+            (Word::Name(name), Word::Sign('(')) => {
+                if !is_attribute(name) {
+                    break name.clone();
+                }
+                let inner = parenthesized(&words[at + 1..])?;
+                if name == "__launch_bounds__" {
+                    most_threads = number(inner);
+                }
+                at += inner.len() + 3;
+            }
+            // An instance's arguments follow its name.
+            (Word::Sign('<' | ';' | '{' | '}'), _) => return None,
+            _ => at += 1,
+        }
+    };
+    let template = template(before)?;
+    let inner = parenthesized(&words[at + 1..])?;
+    let body = words.get(at + 1 + inner.len() + 2..).unwrap_or_default();
+    Some(Kernel {
+        name,
+        is_extern_c: false,
+        template,
+        most_threads,
+        parameters: parameters(inner),
+        body: body_of(body),
+    })
+}
+
+/// The parameters of `template <…>`; `Some(None)` where there is no template, `None` for an instance of one.
+#[expect(clippy::option_option, reason = "an instance is neither a template nor none")]
+fn template(before: &[Word]) -> Option<Option<String>> {
+    let Some(at) = before.iter().position(|word| word.is("template")) else { return Some(None) };
+    if !before.get(at + 1)?.is_sign('<') {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut inner = Vec::new();
+    for word in &before[at + 1..] {
+        match word {
+            Word::Sign('<') => depth += 1,
+            Word::Sign('>') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        inner.push(word.clone());
+    }
+    Some(Some(spelled(inner.get(1..).unwrap_or_default())))
+}
+
+/// What stands between the parenthesis with which the words begin and its partner.
+fn parenthesized(words: &[Word]) -> Option<&[Word]> {
+    let mut depth = 0_usize;
+    for (at, word) in words.iter().enumerate() {
+        match word {
+            Word::Sign('(') => depth += 1,
+            Word::Sign(')') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return words.get(1..at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The first number of a list, if the list begins with one.
+fn number(words: &[Word]) -> Option<u64> {
+    let (Word::Number(number), next) = (words.first()?, words.get(1)) else { return None };
+    if next.is_some_and(|word| !word.is_sign(',')) {
+        return None;
+    }
+    number.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok()
+}
+
+fn parameters(words: &[Word]) -> Vec<Parameter> {
+    let mut depth = 0_i32;
+    let mut lists: Vec<Vec<Word>> = vec![Vec::new()];
+    for word in words {
+        match word {
+            Word::Sign('(' | '<' | '[' | '{') => depth += 1,
+            Word::Sign(')' | '>' | ']' | '}') => depth -= 1,
+            Word::Sign(',') if depth == 0 => {
+                lists.push(Vec::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(list) = lists.last_mut() {
+            list.push(word.clone());
+        }
+    }
+    let is_void =
+        |list: &Vec<Word>| list.is_empty() || matches!(&list[..], [word] if word.is("void"));
+    lists.iter().filter(|list| !is_void(list)).map(|list| parameter(list)).collect()
+}
+
+fn parameter(words: &[Word]) -> Parameter {
+    // A default value and an array's extent tell nothing of the type.
+    let end = words.iter().position(|word| matches!(word, Word::Sign('=' | '[')));
+    let is_array = end.is_some_and(|at| words[at].is_sign('['));
+    let words = &words[..end.unwrap_or(words.len())];
+    let star = words.iter().position(|word| word.is_sign('*'));
+    let is_const = words[..star.unwrap_or(words.len())].iter().any(|word| word.is("const"));
+    let noise = |word: &&Word| match word {
+        Word::Name(name) => {
+            !matches!(name.as_str(), "const" | "volatile" | "struct" | "restrict")
+                && !name.starts_with("__restrict")
+                && name != "__grid_constant__"
+        }
+        Word::Sign(sign) => !matches!(sign, '*' | '&'),
+        _ => true,
+    };
+    let kept: Vec<Word> = words.iter().filter(noise).cloned().collect();
+    let is_named = match &kept[..] {
+        [.., before, Word::Name(last)] => !is_type_word(last) && !before.is_sign(':'),
+        _ => false,
+    };
+    let (name, kind) = match kept.split_last() {
+        Some((Word::Name(name), kind)) if is_named => (name.clone(), kind),
+        _ => (String::new(), &kept[..]),
+    };
+    Parameter { name, kind: spelled(kind), is_pointer: star.is_some() || is_array, is_const }
+}
+
+/// Words of built-in types, which are no names of parameters.
+fn is_type_word(word: &str) -> bool {
+    matches!(
+        word,
+        "int" | "unsigned" | "signed" | "long" | "short" | "char" | "float" | "double" | "bool"
+    )
+}
+
+/// Words as they would be written.
+fn spelled(words: &[Word]) -> String {
+    let mut text = String::new();
+    for word in words {
+        match word {
+            Word::Name(name) | Word::Number(name) => {
+                if text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ',')) {
+                    text.push(' ');
+                }
+                text.push_str(name);
+            }
+            Word::Text(inner) => text.push_str(inner),
+            Word::Sign(sign) => text.push(*sign),
+        }
+    }
+    text
+}
+
+fn body_of(words: &[Word]) -> Body {
+    if !words.first().is_some_and(|word| word.is_sign('{')) {
+        return Body::default();
+    }
+    let mut body = Body { is_there: true, ..Body::default() };
+    let mut depth = 0_usize;
+    for (at, word) in words.iter().enumerate() {
+        match word {
+            Word::Sign('{') => depth += 1,
+            Word::Sign('}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    break;
+                }
+            }
+            Word::Name(name) if matches!(name.as_str(), "blockIdx" | "threadIdx") => {
+                body.uses_y |= words.get(at + 2).is_some_and(|word| word.is("y"));
+            }
+            Word::Name(name) if name == "extern" => {
+                body.has_dynamic_shared |=
+                    words.get(at + 1).is_some_and(|word| word.is("__shared__"));
+            }
+            _ => {}
+        }
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<Kernel> {
+        kernels(&Source::new(text))
+    }
+
+    /// Name, type, pointer, constant.
+    fn words(kernel: &Kernel) -> Vec<(&str, &str, bool, bool)> {
+        let parameters = kernel.parameters.iter();
+        parameters.map(|p| (p.name.as_str(), p.kind.as_str(), p.is_pointer, p.is_const)).collect()
+    }
+
+    #[test]
+    fn a_signature_is_read_word_by_word() {
+        let found = of("extern \"C\" __global__ void __launch_bounds__(128, 4)\n\
+             scale(const float* __restrict__ in, float *out, unsigned int n, const double a = 1.0) { \
+             extern __shared__ float s[]; int y = blockIdx.y; }");
+        let [kernel] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((kernel.name.as_str(), kernel.is_extern_c), ("scale", true));
+        assert_eq!((kernel.most_threads, &kernel.template), (Some(128), &None));
+        assert_eq!(
+            words(kernel),
+            [
+                ("in", "float", true, true),
+                ("out", "float", true, false),
+                ("n", "unsigned int", false, false),
+                ("a", "double", false, true)
+            ]
+        );
+        let body = Body { is_there: true, uses_y: true, has_dynamic_shared: true };
+        assert_eq!(kernel.body, body);
+    }
+
+    #[test]
+    fn templates_blocks_of_extern_c_and_declarations_are_told_apart() {
+        let found = of(
+            "template <typename T, int N = 4> __global__ void t(T const* x, std::array<T, 2> y);\n\
+             template __global__ void t<float, 4>(float const*, std::array<float, 2>);\n\
+             extern \"C\" { __global__ static void c(int[], unsigned long long); }\n\
+             namespace n { __launch_bounds__(B) __global__ void d(void) {} }\n\
+             extern \"C\" __global__ void c(int v[], unsigned long long n) { if (n) { v[0] = 1; } }\n\
+             __global__ void e(dim3 g) {}",
+        );
+        let names: Vec<_> = found.iter().map(|k| (k.name.as_str(), k.is_extern_c)).collect();
+        assert_eq!(names, [("t", false), ("c", true), ("d", false), ("e", false)]);
+        assert_eq!(found[0].template.as_deref(), Some("typename T, int N=4"));
+        assert_eq!(
+            words(&found[0]),
+            [("x", "T", true, true), ("y", "std::array<T, 2>", false, false)]
+        );
+        assert!(found[1].body.is_there, "the definition takes the declaration's place");
+        assert_eq!(
+            words(&found[1]),
+            [("v", "int", true, false), ("n", "unsigned long long", false, false)]
+        );
+        assert!(found[2].parameters.is_empty());
+        assert_eq!(found[2].most_threads, None);
+        assert_eq!(words(&found[3]), [("g", "dim3", false, false)]);
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_none() {
+        for text in
+            ["__global__", "__global__ void f", "__global__ void f(", "// __global__ void f() {}"]
+        {
+            assert!(of(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_kernel_that_ships_is_found() {
+        fn walk(folder: &std::path::Path, found: &mut usize) {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    walk(&path, found);
+                } else if path.extension().is_some_and(|extension| extension == "cu") {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let kernels = of(&text);
+                    assert!(!kernels.is_empty(), "{}", path.display());
+                    *found += kernels.len();
+                }
+            }
+        }
+        let mut found = 0;
+        walk(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), &mut found);
+        assert!(found >= 369, "{found}");
+    }
+}

@@ -26,8 +26,8 @@ pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
 
 /// From the signatures in a source.
 fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
-    let text = files::read(file, files::MOST_TEXT)
-        .map_err(|error| Error::io(file, "read", &error))?;
+    let text =
+        files::read(file, files::MOST_TEXT).map_err(|error| Error::io(file, "read", &error))?;
     let text = String::from_utf8_lossy(&text);
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));

@@ -18,6 +18,9 @@ struct Parts<'a> {
     base: &'a str,
     /// The template's arguments, `float` and `4`; `None` where none are printed.
     arguments: Option<Vec<&'a str>>,
+    /// ABI tags, as `v1` and `c5` of `force[abi:v1][abi:c5]`, which ncu prints as `force[v1,c5]`: Numba
+    /// tells the versions of a function apart by them.
+    tags: Vec<&'a str>,
     /// What stands between the parentheses, `float *`; `None` where nothing does.
     parameters: Option<&'a str>,
 }
@@ -33,8 +36,9 @@ impl<'a> Parts<'a> {
             Some(at) => (&head[..at], Some(split_arguments(&head[at + 1..head.len() - 1]))),
             None => (head, None),
         };
+        let (path, tags) = tags(path);
         let start = path.rfind([' ', ':', '>', '*', '&']).map_or(0, |at| at + 1);
-        Self { base: &path[start..], arguments, parameters }
+        Self { base: &path[start..], arguments, tags, parameters }
     }
 }
 
@@ -54,7 +58,7 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     }
     let (one, other) = (demangled(one), demangled(other));
     let (one, other) = (Parts::new(&one), Parts::new(&other));
-    if one.base != other.base {
+    if one.base != other.base || one.tags != other.tags {
         return false;
     }
     match (&one.arguments, &other.arguments) {
@@ -86,8 +90,20 @@ pub(crate) fn demangled(name: &str) -> Cow<'_, str> {
         .map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
+/// A name without its ABI tags, and the tags.
+fn tags(path: &str) -> (&str, Vec<&str>) {
+    match path.find('[') {
+        Some(at) if at > 0 && path.ends_with(']') => {
+            let tags = path[at..].split(['[', ']', ',']).map(str::trim);
+            let tags = tags.map(|tag| tag.strip_prefix("abi:").unwrap_or(tag));
+            (&path[..at], tags.filter(|tag| !tag.is_empty()).collect())
+        }
+        _ => (path, Vec::new()),
+    }
+}
+
 /// One spelling for all: no casts before numbers, no suffixes behind them, no words for `bool`'s values,
-/// no spaces but between words.
+/// no spaces but between words, of nested namespaces the outermost.
 fn canonical(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim();
@@ -121,7 +137,38 @@ fn canonical(text: &str) -> String {
     for spelling in ["(anonymous namespace)::", "(anonymousnamespace)::", "<unnamed>::"] {
         out = out.replace(spelling, "");
     }
-    out
+    outermost(&out)
+}
+
+/// `cub::detail::scan::Policy` as `cub::Policy`, the way ncu prints it on all pages but the source page.
+fn outermost(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_word) {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let mut first = None;
+        let last = loop {
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end);
+            match behind.strip_prefix("::") {
+                Some(inner) if inner.starts_with(is_word) => {
+                    first.get_or_insert(word);
+                    rest = inner;
+                }
+                _ => {
+                    rest = behind;
+                    break word;
+                }
+            }
+        };
+        if let Some(first) = first {
+            out.push_str(first);
+            out.push_str("::");
+        }
+        out.push_str(last);
+    }
+    out + rest
 }
 
 fn is_word(c: char) -> bool {
@@ -224,6 +271,11 @@ mod tests {
             ("_Z5scalePfi", "scale(float *, int)"),
             ("_Z5scaleIfLi4EEvPT_", "void scale<float, (int)4>(T1 *)"),
             ("f<(anonymous namespace)::Op>(T1)", "void f<<unnamed>::Op>(int)"),
+            (
+                "void cub::f<cub::zip<cuda::tuple<int>>, n::less<int>::type>(T1)",
+                "void cub::V_3::detail::f<cub::V_3::zip<cuda::std::__4::tuple<int>>, n::less<int>::type>(T1)",
+            ),
+            ("m::f[abi:v1][abi:c5](A<float, 2>, long)", "f[v1,c5](A<float, 2>, long)"),
         ] {
             assert!(same(one, other) && same(other, one), "{one} and {other}");
         }
@@ -239,6 +291,8 @@ mod tests {
             ("f(int)", "f(float)"),
             ("void f<4>(int)", "f(int)"),
             ("f<-4>(int)", "f<4>(int)"),
+            ("f<a::Op>(T1)", "f<b::Op>(T1)"),
+            ("f[v1,c5](int)", "f[abi:v2][abi:c5](int)"),
         ] {
             assert!(!same(one, other) && !same(other, one), "{one} and {other}");
         }
@@ -254,6 +308,8 @@ mod tests {
             ("_Z5scalePfi", "scale"),
             ("allenCahn(double (*)[400][400], double)", "allenCahn"),
             ("triton_poi_fused_0", "triton_poi_fused_0"),
+            ("force[v1,c5](Array<float, 2, C>)", "force"),
+            ("__main__::force[abi:v1][abi:c5](long long)", "force"),
             ("", ""),
         ] {
             assert_eq!(base(name), expected, "{name}");

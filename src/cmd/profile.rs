@@ -12,7 +12,6 @@ use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open, profiling};
 use crate::cli::ProfileArgs;
 use crate::collect::{self, Profiled};
-use crate::document::{Document, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder;
 use crate::ncu::{self, CollectRequest, Ncu};
@@ -55,7 +54,11 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         profiling::dry_run(&ncu, &request, &report, printer)?;
         return Ok(ExitCode::Success);
     }
-    let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout))?;
+    let ncu = match ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout)) {
+        Ok(ncu) => ncu,
+        Err(error) if wants_survey => return surveyed::without_ncu(args, &name, error, printer),
+        Err(error) => return Err(error),
+    };
     let baseline =
         args.baseline.as_deref().map(|base| open::one(base, ladder::DEFAULT, None)).transpose()?;
     let target = match &args.profiling.output {
@@ -71,8 +74,14 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         None
     };
     let (collected, plan) = collect(args, &ncu, &mut request, &name, plan, &progress);
-    let Profiled { report, passes, pages, mut notices, .. } = collected?;
     drop(progress);
+    let Profiled { report, passes, pages, mut notices, .. } = match (collected, &plan) {
+        (Ok(profiled), _) => profiled,
+        (Err(error), Some(plan)) => {
+            return surveyed::unprofiled(plan.clone(), error, args, printer);
+        }
+        (Err(error), None) => return Err(error),
+    };
     if let Some(plan) = plan {
         notices.splice(0..0, plan.notices);
         if plan.invocations.is_some() {
@@ -157,10 +166,7 @@ fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<Exit
     let progress = printer.progress();
     let plan = surveyed::survey(args, name, &progress)?;
     drop(progress);
-    let program = Some(plan.surveyed.program);
-    let notices = plan.notices;
-    let document = Document { schema: SCHEMA.to_owned(), program, notices, ..Document::default() };
-    diagnosed::show(&document, args.output.format, printer)?;
+    surveyed::show(plan, args, printer)?;
     Ok(ExitCode::Success)
 }
 

@@ -36,7 +36,8 @@ pub fn further(launches: &[Launch], asked: impl Fn(&str) -> bool) -> Option<Furt
         let diagnosis = diagnose(launch);
         for rule in diagnosis.skipped.iter().filter_map(|skipped| rules::find(&skipped.rule)) {
             let missing = missing(rule, launch);
-            let is_open = !missing.iter().any(|name| asked(name));
+            // A rule that lacks source lines or instructions only gets none from a second run either.
+            let is_open = !missing.is_empty() && !missing.iter().any(|name| asked(name));
             if is_open && undecided(rule, &missing, launch, &diagnosis) {
                 add(&mut found.rules, rule.name);
                 for name in missing {

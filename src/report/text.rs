@@ -33,7 +33,6 @@ use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{extent, place, shape};
-use crate::text::layout::fit;
 use crate::text::{count_of, duration, percent};
 
 /// The most columns that a kernel's name takes in a table, which cuts it where the terminal is narrow.
@@ -120,7 +119,7 @@ fn body(page: &mut Page, document: &Document) {
         let launch = &document.launches[index];
         page.blank();
         if document.launches.len() > 1 {
-            let name = fit(&launch.kernel, 2 * page.style.width);
+            let name = kernel_name::short(&launch.kernel, page.style.width);
             page.inked("", &format!("launch {index}: {name}, {}", shape(launch)), Ink::Bold);
         }
         bottleneck(page, launch);

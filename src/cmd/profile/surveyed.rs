@@ -5,8 +5,10 @@ use std::path::Path;
 use super::durations;
 
 use crate::cli::ProfileArgs;
-use crate::document::{Program, SurveyedProgram};
-use crate::error::{Error, Result};
+use crate::cmd::shared::diagnosed;
+use crate::cmd::shared::printer::Printer;
+use crate::document::{Document, Program, SCHEMA, SurveyedProgram};
+use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
 use crate::ncu::{CollectRequest, Invocations, Limits, Ncu};
 use crate::progress::Progress;
@@ -42,6 +44,8 @@ pub(super) struct Plan {
     pub surveyed: SurveyedProgram,
     /// What to profile; `None` where the survey found nothing to choose from.
     pub invocations: Option<Invocations>,
+    /// What profiling them takes, in words.
+    price: String,
     /// What the user should know, each one sentence.
     pub notices: Vec<String>,
     /// True where there was no CUPTI that works.
@@ -75,11 +79,60 @@ pub(super) fn plan(
     name: &str,
     progress: &Progress,
 ) -> Result<Plan> {
-    let plan = survey(args, name, progress)?;
+    let mut plan = survey(args, name, progress)?;
     if plan.lacks_cupti {
-        return plan_by_durations(args, ncu, request, name, plan, progress);
+        plan = plan_by_durations(args, ncu, request, name, plan, progress)?;
+    }
+    if plan.invocations.is_some() {
+        progress.note(&format!("adoprof: {}", plan.price));
     }
     Ok(plan)
+}
+
+/// Shows a survey alone.
+///
+/// # Errors
+/// Where the document can't be written.
+pub(super) fn show(plan: Plan, args: &ProfileArgs, printer: &Printer) -> Result<()> {
+    let program = Some(plan.surveyed.program);
+    let notices = plan.notices;
+    let document = Document { schema: SCHEMA.to_owned(), program, notices, ..Document::default() };
+    diagnosed::show(&document, args.output.format, printer)
+}
+
+/// What the survey found, where no launch could be profiled; the exit code is the failure's.
+///
+/// # Errors
+/// The failure itself where the survey found no kernels.
+pub(super) fn unprofiled(
+    mut plan: Plan,
+    error: Error,
+    args: &ProfileArgs,
+    printer: &Printer,
+) -> Result<ExitCode> {
+    if plan.surveyed.program.groups.is_empty() {
+        return Err(error);
+    }
+    plan.notices
+        .insert(0, format!("no launch was profiled, so what follows is the survey alone: {error}"));
+    show(plan, args, printer)?;
+    Ok(error.exit_code())
+}
+
+/// The same on a machine without ncu.
+///
+/// # Errors
+/// That there is no ncu, where the survey found no kernels or did not run either.
+pub(super) fn without_ncu(
+    args: &ProfileArgs,
+    name: &str,
+    error: Error,
+    printer: &Printer,
+) -> Result<ExitCode> {
+    let progress = printer.progress();
+    let Ok(plan) = survey(args, name, &progress) else { return Err(error) };
+    drop(progress);
+    unprofiled(plan, error, args, printer)
 }
 
 /// Surveys the program and chooses what to profile.
@@ -116,7 +169,7 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
     notices.push(format!("the survey found no kernels: {failure}"));
     let program = Program::new(command(args), &survey, &[]);
     let surveyed = SurveyedProgram { program, chosen: Vec::new() };
-    Ok(Plan { surveyed, invocations: None, notices, lacks_cupti })
+    Ok(Plan { surveyed, invocations: None, price: String::new(), notices, lacks_cupti })
 }
 
 /// The same where CUPTI can't be had: durations from ncu, which runs one kernel at a time, and the program's
@@ -159,14 +212,12 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
     let extent = Extent { coverage: args.survey.coverage, top: args.survey.top };
     let choice = choose(survey, &groups, &covered(&groups, extent));
-    if !args.survey.survey {
-        progress.note(&format!("adoprof: {}", price(args, survey, &groups, &choice)));
-    }
+    let price = price(args, survey, &groups, &choice);
     let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
     let (kernels, numbers) = (choice.kernels, choice.numbers);
-    let invocations = Invocations { kernels, are_demangled: false, numbers };
+    let invocations = Some(Invocations { kernels, are_demangled: false, numbers });
     let surveyed = SurveyedProgram { program, chosen };
-    Plan { surveyed, invocations: Some(invocations), notices: Vec::new(), lacks_cupti: false }
+    Plan { surveyed, invocations, price, notices: Vec::new(), lacks_cupti: false }
 }
 
 fn no_program() -> Error {
@@ -193,6 +244,7 @@ fn price(args: &ProfileArgs, survey: &Survey, groups: &[Group], choice: &Choice)
     let share: f64 = choice.groups.iter().map(|&group| groups[group].share).sum();
     let kinds = count_of(choice.groups.len() as f64, "kind");
     let launches = count_of(choice.launches.len() as f64, "launch");
+    let take = if choice.launches.len() == 1 { "takes" } else { "take" };
     let selection = super::super::shared::profiling::selection(&args.profiling);
     let passes = selection.expected_passes().map_or_else(String::new, |passes| {
         // Each pass runs the launch once more; saving and restoring memory comes on top.
@@ -209,7 +261,7 @@ fn price(args: &ProfileArgs, survey: &Survey, groups: &[Group], choice: &Choice)
         format!(", {passes_of_each} each, {time} of kernels in all")
     });
     format!(
-        "profiling {launches} of {kinds}, which take {} of the kernels' time{passes}",
+        "profiling {launches} of {kinds}, which {take} {} of the kernels' time{passes}",
         percent(share)
     )
 }

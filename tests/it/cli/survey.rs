@@ -22,16 +22,29 @@ fn page(launches: &[(&str, u32, u32)]) -> String {
 
 /// Profiles the stand-in for a program; `profiled` is what ncu then collects.
 fn profile(bench: &Bench, options: &[&str], what: &str, profiled: &[(&str, u32, u32)]) -> Ran {
+    let (ncu, case) = (stand_in(), "success");
+    profile_by(&ncu, case, bench, options, what, profiled)
+}
+
+/// The same by another ncu, or one that fails.
+fn profile_by(
+    ncu: &str,
+    case: &str,
+    bench: &Bench,
+    options: &[&str],
+    what: &str,
+    profiled: &[(&str, u32, u32)],
+) -> Ran {
     bench.write("raw.csv", page(profiled));
     bench.write("none.csv", "");
     let program = STAND_INS.program().display().to_string();
-    let mut command = bench.command(&["profile", "--ncu", &stand_in()]);
+    let mut command = bench.command(&["profile", "--ncu", ncu]);
     command
         .args(options)
         .args(["--", &program, what])
         .env("ADOPROF_CUPTI", STAND_INS.cupti())
         .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
-        .env("STAND_IN_CASE", "success")
+        .env("STAND_IN_CASE", case)
         .env("STAND_IN_ARGV", bench.path("argv"))
         .env("STAND_IN_RAW", bench.path("raw.csv"))
         .env("STAND_IN_DETAILS", bench.path("none.csv"))
@@ -97,7 +110,7 @@ fn one_launch_of_each_kind_that_matters_is_profiled() {
 fn less_is_profiled_where_less_is_asked_for() {
     let bench = Bench::new();
     let ran = profile(&bench, &["--top", "1"], "", &CHOSEN[..1]);
-    assert!(ran.err.contains("profiling 1 launch of 1 kind, which take"), "{ran:?}");
+    assert!(ran.err.contains("profiling 1 launch of 1 kind, which takes"), "{ran:?}");
     let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
     assert!(argv.contains("::regex:^(_Z3addPfi)$:^(2)$"), "{argv}");
     for (option, value) in [("--coverage", "101%"), ("--coverage", "x"), ("--top", "0")] {
@@ -118,6 +131,23 @@ fn a_survey_alone_needs_no_ncu() {
     }
     assert!(!bench.path("argv").exists() && !bench.path(".adoprof").exists());
     profile(&bench, &["--survey"], "no-cuda", &[]).fails(3, &["no process of the program"]);
+}
+
+#[test]
+fn the_survey_stands_where_ncu_can_not_profile() {
+    let bench = Bench::new();
+    for (ncu, case, why) in
+        [("/nowhere/ncu", "success", "/nowhere/ncu"), (&*stand_in(), "forbidden", "counters")]
+    {
+        let ran = profile_by(ncu, case, &bench, &["--format", "json"], "", &[]);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        let document: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(launches_of_groups(&document).len(), 4);
+        let notice = document["notices"][0].as_str().unwrap();
+        assert!(notice.contains("no launch was profiled") && notice.contains(why), "{notice}");
+    }
+    assert!(bench.left(".adoprof").is_empty(), "no profile without a launch");
+    profile_by("/nowhere/ncu", "success", &bench, &[], "no-cuda", &[]).fails(3, &["/nowhere/ncu"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! - `cmd`: the subcommands: they wire the parts together, and they alone print to standard
 //!   output
 //! - `cli`: the command line, as types
+//! - `fuzzing`: what reads foreign bytes, as functions of them
 //! - `doctor`: what is missing on this machine
 //! - `report`: the forms in which documents are written
 //! - `explain`: the rules in words, from what each says of itself
@@ -74,6 +75,8 @@ pub mod export;
 mod files;
 pub mod finding;
 pub mod frame;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hardware;
 mod init;
 pub mod interrupt;

@@ -80,6 +80,27 @@ pub fn read(folder: &Path) -> Result<Saved> {
     })
 }
 
+/// A saved profile from the bytes of its files: `profile.json`, then its pages, not compressed.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn of_parts(meta: &[u8], pages: &[&[u8]]) -> Result<Saved> {
+    let meta = Meta::parse(&String::from_utf8_lossy(meta), Path::new(META_FILE))?;
+    let page = |at: usize| {
+        pages.get(at).map(|page| String::from_utf8_lossy(page).into_owned()).unwrap_or_default()
+    };
+    let pages = Pages { raw: page(0), details: page(1), source: page(2), sass: page(3) };
+    Ok(Saved { meta, pages })
+}
+
+/// The bytes of a compressed page.
+///
+/// # Errors
+/// Where it can't be decompressed.
+pub(crate) fn unpacked(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    packing::unpack(bytes)
+}
+
 /// A page, compressed or plain; empty where it is absent.
 fn read_page(folder: &Path, name: &str) -> Result<String> {
     let compressed = folder.join(format!("{name}.csv.zst"));

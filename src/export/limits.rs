@@ -3,6 +3,7 @@
 //! A launch that takes 20 bytes of a hostile file takes thousands in memory once it is diagnosed. Real
 //! files are far from these limits; what lies beyond is left out aloud.
 
+use crate::metric;
 use crate::text::count_of;
 
 /// How much of one file is read.
@@ -17,6 +18,36 @@ pub(super) struct Limits {
     without_source: usize,
     /// True where launches are left out.
     is_cut: bool,
+}
+
+/// From so many values on, some 200 MB in memory, only those of metrics that adoprof knows are kept: an eighth
+/// of a full page.
+const MANY_VALUES: usize = 1_000_000;
+
+/// True for a metric that something reads: one of the catalogue, or one that describes a launch.
+pub(super) fn is_known(metric: &str) -> bool {
+    const DESCRIBING: [&str; 3] = [
+        "device__attribute_display_name",
+        "device__attribute_compute_capability_major",
+        "device__attribute_compute_capability_minor",
+    ];
+    metric::canonical(metric).is_some()
+        || metric.starts_with("launch__")
+        || DESCRIBING.contains(&metric)
+}
+
+/// True where so many launches with so many values each are more than are kept in full.
+pub(super) fn are_many(launches: usize, values: usize) -> bool {
+    launches.saturating_mul(values) > MANY_VALUES
+}
+
+/// What a user should know where only known metrics were read.
+pub(super) fn known_only(launches: usize, values: usize) -> String {
+    format!(
+        "{} with {} each are more than are kept: of these only the metrics that adoprof knows were read",
+        count_of(launches as f64, "launch"),
+        count_of(values as f64, "value")
+    )
 }
 
 /// Any file may have so many launches, each of which takes some 5 KB when it is diagnosed.

@@ -25,7 +25,7 @@ use counters::Modules;
 use messages::ProfileResult;
 
 use super::Export;
-use super::limits::Limits;
+use super::limits::{self, Limits};
 use crate::error::{Error, Result};
 
 pub use container::is_report;
@@ -43,12 +43,13 @@ pub struct Session {
 
 /// Reads a report; `name` stands in the error messages.
 ///
-/// A file whose end is missing gives the launches before the gap, with a notice.
+/// A file whose end is missing gives the launches before the gap, with a notice. Of thousands of launches
+/// only the metrics that adoprof knows are kept, with a notice too.
 ///
 /// # Errors
 /// [`Error::Input`] where the bytes are no report, or one without a whole kernel launch.
 pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
-    reading(bytes, name).map(|(export, _)| export)
+    reading(bytes, name, false).map(|(export, _)| export)
 }
 
 /// Reads a report of which nothing may be missing.
@@ -57,22 +58,24 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
 /// As [`read`], and [`Error::Input`] where the report is damaged, of a version that is not known, or holds
 /// what is not read.
 pub fn read_whole(bytes: &[u8], name: &Path) -> Result<Export> {
-    match reading(bytes, name)? {
+    match reading(bytes, name, true)? {
         (_, Some(problem)) => Err(Error::input(name, problem)),
         (export, None) => Ok(export),
     }
 }
 
-/// A report's export, and the first thing that is missing in it.
-fn reading(bytes: &[u8], name: &Path) -> Result<(Export, Option<String>)> {
+/// A report's export, and the first thing that is missing in it; `in_full` where all metrics are wanted
+/// however many launches there are.
+fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<String>)> {
     let (bytes, damage) = plain(bytes);
     let mut container = open(&bytes, damage, name)?;
     let mut export = Export::default();
     let modules = Modules::new(&container.sources);
     let mut nameless = 0;
-    let mut limits = Limits::of_report(bytes.len());
+    let mut are_known_only = None;
+    let mut within = Limits::of_report(bytes.len());
     for (id, encoded) in (0..).zip(&container.results) {
-        if !limits.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
+        if !within.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
             break;
         }
         // A launch that can't be decoded keeps its number, as the others keep theirs.
@@ -84,17 +87,25 @@ fn reading(bytes: &[u8], name: &Path) -> Result<(Export, Option<String>)> {
             }
             continue;
         };
-        let (metrics, unnamed) = metrics::rows(&result, id, &container.strings);
+        let (mut metrics, unnamed) = metrics::rows(&result, id, &container.strings);
         nameless += unnamed;
+        let count = container.results.len();
+        if !in_full && are_known_only.is_none() && limits::are_many(count, metrics.len()) {
+            are_known_only = Some(limits::known_only(count, metrics.len()));
+        }
         export.launches.push(metrics::launch(&result, id, &metrics, &container.sessions));
+        if are_known_only.is_some() {
+            metrics.retain(|row| limits::is_known(&row.metric));
+        }
         export.metrics.extend(metrics);
         export.rules.extend(result.rules.iter().flat_map(|rule| rules::rows(rule, id)));
-        if limits.allow_source(export.source.len()) {
+        if within.allow_source(export.source.len()) {
             export.source.extend(modules.rows(&result, id, &container.strings));
         }
     }
     export.notices = notices(&container, export.launches.len());
-    export.notices.extend(limits.notices(export.launches.len(), container.results.len()));
+    export.notices.extend(within.notices(export.launches.len(), container.results.len()));
+    export.notices.extend(are_known_only);
     if nameless > 0 {
         export.notices.push(format!(
             "{nameless} metric values of the report have no name, because its string table is \

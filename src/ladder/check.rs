@@ -62,7 +62,9 @@ fn checked(
     manifest: Manifest,
     read: ReadSource,
 ) -> std::result::Result<Ladder, Vec<Error>> {
-    let checker = Checker { origin, manifest: &manifest, mistakes: RefCell::default() };
+    let main = manifest.steps.iter().filter(|step| !step.side);
+    let main_steps = main.map(|step| step.name.get_ref().as_str()).collect();
+    let checker = Checker { origin, manifest: &manifest, main_steps, mistakes: RefCell::default() };
     checker.names();
     let mut parameters: Vec<_> = manifest.parameters.iter().collect();
     parameters.sort_by_key(|(name, _)| name.span().start);
@@ -75,7 +77,8 @@ fn checked(
     checker.wanted_by_kernels();
     checker.formulas();
     checker.buffers();
-    let steps = (0..manifest.steps.len()).filter_map(|at| checker.step(at, folder, read)).collect();
+    let steps = (0..manifest.steps.len()).take_while(|_| checker.goes_on());
+    let steps = steps.filter_map(|at| checker.step(at, folder, read)).collect();
     checker.keep(checker.reference());
     checker.keep(checker.library());
     checker.keep(checker.set());
@@ -89,14 +92,24 @@ fn checked(
     Ok(Ladder { manifest, path, text, folder, parameters, steps, named_sizes })
 }
 
+/// More mistakes than these are not looked for: nobody mends them in one go, and each has its line found.
+const MOST_MISTAKES: usize = 100;
+
 struct Checker<'a> {
     origin: Origin<'a>,
     manifest: &'a Manifest,
+    /// The names of the steps that are in the main walk.
+    main_steps: BTreeSet<&'a str>,
     /// In the order in which they were found.
     mistakes: RefCell<Vec<Error>>,
 }
 
 impl Checker<'_> {
+    /// True until there are mistakes enough.
+    fn goes_on(&self) -> bool {
+        self.mistakes.borrow().len() < MOST_MISTAKES
+    }
+
     /// The value, or the mistake kept and nothing.
     fn keep<T>(&self, result: Result<T>) -> Option<T> {
         result.map_err(|mistake| self.mistakes.borrow_mut().push(mistake)).ok()
@@ -313,9 +326,10 @@ impl Checker<'_> {
     fn named_sizes(&self) -> Vec<NamedSize> {
         let steps: Vec<&str> =
             self.manifest.steps.iter().map(|step| step.name.get_ref().as_str()).collect();
+        let known: BTreeSet<&str> = steps.iter().copied().collect();
         let named = |case: &DeclaredSize| {
             let step = case.step.get_ref();
-            if !steps.contains(&step.as_str()) {
+            if !known.contains(step.as_str()) {
                 return self.fail(
                     &case.step,
                     format!("no step is called `{}`{}", printable(step), hint(step, &steps)),
@@ -328,7 +342,8 @@ impl Checker<'_> {
                 note: case.note.clone(),
             })
         };
-        self.manifest.cases.iter().filter_map(|case| self.keep(named(case))).collect()
+        let cases = self.manifest.cases.iter().take_while(|_| self.goes_on());
+        cases.filter_map(|case| self.keep(named(case))).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where ladders come from: the program itself, or a directory.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -16,6 +17,9 @@ pub const DEFAULT: &str = "ado";
 
 /// The ladders that the program carries.
 static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+
+/// The most that the sources of a ladder's steps take together, bytes.
+const MOST_SOURCES: usize = 256 << 20;
 
 /// The folder of the fault bench's ladders among them, which has a folder for each fault.
 const FAULTS: &str = "faults";
@@ -140,10 +144,15 @@ fn with_manifest<T>(
     let absolute = dir.canonicalize().map_err(|error| Error::io(dir, "open", &error))?;
     within(&absolute, &path).map_err(|error| Error::io(&path, "read the manifest", &error))?;
     let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
+    let left = Cell::new(MOST_SOURCES);
     let read = |file: &str| {
         let path = absolute.join(file);
         let text = within(&absolute, &path).and_then(|()| files::read_text(&path));
         let text = text.map_err(|error| error.to_string())?;
+        // Each step has its source for itself, also where thousands name one file.
+        left.set(left.get().checked_sub(text.len()).ok_or_else(|| {
+            format!("the steps' sources have more than {} MiB together", MOST_SOURCES >> 20)
+        })?);
         let name = match &folder {
             Some(folder) => place(folder, file),
             None => file.to_owned(),
@@ -151,6 +160,18 @@ fn with_manifest<T>(
         Ok(Source { name, text, path: Some(path) })
     };
     Ok(work(Origin { path: &path, text: &text }, &absolute, &read))
+}
+
+impl Ladder {
+    /// The ladder of a manifest alone, whose sources are empty.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub(crate) fn of_text(text: &str) -> Result<Self> {
+        let read =
+            |file: &str| Ok(Source { name: file.to_owned(), text: String::new(), path: None });
+        check::ladder(Origin { path: Path::new(FILE), text }, None, &read)
+    }
 }
 
 /// Refuses a file that a symbolic link leads to from elsewhere: of the ladder's folder, and the ladders

@@ -148,6 +148,8 @@ pub fn read_files(files: &Files) -> Result<Profile> {
         pages.push((path.clone(), bytes));
     }
     let export = pages::read(&pages)?;
+    // Of a large page this is as much as all that was read from it.
+    drop(pages);
     Profile::from_export(files.stem.display().to_string(), export)
 }
 

@@ -6,6 +6,7 @@ mod constructed;
 mod devices;
 mod kernels_compile;
 mod model_counts;
+mod mutations;
 mod ncu_collect;
 mod nvdisasm;
 mod pages;

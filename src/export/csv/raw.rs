@@ -13,7 +13,7 @@ use crate::export::csv::number;
 use crate::export::csv::number::Style;
 use crate::export::csv::page;
 use crate::export::csv::page::{Launches, PageKind, Row, Table};
-use crate::export::limits::Limits;
+use crate::export::limits::{self, Limits};
 use crate::export::{Export, LaunchRow, MetricRow, unit};
 
 pub use merge::merge;
@@ -70,12 +70,17 @@ pub fn read(text: &str, name: &Path) -> Result<Export> {
 fn read_table(
     table: &Table,
     name: &Path,
-    (launches, limits): (&mut Launches, &mut Limits),
+    (launches, within): (&mut Launches, &mut Limits),
     export: &mut Export,
 ) -> Result<()> {
     let units = table.rows.first().filter(|row| row.cells.get(0) == Some(""));
     let rows = &table.rows[usize::from(units.is_some())..];
-    let columns = metric_columns(table, units);
+    let mut columns = metric_columns(table, units);
+    if limits::are_many(rows.len(), columns.len()) {
+        let notice = limits::known_only(rows.len(), columns.len());
+        columns.retain(|column| limits::is_known(&column.name));
+        export.notices.push(format!("{}: {notice}", name.display()));
+    }
     let cells = || columns.iter().map(|column| column.index);
     let style = Style::of(rows.iter().flat_map(|row| cells().filter_map(|at| row.cells.get(at))))
         .map_err(|ambiguous| Error::input(name, ambiguous.to_string()))?;
@@ -99,7 +104,7 @@ fn read_table(
         ) else {
             continue;
         };
-        if !limits.allow_launch(launches.len(), export.metrics.len()) {
+        if !within.allow_launch(launches.len(), export.metrics.len()) {
             break;
         }
         let at = launches.push(LaunchRow { id, kernel: kernel.to_owned(), ..LaunchRow::default() });

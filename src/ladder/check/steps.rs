@@ -131,13 +131,7 @@ impl Checker<'_> {
     /// A side step starts from a main step; a main step from the one before it.
     fn place(&self, index: usize) -> Result<()> {
         let step = &self.manifest.steps[index];
-        let main: Vec<&str> = self
-            .manifest
-            .steps
-            .iter()
-            .filter(|step| !step.side)
-            .map(|step| step.name.get_ref().as_str())
-            .collect();
+        let main = &self.main_steps;
         match &step.from {
             None if step.side => self.fail(&step.name, format!(
                 "`{}` is a side step without `from`: name the main step that it starts from",
@@ -147,10 +141,10 @@ impl Checker<'_> {
                 "`{}` is in the main walk and follows the step before it: remove `from`, or add `side = true`",
                 step.name.get_ref()
             )),
-            Some(from) if !main.contains(&from.get_ref().as_str()) => self.fail(from, format!(
+            Some(from) if !main.contains(from.get_ref().as_str()) => self.fail(from, format!(
                 "no main step is called `{}`{}",
                 printable(from.get_ref()),
-                hint(from.get_ref(), &main)
+                hint(from.get_ref(), &main.iter().copied().collect::<Vec<_>>())
             )),
             _ => Ok(()),
         }

@@ -1,0 +1,111 @@
+//! Everything that reads what others wrote, as functions of bytes: what the fuzz targets under `fuzz/` and
+//! the mutation tests call. Whatever the bytes hold, each returns.
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnose::diagnose;
+use crate::export::csv::pages;
+use crate::export::{SourceCounters, SourceRow, report};
+use crate::frame::Launch;
+use crate::isa::Isa;
+use crate::isa::architecture::Architecture;
+use crate::isa::encoding::{Encoding, SIZE};
+use crate::ladder::{Ladder, Overrides};
+use crate::ledger::{self, LedgerDocument};
+use crate::profile::Profile;
+use crate::report::{Content, Format, Style, render};
+use crate::store;
+
+/// What stands between the parts of an input that has several.
+const BETWEEN: u8 = 0xff;
+
+/// ncu's pages, one behind the other.
+pub fn csv_pages(bytes: &[u8]) {
+    let pages: Vec<(PathBuf, &[u8])> = bytes
+        .split(|&byte| byte == BETWEEN)
+        .enumerate()
+        .map(|(at, page)| (PathBuf::from(format!("{at}.csv")), page))
+        .collect();
+    if let Ok(export) = pages::read(&pages) {
+        shown(Profile::from_export("fuzz", export).ok().as_ref());
+    }
+}
+
+/// A report, compressed or not.
+pub fn binary_report(bytes: &[u8]) {
+    let _ = report::session(bytes);
+    if let Ok(export) = report::read(bytes, Path::new("fuzz.ncu-rep")) {
+        shown(Profile::from_export("fuzz", export).ok().as_ref());
+    }
+}
+
+/// A saved profile: `profile.json`, then its pages as they lie in its folder.
+pub fn saved_profile(bytes: &[u8]) {
+    let mut parts = bytes.split(|&byte| byte == BETWEEN);
+    let meta = parts.next().unwrap_or_default();
+    let pages: Vec<&[u8]> = parts.collect();
+    if let Ok(saved) = store::of_parts(meta, &pages) {
+        shown(Profile::from_saved("fuzz", saved, None).ok().as_ref());
+    }
+    // A packed page has any bytes.
+    let _ = store::unpacked(bytes);
+}
+
+/// A ladder's manifest, and the plans of its steps.
+pub fn manifest(bytes: &[u8]) {
+    let Ok(ladder) = Ladder::of_text(&String::from_utf8_lossy(bytes)) else { return };
+    for step in ladder.steps() {
+        let _ = ladder.plan(step.name(), &Overrides::new(), 132);
+    }
+}
+
+/// A ledger.
+pub fn ledger_file(bytes: &[u8]) {
+    let contents = ledger::file::parse(bytes);
+    let document = LedgerDocument::new(ledger::records(contents.lines, false), Vec::new());
+    written(&document);
+}
+
+/// Machine code: the architecture, then instructions.
+pub fn machine_code(bytes: &[u8]) {
+    let Some((&first, code)) = bytes.split_first() else { return };
+    let known = Architecture::KNOWN;
+    let Some(isa) = Isa::of(known[usize::from(first) % known.len()]) else { return };
+    let mut launch = Launch::default();
+    for (address, bytes) in (0_u64..).step_by(SIZE).zip(code.chunks_exact(SIZE)) {
+        let Ok(encoding) = bytes.try_into().map(Encoding::of) else { continue };
+        let mut text = String::new();
+        isa.write(encoding, address, &mut text);
+        let count = f64::from(bytes[0]);
+        launch.instructions.push(SourceRow {
+            address: Some(address),
+            text,
+            counters: SourceCounters {
+                samples: count,
+                inst_executed: count,
+                thread_inst_executed: 32.0 * count,
+                ..SourceCounters::default()
+            },
+            ..SourceRow::default()
+        });
+    }
+    launch.set("gpu__time_duration.sum", Some(1e6));
+    let _ = diagnose(&launch);
+}
+
+/// Diagnoses a profile and writes it in every format.
+fn shown(profile: Option<&Profile>) {
+    if let Some(document) = profile.and_then(|profile| profile.diagnose(None).ok()) {
+        written(&document);
+    }
+}
+
+fn written<'a, T>(document: &'a T)
+where
+    &'a T: Into<Content<'a>>,
+{
+    for name in ["text", "json", "markdown", "csv", "sarif"] {
+        let format = <Format as clap::ValueEnum>::from_str(name, false).unwrap_or(Format::TEXT);
+        let _ = render(document, format, Style::default(), &mut std::io::sink());
+    }
+}

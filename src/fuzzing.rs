@@ -1,5 +1,5 @@
 //! Everything that reads what others wrote, as functions of bytes: what the fuzz targets under `fuzz/` and
-//! the mutation tests call. Whatever the bytes hold, each returns.
+//! the mutation tests call. Whatever the bytes hold, each returns: true where it could read them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,57 +20,66 @@ use crate::store;
 const BETWEEN: u8 = 0xff;
 
 /// ncu's pages, one behind the other.
-pub fn csv_pages(bytes: &[u8]) {
+#[must_use]
+pub fn csv_pages(bytes: &[u8]) -> bool {
     let pages: Vec<(PathBuf, &[u8])> = bytes
         .split(|&byte| byte == BETWEEN)
         .enumerate()
         .map(|(at, page)| (PathBuf::from(format!("{at}.csv")), page))
         .collect();
-    if let Ok(export) = pages::read(&pages) {
-        shown(Profile::from_export("fuzz", export).ok().as_ref());
-    }
+    let profile = pages::read(&pages).and_then(|export| Profile::from_export("fuzz", export));
+    shown(profile.ok().as_ref())
 }
 
 /// A report, compressed or not.
-pub fn binary_report(bytes: &[u8]) {
+#[must_use]
+pub fn binary_report(bytes: &[u8]) -> bool {
     let _ = report::session(bytes);
-    if let Ok(export) = report::read(bytes, Path::new("fuzz.ncu-rep")) {
-        shown(Profile::from_export("fuzz", export).ok().as_ref());
-    }
+    let export = report::read(bytes, Path::new("fuzz.ncu-rep"));
+    let profile = export.and_then(|export| Profile::from_export("fuzz", export));
+    shown(profile.ok().as_ref())
 }
 
 /// A saved profile: `profile.json`, then its pages as they lie in its folder.
-pub fn saved_profile(bytes: &[u8]) {
+#[must_use]
+pub fn saved_profile(bytes: &[u8]) -> bool {
     let mut parts = bytes.split(|&byte| byte == BETWEEN);
     let meta = parts.next().unwrap_or_default();
     let pages: Vec<&[u8]> = parts.collect();
-    if let Ok(saved) = store::of_parts(meta, &pages) {
-        shown(Profile::from_saved("fuzz", saved, None).ok().as_ref());
-    }
+    let saved = store::of_parts(meta, &pages);
+    let profile = saved.and_then(|saved| Profile::from_saved("fuzz", saved, None));
+    let is_read = shown(profile.ok().as_ref());
     // A packed page has any bytes.
-    let _ = store::unpacked(bytes);
+    let is_unpacked = store::unpacked(bytes).is_ok();
+    is_read || is_unpacked
 }
 
 /// A ladder's manifest, and the plans of its steps.
-pub fn manifest(bytes: &[u8]) {
-    let Ok(ladder) = Ladder::of_text(&String::from_utf8_lossy(bytes)) else { return };
+#[must_use]
+pub fn manifest(bytes: &[u8]) -> bool {
+    let Ok(ladder) = Ladder::of_text(&String::from_utf8_lossy(bytes)) else { return false };
     for step in ladder.steps() {
         let _ = ladder.plan(step.name(), &Overrides::new(), 132);
     }
+    true
 }
 
 /// A ledger.
-pub fn ledger_file(bytes: &[u8]) {
+#[must_use]
+pub fn ledger_file(bytes: &[u8]) -> bool {
     let contents = ledger::file::parse(bytes);
+    let is_read = !contents.lines.is_empty();
     let document = LedgerDocument::new(ledger::records(contents.lines, false), Vec::new());
     written(&document);
+    is_read
 }
 
 /// Machine code: the architecture, then instructions.
-pub fn machine_code(bytes: &[u8]) {
-    let Some((&first, code)) = bytes.split_first() else { return };
+#[must_use]
+pub fn machine_code(bytes: &[u8]) -> bool {
+    let Some((&first, code)) = bytes.split_first() else { return false };
     let known = Architecture::KNOWN;
-    let Some(isa) = Isa::of(known[usize::from(first) % known.len()]) else { return };
+    let Some(isa) = Isa::of(known[usize::from(first) % known.len()]) else { return false };
     let mut launch = Launch::default();
     for (address, bytes) in (0_u64..).step_by(SIZE).zip(code.chunks_exact(SIZE)) {
         let Ok(encoding) = bytes.try_into().map(Encoding::of) else { continue };
@@ -91,13 +100,16 @@ pub fn machine_code(bytes: &[u8]) {
     }
     launch.set("gpu__time_duration.sum", Some(1e6));
     let _ = diagnose(&launch);
+    !launch.instructions.is_empty()
 }
 
 /// Diagnoses a profile and writes it in every format.
-fn shown(profile: Option<&Profile>) {
-    if let Some(document) = profile.and_then(|profile| profile.diagnose(None).ok()) {
-        written(&document);
+fn shown(profile: Option<&Profile>) -> bool {
+    let document = profile.and_then(|profile| profile.diagnose(None).ok());
+    if let Some(document) = &document {
+        written(document);
     }
+    document.is_some()
 }
 
 fn written<'a, T>(document: &'a T)

@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| adoprof::fuzzing::binary_report(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = adoprof::fuzzing::binary_report(bytes);
+});

@@ -8,6 +8,7 @@
 mod cells;
 mod columns;
 mod launches;
+mod repeats;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -63,9 +64,10 @@ pub fn read(text: &str, name: &Path, launches: &[LaunchRow]) -> Result<SourcePag
     reader.most = Limits::source_rows(text.len());
     let lines: Vec<&str> = text.lines().collect();
     reader.style(&lines)?;
+    let repeats = repeats::repeats(&lines, launches);
     let mut at = 0;
     while at < lines.len() {
-        at = reader.line(&lines, at);
+        at = repeats.get(&at).copied().unwrap_or_else(|| reader.line(&lines, at));
     }
     reader.finish(text)
 }

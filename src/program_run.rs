@@ -104,8 +104,8 @@ fn check(
     }
 }
 
-fn info(plan: &ProgramPlan, times_ns: &[f64]) -> StepInfo {
-    let time_ns = median_and_range(times_ns);
+fn info(plan: &ProgramPlan, samples_ns: &[f64]) -> StepInfo {
+    let time_ns = median_and_range(samples_ns);
     let rate = plan.metric.as_ref().map(|metric| Rate {
         value: metric.work / time_ns.median.max(1.0),
         unit: metric.unit.clone(),

@@ -34,7 +34,7 @@ pub(crate) fn manifest(ladder: &str, file: &str, source: &Source) -> Result<Stri
     lines.comment(&format!(
         "A ladder for {file}, from its kernels' signatures: names, types, and blocks with launch bounds were \
          read; what is marked {GUESS} was not and is yours to correct. `adoprof ladder check` finds what does \
-         not fit, and docs/ladders.md has every key."
+         not fit, and docs/ladder-manifest.md has every key."
     ));
     lines.gap();
     head(&mut lines, ladder, first, &problem);
@@ -66,7 +66,7 @@ pub(crate) fn manifest(ladder: &str, file: &str, source: &Source) -> Result<Stri
 
 fn head(lines: &mut Lines, ladder: &str, first: &Kernel, problem: &Problem) {
     let elements = problem.elements();
-    let per_element: u64 = problem.buffers.iter().map(|buffer| buffer.bytes_per_element()).sum();
+    let per_element: u64 = problem.buffers.iter().map(Buffer::bytes_per_element).sum();
     let bytes = quoted(&format!("{} * {elements}", per_element.max(1)));
     lines.entry("name", &quoted(ladder), "");
     lines.entry("title", &quoted(&format!("what {} computes", first.name)), GUESS);
@@ -111,18 +111,14 @@ fn step(lines: &mut Lines, file: &str, kernel: &Kernel, problem: &Problem) {
         .map(|(at, parameter)| match (parameter.is_pointer, dtype(&parameter.kind)) {
             (true, _) => quoted(&buffer_name(at, parameter)),
             (false, Some(dtype)) => {
-                let value = match problem.parameter_of(parameter) {
-                    Some(name) => name,
-                    None => {
-                        is_guess = true;
-                        "1".to_owned()
-                    }
-                };
+                let name = problem.parameter_of(parameter);
+                is_guess |= name.is_none();
+                let value = name.unwrap_or_else(|| "1".to_owned());
                 format!("{{ type = \"{}\", value = \"{value}\" }}", dtype.word())
             }
             (false, None) => {
                 is_guess = true;
-                format!("{{ type = \"i32\", value = \"1\" }}")
+                "{ type = \"i32\", value = \"1\" }".to_owned()
             }
         })
         .collect();
@@ -371,7 +367,7 @@ mod tests {
             [Argument::Scalar(DType::F32, 1.0), Argument::Scalar(DType::I32, 16_777_216.0)]
         );
         assert_eq!(plan.bytes, 20 * count);
-        let steps: Vec<&str> = ladder.steps().iter().map(|step| step.name()).collect();
+        let steps: Vec<&str> = ladder.steps().iter().map(crate::ladder::Step::name).collect();
         assert_eq!(steps, ["scale", "faster"], "the others are comments");
         for words in [
             "# name = \"wide\"",

@@ -81,7 +81,7 @@ fn head(lines: &mut Lines, ladder: &str, what: &str) {
     lines.comment(&format!(
         "{what}: its steps are programs. What is marked {GUESS} is yours to correct, and lines that are \
          comments are yours to complete. `adoprof ladder check` finds what does not fit, and \
-         docs/ladders.md has every key."
+         docs/ladder-manifest.md has every key."
     ));
     lines.gap();
     lines.entry("name", &quoted(ladder), "");

@@ -72,12 +72,11 @@ pub(super) fn parse(origin: Origin) -> Mended {
             let mistake = Origin { path: origin.path, text: &mended.text }.unreadable(&error);
             mended.mistakes.extend(mended.lines.place(mistake));
         }
-        let is_mended = match missing {
-            Some(key) => put_in(&mut mended, key, &span),
-            None => {
-                mended.taken.extend(meant(error.message()));
-                take_out(&mut mended.text, &span, &mut mended.taken)
-            }
+        let is_mended = if let Some(key) = missing {
+            put_in(&mut mended, key, &span)
+        } else {
+            mended.taken.extend(meant(error.message()));
+            take_out(&mut mended.text, &span, &mut mended.taken)
         };
         if !is_mended {
             break;
@@ -188,7 +187,7 @@ fn within(
     match value.get_ref() {
         DeValue::Table(table) => innermost(table, span, found),
         DeValue::Array(values) => {
-            for value in values.iter() {
+            for value in values {
                 within(value, span, found);
             }
         }

@@ -161,6 +161,43 @@ fn the_example_of_the_ladder_page_is_a_ladder() {
 }
 
 #[test]
+fn the_manifests_on_the_page_are_those_of_the_examples() {
+    for name in ["transpose", "histogram", "smooth"] {
+        let manifest = read(&format!("examples/{name}/ladder.toml"));
+        assert_generated("docs/ladder-manifest.md", name, &format!("```toml\n{manifest}```\n"));
+    }
+}
+
+/// The keys that a manifest may have are those that it names where one is unknown.
+#[test]
+fn every_key_of_a_manifest_is_on_its_page() {
+    let tables = read("docs/ladder-manifest.md");
+    let tables = tables.split_once("## Every key").unwrap().1;
+    let manifest = read("examples/transpose/ladder.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for (before, bogus) in [
+        ("reference = ", "bogus = 1\n"),
+        ("dtype = ", "bogus = 1\n"),
+        ("changes = ", "bogus = 1\n"),
+        ("kernel = ", "bogus = 1\n"),
+        ("kind = ", "bogus = 1\n"),
+        ("step = ", "bogus = 1\n"),
+    ] {
+        let at = manifest.find(&format!("\n{before}")).unwrap() + 1;
+        let text = format!("{}{bogus}{}", &manifest[..at], &manifest[at..]);
+        fs::write(folder.path().join("ladder.toml"), text).unwrap();
+        let error = adoprof::ladder::Ladder::load(folder.path()).unwrap_err().to_string();
+        let keys = error.split_once("the keys here are ").unwrap().1.trim_end_matches(')');
+        for key in keys.split(", ") {
+            assert!(tables.contains(&format!("`{key}`")), "no `{key}` on the page");
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
 fn links_lead_to_files_that_exist() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();

@@ -157,10 +157,8 @@ fn of_kernels(
                 {
                     found.refused.push(refused);
                 }
-                for why in checked.unchecked.into_iter() {
-                    if !found.unchecked.contains(&why) {
-                        found.unchecked.push(why);
-                    }
+                if let Some(why) = checked.unchecked.filter(|why| !found.unchecked.contains(why)) {
+                    found.unchecked.push(why);
                 }
             }
             Ok(_) => {}

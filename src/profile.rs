@@ -1,5 +1,7 @@
 //! Whatever a user names as a profile, found and read: a step, a saved directory, a report, exports.
 
+#[cfg(test)]
+mod both_ways;
 mod files;
 mod next_step;
 mod packed;

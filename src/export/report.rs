@@ -13,7 +13,7 @@ mod messages;
 mod metrics;
 mod rules;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 mod wire;

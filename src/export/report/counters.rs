@@ -14,10 +14,10 @@ use crate::export::{SharedTexts, SourceCounters, SourceRow};
 use crate::metric::stall::StallReason;
 
 /// A counter's place.
-type Field = fn(&mut SourceCounters) -> &mut f64;
+pub(super) type Field = fn(&mut SourceCounters) -> &mut f64;
 
 /// The metric's names, newest first, and where its values go.
-const FIELDS: [(&[&str], Field); 10] = [
+pub(super) const FIELDS: [(&[&str], Field); 10] = [
     (&["smsp__pcsamp_sample_count"], |c| &mut c.samples),
     (&["inst_executed"], |c| &mut c.inst_executed),
     (&["thread_inst_executed"], |c| &mut c.thread_inst_executed),
@@ -165,8 +165,8 @@ impl Modules {
 
     /// A launch's counters: first its lines by file and number, then its instructions by address.
     ///
-    /// As on ncu's source page, inlined code counts for its own line and for the lines it is called
-    /// from, so that a call shows what it costs. An instruction names one of them: the line that the
+    /// As on ncu's source page, inlined code counts for its own line and for the line of each other file that
+    /// it is called from, so that a call of a header's function shows what it costs. An instruction names one of them: the line that the
     /// user can change, chosen as for the source page.
     #[must_use]
     pub(super) fn rows(
@@ -192,8 +192,9 @@ impl Modules {
         for (address, counters) in counted {
             let mut places: Vec<(&str, u32)> = Vec::new();
             for place in module.locate(address) {
-                // A line that calls itself counts once.
-                if !places.contains(&place) {
+                // In each file the innermost line counts, as nearly always on ncu's page: of a function that
+                // is inlined where its own file calls it, that is its statement and not the call.
+                if places.iter().all(|(file, _)| *file != place.0) {
                     *lines.entry(place).or_default() += counters;
                     *of_file.entry(place.0).or_default() += 1;
                     places.push(place);

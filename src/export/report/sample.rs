@@ -2,9 +2,14 @@
 
 mod cubin;
 
+use std::collections::BTreeMap;
+
 use prost::Message;
 
+use super::counters::FIELDS;
 use super::messages::*;
+use crate::export::{Export, SourceCounters};
+use crate::metric::stall::StallReason;
 
 pub(super) use cubin::cubin;
 
@@ -177,4 +182,95 @@ pub(super) fn report() -> Vec<u8> {
         .result(&second),
         Block::strings(&["smsp__inst_executed.avg.per_cycle_active"]),
     ])
+}
+
+/// The report that pages were exported from, as far as it is read: each launch with its metrics and the
+/// counters of its instructions, and with a cubin in which its kernel has a name and lay at an address.
+pub(crate) fn of_pages(
+    pages: &Export,
+    modules: &BTreeMap<u32, (u64, String)>,
+    cubin: &[u8],
+) -> Vec<u8> {
+    let mut names: Vec<String> = Vec::new();
+    let mut number = |name: &str| {
+        let place = names.iter().position(|known| known == name);
+        place.unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        }) as u64
+    };
+    let mut block = Block::default();
+    for (&id, (address, symbol)) in modules {
+        let function = RelocatedFunction { symbol: symbol.as_bytes().to_vec(), address: *address };
+        block = block.source(&SourceData {
+            key: u64::from(id),
+            cubin: Some(cubin.to_vec()),
+            relocation: Some(Relocation { functions: vec![function] }),
+            ..SourceData::default()
+        });
+    }
+    for launch in &pages.launches {
+        let mut metrics: BTreeMap<String, MetricResult> = BTreeMap::new();
+        for row in pages.metrics.iter().filter(|row| row.launch == launch.id) {
+            let value = row.value.map(double).or_else(|| row.text.as_deref().map(words));
+            metrics.insert(row.metric.to_string(), metric(number(&row.metric), value));
+        }
+        for (place, name) in instanced_names().enumerate() {
+            let rows = pages.source.iter().filter(|row| row.launch == launch.id);
+            let mut counted = rows.filter_map(|row| Some((row.address?, row.counters)));
+            let values: Vec<(u64, f64)> = counted
+                .by_ref()
+                .map(|(address, mut counters)| (address, *counters.counter(place)))
+                .collect();
+            let known = metrics.entry(name.clone()).or_insert_with(|| metric(number(&name), None));
+            known.instances = instanced(0, &values).instances;
+        }
+        let size =
+            |[x, y, z]: [u32; 3]| Some(Size { x: u64::from(x), y: u64::from(y), z: u64::from(z) });
+        block = block.result(&ProfileResult {
+            mangled_name: modules
+                .get(&launch.id)
+                .map(|(_, symbol)| symbol.as_bytes().to_vec())
+                .unwrap_or_default(),
+            demangled_name: launch.kernel.as_bytes().to_vec(),
+            grid: size(launch.grid),
+            block: size(launch.block),
+            source: Some(SourceData { key: u64::from(launch.id), ..SourceData::default() }),
+            metrics: metrics.into_values().collect(),
+            ..ProfileResult::default()
+        });
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let strings = Block::strings(&names);
+    file(vec![strings, block, capability(pages)])
+}
+
+/// The names of the metrics with a value per instruction, in the order of the counters.
+fn instanced_names() -> impl Iterator<Item = String> {
+    let stall = |reason: StallReason| {
+        let word = reason.column().trim_start_matches("stall_").to_owned();
+        format!("smsp__pcsamp_warps_issue_stalled_{word}")
+    };
+    let fields = FIELDS.iter().map(|(names, _)| names[0].to_owned());
+    let names: Vec<String> = fields.chain(StallReason::all().map(stall)).collect();
+    assert_eq!(names.len(), SourceCounters::COUNT);
+    names.into_iter()
+}
+
+/// The session, which names the device of launches whose metrics don't.
+fn capability(pages: &Export) -> Block {
+    let Some(launch) = pages.launches.first() else { return Block::default() };
+    let (major, minor) = launch.compute_capability.unwrap_or_default();
+    let attribute = |name: &str, value: u32| Attribute {
+        name: format!("device__attribute_compute_capability_{name}").into_bytes(),
+        value: Some(integer(u64::from(value))),
+    };
+    Block::default().session(&SessionDetails {
+        versions: Vec::new(),
+        devices: vec![Device {
+            name: launch.device.clone().unwrap_or_default().into_bytes(),
+            attributes: vec![attribute("major", major), attribute("minor", minor)],
+            ..Device::default()
+        }],
+    })
 }

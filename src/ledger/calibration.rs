@@ -71,15 +71,18 @@ pub(crate) fn records(lines: Vec<Line>, shipped: bool) -> Vec<Record> {
         }
     }
     let mut records: Vec<Record> = Vec::new();
+    let mut places: BTreeMap<_, usize> = BTreeMap::new();
     for hint in hints {
         let outcome = outcomes.get(&hint.id).cloned();
         let record = Record { hint, outcome, shipped };
-        let place = records.iter().position(|other| other.hint.is_same_case(&record.hint));
-        match place {
+        match places.get(&record.hint.case()) {
             // A later profile of the same thing replaces it, unless only the former was measured.
-            Some(at) if records[at].outcome.is_some() && record.outcome.is_none() => {}
-            Some(at) => records[at] = record,
-            None => records.push(record),
+            Some(&at) if records[at].outcome.is_some() && record.outcome.is_none() => {}
+            Some(&at) => records[at] = record,
+            None => {
+                places.insert(record.hint.case(), records.len());
+                records.push(record);
+            }
         }
     }
     records

@@ -106,12 +106,10 @@ impl Hint {
         ])
     }
 
-    /// True where two hints are of the same fault of the same thing, so that the later one stands
-    /// for both.
+    /// What hints of the same fault of the same thing have alike, of which the later one stands for both.
     #[must_use]
-    pub fn is_same_case(&self, other: &Self) -> bool {
-        (&self.subject, &self.device, &self.kernel, &self.rule)
-            == (&other.subject, &other.device, &other.kernel, &other.rule)
+    pub fn case(&self) -> (Subject, [String; 3]) {
+        (self.subject.clone(), [&self.device, &self.kernel, &self.rule].map(String::clone))
     }
 }
 

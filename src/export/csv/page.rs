@@ -3,6 +3,7 @@
 //! A page exported from a report is clean; a live `ncu --csv` has `==PROF==` lines and the program's
 //! own output before, after and between. Readers therefore look for the header by its columns.
 
+mod cells;
 mod table;
 mod width;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use crate::error::{Error, Result};
+use crate::export::csv::page::cells::Cells;
 use crate::export::csv::page::{PageKind, header_kind, lines, not_this_page, width};
 use crate::export::limits::Limits;
 use crate::export::{Export, LaunchRow};
@@ -16,7 +17,7 @@ pub(in crate::export) struct Row {
     /// The line on which it starts, from 1.
     pub line: usize,
     /// Its cells.
-    pub cells: StringRecord,
+    pub cells: Cells,
     /// True where the file ends within the row's last cell: 55 of 5549723648 would look like a value.
     pub cut: bool,
 }
@@ -86,18 +87,17 @@ pub(in crate::export) fn tables(
             let header = record.iter().map(|cell| cell.trim().to_owned()).collect();
             tables.push(Table { header, rows: Vec::new() });
         } else if let Some(table) = tables.last_mut() {
-            let row = Row { line, cells: record.clone(), cut: false };
             let is_units = table.rows.is_empty() && first.is_empty();
             // Whatever the program printed has fewer cells; a row without its first comma has nearly all.
             let is_damaged =
                 record.len() != table.header.len() && 2 * record.len() > table.header.len();
-            if record.len() > 1 && (is_units || row.is_launch() || is_damaged) {
+            if record.len() > 1 && (is_units || is_number(first) || is_damaged) {
                 count += 1;
                 if count > most {
                     beyond += 1;
                     continue;
                 }
-                table.rows.push(row);
+                table.rows.push(Row { line, cells: Cells::of(&record), cut: false });
                 ends_in_row = true;
             }
         }

@@ -287,8 +287,8 @@ pub enum LadderCommand {
     },
     /// Report every mistake in a manifest of your own at once: with NVRTC, what does not fit its kernels too.
     ///
-    /// Nothing is launched and no command of a program is run. Ends with 0 where nothing is wrong, 2 where the
-    /// manifest is, 4 where only a source does not compile.
+    /// Nothing is launched and no command of a program is run. Ends with 0 where nothing is wrong, with 2 where the
+    /// manifest has a mistake, and with 4 where only a source does not compile.
     Check {
         /// The directory with the ladder.toml.
         #[arg(value_name = "DIR")]

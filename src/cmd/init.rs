@@ -28,7 +28,11 @@ pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
 fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
     let text =
         files::read(file, files::MOST_TEXT).map_err(|error| Error::io(file, "read", &error))?;
-    let text = String::from_utf8_lossy(&text);
+    let text = String::from_utf8(text).map_err(|_| {
+        let program = shell_words::quote(&file.to_string_lossy()).into_owned();
+        let problem = format!("is no source text; for a program: adoprof init -- {program}");
+        Error::input(file, problem)
+    })?;
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let path = place(folder, args)?;
@@ -61,7 +65,7 @@ fn of_program(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
     let path = place(&args.output, args)?;
     let command = command(args)?;
     let (first, rest) = args.program.split_first().ok_or_else(no_program)?;
-    let base = Path::new(first).file_stem().unwrap_or_default().to_string_lossy();
+    let base = stem(&args.program);
     let progress = printer.progress();
     progress.stage(format!("surveying {base}"));
     let seen = surveyed(first, rest, args.timeout);
@@ -131,18 +135,27 @@ fn kernels(survey: &Survey) -> Vec<SeenKernel> {
     kernels
 }
 
-/// The command as the ladder's folder sees it: a path of the program from here is made one from there.
+/// What the program is called: a script's own name, not its interpreter's.
+fn stem(words: &[OsString]) -> String {
+    let script = words.iter().skip(1).map(Path::new).find(|path| path.is_file());
+    let named = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let program = words.first().map(Path::new).unwrap_or_else(|| Path::new(""));
+    let is_interpreter = program.components().count() == 1 && !program.is_file();
+    named(script.filter(|_| is_interpreter).unwrap_or(program))
+}
+
+/// The command as the ladder's folder sees it: paths from here are made absolute where that is elsewhere.
 fn command(args: &InitArgs) -> Result<Vec<String>> {
     let mut words: Vec<String> =
         args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_elsewhere = args.output != Path::new(".");
-    if let Some(first) = words.first_mut()
-        && is_elsewhere
-        && first.contains('/')
-    {
-        let program = std::path::absolute(&*first)
-            .map_err(|error| Error::io(Path::new(first.as_str()), "find", &error))?;
-        *first = program.display().to_string();
+    for (number, word) in words.iter_mut().enumerate() {
+        let is_path = number == 0 && word.contains('/') || number > 0 && Path::new(&*word).exists();
+        if is_elsewhere && is_path && !word.is_empty() {
+            let path = std::path::absolute(&*word)
+                .map_err(|error| Error::io(Path::new(word.as_str()), "find", &error))?;
+            *word = path.display().to_string();
+        }
     }
     Ok(words)
 }

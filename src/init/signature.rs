@@ -105,6 +105,7 @@ fn kernel(words: &[Word], before: &[Word]) -> Option<Kernel> {
             }
             // An instance's arguments follow its name.
             (Word::Sign('<' | ';' | '{' | '}'), _) => return None,
+            (Word::Name(name), _) if name == "__global__" => return None,
             _ => at += 1,
         }
     };
@@ -149,6 +150,9 @@ fn parenthesized(words: &[Word]) -> Option<&[Word]> {
     let mut depth = 0_usize;
     for (at, word) in words.iter().enumerate() {
         match word {
+            // No list of parameters goes on over the next declaration.
+            Word::Sign(';') => return None,
+            Word::Name(name) if name == "__global__" => return None,
             Word::Sign('(') => depth += 1,
             Word::Sign(')') => {
                 depth = depth.checked_sub(1)?;
@@ -343,6 +347,16 @@ mod tests {
             ["__global__", "__global__ void f", "__global__ void f(", "// __global__ void f() {}"]
         {
             assert!(of(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_source_of_broken_declarations_takes_no_longer_than_its_length() {
+        for broken in ["__global__ f(", "__global__ void ", "template <"] {
+            let text = broken.repeat(100_000);
+            let start = std::time::Instant::now();
+            assert!(of(&text).is_empty(), "{broken}");
+            assert!(start.elapsed().as_secs() < 20, "{broken}: {:?}", start.elapsed());
         }
     }
 

@@ -101,11 +101,8 @@ fn follow(
         }
     });
     let ended = ended.map_err(|error| match error {
-        Error::Environment(text) if plan.folder.join(&command.program).is_file() => {
-            let name = &command.program;
-            Error::Environment(format!(
-                "{text}; write `./{name}` for the one in the ladder's folder"
-            ))
+        Error::Environment(text) => {
+            Error::Environment(format!("{}/{}: {text}", plan.ladder, plan.step))
         }
         error => error,
     })?;

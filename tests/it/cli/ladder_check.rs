@@ -192,10 +192,13 @@ fn a_manifest_that_is_there_stays() {
     bench.write("mine/host.cu", "int f() { return 1; }");
     bench.run(&["init", "--force", "mine/host.cu"]).fails(2, &["no `__global__` function"]);
     assert_eq!(std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap(), "mine");
+    bench.write("mine/a.out", [0x7f, b'E', b'L', b'F', 0xff]);
+    let program = ["is no source text", "adoprof init -- mine/a.out"];
+    bench.run(&["init", "--force", "mine/a.out"]).fails(2, &program);
     assert_eq!(bench.run(&["init"]).code, Some(2));
     assert_eq!(bench.run(&["init", "mine/scale.cu", "--", "true"]).code, Some(2));
     let files = std::fs::read_dir(bench.path("mine")).unwrap().count();
-    assert_eq!(files, 3, "no temporary file is left");
+    assert_eq!(files, 4, "no temporary file is left");
 }
 
 #[test]
@@ -236,6 +239,14 @@ fn a_program_is_surveyed_for_its_manifest() {
     assert!(text.contains("No survey saw the program's kernels"), "{text}");
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
     assert!(ran.err.contains("the survey saw no kernels"), "{ran:?}");
+    bench.write("sim.py", "");
+    let ran = bench.run(&["init", "-o", "mine", "--force", "--", "sh", "sim.py", "sim"]);
+    let text = std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap();
+    let script = std::fs::canonicalize(bench.path("sim.py")).unwrap().display().to_string();
+    assert!(
+        text.contains("name = \"sim\"") && text.contains(&format!("\"sh {script} sim\"")),
+        "{ran:?}{text}"
+    );
     let (_, ran) = init(&["fails"]);
     assert!(ran.err.contains("ended with code 3"), "{ran:?}");
     bench

@@ -90,6 +90,11 @@ fn every_failure_says_what_to_do() {
             4,
             &["the build failed", "ended with code 2", "| v1.cu: error: no such thing"][..],
         ),
+        (
+            "build = \"nvcc-9 x\"\nrun = \"./x\"\n",
+            3,
+            &["mine/a: there is no program nvcc-9 in PATH"],
+        ),
         ("build = \"true\"\nrun = \"./x\"\n", 2, &["no `./x`", "`build` made no such file"]),
         ("run = \"./x\"\n", 2, &["no `./x`", "as `build`"]),
         ("run = \"PROGRAM fails\"\n", 4, &["the program failed", "ended with code 3"]),

@@ -139,7 +139,7 @@ fn kernels(survey: &Survey) -> Vec<SeenKernel> {
 fn stem(words: &[OsString]) -> String {
     let script = words.iter().skip(1).map(Path::new).find(|path| path.is_file());
     let named = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let program = words.first().map(Path::new).unwrap_or_else(|| Path::new(""));
+    let program = words.first().map_or_else(|| Path::new(""), Path::new);
     let is_interpreter = program.components().count() == 1 && !program.is_file();
     named(script.filter(|_| is_interpreter).unwrap_or(program))
 }

@@ -68,6 +68,7 @@ pub(super) fn kernels(source: &Source) -> Vec<Kernel> {
             Word::Sign(';') => start = at + 1,
             Word::Name(name) if name == "__global__" => {
                 let before = words.get(start..at).unwrap_or_default();
+                start = at + 1;
                 let Some(mut kernel) = kernel(&words[at + 1..], before) else { continue };
                 kernel.is_extern_c = is_extern_c(before) || braces.contains(&true);
                 match found.iter_mut().find(|known| known.name == kernel.name) {
@@ -352,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_source_of_broken_declarations_takes_no_longer_than_its_length() {
-        for broken in ["__global__ f(", "__global__ void ", "template <"] {
+        for broken in ["__global__ f(", "__global__ void ", "template <", "{ __global__ f("] {
             let text = broken.repeat(100_000);
             let start = std::time::Instant::now();
             assert!(of(&text).is_empty(), "{broken}");

@@ -26,8 +26,10 @@ const ALIKE: f64 = 1.05;
 pub struct Programs {
     /// Every kernel whose profile is there.
     pub kernels: Vec<ProgramKernel>,
-    /// The figures.
-    pub figures: ProgramFigures,
+    /// The figures of those by which rules and model were tuned.
+    pub tuning: ProgramFigures,
+    /// The figures of those that were kept back.
+    pub kept_back: ProgramFigures,
 }
 
 /// What is said of a kernel, and what was measured.
@@ -37,6 +39,8 @@ pub struct ProgramKernel {
     pub program: String,
     /// The kernel.
     pub kernel: String,
+    /// True where nothing was tuned by it.
+    pub kept_back: bool,
     /// Its launches in the profile.
     pub launches: usize,
     /// The first findings over all these launches.
@@ -116,14 +120,19 @@ pub fn judge(folder: &Path) -> Result<(Programs, Vec<String>)> {
             let mut of_kernel = profile.clone();
             of_kernel.retain_kernels(|kernel| kernel.contains(&changed.kernel))?;
             let document = of_kernel.diagnose(None)?;
-            kernels.push(of_document(&program.name, changed, &document));
+            kernels.push(of_document(&program, changed, &document));
         }
     }
-    let figures = figures(&kernels);
-    Ok((Programs { kernels, figures }, missing))
+    let of = |kept_back| figures(kernels.iter().filter(|kernel| kernel.kept_back == kept_back));
+    let (tuning, kept_back) = (of(false), of(true));
+    Ok((Programs { kernels, tuning, kept_back }, missing))
 }
 
-fn of_document(program: &str, changed: &ChangedKernel, document: &Document) -> ProgramKernel {
+fn of_document(
+    program: &PublicProgram,
+    changed: &ChangedKernel,
+    document: &Document,
+) -> ProgramKernel {
     let ranked = document.ranked();
     let measured = |(at, ranked): (usize, &Ranked<'_>)| MeasuredFinding {
         rule: ranked.rule.to_owned(),
@@ -143,8 +152,9 @@ fn of_document(program: &str, changed: &ChangedKernel, document: &Document) -> P
         })
     });
     ProgramKernel {
-        program: program.to_owned(),
+        program: program.name.clone(),
         kernel: changed.kernel.clone(),
+        kept_back: program.kept_back,
         launches: document.launches.len(),
         tried: tried.collect(),
         most: changed.changes.iter().map(|change| change.gained).fold(1.0, f64::max),
@@ -166,7 +176,8 @@ fn right(changed: &ChangedKernel, findings: &[MeasuredFinding]) -> Option<bool> 
     Some(gained >= LEAST_GAIN && gained * ALIKE >= best)
 }
 
-fn figures(kernels: &[ProgramKernel]) -> ProgramFigures {
+fn figures<'a>(kernels: impl Iterator<Item = &'a ProgramKernel>) -> ProgramFigures {
+    let kernels: Vec<&ProgramKernel> = kernels.collect();
     let firsts = || kernels.iter().filter_map(|kernel| kernel.findings.first());
     let with_gain = || firsts().filter_map(|first| Some((first, first.gained?)));
     let worth = |gain: f64| gain >= WORTH_MAKING;
@@ -242,6 +253,7 @@ mod tests {
         let kernel = |findings: Vec<MeasuredFinding>| ProgramKernel {
             program: "p".to_owned(),
             kernel: "k".to_owned(),
+            kept_back: false,
             launches: 1,
             tried: findings.clone(),
             findings,
@@ -253,7 +265,7 @@ mod tests {
             kernel(vec![finding("a", 1.5, Some(3.0)), gone]),
             kernel(vec![finding("b", 2.0, Some(0.8))]),
         ];
-        let figures = figures(&kernels);
+        let figures = figures(kernels.iter());
         assert_eq!(figures.first_tried, Tally { of: 2, all: 2 });
         assert_eq!(figures.worth_making, Tally { of: 1, all: 2 });
         assert_eq!(figures.harmed, Tally { of: 1, all: 2 });

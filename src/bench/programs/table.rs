@@ -21,6 +21,9 @@ pub struct PublicProgram {
     pub commit: String,
     /// Its folder there.
     pub path: String,
+    /// True where nothing was tuned by it.
+    #[serde(default)]
+    pub kept_back: bool,
     /// The kernels of which changes were measured.
     pub kernels: Vec<ChangedKernel>,
 }

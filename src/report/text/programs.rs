@@ -1,6 +1,6 @@
 //! The bench of other people's programs as text.
 
-use crate::bench::{MeasuredFinding, ProgramKernel, Programs};
+use crate::bench::{MeasuredFinding, ProgramFigures, ProgramKernel, Programs};
 use crate::finding::Estimate;
 use crate::report::text::figures::{bare, estimate, tally};
 use crate::report::text::page::{Ink, Page};
@@ -30,10 +30,20 @@ pub(super) fn programs(page: &mut Page, programs: &Programs) {
         );
         page.blank();
     }
-    let figures = &programs.figures;
+    let head = [Column::text(""), Column::number("tuned by"), Column::number("kept back")];
+    let rows: Vec<Vec<String>> = figures(&programs.tuning)
+        .into_iter()
+        .zip(figures(&programs.kept_back))
+        .map(|((title, tuning), (_, kept_back))| vec![title.to_owned(), tuning, kept_back])
+        .collect();
+    let lines = render(&head, &rows, page.style.width);
+    page.table("", &lines);
+}
+
+/// Each figure's title and value.
+fn figures(figures: &ProgramFigures) -> [(&'static str, String); 10] {
     let number = |ratio: Option<f64>| ratio.map_or_else(|| "—".to_owned(), factor);
-    let head = [Column::text(""), Column::number("")];
-    let rows: Vec<Vec<String>> = [
+    [
         ("first finding's change was made", tally(figures.first_tried)),
         ("first finding right", tally(figures.right)),
         ("gained the 10% that it promised", tally(figures.worth_making)),
@@ -45,10 +55,6 @@ pub(super) fn programs(page: &mut Page, programs: &Programs) {
         ("range holds the gain", tally(figures.held)),
         ("high over low, median", number(figures.median_range)),
     ]
-    .map(|(title, value)| vec![title.to_owned(), value])
-    .into();
-    let lines = render(&head, &rows, page.style.width);
-    page.table("", &lines);
 }
 
 /// The first findings of a kernel, then the rules that were tried and stand further down.
@@ -83,7 +89,7 @@ fn rows(kernel: &ProgramKernel) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{BenchDocument, ProgramFigures, Tally};
+    use crate::bench::{BenchDocument, Tally};
     use crate::report::style::Style;
     use crate::text::layout::columns;
 
@@ -99,6 +105,7 @@ mod tests {
         let kernel = ProgramKernel {
             program: "somewhere".to_owned(),
             kernel: "advance".to_owned(),
+            kept_back: true,
             launches: 2,
             findings: vec![finding("barrier-stalls", Some(1), Some(gain), Some(2.5))],
             tried: vec![finding("missing-data-reuse", None, None, Some(0.61))],
@@ -106,7 +113,8 @@ mod tests {
             right: Some(true),
         };
         let figures = ProgramFigures { right: Tally { of: 1, all: 1 }, ..Default::default() };
-        let programs = Programs { kernels: vec![kernel], figures };
+        let programs =
+            Programs { kernels: vec![kernel], kept_back: figures, ..Programs::default() };
         let document = BenchDocument { programs: Some(programs), ..BenchDocument::default() };
         for width in [60, 80, 120] {
             let mut out = Vec::new();

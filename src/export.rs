@@ -28,8 +28,21 @@ pub struct Export {
     pub rules: Vec<NcuRuleRow>,
     /// Counters per source line and per SASS instruction.
     pub source: Vec<SourceRow>,
+    /// How it was collected, where the format tells.
+    pub collected: Collected,
     /// Things the reader noticed that a user should know, each one sentence.
     pub notices: Vec<String>,
+}
+
+/// How a profile was collected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// ncu's version, `2025.3.1`.
+    pub ncu: Option<String>,
+    /// The CUDA version that the driver supports, `13.0`.
+    pub cuda: Option<String>,
+    /// ncu's clock control: `none`, or in words that it held the clocks.
+    pub clock_control: Option<String>,
 }
 
 /// One kernel launch.

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use crate::diagnose::{diagnose, lacking_remark, unread_remark};
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::export::Export;
 use crate::export::csv::Pages;
+use crate::export::{Collected, Export};
 use crate::frame::{Frames, Launch};
 use crate::ladder::Ladder;
 use crate::store::{Meta, Saved};
@@ -37,6 +37,8 @@ pub struct Profile {
     pub frames: Frames,
     /// What the reader noticed that a user should know, each one sentence.
     pub notices: Vec<String>,
+    /// How it was collected, where a report tells.
+    pub collected: Collected,
     /// What a saved profile says of itself; `None` for reports and exports from elsewhere.
     pub meta: Option<Meta>,
     /// The directory it lies in, for saved profiles.
@@ -94,6 +96,7 @@ impl Profile {
         let notices = std::mem::take(&mut export.notices);
         Ok(Self {
             name: name.into(),
+            collected: std::mem::take(&mut export.collected),
             frames: Frames::new(export)?,
             notices,
             meta: None,

@@ -22,10 +22,10 @@ use std::path::Path;
 
 use container::{Container, damaged_block, plain};
 use counters::Modules;
-use messages::ProfileResult;
+use messages::{ClockStatus, ProfileResult, SessionDetails};
 
-use super::Export;
 use super::limits::{self, Limits};
+use super::{Collected, Export};
 use crate::error::{Error, Result};
 
 pub use container::is_report;
@@ -73,6 +73,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
     let modules = Modules::new(&container.sources);
     let mut nameless = 0;
     let mut are_known_only = None;
+    let mut clock_control = None;
     let mut within = Limits::of_report(bytes.len());
     for (id, encoded) in (0..).zip(&container.results) {
         if !within.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
@@ -89,6 +90,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
         };
         let (mut metrics, unnamed) = metrics::rows(&result, id, &container.strings);
         nameless += unnamed;
+        clock_control = clock_control.or_else(|| result.clocks.as_ref().map(clocks));
         let count = container.results.len();
         if !in_full && are_known_only.is_none() && limits::are_many(count, metrics.len()) {
             are_known_only = Some(limits::known_only(count, metrics.len()));
@@ -116,6 +118,15 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
         return Err(Error::input(name, nothing_in(&container)));
     }
     let missing = export.notices.first().cloned();
+    let Session { ncu, cuda, .. } = versions(&container.sessions);
+    let ncu = ncu.map(|version| numbers(&version));
+    export.collected = Collected { ncu, cuda, clock_control };
+    if let processes @ 2.. = container.processes.len() {
+        export.notices.push(format!(
+            "The report holds launches of {processes} processes, one after another in the order in which \
+             they were stored; where processes ran side by side, their times overlap."
+        ));
+    }
     export.leave_out_the_impossible();
     Ok((export, missing))
 }
@@ -124,9 +135,13 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
 #[must_use]
 pub fn session(bytes: &[u8]) -> Session {
     let (bytes, _) = plain(bytes);
-    let Some(container) = Container::read(&bytes, None) else { return Session::default() };
+    Container::read(&bytes, None)
+        .map_or_else(Session::default, |container| versions(&container.sessions))
+}
+
+fn versions(sessions: &[SessionDetails]) -> Session {
     let version = |provider: &str| {
-        let mut versions = container.sessions.iter().flat_map(|session| &session.versions);
+        let mut versions = sessions.iter().flat_map(|session| &session.versions);
         let version = versions.find(|version| version.provider == provider.as_bytes())?;
         Some(messages::text(&version.version))
     };
@@ -134,6 +149,22 @@ pub fn session(bytes: &[u8]) -> Session {
         ncu: version("Nsight Compute Target"),
         cuda: version("CUDA Version"),
         driver: version("Display Driver Version"),
+    }
+}
+
+/// The first three numbers of a version as ncu writes it.
+fn numbers(version: &str) -> String {
+    let numbers = version.split_whitespace().next().unwrap_or_default();
+    numbers.split('.').take(3).collect::<Vec<_>>().join(".")
+}
+
+/// The clock control of a launch: 0 and 1 are those of reports collected with `none` and with `base`, which was
+/// the default up to 2025.
+fn clocks(clocks: &ClockStatus) -> String {
+    match clocks.requested {
+        0 => "none".to_owned(),
+        1 => "base".to_owned(),
+        kind => format!("clocks held by ncu (its kind {kind})"),
     }
 }
 

@@ -56,7 +56,7 @@ fn export() -> Export {
             source(7, None, 3.0),
             source(8, Some(16), 4.0),
         ],
-        notices: Vec::new(),
+        ..Export::default()
     }
 }
 

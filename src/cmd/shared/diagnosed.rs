@@ -35,6 +35,16 @@ pub(crate) fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
 
 fn side(profile: &Profile) -> Result<Side> {
     let mut environment = BTreeMap::new();
+    let of_report = &profile.collected;
+    for (name, value) in [
+        ("ncu", &of_report.ncu),
+        ("cuda", &of_report.cuda),
+        ("clock control", &of_report.clock_control),
+    ] {
+        if let Some(value) = value {
+            environment.insert(name.to_owned(), value.clone());
+        }
+    }
     if let Some(meta) = &profile.meta {
         let known = &meta.environment;
         for (name, value) in [

@@ -1,6 +1,7 @@
 //! The container: a magic number, a file header, then blocks of length-prefixed messages.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub(super) struct Container<'a> {
     pub sessions: Vec<SessionDetails>,
     /// How many bytes these pieces and those that were left out take.
     session_bytes: usize,
+    /// The processes that launched something.
+    pub processes: BTreeSet<u64>,
     /// Results of ranges, graphs and command lists, which are not read.
     pub other_results: u64,
     /// What is wrong with the file's end or with single blocks, each one clause.
@@ -155,6 +158,8 @@ impl<'a> Container<'a> {
         if !session.is_empty() && self.session_bytes <= LARGEST_SESSIONS {
             self.sessions.extend(decode::<SessionDetails>(&session, &[&[6, 3], &[8]], 112));
         }
+        let process = header.process.filter(|_| header.results > 0);
+        self.processes.extend(process.map(|process| process.id));
         self.other_results = self
             .other_results
             .saturating_add(header.range_results)

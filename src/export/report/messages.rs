@@ -23,6 +23,9 @@ pub(super) struct BlockHeader {
     /// Bytes of the payload.
     #[prost(uint64, tag = "5")]
     pub payload_size: u64,
+    /// The process that launched what the block holds.
+    #[prost(message, optional, tag = "6")]
+    pub process: Option<Process>,
     /// Results of ranges.
     #[prost(uint64, tag = "7")]
     pub range_results: u64,
@@ -32,6 +35,22 @@ pub(super) struct BlockHeader {
     /// Results of graphs.
     #[prost(uint64, tag = "9")]
     pub graph_results: u64,
+}
+
+/// A process, by its number alone.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct Process {
+    /// The system's number.
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+}
+
+/// Whether ncu held the clocks while it profiled.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ClockStatus {
+    /// How they were to be held; 0 for not at all.
+    #[prost(uint64, tag = "1")]
+    pub requested: u64,
 }
 
 /// Strings to which metrics refer by number.
@@ -121,6 +140,9 @@ pub(super) struct ProfileResult {
     /// The module, by its key alone.
     #[prost(message, optional, tag = "15")]
     pub source: Option<SourceData>,
+    /// The clocks.
+    #[prost(message, optional, tag = "25")]
+    pub clocks: Option<ClockStatus>,
     /// ncu's rule results, each decoded on its own: one odd rule must not cost the launch.
     #[prost(bytes = "vec", repeated, tag = "19")]
     pub rules: Vec<Vec<u8>>,

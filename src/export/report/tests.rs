@@ -131,6 +131,36 @@ fn lines_sum_their_instructions_and_the_code_inlined_there() {
 }
 
 #[test]
+fn how_a_report_was_collected_is_told() {
+    let export = open(&sample::report()).unwrap();
+    assert_eq!(export.collected.ncu.as_deref(), Some("2025.3.1"));
+    assert_eq!(export.collected.clock_control, None);
+    let clock_control = |requested| {
+        let mut result = kernel("k(float *)", vec![]);
+        result.clocks = Some(ClockStatus { requested });
+        let export = open(&sample::file(vec![Block::default().result(&result)])).unwrap();
+        export.collected.clock_control
+    };
+    assert_eq!(clock_control(0).as_deref(), Some("none"));
+    assert_eq!(clock_control(1).as_deref(), Some("base"));
+    assert!(clock_control(2).is_some_and(|words| words.contains("kind 2")));
+}
+
+#[test]
+fn launches_of_several_processes_are_told() {
+    let of = |process| {
+        let mut block = Block::default().result(&kernel("k(float *)", vec![]));
+        block.header.process = Some(Process { id: process });
+        block
+    };
+    let notices = |processes: &[u64]| {
+        open(&sample::file(processes.iter().map(|&id| of(id)).collect())).unwrap().notices
+    };
+    assert_eq!(notices(&[7, 7]), [""; 0]);
+    assert!(notices(&[7, 8, 7])[0].contains("launches of 2 processes"));
+}
+
+#[test]
 fn session_tells_versions() {
     let session = session(&sample::report());
     assert_eq!(session.ncu.as_deref(), Some("2025.3.1.0"));

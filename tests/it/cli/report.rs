@@ -74,3 +74,27 @@ fn via_csv_compares_both_ways() {
         assert!(dry.contains(&format!("--page {page} --csv")), "{dry}");
     }
 }
+
+#[test]
+fn a_diff_of_reports_says_what_was_collected_otherwise() {
+    let bench = Bench::new();
+    profiling(&bench, &[]);
+    let saved = bench.profile("success", &["--format", "json", "-o", "saved"]);
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    // The fixture was collected with no clock control, as adoprof collects; one with ncu's default of 2025.
+    let none = std::fs::read(bench.path("v4.ncu-rep")).unwrap();
+    let clocks = [0xca, 0x01, 4, 8, 0, 16, 0];
+    let places: Vec<usize> = none
+        .windows(clocks.len())
+        .enumerate()
+        .filter_map(|(at, window)| (window == clocks).then_some(at))
+        .collect();
+    assert_eq!(places.len(), 1, "the launch's clock status");
+    let mut base = none;
+    base[places[0] + 4] = 1;
+    bench.write("base.ncu-rep", base);
+    let unlike = bench.run(&["diff", "base.ncu-rep", "v4.ncu-rep"]);
+    assert!(unlike.out.contains("clock control differs: base against none"), "{unlike:?}");
+    let alike = bench.run(&["diff", "v4.ncu-rep", "v4.ncu-rep"]);
+    assert!(!alike.out.contains("clock control"), "{alike:?}");
+}

@@ -61,18 +61,18 @@ impl Limits {
     /// For a report of so many bytes. A launch takes 500 bytes at the least (ncu's `launch__` values come
     /// with each), a value 10 and more, an instruction 20 for each of its counters.
     pub(super) fn of_report(bytes: usize) -> Self {
-        Self::new(LAUNCHES + bytes / 256, VALUES + bytes / 8, SOURCE + bytes / 32)
+        Self::new(LAUNCHES + bytes / 160, VALUES + bytes / 8, SOURCE + bytes / 32)
     }
 
     /// For a CSV page of so many bytes: its cells take 4 bytes at the least, the row of a launch has some
     /// twelve that describe the launch, and that of an instruction some forty.
     pub(super) fn of_page(bytes: usize) -> Self {
-        Self::new(LAUNCHES + bytes / 128, VALUES + bytes / 4, SOURCE + bytes / 64)
+        Self::new(LAUNCHES + bytes / 64, VALUES + bytes / 4, SOURCE + bytes / 64)
     }
 
     /// The most rows of a raw page of so many bytes: one per launch, and one of units.
     pub(super) fn raw_rows(bytes: usize) -> usize {
-        LAUNCHES + bytes / 128 + 1
+        LAUNCHES + bytes / 64 + 1
     }
 
     /// The most rows of a details page of so many bytes, each with what describes its launch.

@@ -16,6 +16,11 @@ pub struct Progress {
     pub passes: Option<u32>,
 }
 
+/// The most that is kept of what the program printed, bytes; a program may print gigabytes.
+const MOST_LOG: usize = 16 << 20;
+/// Longer lines are taken for several, bytes.
+const LONGEST_LINE: usize = 1 << 20;
+
 /// Follows ncu's output.
 #[derive(Debug, Default)]
 pub struct Follower {
@@ -25,8 +30,9 @@ pub struct Follower {
     program: String,
     /// Bytes of a character that is not complete yet.
     partial: Vec<u8>,
-    /// The line being read.
+    /// The line being read, and where it begins in the log.
     line: String,
+    line_start: usize,
     /// The launch being profiled.
     current: Option<Progress>,
     /// The line is the rest of the launch's progress.
@@ -58,6 +64,12 @@ impl Follower {
             self.log.push(character);
             if character == '\n' {
                 self.end_line();
+                self.line_start = self.log.len();
+            } else if self.line.len() >= LONGEST_LINE {
+                // A program that prints without an end to its lines.
+                self.line.push(character);
+                self.end_line();
+                self.line_start = self.log.len();
             } else {
                 self.line.push(character);
                 self.step(character, report);
@@ -151,6 +163,19 @@ impl Follower {
             self.program.push_str(&line);
             self.program.push('\n');
             self.after_message = false;
+            self.stay_small();
+        }
+    }
+
+    /// Forgets what the program printed long ago. ncu's own messages are kept.
+    fn stay_small(&mut self) {
+        if self.log.len() > MOST_LOG {
+            self.log.truncate(self.line_start);
+        }
+        if self.program.len() > 2 * MOST_LOG {
+            let start = self.program.len() - MOST_LOG;
+            let start = (start..).find(|&at| self.program.is_char_boundary(at)).unwrap_or(start);
+            self.program.drain(..start);
         }
     }
 
@@ -248,6 +273,21 @@ mod tests {
         let text = "value 7==PROF== Disconnected from process 7\n\
             ==WARNING== No kernels were profiled.\nAvailable Kernels:\n1. ok\n2. bad\n";
         assert_eq!(follow(text, 5).1, "value 7\n");
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_forgotten_and_ncu_is_not() {
+        let mut follower = Follower::default();
+        let line = format!("{}\n", "x".repeat(1 << 16));
+        for _ in 0..640 {
+            follower.feed(line.as_bytes(), &mut |_| {});
+        }
+        follower.feed("y".repeat(3 * LONGEST_LINE).as_bytes(), &mut |_| {});
+        follower.feed(b"\n==ERROR== LaunchFailed\nthe end\n", &mut |_| {});
+        let (log, program) = follower.finish();
+        assert!(log.len() < 2 * MOST_LOG && program.len() <= 2 * MOST_LOG + LONGEST_LINE);
+        assert!(log.contains("==ERROR== LaunchFailed"));
+        assert!(program.ends_with("the end\n"));
     }
 
     #[test]

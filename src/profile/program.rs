@@ -19,19 +19,22 @@ pub fn write(folder: &Path, program: &SurveyedProgram) -> Result<()> {
     std::fs::write(&path, text + "\n").map_err(|error| Error::io(&path, "write", &error))
 }
 
+/// The largest that is read, bytes: that of a program with 100,000 groups of launches has some 100 MiB.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Reads it; `None` where the profile began without a survey.
 ///
 /// # Errors
 /// [`Error::Input`] where it is damaged.
 pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
     let path = folder.join(FILE);
-    let text = match crate::files::read_text(&path) {
-        Ok(text) => text,
+    let bytes = match crate::files::read(&path, MOST_BYTES) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(&path, "read", &error)),
     };
     let problem = |error| Error::input(&path, format!("is no survey of adoprof's: {error}"));
-    let program: SurveyedProgram = serde_json::from_str(&text).map_err(problem)?;
+    let program: SurveyedProgram = serde_json::from_slice(&bytes).map_err(problem)?;
     Ok(Some(program))
 }
 

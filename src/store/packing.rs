@@ -12,8 +12,9 @@ use zstd::zstd_safe::get_dict_id_from_frame;
 
 use super::embedded::dictionaries;
 
-/// The largest page that is read, bytes: that of a kernel of 100,000 instructions has some 60 MB.
-pub(super) const LARGEST: u64 = 1 << 30;
+/// The largest page that is read, bytes: that of a kernel of 100,000 instructions has some 60 MB, that of
+/// 100,000 launches with all metrics 900 MB.
+pub(super) const LARGEST: u64 = 4 << 30;
 /// Pages shrink ten- to fiftyfold; what grows far beyond that is no page but a bomb.
 const LARGEST_EXPANSION: u64 = 500;
 /// Small pages may grow to this whatever their ratio, bytes.

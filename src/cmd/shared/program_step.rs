@@ -68,7 +68,8 @@ pub(crate) fn run_tuned(live: &LiveStep, tuning: &Tuning, printer: &Printer) -> 
     };
     let unprofiled = match profiled {
         Ok(()) => None,
-        Err(error @ Error::Environment(_)) => {
+        // What was timed is kept, also where ncu finds none of the launches.
+        Err(error @ (Error::Environment(_) | Error::Usage(_))) => {
             saved.meta.notices.push(format!("the step was timed but not profiled: {error}"));
             Some(error)
         }
@@ -121,8 +122,19 @@ fn profile(
         progress.note(&format!("adoprof: {what}: {}", launches.extent));
     }
     let timeout = live.profiling.timeout;
-    let Profiled { report, passes, pages, notices, .. } =
-        collect::collect(ncu, &request, timeout, &what, progress)?;
+    let mut collected = collect::collect(ncu, &request, timeout, &what, progress);
+    if let Err(Error::Usage(problem)) = &collected
+        && request.invocations.take().is_some()
+    {
+        saved.meta.notices.push(format!(
+            "the launches that the survey chose were not found in another run of the program, so its first \
+             {MOST_LAUNCHES} that match were profiled: {problem}"
+        ));
+        request.kernel.clone_from(&plan.kernels);
+        request.launch_count = Some(MOST_LAUNCHES);
+        collected = collect::collect(ncu, &request, timeout, &what, progress);
+    }
+    let Profiled { report, passes, pages, notices, .. } = collected?;
     saved.pages = with_own_name(pages, live);
     saved.meta.environment.ncu = ncu.version.to_string();
     saved.meta.environment.passes = passes;

@@ -152,6 +152,29 @@ fn times_come_from_the_output() {
 }
 
 #[test]
+fn a_time_stands_where_ncu_finds_none_of_the_launches() {
+    let bench = Bench::new();
+    ladder(&bench, "run = \"PROGRAM\"\nmatch = \"^add\"\n");
+    let mut command = bench.command(&["step", "--ladder", "./mine", "--kernel", "a"]);
+    command
+        .env("ADOPROF_NCU", stand_in())
+        .env("ADOPROF_CUPTI", STAND_INS.cupti())
+        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
+        .env("STAND_IN_CASE", "kernel_filter_no_match")
+        .env("STAND_IN_ARGV", bench.path("argv"));
+    let ran = ran(&mut command);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.out.contains("mine/a takes 800.0 ns"), "{ran:?}");
+    let said = format!("{}{}", ran.out, ran.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["were not found in another run", "timed but not profiled"] {
+        assert!(said.contains(words), "no `{words}`: {said}");
+    }
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("-k\nregex:^add\n") && argv.contains("--launch-count\n10\n"), "{argv}");
+    assert_eq!(std::fs::read_dir(bench.path(".adoprof/mine/a")).unwrap().count(), 1);
+}
+
+#[test]
 fn what_does_not_apply_to_a_program_is_refused() {
     let bench = Bench::new();
     ladder(&bench, "run = \"PROGRAM\"\ntune = { EACH = 4 }\n");

@@ -226,6 +226,23 @@ fn pageable_memory_is_slow() {
 }
 
 #[test]
+fn new_pages_cost_time_locked_or_not() {
+    let mut made = Made::new(vec![shape("a", 1000)]);
+    // 15 MB in 15 ms are 1 GB/s: the host's pages are new.
+    made.copy(15_000_000, 15_000 * US, memory::PAGEABLE, false);
+    let copy = made.process.copies.last_mut().unwrap();
+    (copy.direction, copy.source, copy.destination) = (2, memory::DEVICE, memory::PAGEABLE);
+    made.copy(20_000_000, 1000 * US, memory::PINNED, true);
+    let found = made.found(40_000 * US);
+    let finding = of(&found, "pageable-host-memory");
+    // Locked anew at 1.5 GB/s they take 10 ms, used again at 20 GB/s 0.75 ms.
+    assert!((saved(finding.estimate.low) - 5.0 / 40.0).abs() < 1e-9, "{finding:?}");
+    assert!((saved(finding.estimate.high) - 14.25 / 40.0).abs() < 1e-9, "{finding:?}");
+    assert!((saved(finding.estimate.factor) - 9.625 / 40.0).abs() < 1e-9, "{finding:?}");
+    assert!(finding.message.contains("1 of them is so slow"), "{}", finding.message);
+}
+
+#[test]
 fn small_copies_are_all_overhead() {
     let mut made = Made::new(vec![shape("a", 1000)]);
     for _ in 0..1000 {

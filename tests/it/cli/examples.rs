@@ -105,7 +105,8 @@ fn init_begins_a_ladder_for_each_kind_of_source() {
         let ladder = Ladder::load(bench.path(file).parent().unwrap()).unwrap();
         let names: Vec<&str> = ladder.steps().iter().map(adoprof::ladder::Step::name).collect();
         assert_eq!(names, steps);
-        let words: Vec<_> = ladder.steps().iter().filter_map(|step| step.program_words()).collect();
+        let words: Vec<_> =
+            ladder.steps().iter().filter_map(adoprof::ladder::Step::program_words).collect();
         assert_eq!(words.len(), usize::from(steps == ["base"]));
     }
 }

@@ -26,6 +26,7 @@ use crate::profile::RecordedLadder;
 pub use figures::{Figures, SetFigures, Tally, Three};
 pub use lines::PointedAt;
 pub use ncu::NcuPromise;
+pub use planted::held;
 pub use programs::{MeasuredFinding, ProgramFigures, ProgramKernel, Programs};
 pub use sets::{FaultSet, FirstJudged};
 pub use transitions::{Chance, Lost, Transition, Transitions};

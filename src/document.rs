@@ -219,34 +219,55 @@ impl Document {
         self.verdict = self.best_finding();
     }
 
-    /// The first finding with the largest gain over the whole time: a launch with share s and factor f saves
-    /// s·(1 − 1/f) of it.
+    /// The finding that would save most of the whole time, over all launches that have it: one with share s
+    /// and factor f saves s·(1 − 1/f). Rules that come first nowhere stand behind another wherever they
+    /// are found, and are no verdict.
     fn best_finding(&self) -> Option<Verdict> {
-        let mut best: Option<(f64, usize)> = None;
-        for (index, launch) in self.launches.iter().enumerate() {
-            // A first finding that promises nothing is no verdict, unless it says to stop.
-            let is_worth = |finding: &&RankedFinding| {
-                finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
-                    || is_roof(&finding.rule)
-            };
-            let Some(first) = launch.findings.first().filter(is_worth) else { continue };
-            let gain = first.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor);
-            let saved = self.share(launch) * gain;
-            if best.is_none_or(|(most, _)| saved > most) {
-                best = Some((saved, index));
+        let gain = |finding: &RankedFinding| {
+            finding.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor)
+        };
+        // A first finding that promises nothing is no verdict, unless it says to stop.
+        let is_worth = |finding: &&RankedFinding| {
+            finding.estimated_speedup.is_none_or(|gain| gain.factor >= 1.005)
+                || is_roof(&finding.rule)
+        };
+        let firsts: Vec<&str> = self
+            .launches
+            .iter()
+            .filter_map(|launch| launch.findings.first().filter(is_worth))
+            .map(|first| first.rule.as_str())
+            .collect();
+        let mut best: Option<(f64, usize, &str)> = None;
+        for (place, rule) in firsts.iter().enumerate() {
+            if firsts[..place].contains(rule) {
+                continue;
+            }
+            let (mut saved, mut most, mut at) = (0.0, f64::NEG_INFINITY, 0);
+            for (index, launch) in self.launches.iter().enumerate() {
+                let Some(finding) = launch.findings.iter().find(|one| one.rule == *rule) else {
+                    continue;
+                };
+                let of_launch = self.share(launch) * gain(finding);
+                saved += of_launch;
+                if of_launch > most {
+                    (most, at) = (of_launch, index);
+                }
+            }
+            if best.is_none_or(|(largest, ..)| saved > largest) {
+                best = Some((saved, at, rule));
             }
         }
         let around = self.program.as_ref().and_then(|program| program.findings.first());
         let gain = |finding: &ProgramFinding| finding.estimated_speedup.factor;
         if let Some(around) = around
-            && best.is_none_or(|(saved, _)| 1.0 - 1.0 / gain(around) > saved)
+            && best.is_none_or(|(saved, ..)| 1.0 - 1.0 / gain(around) > saved)
         {
             let program_gain = Some(gain(around));
             return Some(Verdict { launch: None, rule: around.rule.clone(), program_gain });
         }
-        best.map(|(saved, launch)| Verdict {
+        best.map(|(saved, launch, rule)| Verdict {
             launch: Some(launch),
-            rule: self.launches[launch].findings[0].rule.clone(),
+            rule: rule.to_owned(),
             program_gain: self.program.as_ref().map(|_| 1.0 / (1.0 - saved)),
         })
     }

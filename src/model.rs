@@ -38,7 +38,7 @@ pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};
 
 use left::Left;
-use thresholds::{LAUNCH_KNOWN, SHORTEST, WORST_ERROR};
+use thresholds::{LAUNCH_KNOWN, SHORTEST, TENSOR_FULL, WORST_ERROR};
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +87,7 @@ impl Model {
             let reachable = match term {
                 Term::Dram => dram_share,
                 Term::Fma => facts.get(Quantity::FmaShare).unwrap_or(1.0),
+                Term::Tensor => tensor_share(percent / 100.0),
                 Term::Atomic => atomics::share(launch, &facts),
                 _ => 1.0,
             };
@@ -338,6 +339,12 @@ impl Model {
             Bound::Latency
         }
     }
+}
+
+/// The share of the tensor pipe's peak that a kernel can reach which keeps it busy for this share of the
+/// time.
+fn tensor_share(busy: f64) -> f64 {
+    if busy >= TENSOR_FULL.value { busy } else { 1.0 }
 }
 
 /// What one block that does nothing takes longer between two events than under the profiler, ns.

@@ -24,7 +24,7 @@ use crate::files;
 
 pub use meta::{Environment, META_SCHEMA, Meta};
 pub(crate) use packing::unpack;
-pub use recordings::{recorded_file, recorded_sizes, recording, recordings};
+pub use recordings::{recorded, recorded_file, recorded_sizes, recording, recordings};
 pub(crate) use writer::is_same_file;
 pub use writer::{Target, newest_local};
 

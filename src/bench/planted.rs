@@ -107,7 +107,9 @@ pub(super) fn ratio(estimate: Option<f64>, gain: f64) -> f64 {
     (estimate / gain).max(gain / estimate)
 }
 
-pub(super) fn held(range: &Estimate, gain: f64) -> bool {
+/// True where a range holds a gain, both capped.
+#[must_use]
+pub fn held(range: &Estimate, gain: f64) -> bool {
     (range.low.min(MOST)..=range.high.min(MOST)).contains(&gain.min(MOST))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::evidence::ModeledLaunch;
 use crate::frame::{Launch, Reads};
+use crate::hardware::SECTOR_BYTES;
 use crate::sass::{Family, Space};
 use crate::term::Term;
 
@@ -9,10 +10,14 @@ const STORED: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum";
 const LOADED: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
 const MISSED: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_miss.sum";
 const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
+const STORED_GLOBAL: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+const READ: &str = "dram__bytes_read.sum";
+const WRITTEN: &str = "dram__bytes_write.sum";
 const HIT_RATE: &str = "l1tex__t_sector_hit_rate.pct";
 
 /// What tells how much of local memory's traffic reaches L2, where there is some.
-pub(crate) const TO_L2: Reads = Reads::only_where(has_local, &[STORED, MISSED, FROM_L1]);
+pub(crate) const TO_L2: Reads =
+    Reads::only_where(has_local, &[STORED, MISSED, FROM_L1, STORED_GLOBAL, READ, WRITTEN]);
 /// What stands in for the loads that miss.
 pub(crate) const BY_HIT_RATE: Reads = Reads::stand_in(&[LOADED, HIT_RATE]);
 
@@ -38,8 +43,25 @@ pub(crate) fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
     if all <= 0.0 {
         return Vec::new();
     }
-    let share = goes.clamp(0.0, 1.0) * ((stored + missed) / all).clamp(0.0, 1.0);
-    vec![(Term::L2, share), (Term::L2Requests, share)]
+    let goes = goes.clamp(0.0, 1.0);
+    let share = goes * ((stored + missed) / all).clamp(0.0, 1.0);
+    let mut removed = vec![(Term::L2, share), (Term::L2Requests, share)];
+    removed.extend(dram(launch, stored, missed).map(|share| (Term::Dram, goes * share)));
+    removed
+}
+
+/// The part of DRAM's bytes that local memory moves where it overflows L2. What is written beyond the
+/// sectors that global stores can account for is local memory's, and as much of what is read as its loads
+/// beyond L1 are to its stores. `None` where nothing is, or the counts are missing.
+fn dram(launch: &ModeledLaunch, stored: f64, missed: f64) -> Option<f64> {
+    let (read, written) = (launch.get(READ)?, launch.get(WRITTEN)?);
+    let by_global = SECTOR_BYTES * launch.get(STORED_GLOBAL)?;
+    let local_written = (written - by_global).clamp(0.0, SECTOR_BYTES * stored);
+    if !(local_written > 0.0 && stored > 0.0) {
+        return None;
+    }
+    let local_read = (local_written * missed / stored).min(read);
+    Some((local_written + local_read) / (written + read))
 }
 
 #[cfg(test)]
@@ -53,5 +75,20 @@ mod tests {
         let launch = launch(&[(STORED, 300.0), (LOADED, 900.0), (MISSED, 100.0), (FROM_L1, 800.0)]);
         let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
         assert_eq!(l2(&launch, 0.5), [(Term::L2, 0.25), (Term::L2Requests, 0.25)]);
+    }
+
+    #[test]
+    fn what_overflows_l2_is_moved_by_dram() {
+        let launch = launch(&[
+            (STORED, 300.0),
+            (MISSED, 150.0),
+            (FROM_L1, 900.0),
+            (STORED_GLOBAL, 100.0),
+            (READ, 6400.0),
+            (WRITTEN, 9600.0),
+        ]);
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        // 9600 bytes written, of which 100 sectors are 3200: 6400 local ones, and half as many read.
+        assert_eq!(l2(&launch, 0.5)[2], (Term::Dram, 0.5 * 9600.0 / 16_000.0));
     }
 }

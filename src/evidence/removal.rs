@@ -10,7 +10,6 @@ use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
 use crate::sass::code::charge::Charge;
-use crate::sass::code::counts::l1_wavefronts;
 use crate::sass::flow::slice;
 use crate::sass::parse::library::Cost;
 use crate::sass::{Listing, Marks, Mix};
@@ -109,6 +108,7 @@ impl<'a> Removal<'a> {
             (Term::Fma, now.fma, then.fma),
             (Term::Alu, now.alu, then.alu),
             (Term::Xu, now.xu, then.xu),
+            (Term::Fp64, now.fp64, then.fp64),
             (Term::Issue, now.all, then.all),
         ] {
             self.instead[term as usize] -= runs * (now - then);
@@ -203,7 +203,7 @@ impl<'a> Removal<'a> {
             .iter()
             .enumerate()
             .filter(|(_, gone)| gone.wavefronts > 0.0)
-            .map(|(at, gone)| l1_wavefronts(&self.listing.row(at).counters) * gone.wavefronts)
+            .map(|(at, gone)| self.listing.wavefronts(at) * gone.wavefronts)
             .sum();
         if gone > 0.0 {
             let wavefronts = self.listing.sass.counts.wavefronts();

@@ -84,14 +84,15 @@ impl<'a> SharedPipe<'a> {
     pub(crate) fn units(&self) -> Vec<(Term, f64)> {
         let launch = self.launch;
         let needed = 1.0 - self.conflicts;
-        let of_l1 = launch
-            .get(ALL)
-            .zip(launch.get(TAGS))
-            .filter(|&(shared, tags)| shared + tags > 0.0)
-            .map(|(shared, tags)| shared / (shared + tags));
-        let of_pipe = of_l1.or_else(|| {
-            let pipe = launch.model.utilization(Term::L1Data).filter(|&busy| busy > 0.0)?;
-            Some((self.busy / 100.0 / pipe).min(1.0))
+        // By the pipe's own counter where it is known: look-ups tell too little of wide accesses.
+        let of_counter = launch
+            .model
+            .utilization(Term::L1Data)
+            .filter(|&busy| busy > 0.0)
+            .map(|pipe| (self.busy / 100.0 / pipe).min(1.0));
+        let of_pipe = of_counter.or_else(|| {
+            let (shared, tags) = launch.get(ALL).zip(launch.get(TAGS))?;
+            (shared + tags > 0.0).then(|| shared / (shared + tags))
         });
         // Without conflicts an access is one wavefront, so the wavefronts are the unit's instructions.
         let of_lsu = launch
@@ -195,6 +196,12 @@ fn conflict_share(launch: &ModeledLaunch) -> f64 {
 
 fn without_access(launch: &ModeledLaunch) -> Option<WithoutAccess> {
     let all = launch.get(ALL).filter(|&all| all > 0.0)?;
+    // Matrix instructions and bulk copies read and write shared memory by themselves: what they move can't
+    // be told from switched-off accesses.
+    let moves_by_itself = |family| matches!(family, Family::Tensor | Family::AsyncCopy);
+    if launch.profile.mix().is_some_and(|mix| mix.sum(moves_by_itself) > 0.0) {
+        return None;
+    }
     // A shuffle between lanes takes a wavefront of the same pipe, and does work.
     let shuffles = launch.profile.mix().map_or(0.0, |mix| mix.family(Family::Shuffle));
     let known =

@@ -9,7 +9,7 @@ use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::library::Cost;
 use crate::sass::parse::operands::Role;
-use crate::sass::{Family, Listing, Routine};
+use crate::sass::{Family, Listing, Marks, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
 pub(crate) const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH];
@@ -86,6 +86,12 @@ impl Runs {
             if runs <= 0.0 {
                 continue;
             }
+            if routine == Routine::DoubleDivision && is_given(listing, &mut reaching, index) {
+                routine = Routine::RepeatedDoubleDivision;
+            }
+            if routine == Routine::DoubleSine {
+                coefficients(listing, index).for_each(|at| removal.remove(at, 1.0));
+            }
             *found.by_routine.entry(routine).or_default() += runs;
             let now = routine.cost();
             let then =
@@ -140,7 +146,50 @@ impl Runs {
 
 /// What a fast division by a value that stays the same in a loop takes there: its reciprocal is worked out
 /// before.
-const MULTIPLICATION: Cost = Cost { fma: 1.0, alu: 0.0, xu: 0.0, all: 1.0 };
+const MULTIPLICATION: Cost = Cost { fma: 1.0, alu: 0.0, xu: 0.0, fp64: 0.0, all: 1.0 };
+
+/// The loads of a double's sine from the table of coefficients, which lies behind the constants.
+fn coefficients(listing: Listing, mark: usize) -> impl Iterator<Item = usize> {
+    let end = (mark + LONGEST_PATH.whole()).min(listing.sass.entries.len());
+    let line = listing.sass.entries[mark].line();
+    let is_other = move |at: &usize| listing.sass.entries[*at].routine == Some(Routine::DoubleSine);
+    let end = (mark + 1..end).find(is_other).unwrap_or(end);
+    (mark + 1..end).filter(move |&at| {
+        let entry = &listing.sass.entries[at];
+        let is_wide = matches!(entry.family, Family::Load(_)) && entry.width == COEFFICIENTS_BYTES;
+        is_wide && entry.line() == line && listing.text(at).contains(".CONSTANT")
+    })
+}
+
+/// The width of the loads of coefficients: two doubles.
+const COEFFICIENTS_BYTES: u8 = 16;
+
+/// True where the divisor of a division of doubles is the same for all threads, made of the kernel's
+/// parameters and constants alone, or is made before the loop.
+fn is_given(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool {
+    let sass = listing.sass;
+    let blocks = sass.flow.innermost(mark).map(|at| &sass.flow.loops[at].blocks);
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open = vec![mark];
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+            let definitions: Vec<u32> = reaching.definitions(at, *each).collect();
+            for definition in definitions {
+                let before = definition as usize;
+                let outside =
+                    blocks.is_some_and(|blocks| !blocks.contains(&sass.flow.block_of[before]));
+                let family = sass.entries[before].family;
+                if !outside && (family.is_memory() || family == Family::System) {
+                    return false;
+                }
+                if !outside && seen.insert(before) {
+                    open.push(before);
+                }
+            }
+        }
+    }
+    true
+}
 
 /// True where the divisor of a division of floats in a loop, the last source of its mark, is constant or made
 /// before the loop.

@@ -3,6 +3,8 @@
 use crate::document::Document;
 use crate::finding::LEAST_GAIN;
 use crate::ladder::Ladder;
+use crate::store;
+use crate::timing::StepInfo;
 
 /// Findings past this rank are no reason to take a step.
 const RANKS_ANSWERED: usize = 3;
@@ -13,6 +15,7 @@ const RANKS_ANSWERED: usize = 3;
 pub fn find_next_step(document: &mut Document, ladder: &Ladder) {
     let Some(step) = document.step.as_ref().map(|step| step.name.clone()) else { return };
     let place = |name: &str| ladder.main_steps().position(|step| step.name() == name);
+    let document_step = document.step.clone();
     let mut next: Option<(usize, String)> = None;
     for finding in document.launches.iter_mut().flat_map(|launch| &mut launch.findings) {
         finding.answered_by =
@@ -22,10 +25,23 @@ pub fn find_next_step(document: &mut Document, ladder: &Ladder) {
         let leads = finding.rank == 1 || finding.rank <= RANKS_ANSWERED && gain >= LEAST_GAIN;
         if let Some(at) = place(answer)
             && leads
+            && !was_slower(document_step.as_ref(), answer)
             && next.as_ref().is_none_or(|(nearest, _)| at < *nearest)
         {
             next = Some((at, answer.clone()));
         }
     }
     document.next_step = next.map(|(_, name)| name);
+}
+
+/// True where both steps were recorded at this size on one device and the other one took longer, by more
+/// than the recordings' own spread: what was measured outweighs what is promised.
+fn was_slower(step: Option<&StepInfo>, other: &str) -> bool {
+    let recorded = |name: &str| {
+        let step = step?;
+        let saved = store::recorded(&step.ladder, name, &step.size).ok()??;
+        Some((saved.environment.device, saved.step?.time_ns))
+    };
+    let both = step.and_then(|step| recorded(&step.name)).zip(recorded(other));
+    both.is_some_and(|(own, other)| own.0 == other.0 && other.1.low > own.1.high)
 }

@@ -74,6 +74,18 @@ pub fn recording(ladder: &str, step: &str, size: &BTreeMap<String, u64>) -> Resu
     Ok(None)
 }
 
+/// What the recording of a step at a size says of itself; `None` where there is none.
+///
+/// # Errors
+/// As [`recordings`].
+pub fn recorded(ladder: &str, step: &str, size: &BTreeMap<String, u64>) -> Result<Option<Meta>> {
+    let matches = |meta: &Meta| {
+        let info = meta.step.as_ref();
+        info.is_some_and(|info| info.ladder == ladder && info.name == step && info.size == *size)
+    };
+    Ok(of_ladder(ladder)?.into_iter().map(|(_, meta)| meta).find(matches))
+}
+
 /// A file beside the recording of a step, `profiles/<ladder>/<step>/<name>`; `None` where there is
 /// none.
 #[must_use]

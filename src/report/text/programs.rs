@@ -1,6 +1,6 @@
 //! The bench of other people's programs as text.
 
-use crate::bench::{MeasuredFinding, ProgramFigures, ProgramKernel, Programs};
+use crate::bench::{MeasuredFinding, ProgramFigures, ProgramKernel, Programs, held};
 use crate::finding::Estimate;
 use crate::report::text::figures::{bare, estimate, tally};
 use crate::report::text::page::{Ink, Page};
@@ -68,9 +68,7 @@ fn rows(kernel: &ProgramKernel) -> Vec<Vec<String>> {
             Default::default()
         };
         let known = |text: Option<String>| text.unwrap_or_else(|| "—".to_owned());
-        let missed = |gain: &Estimate| {
-            finding.gained.is_some_and(|gained| !(gain.low..=gain.high).contains(&gained))
-        };
+        let missed = |gain: &Estimate| finding.gained.is_some_and(|gained| !held(gain, gained));
         let promise =
             |gain: &Estimate| format!("{}{}", estimate(gain), if missed(gain) { " !" } else { "" });
         let [name, most] = head;

@@ -7,7 +7,6 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::code::counts::l1_wavefronts;
 use crate::sass::questions::bystanders::{self, AT_WORK, Bystanders};
 use crate::term::Term;
 use crate::text::{count_of, percent};
@@ -132,7 +131,7 @@ fn effect(launch: &ModeledLaunch, removal: &Removal, found: &Bystanders) -> Effe
     for (index, entry) in removal.listing.entries() {
         let executed = removal.listing.executed(index);
         if entry.term == Some(Term::Lsu) {
-            all += executed.max(l1_wavefronts(&removal.listing.row(index).counters));
+            all += executed.max(removal.listing.wavefronts(index));
             theirs += executed * found.of_executions[index];
         }
     }

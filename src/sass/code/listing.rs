@@ -1,6 +1,7 @@
 //! A launch's machine code beside the counts of its instructions.
 
 use super::blocks::Exit;
+use super::counts::l1_wavefronts;
 use super::facts::Facts;
 use super::listed_instruction::ListedInstruction;
 use super::mix::Mix;
@@ -47,6 +48,12 @@ impl<'a> Listing<'a> {
     #[must_use]
     pub fn executed(&self, index: usize) -> f64 {
         self.sass.counts.executed[index]
+    }
+
+    /// Wavefronts of L1's data pipe for the instruction at this place.
+    #[must_use]
+    pub fn wavefronts(&self, index: usize) -> f64 {
+        l1_wavefronts(&self.row(index).counters, self.sass.entries[index].width)
     }
 
     /// Samples of a stall at this place.

@@ -94,7 +94,8 @@ impl Sass {
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
         }
-        sass.counts = Counts::new(sass.entries.iter().map(|entry| &rows[entry.row as usize]));
+        sass.counts =
+            Counts::new(sass.entries.iter().map(|entry| (&rows[entry.row as usize], entry.width)));
         sass.defs.shrink_to_fit();
         sass.uses.shrink_to_fit();
         sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());

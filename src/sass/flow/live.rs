@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Sass;
+use crate::sass::parse::opcode::Family;
 use crate::sass::parse::register::Slot;
 
 /// The registers that a kernel's loops can't do without, however the compiler is told to economise: of
@@ -16,7 +17,7 @@ use crate::sass::parse::register::Slot;
 #[must_use]
 pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
     let sass = listing.sass;
-    let live = live_at_starts(sass);
+    let (live, _) = live_at_ends(sass);
     let total = listing.total();
     let needed = sass.flow.loops.iter().map(|each| {
         let blocks = || each.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
@@ -40,7 +41,7 @@ const NONE: Registers = [0; 4];
 
 /// The registers that are live at the start of each block: those that some way from there reads before
 /// it writes them.
-fn live_at_starts(sass: &Sass) -> Vec<Registers> {
+fn live_at_ends(sass: &Sass) -> (Vec<Registers>, Vec<Registers>) {
     let blocks = &sass.flow.blocks;
     let effects: Vec<(Registers, Registers)> =
         blocks.iter().map(|block| effect(sass, block.start..block.end)).collect();
@@ -59,7 +60,7 @@ fn live_at_starts(sass: &Sass) -> Vec<Registers> {
             }
         }
     }
-    at_start
+    (at_start, at_end)
 }
 
 /// What a run of instructions reads from outside, and what it writes.
@@ -118,11 +119,79 @@ fn without(a: Registers, b: Registers) -> Registers {
     std::array::from_fn(|word| a[word] & !b[word])
 }
 
+/// The most registers that hold a value still needed, at any executed place of a loop that makes up at least
+/// a share of the instructions: as the compiler has ordered them, so many are in use at once. Values that were
+/// loaded are left out: they can be loaded later, or once more where they are needed. 0 without such a loop.
+#[must_use]
+pub fn most_in_loops(listing: &Listing, least_share: f64) -> u32 {
+    let sass = listing.sass;
+    let total = listing.total();
+    let (_, at_end) = live_at_ends(sass);
+    let loaded = loaded_at_starts(sass);
+    let mut most = 0;
+    for each in &sass.flow.loops {
+        let blocks = || each.blocks.iter().map(|&block| (block, &sass.flow.blocks[block as usize]));
+        let executed: f64 = blocks()
+            .flat_map(|(_, block)| block.start..block.end)
+            .map(|index| listing.executed(index))
+            .sum();
+        if !(total > 0.0 && executed / total >= least_share) {
+            continue;
+        }
+        for (number, block) in blocks().filter(|(_, block)| listing.executed(block.start) > 0.0) {
+            // Values that were loaded, in front of each instruction.
+            let mut known = loaded[number as usize];
+            let in_front: Vec<Registers> = (block.start..block.end)
+                .map(|index| {
+                    let then = after(sass, index, known);
+                    std::mem::replace(&mut known, then)
+                })
+                .collect();
+            let mut live = at_end[number as usize];
+            for index in (block.start..block.end).rev() {
+                live = join(without(live, defs(sass, index)), uses(sass, index));
+                most = most.max(count(without(live, in_front[index - block.start])));
+            }
+        }
+    }
+    most
+}
+
+/// The registers that hold a loaded value at each block's start, whatever way control came.
+fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
+    let blocks = &sass.flow.blocks;
+    let all = [u64::MAX; 4];
+    let mut at_end = vec![all; blocks.len()];
+    let mut at_start = vec![all; blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, block) in blocks.iter().enumerate() {
+            let before = block.before.iter().map(|&before| at_end[before as usize]);
+            at_start[number] = before.reduce(meet).unwrap_or(NONE);
+            let end = (block.start..block.end)
+                .fold(at_start[number], |known, index| after(sass, index, known));
+            changed |= end != at_end[number];
+            at_end[number] = end;
+        }
+    }
+    at_start
+}
+
+/// The registers with a loaded value behind an instruction.
+fn after(sass: &Sass, index: usize, known: Registers) -> Registers {
+    let written = defs(sass, index);
+    match sass.entries[index].family {
+        Family::Load(_) => join(known, written),
+        _ => without(known, written),
+    }
+}
+
 /// The registers that a loop hands on from turn to turn: written in it, and read at its head's start or
 /// later before they are written again.
 #[must_use]
 pub fn carried(sass: &Sass, of: &Loop) -> Vec<Slot> {
-    let live = live_at_starts(sass)[sass.flow.block_of[of.head] as usize];
+    let live = live_at_ends(sass).0[sass.flow.block_of[of.head] as usize];
     let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
     let places = blocks.flat_map(|block| block.start..block.end);
     let mut found: Vec<Slot> = Vec::new();
@@ -178,6 +247,25 @@ mod tests {
         assert_eq!(needed_in_loops(&listing, 0.05), 7);
         // The loop's 7 of 14 instructions are half of all.
         assert_eq!(needed_in_loops(&listing, 0.51), 0);
+    }
+
+    #[test]
+    fn what_is_in_use_at_once_counts_in_its_order() {
+        let launch = launch(&[
+            "LDG.E R4, desc[UR4][R2.64]", // 0x0: the head; R2 and R3 the pointer
+            "LDG.E R5, desc[UR4][R2.64+0x4]",
+            "LDG.E R6, desc[UR4][R2.64+0x8]",
+            "FADD R4, R4, R5",
+            "FADD R0, R4, R6",
+            "STG.E desc[UR4][R2.64], R0",
+            "IADD3 R2, R2, 0x4, RZ",
+            "ISETP.NE.AND P0, PT, R2, RZ, PT",
+            "@P0 BRA 0x0",
+            "EXIT",
+        ]);
+        // The pointer and R4, once a sum: what is loaded could be loaded later.
+        assert_eq!(most_in_loops(&launch.listing().unwrap(), 0.05), 3);
+        assert_eq!(most_in_loops(&launch.listing().unwrap(), 0.95), 0);
     }
 
     #[test]

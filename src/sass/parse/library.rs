@@ -15,6 +15,8 @@ pub struct Cost {
     pub alu: f64,
     /// Turns on the XU pipe.
     pub xu: f64,
+    /// Turns on the double-precision pipe.
+    pub fp64: f64,
     /// Instructions in all, branches and bookkeeping included.
     pub all: f64,
 }
@@ -44,6 +46,15 @@ pub enum Routine {
     Reciprocal,
     /// `sqrtf`, rounded to nearest.
     SquareRoot,
+    /// Division of doubles, or a reciprocal: an approximation, two steps of Newton's and a correction.
+    DoubleDivision,
+    /// The same by a value that stays the same in a loop or for all threads.
+    RepeatedDoubleDivision,
+    /// `sqrt` or `rsqrt` of a double.
+    DoubleRoot,
+    /// `sin`, `cos`, `sincos` or `tan` of a double: reduction of the range, coefficients from a table, a
+    /// polynomial.
+    DoubleSine,
     /// Division or remainder of 32-bit integers by a value known at run time only.
     IntegerDivision,
     /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
@@ -90,6 +101,9 @@ impl Routine {
             R::Division => "division of floats",
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
+            R::DoubleDivision | R::RepeatedDoubleDivision => "division of doubles",
+            R::DoubleRoot => "sqrt or rsqrt of a double",
+            R::DoubleSine => "sin or cos of a double",
             R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
             R::SignedDivision | R::RepeatedSignedDivision => {
                 "signed 32-bit integer division or remainder"
@@ -112,6 +126,12 @@ impl Routine {
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
+            R::DoubleDivision => "a float's division where 24 bits are enough",
+            R::RepeatedDoubleDivision => "a multiplication by the reciprocal, worked out once",
+            R::DoubleRoot => "a float's root where 24 bits are enough",
+            R::DoubleSine => {
+                "a table of the values, worked out once, or the float's function where 24 bits are enough"
+            }
             R::IntegerDivision
             | R::RepeatedDivision
             | R::SignedDivision
@@ -126,7 +146,7 @@ impl Routine {
     /// What the routine costs.
     #[must_use]
     pub fn cost(self) -> Cost {
-        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, all };
+        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, fp64: 0.0, all };
         match self {
             R::Sine => cost(15.0, 7.0, 1.0, 26.0),
             R::Exponential => cost(6.0, 1.0, 1.0, 8.0),
@@ -140,6 +160,12 @@ impl Routine {
             R::Division => cost(5.0, 0.0, 2.0, 10.0),
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
+            // Copies and a check of the exponent beside the seven on doubles.
+            R::DoubleDivision | R::RepeatedDoubleDivision => {
+                Cost { fma: 3.0, alu: 2.0, xu: 1.0, fp64: 7.0, all: 15.0 }
+            }
+            R::DoubleRoot => Cost { fma: 2.0, alu: 2.0, xu: 1.0, fp64: 7.0, all: 15.0 },
+            R::DoubleSine => Cost { fma: 3.0, alu: 6.0, xu: 2.0, fp64: 16.0, all: 48.0 },
             R::IntegerDivision => cost(8.0, 7.0, 3.0, 17.0),
             // The high product, the remainder's product, and two corrections with their comparisons.
             R::RepeatedDivision => cost(3.0, 6.0, 0.0, 8.0),
@@ -157,7 +183,7 @@ impl Routine {
     #[must_use]
     #[expect(clippy::match_same_arms, reason = "one row a routine")]
     pub fn fast_cost(self) -> Cost {
-        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, all };
+        let cost = |fma, alu, xu, all| Cost { fma, alu, xu, fp64: 0.0, all };
         match self {
             R::Sine => cost(1.0, 0.0, 1.0, 2.0),
             R::Exponential => cost(3.0, 1.0, 1.0, 5.0),
@@ -169,6 +195,12 @@ impl Routine {
             R::Division => cost(3.0, 2.0, 1.0, 6.0),
             R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
+            // As a float, and converted to and fro.
+            R::DoubleDivision => cost(3.0, 2.0, 3.0, 8.0),
+            R::RepeatedDoubleDivision => Cost { fma: 0.0, alu: 0.0, xu: 0.0, fp64: 1.0, all: 1.0 },
+            R::DoubleRoot => cost(2.0, 1.0, 3.0, 6.0),
+            // An address and a load.
+            R::DoubleSine => cost(1.0, 1.0, 0.0, 3.0),
             // High product, shift, and the product that a remainder takes off.
             R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
                 cost(3.0, 1.0, 0.0, 3.0)
@@ -202,6 +234,10 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         // 2/ln 2.
         "FMUL" if instruction.holds("2.8853900432586669922") => Some(R::Tanh),
         "FCHK" => Some(R::Division),
+        "MUFU" if instruction.has("RCP64H") => Some(R::DoubleDivision),
+        "MUFU" if instruction.has("RSQ64H") => Some(R::DoubleRoot),
+        // The lower half of 2/π.
+        "UMOV" | "MOV" | "IMAD" if instruction.holds("0x6dc9c883") => Some(R::DoubleSine),
         // The smallest argument whose reciprocal needs no care.
         "IADD3" | "VIADD" if instruction.holds("0x1800000") => Some(R::Reciprocal),
         "IADD3" | "VIADD" if instruction.holds("-0xd000000") => Some(R::SquareRoot),
@@ -261,6 +297,10 @@ mod tests {
             ("IMAD.HI.U32 R5, R5, R7, R4", None),
             ("IMAD.HI.U32 R5, R5, 0x55555556, RZ", None),
             ("MUFU.RCP R2, R7", None),
+            ("MUFU.RCP64H R9, UR5", Some(R::DoubleDivision)),
+            ("MUFU.RSQ64H R9, R5", Some(R::DoubleRoot)),
+            ("UMOV UR4, 0x6dc9c883", Some(R::DoubleSine)),
+            ("IMAD.MOV.U32 R4, RZ, RZ, 0x6dc9c883", Some(R::DoubleSine)),
         ] {
             assert_eq!(Instruction::parse(text).and_then(|each| mark(&each)), routine, "{text}");
         }
@@ -280,6 +320,10 @@ mod tests {
             R::Division,
             R::Reciprocal,
             R::SquareRoot,
+            R::DoubleDivision,
+            R::RepeatedDoubleDivision,
+            R::DoubleRoot,
+            R::DoubleSine,
             R::IntegerDivision,
             R::RepeatedDivision,
             R::SignedDivision,
@@ -288,7 +332,8 @@ mod tests {
         ] {
             let (now, then) = (routine.cost(), routine.fast_cost());
             assert!(then.all < now.all, "{routine:?}");
-            assert!(then.fma + then.alu + then.xu < now.fma + now.alu + now.xu, "{routine:?}");
+            let turns = |cost: Cost| cost.fma + cost.alu + cost.xu + cost.fp64;
+            assert!(turns(then) < turns(now), "{routine:?}");
         }
     }
 }

@@ -242,12 +242,27 @@ impl Walk<'_> {
     /// True where something is added that each turn works out anew, and not the step of a counter.
     fn is_of_data(&self, reaching: &mut Reaching, definition: usize) -> bool {
         let sass = self.listing.sass;
-        let data = |each: &&Use| each.role == Role::Data;
-        sass.uses(definition).iter().filter(data).any(|each| {
-            let carries = |(slot, _): &(Slot, Vec<usize>)| *slot == each.slot;
-            !self.carried.iter().any(carries)
-                && reaching.definitions(definition, *each).any(|at| self.contains(at as usize))
-        })
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = vec![definition];
+        while let Some(at) = open.pop() {
+            for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+                if self.carried.iter().any(|(slot, _)| *slot == each.slot) {
+                    continue;
+                }
+                let before: Vec<usize> =
+                    reaching.definitions(at, *each).map(|at| at as usize).collect();
+                for at in before.into_iter().filter(|&at| self.contains(at)) {
+                    let family = sass.entries[at].family;
+                    if family.is_memory() || family.is_float() {
+                        return true;
+                    }
+                    if seen.insert(at) {
+                        open.push(at);
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// True where not every turn makes the value anew: it is kept or replaced by a condition.
@@ -355,6 +370,8 @@ mod tests {
         let sum = ["LDG.E R4, desc[UR4][R2.64]", "FADD R0, R0, R4", NEXT];
         assert!((turning(32.0, &sum).turns - 32.0).abs() < 1e-12);
         assert!((turning(31.0, &sum).turns - 1.0).abs() < 1e-12);
+        let stride = ["LDC R8, c[0x0][0x10]", "IMAD R2, R8, R9, R2", "FMUL R0, R4, R5"];
+        assert!((turning(2.0, &stride).turns - 2.0).abs() < 1e-12, "a step read in every turn");
         let elements = ["LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R8.64], R4", NEXT];
         assert!((turning(2.0, &elements).turns - 2.0).abs() < 1e-12, "there is nothing to add up");
     }

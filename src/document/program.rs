@@ -266,14 +266,14 @@ mod tests {
             document.program.as_ref().unwrap().groups.iter().map(|group| group.launch).collect();
         assert_eq!(places, [Some(0), Some(1), None]);
         // Kernels run for half of the time and `fast` has 60% of theirs: 0.3 of the program's time becomes a
-        // quarter of it.
+        // quarter of it; `slow` has the same fault in half as much.
         let verdict = document.verdict.clone().unwrap();
         assert_eq!(verdict.launch, Some(0));
+        let both = 0.3 * 0.75 + 0.15 * (1.0 - 1.0 / 1.1);
         let gain = verdict.program_gain.unwrap();
-        assert!((gain - 1.0 / (1.0 - 0.3 * 0.75)).abs() < 1e-12, "{gain}");
+        assert!((gain - 1.0 / (1.0 - both)).abs() < 1e-12, "{gain}");
         let ranked = document.ranked();
         assert_eq!(ranked.len(), 1);
-        let both = 0.3 * 0.75 + 0.15 * (1.0 - 1.0 / 1.1);
         let factor = ranked[0].estimate.unwrap().factor;
         assert!((factor - 1.0 / (1.0 - both)).abs() < 1e-12, "{factor}");
     }

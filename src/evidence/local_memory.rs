@@ -56,7 +56,7 @@ pub(crate) fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
 fn dram(launch: &ModeledLaunch, stored: f64, missed: f64) -> Option<f64> {
     let (read, written) = (launch.get(READ)?, launch.get(WRITTEN)?);
     let by_global = SECTOR_BYTES * launch.get(STORED_GLOBAL)?;
-    let local_written = (written - by_global).clamp(0.0, SECTOR_BYTES * stored);
+    let local_written = (written - by_global).max(0.0).min(SECTOR_BYTES * stored);
     if !(local_written > 0.0 && stored > 0.0) {
         return None;
     }

@@ -28,10 +28,11 @@ pub(crate) const WAVEFRONTS: Reads = Reads::always(&[
     LOADS,
     STORES,
     ATOMICS,
-    TAGS,
     bank_conflicts::WAVEFRONTS,
     bank_conflicts::IDEAL,
 ]);
+/// What stands in for the pipe's own counter.
+pub(crate) const LOOK_UPS: Reads = Reads::stand_in(&[TAGS]);
 /// What tells how long atomics queue, where there are some.
 pub(crate) const QUEUED: Reads = Reads::only_where(
     |launch| launch.get(ATOMICS).is_some_and(|atomics| atomics > 0.0),

@@ -95,14 +95,10 @@ pub(crate) fn next_step(document: &Document) -> Option<NextStep> {
     Some(NextStep { command, about })
 }
 
-/// The verdict's estimate over the whole step's time: all launches with its fault count. Of a program,
-/// whose launches stand for groups, those of the verdict's group alone.
+/// The verdict's estimate over the whole time: all launches with its fault count.
 pub(crate) fn whole_step_estimate(document: &Document) -> Option<Estimate> {
-    let (launch, finding) = verdict(document)?;
-    match &document.program {
-        Some(_) => Some(document.over_all_launches(launch, &finding.estimated_speedup?)),
-        None => over_all_launches(document, &finding.rule),
-    }
+    let (_, finding) = verdict(document)?;
+    over_all_launches(document, &finding.rule)
 }
 
 /// A fault's estimate over the whole step's time: all launches with it count.

@@ -103,7 +103,7 @@ rounded in another order.",
         idle_sweep::SAME_LOOP,
     ],
     needs: &[BUSY],
-    sharpened_by: &[shared_pipe::WAVEFRONTS, shared_pipe::QUEUED],
+    sharpened_by: &[shared_pipe::WAVEFRONTS, shared_pipe::QUEUED, shared_pipe::LOOK_UPS],
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",

@@ -168,7 +168,8 @@ fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
         changed = false;
         for (number, block) in blocks.iter().enumerate() {
             let before = block.before.iter().map(|&before| at_end[before as usize]);
-            at_start[number] = before.reduce(meet).unwrap_or(NONE);
+            // The first block may be a loop's head: control comes to it from nowhere, too.
+            at_start[number] = before.reduce(meet).filter(|_| number > 0).unwrap_or(NONE);
             let end = (block.start..block.end)
                 .fold(at_start[number], |known, index| after(sass, index, known));
             changed |= end != at_end[number];

@@ -40,14 +40,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Contents {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match understand(line) {
-            Some(line) => contents.lines.push(line),
-            None => {
-                contents.foreign += 1;
-                if contents.first_foreign == 0 {
-                    contents.first_foreign = index + 1;
-                }
-            }
+        if let Some(line) = understand(line) {
+            contents.lines.push(line);
+            continue;
+        }
+        contents.foreign += 1;
+        if contents.first_foreign == 0 {
+            contents.first_foreign = index + 1;
         }
     }
     contents

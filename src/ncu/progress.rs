@@ -174,7 +174,9 @@ impl Follower {
         }
         if self.program.len() > 2 * MOST_LOG {
             let start = self.program.len() - MOST_LOG;
-            let start = (start..).find(|&at| self.program.is_char_boundary(at)).unwrap_or(start);
+            let start = (start..self.program.len())
+                .find(|&at| self.program.is_char_boundary(at))
+                .unwrap_or(start);
             self.program.drain(..start);
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn fit_end(text: &str, most: usize) -> String {
     let mut taken = 0;
     let fits = |&(_, c): &(usize, char)| {
         taken += get_char_width(c);
-        taken <= most - 1
+        taken < most
     };
     let start = text.char_indices().rev().take_while(fits).last().map_or(text.len(), |(at, _)| at);
     format!("…{}", &text[start..])

@@ -179,10 +179,9 @@ fn no_line_of_a_report_is_a_command_to_a_ci() {
 #[test]
 fn errors_name_a_few_of_a_thousand_kernels() {
     let bench = Bench::new();
-    let mut raw = "\"ID\",\"Kernel Name\",\"a.sum\"\n".to_owned();
-    for at in 0..1000 {
-        raw += &format!("\"{at}\",\"kernel_{at}\",\"1\"\n");
-    }
+    let rows: Vec<String> =
+        (0..1000).map(|at| format!("\"{at}\",\"kernel_{at}\",\"1\"\n")).collect();
+    let raw = format!("\"ID\",\"Kernel Name\",\"a.sum\"\n{}", rows.concat());
     bench.write("many.raw.csv", raw);
     let ran = bench.run(&["analyze", "many.raw.csv", "--kernel", "nosuch"]);
     ran.fails(2, &["kernel_0, ", "and 980 more"]);

@@ -45,6 +45,9 @@ pub const REPAIRED_PROMISE: f64 = 1.2;
 pub struct BenchDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: crate::document::Version,
     /// Every planted fault.
     pub cases: Vec<PlantedFault>,
     /// Steps of which nothing, or not some fault, should be said.

@@ -61,6 +61,7 @@ pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
     };
     Ok(Diff {
         schema: SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         base: base.name.clone(),
         new: new.name.clone(),
         warnings,

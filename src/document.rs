@@ -3,6 +3,7 @@
 mod diff;
 mod program;
 mod ranked;
+mod version;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
 pub use program::{Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
+pub use version::Version;
 
 /// The version of the document's shape.
 pub const SCHEMA: &str = "adoprof/1";
@@ -33,6 +35,9 @@ pub fn rule_count() -> usize {
 pub struct Document {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: Version,
     /// The ladder's step; `None` for programs and for reports from elsewhere.
     pub step: Option<StepInfo>,
     /// What was profiled, longest first where there are several.
@@ -62,6 +67,9 @@ pub struct Document {
 pub struct RunDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: Version,
     /// The ladder's name.
     pub ladder: String,
     /// Each step's document, in the ladder's order.

@@ -13,7 +13,7 @@ mod shipped;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::SCHEMA;
+use crate::document::{SCHEMA, Version};
 
 pub(crate) use apply::apply;
 pub(crate) use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
@@ -26,6 +26,9 @@ pub(crate) use shipped::lines as shipped_lines;
 pub struct LedgerDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: Version,
     /// Each rule that gave a hint.
     pub rules: Vec<RuleRecord>,
     /// Every hint, with what came of it.
@@ -38,7 +41,13 @@ impl LedgerDocument {
     /// The ledger of these records.
     #[must_use]
     pub fn new(records: Vec<Record>, notices: Vec<String>) -> Self {
-        Self { schema: SCHEMA.to_owned(), rules: by_rule(&records), records, notices }
+        Self {
+            schema: SCHEMA.to_owned(),
+            adoprof: Version::default(),
+            rules: by_rule(&records),
+            records,
+            notices,
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub(crate) const FILE: &str = "limiter.json";
 pub struct LimiterDocument {
     /// Always [`crate::document::SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: crate::document::Version,
     /// The step, verified and timed by itself.
     pub step: StepInfo,
     /// The date of the run, `2026-11-20`.

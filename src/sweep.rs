@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::SCHEMA;
+use crate::document::{SCHEMA, Version};
 use crate::ladder::Tuning;
 use crate::timing::{Rate, Timing};
 
@@ -25,6 +25,9 @@ pub use winner::Conclusion;
 pub struct SweepDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: Version,
     /// The ladder's name.
     pub ladder: String,
     /// The step's name.
@@ -129,6 +132,7 @@ impl SweepDocument {
     pub fn new(identity: &Identity, axes: &[Axis], points: Vec<PointResult>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
+            adoprof: Version::default(),
             ladder: identity.ladder.clone(),
             step: identity.step.clone(),
             device: identity.device.clone(),

@@ -85,6 +85,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let document = RunDocument {
         schema: SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         ladder: ladder.name().to_owned(),
         steps: documents,
     };

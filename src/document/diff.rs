@@ -3,12 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::version::Version;
+
 /// What moved between a baseline and a new profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Diff {
     /// Always [`SCHEMA`].
     #[serde(default)]
     pub schema: String,
+    /// The version that wrote it.
+    #[serde(default)]
+    pub adoprof: Version,
     /// The baseline, as the user named it.
     pub base: String,
     /// The new profile, as the user named it.

@@ -128,6 +128,7 @@ pub(crate) fn sample() -> LimiterDocument {
     let rates = throughput(35.39e6, 62e9 * 35.39e-3, None, &device, None);
     LimiterDocument {
         schema: SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         step: StepInfo {
             ladder: "stencil".to_owned(),
             name: "plane".to_owned(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::format::Renderer;
 use super::{Content, Style};
-use crate::document::{Document, SCHEMA};
+use crate::document::{Document, SCHEMA, Version};
 
 /// The form.
 pub(super) struct Form;
@@ -15,6 +15,7 @@ pub(super) struct Form;
 #[derive(Debug, Serialize)]
 struct Several<'a> {
     schema: &'static str,
+    adoprof: Version,
     profiles: Vec<Named<'a>>,
 }
 
@@ -55,7 +56,7 @@ impl Renderer for Form {
     ) -> io::Result<()> {
         let profiles =
             documents.iter().map(|(profile, document)| Named { profile, document }).collect();
-        write(&Several { schema: SCHEMA, profiles }, out)
+        write(&Several { schema: SCHEMA, adoprof: Version::default(), profiles }, out)
     }
 }
 

@@ -180,6 +180,7 @@ pub(crate) fn run() -> RunDocument {
     second.launches[0].findings[0].answered_by = Some("v3".to_owned());
     RunDocument {
         schema: SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         ladder: "ado".to_owned(),
         steps: vec![
             small,
@@ -205,6 +206,7 @@ pub(crate) fn diff() -> Diff {
     let sectors = ("lts__t_sectors.sum", "L2 sectors");
     Diff {
         schema: crate::document::SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         metrics_compared: 5,
         base: "ado/v2".to_owned(),
         new: "ado/v3".to_owned(),

@@ -345,6 +345,7 @@ fn empty_documents_are_reported_too() {
     let empty = Document::default();
     let none = RunDocument {
         schema: String::new(),
+        adoprof: crate::document::Version::default(),
         ladder: "ado".to_owned(),
         steps: vec![Document::default()],
     };

@@ -96,6 +96,7 @@ pub(super) fn run(
     }
     let document = LimiterDocument {
         schema: SCHEMA.to_owned(),
+        adoprof: crate::document::Version::default(),
         step: info,
         date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
         verdict: None,

@@ -45,3 +45,19 @@ fn was_slower(step: Option<&StepInfo>, other: &str) -> bool {
     let both = step.and_then(|step| recorded(&step.name)).zip(recorded(other));
     both.is_some_and(|(own, other)| own.0 == other.0 && other.1.low > own.1.high)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_recorded_as_slower_is_not_next() {
+        let size = store::recorded_sizes("reduce", "r-pairs").unwrap().remove(0);
+        let step = store::recorded("reduce", "r-pairs", &size).unwrap().unwrap().step;
+        // 24 short launches were faster than r0's few long ones, and slower than what became of these.
+        assert!(was_slower(step.as_ref(), "r0"));
+        assert!(!was_slower(step.as_ref(), "r6"));
+        assert!(!was_slower(step.as_ref(), "no-such-step"), "nothing is known of it");
+        assert!(!was_slower(None, "r0"));
+    }
+}

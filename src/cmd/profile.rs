@@ -39,20 +39,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let wants_survey = surveyed::is_wanted(args);
     if args.profiling.dry_run {
-        let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
-        let folder = args.profiling.output.clone();
-        let folder = folder
-            .unwrap_or_else(|| Path::new(".adoprof").join(PROGRAMS).join(&name).join("<time>"));
-        let report = folder.join(REPORT_FILE);
-        let mut request = request(args, report.with_extension(""));
-        let _sections = profiling::complete(&mut request, &args.profiling)?;
-        if wants_survey {
-            printer.text(&surveyed::dry_run(args))?;
-            request.launch_count = None;
-            request.invocations = Some(surveyed::placeholder());
-        }
-        profiling::dry_run(&ncu, &request, &report, printer)?;
-        return Ok(ExitCode::Success);
+        return dry_run(args, &name, wants_survey, printer);
     }
     let ncu = match ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout)) {
         Ok(ncu) => ncu,
@@ -128,6 +115,29 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     ledger::keep(&given, printer);
     let document = ledger::corrected(document, calibration.as_ref(), None);
     diagnosed::show(&document, args.output.format, printer)?;
+    Ok(ExitCode::Success)
+}
+
+/// ncu's command lines, and what the survey before them would run.
+fn dry_run(
+    args: &ProfileArgs,
+    name: &str,
+    wants_survey: bool,
+    printer: &Printer,
+) -> Result<ExitCode> {
+    let ncu = profiling::ncu_or_placeholder(args.profiling.ncu.as_deref(), printer)?;
+    let folder = args.profiling.output.clone();
+    let folder =
+        folder.unwrap_or_else(|| Path::new(".adoprof").join(PROGRAMS).join(name).join("<time>"));
+    let report = folder.join(REPORT_FILE);
+    let mut request = request(args, report.with_extension(""));
+    let _sections = profiling::complete(&mut request, &args.profiling)?;
+    if wants_survey {
+        printer.text(&surveyed::dry_run(args))?;
+        request.launch_count = None;
+        request.invocations = Some(surveyed::placeholder());
+    }
+    profiling::dry_run(&ncu, &request, &report, printer)?;
     Ok(ExitCode::Success)
 }
 

@@ -187,8 +187,9 @@ fn of_executions(listing: &Listing, at_work: f64) -> Vec<f64> {
             .unwrap_or(0.0);
         let of_workers = (1.0 - idle_at_entry) * listing.executed(each.head);
         for &block in &each.blocks {
-            for at in flow.blocks[block as usize].start..flow.blocks[block as usize].end {
-                theirs[at] = share(listing.executed(at), of_workers);
+            let instructions = flow.blocks[block as usize].start..flow.blocks[block as usize].end;
+            for (at, theirs) in instructions.clone().zip(&mut theirs[instructions]) {
+                *theirs = share(listing.executed(at), of_workers);
             }
         }
     }

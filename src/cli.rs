@@ -197,6 +197,10 @@ pub struct ProfileArgs {
     /// Profile at most this many launches (10 where there is no survey).
     #[arg(long, value_name = "N")]
     pub launch_count: Option<u64>,
+    /// Only launches within this NVTX range, as ncu's --nvtx-include has it: `step/` is the range that a thread
+    /// pushed as `step`. There is no survey then.
+    #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub nvtx: Option<String>,
     /// The survey.
     #[command(flatten)]
     pub survey: SurveyArgs,

@@ -2,6 +2,7 @@
 //! could matter most.
 
 pub mod reading;
+mod remaining;
 pub mod second_run;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::ncu::{self, CollectRequest, Level, Limits, Ncu, Selection};
 use crate::progress::Progress;
 use crate::{interrupt, text};
 
+use remaining::Remaining;
 use second_run::Further;
 
 /// How long ncu may take at a limit to end the program and to write what is finished: under a second in
@@ -51,10 +53,7 @@ pub fn collect(
     progress: &Progress,
 ) -> Result<Profiled> {
     let start = Instant::now();
-    let expected = request
-        .selection
-        .expected_passes()
-        .map_or_else(String::new, |passes| format!(", about {} per launch", passes_of(passes)));
+    let expected = remaining::price(request.expected_launches, request.selection.expected_passes());
     progress.note(&format!("adoprof: profiling {what} with ncu {}{expected}", ncu.version));
     let mut profiled = run(ncu, request, timeout, what, progress)?;
     let mut passes =
@@ -142,8 +141,15 @@ fn run(
     let write_up = if request.keep_partial { WRITE_UP } else { Duration::ZERO };
     let limits = Limits { timeout: Some(timeout), interrupted: &interrupted, write_up };
     let mut log = String::new();
+    let start = Instant::now();
+    let mut remaining = Remaining::new(request.expected_launches);
     let mut watch = |step: &ncu::Progress| {
-        progress.stage(format!("profiling {}: {}%", text::printable(&step.kernel), step.percent));
+        let left = remaining.words(step, start.elapsed());
+        progress.stage(format!(
+            "profiling {}: {}%{left}",
+            text::printable(&step.kernel),
+            step.percent
+        ));
     };
     let command = ncu::profile(ncu, request);
     let collected = ncu::collect_logged(&command, limits, &mut watch, &mut log);

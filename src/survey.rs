@@ -10,10 +10,12 @@ pub mod cupti;
 pub mod file;
 pub mod group;
 pub mod library;
+pub mod phase;
 pub mod record;
 pub mod run;
 #[cfg(test)]
 pub(crate) mod samples;
+pub(crate) mod waits;
 
 use record::Process;
 

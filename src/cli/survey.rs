@@ -2,13 +2,15 @@
 
 use clap::Args;
 
+use crate::survey::phase::Phase;
+
 /// What is surveyed, and how much of it is profiled.
 #[derive(Debug, Clone, Args)]
 pub struct SurveyArgs {
     /// Only survey the program: its launches, copies and waits, without ncu.
     #[arg(
         long,
-        conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "baseline"]
+        conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "baseline", "nvtx"]
     )]
     pub survey: bool,
     /// Profile the first launches without a survey.
@@ -20,6 +22,47 @@ pub struct SurveyArgs {
     /// But at most so many kinds of launches.
     #[arg(long, default_value = "10", value_parser = at_least_one, value_name = "N")]
     pub top: usize,
+    /// Choose among the launches that start in this part of the run, counted from the GPU's first work: 2s..5s,
+    /// 500ms.., ..1s.
+    #[arg(
+        long,
+        value_parser = phase,
+        value_name = "FROM..TO",
+        conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "nvtx"]
+    )]
+    pub phase: Option<Phase>,
+    /// Also profile kernels that wait for other ranks or devices (NCCL, NVSHMEM), which may never end.
+    #[arg(long)]
+    pub include_communication: bool,
+}
+
+/// A part of a run: `2s..5s`, each end of which may be left out.
+fn phase(text: &str) -> Result<Phase, String> {
+    let wrong = || "expected a part of the run such as 2s..5s, 500ms.. or ..1s".to_owned();
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let from_ns = if from.is_empty() { Some(0.0) } else { time_ns(from) };
+    let to_ns = if to.is_empty() { None } else { Some(time_ns(to).ok_or_else(wrong)?) };
+    let from_ns = from_ns.ok_or_else(wrong)?;
+    if to_ns.is_some_and(|to| to <= from_ns) {
+        return Err("the end must come after the beginning".to_owned());
+    }
+    Ok(Phase { from_ns, to_ns })
+}
+
+/// Nanoseconds, of a number with `ns`, `us`, `ms`, `s` or `m` behind it.
+fn time_ns(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_ns = match &text[number.len()..] {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" => 6e10,
+        _ => return None,
+    };
+    let value = number.parse::<f64>().ok().filter(|value| (0.0..1e9).contains(value))?;
+    Some(value * unit_ns)
 }
 
 /// A share from 0 to 1, from a percentage with or without its sign.
@@ -39,6 +82,17 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_have_two_ends_of_which_each_may_be_open() {
+        let of = |from_ns, to_ns| Ok(Phase { from_ns, to_ns });
+        assert_eq!(phase("2s..5s"), of(2e9, Some(5e9)));
+        assert_eq!(phase("..500ms"), of(0.0, Some(5e8)));
+        assert_eq!(phase("1.5m.."), of(9e10, None));
+        for text in ["", "2s", "5s..2s", "1..2", "-1s..", "1s..x", "nans..", "1s...3s"] {
+            assert!(phase(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn shares_are_percentages() {

@@ -38,6 +38,11 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         return survey_only(args, &name, printer);
     }
     let wants_survey = surveyed::is_wanted(args);
+    if args.nvtx.is_some() {
+        printer.notice(
+            "--nvtx goes without a survey: records of launches do not say in which range they were",
+        );
+    }
     if args.profiling.dry_run {
         return dry_run(args, &name, wants_survey, printer);
     }
@@ -60,6 +65,13 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     } else {
         None
     };
+    if plan.as_ref().is_some_and(|plan| plan.all_wait)
+        && let Some(plan) = plan
+    {
+        drop(progress);
+        surveyed::show(plan, args, printer)?;
+        return Ok(ExitCode::Success);
+    }
     let (collected, plan) = collect(args, &ncu, &mut request, &name, plan, &progress);
     drop(progress);
     let Profiled { report, passes, pages, mut notices, .. } = match (collected, &plan) {
@@ -154,6 +166,7 @@ fn collect(
     request.invocations = plan.as_ref().and_then(|plan| plan.invocations.clone());
     if request.invocations.is_some() {
         request.launch_count = None;
+        request.expected_launches = plan.as_ref().map(|plan| plan.surveyed.chosen.len());
     }
     let collected = collect::collect(ncu, request, timeout, name, progress);
     if let (Err(Error::Usage(problem)), Some(mut plan)) = (&collected, plan.clone())
@@ -161,6 +174,8 @@ fn collect(
     {
         plan.notices.push(surveyed::other_way(problem));
         request.launch_count = Some(MOST_LAUNCHES);
+        request.kernel = plan.kernels();
+        request.expected_launches = None;
         let again = collect::collect(ncu, request, timeout, name, progress);
         return (again, Some(plan));
     }
@@ -215,6 +230,7 @@ fn request(args: &ProfileArgs, report: PathBuf) -> CollectRequest {
     let mut request = CollectRequest::new(profiling::selection(&args.profiling), report, program);
     request.program_args = rest.to_vec();
     request.kernel.clone_from(&args.kernel);
+    request.nvtx.clone_from(&args.nvtx);
     request.launch_skip = args.launch_skip.filter(|skip| *skip > 0);
     request.launch_count = Some(args.launch_count.unwrap_or(MOST_LAUNCHES));
     request.keep_partial = true;

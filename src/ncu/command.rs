@@ -155,12 +155,16 @@ pub struct CollectRequest {
     pub import_source: bool,
     /// Only kernels whose name (without template and parameter text) matches this regex.
     pub kernel: Option<String>,
+    /// Only launches within this NVTX range, in ncu's notation.
+    pub nvtx: Option<String>,
     /// Matching launches to pass over first.
     pub launch_skip: Option<u64>,
     /// How many matching launches to profile at most.
     pub launch_count: Option<u64>,
     /// Only some invocations of some kernels, instead of the filters above.
     pub invocations: Option<Invocations>,
+    /// How many launches that is likely to be, where a survey says so: for the time that is left.
+    pub expected_launches: Option<usize>,
     /// Only this device, by CUDA's ordinal.
     pub device: Option<u32>,
     /// The folder of our own sections ([`section::deploy`]); unused where ncu's own sections were
@@ -190,9 +194,11 @@ impl CollectRequest {
             scope: Scope::Program,
             import_source: true,
             kernel: None,
+            nvtx: None,
             launch_skip: None,
             launch_count: None,
             invocations: None,
+            expected_launches: None,
             device: None,
             section_folder: None,
             keep_partial: false,
@@ -248,6 +254,12 @@ pub fn profile(ncu: &Ncu, request: &CollectRequest) -> NcuCommand {
     }
     if let Some(kernel) = &request.kernel {
         command.push(["-k", &format!("regex:{kernel}")]);
+    }
+    if let Some(range) = &request.nvtx {
+        if !user_args.iter().any(|word| word == "--nvtx") {
+            command.push(["--nvtx"]);
+        }
+        command.push(["--nvtx-include", range]);
     }
     if let Some(invocations) = &request.invocations {
         let base = if invocations.are_demangled { "demangled" } else { "mangled" };

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::kernel_name;
 use crate::ncu::{Invocations, Limits};
 use crate::plan::ProgramPlan;
-use crate::survey::choose::{Extent, choose, covered};
+use crate::survey::choose::{Extent, choose, covered_of};
 use crate::survey::group::{Group, groups};
+use crate::survey::waits::waiting;
 use crate::survey::{self, Survey};
 use crate::text::{count_of, percent, printable};
 
@@ -106,7 +107,10 @@ fn of_survey(
     for group in &mut counted {
         group.share = group.total_ns / total_ns.max(1.0);
     }
-    let choice = choose(survey, &counted, &covered(&counted, EXTENT));
+    // ncu would wait for ever with a kernel that waits for other ranks: it counts, and is not profiled.
+    let waiting = waiting(survey, &counted);
+    let may_be = |group: &Group| !waiting.contains_key(&group.shape.kernel);
+    let choice = choose(survey, &counted, &covered_of(&counted, EXTENT, may_be));
     let share: f64 = choice.groups.iter().map(|&group| counted[group].share).sum();
     let launches: usize = counted.iter().map(|group| group.launches.len()).sum();
     let extent = format!(

@@ -49,11 +49,23 @@ pub struct Chosen {
 /// The groups with the most time, until the extent is reached.
 #[must_use]
 pub fn covered(groups: &[Group], extent: Extent) -> Vec<usize> {
+    covered_of(groups, extent, |_| true)
+}
+
+/// The same of those that may be profiled: the extent is then one of their time.
+#[must_use]
+pub(crate) fn covered_of(
+    groups: &[Group],
+    extent: Extent,
+    may_be: impl Fn(&Group) -> bool,
+) -> Vec<usize> {
     let mut explained = 0.0;
     let mut chosen = Vec::new();
-    for (index, group) in groups.iter().enumerate().take(extent.top) {
+    let candidates = || groups.iter().enumerate().filter(|(_, group)| may_be(group));
+    let all: f64 = candidates().map(|(_, group)| group.share).sum();
+    for (index, group) in candidates().take(extent.top) {
         // Sums of shares miss 1 by rounding.
-        if explained >= extent.coverage - 1e-9 && !chosen.is_empty() {
+        if explained >= (extent.coverage - 1e-9) * all && !chosen.is_empty() {
             break;
         }
         explained += group.share;

@@ -24,6 +24,20 @@ fn groups_are_taken_until_the_time_is_explained() {
 }
 
 #[test]
+fn what_may_not_be_profiled_is_no_part_of_the_extent() {
+    let shapes = ["waits", "a", "b", "c"].map(|name| shape(name, 1));
+    let launches = [(0, 900), (1, 60), (2, 30), (3, 10)];
+    let survey = Survey { processes: vec![process(&shapes, &launches)], ..Survey::default() };
+    let groups = groups(&survey);
+    let of = |coverage, top| {
+        covered_of(&groups, Extent { coverage, top }, |group| group.shape.kernel != "waits")
+    };
+    // 60 of the 100 ns of the rest, then 90.
+    assert_eq!((of(0.6, 9), of(0.9, 9), of(1.0, 2)), (vec![1], vec![1, 2], vec![1, 2]));
+    assert_eq!(covered_of(&groups, ALL, |_| false), Vec::<usize>::new());
+}
+
+#[test]
 fn one_number_serves_kernels_that_are_launched_alike() {
     // Each kernel four times in turn; the first launches are slow.
     let launches: Vec<(u32, u64)> = (0..4)

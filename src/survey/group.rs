@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::Survey;
-use super::record::Shape;
+use super::phase::starts_in;
+use super::record::{Shape, Span};
 
 /// Neighbours in a group's sorted durations that are this far apart may do work of different sizes: a
 /// kernel of one grid may run over more or less data. Launches that do the same differ by far less on an idle
@@ -46,10 +47,19 @@ pub struct Group {
 /// The groups of a survey, the one with the most time first.
 #[must_use]
 pub fn groups(survey: &Survey) -> Vec<Group> {
+    groups_within(survey, None)
+}
+
+/// The groups of the launches that start in a phase. Launches keep their numbers in the whole survey.
+#[must_use]
+pub(crate) fn groups_within(survey: &Survey, phase: Option<Span>) -> Vec<Group> {
     let mut members: HashMap<&Shape, Vec<(f64, Launch)>> = HashMap::new();
     for (number, process) in survey.processes.iter().enumerate() {
         for (index, kernel) in process.kernels.iter().enumerate() {
             let Some(shape) = process.shapes.get(kernel.shape as usize) else { continue };
+            if !starts_in(phase, kernel) {
+                continue;
+            }
             let launch = Launch { process: number as u32, index: index as u32 };
             members.entry(shape).or_default().push((kernel.span.ns(), launch));
         }

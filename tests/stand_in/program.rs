@@ -46,7 +46,14 @@ fn main() {
     type Copy = extern "C" fn(u32, u64, u64, u64);
     let copy: Copy = unsafe { transmute(function(cupti, c"stand_in_copy")) };
     copy(1, 4096, 1000, 1500);
-    let (add, mul) = (c"_Z3addPfi".as_ptr(), c"_Z3mulPf".as_ptr());
+    let (mut add, mut mul) = (c"_Z3addPfi".as_ptr(), c"_Z3mulPf".as_ptr());
+    // What a rank of several launches: one kernel that computes and one that waits, or the latter alone.
+    let waits = c"_Z23ncclDevKernel_AllReducePf".as_ptr();
+    match what.as_str() {
+        "collective" => mul = waits,
+        "collectives" => (add, mul) = (waits, waits),
+        _ => {}
+    }
     for number in 0..10_u32 {
         let start = 2000 + 1000 * u64::from(number);
         call(3, 2 + number, start - 100, start - 50);

@@ -1,5 +1,6 @@
 //! The survey that `profile` begins with, and what follows from it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::durations;
@@ -12,12 +13,14 @@ use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
 use crate::ncu::{CollectRequest, Invocations, Limits, Ncu};
 use crate::progress::Progress;
-use crate::survey::choose::{Choice, Extent, choose, covered};
-use crate::survey::group::{Group, groups};
+use crate::survey::choose::{Choice, Extent, choose, covered_of};
+use crate::survey::group::{Group, groups_within};
+use crate::survey::phase::{Phase, part};
 use crate::survey::run::Surveyed;
+use crate::survey::waits::{Peer, waiting};
 use crate::survey::{Survey, run};
 use crate::text::{count_of, duration, percent, printable};
-use crate::{interrupt, ncu};
+use crate::{interrupt, kernel_name, ncu};
 
 /// ncu's own options that say which launches to profile.
 const FILTERS: [&str; 11] = [
@@ -50,6 +53,24 @@ pub(super) struct Plan {
     pub notices: Vec<String>,
     /// True where there was no CUPTI that works.
     pub lacks_cupti: bool,
+    /// The functions that may be profiled where others wait for other ranks or devices; empty where none does.
+    pub only: Vec<String>,
+    /// True where all kernels wait so, which leaves nothing to profile.
+    pub all_wait: bool,
+}
+
+impl Plan {
+    /// The survey alone of a program.
+    fn of_none(surveyed: SurveyedProgram, notices: Vec<String>, lacks_cupti: bool) -> Self {
+        let (invocations, price, only) = (None, String::new(), Vec::new());
+        Self { surveyed, invocations, price, notices, lacks_cupti, only, all_wait: false }
+    }
+
+    /// The expression for ncu that keeps it away from kernels that wait for others; `None` where none does.
+    pub(super) fn kernels(&self) -> Option<String> {
+        let names: Vec<String> = self.only.iter().map(|name| regex::escape(name)).collect();
+        (!names.is_empty()).then(|| format!("^({})$", names.join("|")))
+    }
 }
 
 /// True where the user left it to adoprof which launches are profiled.
@@ -63,6 +84,7 @@ pub(super) fn is_wanted(args: &ProfileArgs) -> bool {
     };
     !args.survey.no_survey
         && args.kernel.is_none()
+        && args.nvtx.is_none()
         && args.launch_skip.is_none()
         && args.launch_count.is_none()
         && !words.iter().any(filters)
@@ -161,7 +183,9 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
         }
     }
     let Some(failure) = failure else {
-        return Ok(Plan { notices, ..of_survey(args, name, &survey, progress) });
+        let mut plan = of_survey(args, name, &survey, progress)?;
+        plan.notices.splice(0..0, notices);
+        return Ok(plan);
     };
     if args.survey.survey && survey.processes.is_empty() {
         return Err(Error::Environment(format!("nothing was surveyed: {failure}")));
@@ -169,7 +193,7 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
     notices.push(format!("the survey found no kernels: {failure}"));
     let program = Program::new(command(args), &survey, &[]);
     let surveyed = SurveyedProgram { program, chosen: Vec::new() };
-    Ok(Plan { surveyed, invocations: None, price: String::new(), notices, lacks_cupti })
+    Ok(Plan::of_none(surveyed, notices, lacks_cupti))
 }
 
 /// The same where CUPTI can't be had: durations from ncu, which runs one kernel at a time, and the program's
@@ -194,7 +218,8 @@ fn plan_by_durations(
          kernels was not looked at",
         crate::text::count(durations::MOST_LAUNCHES as f64)
     ));
-    let mut plan = of_survey(args, name, &survey, progress);
+    let mut plan = of_survey(args, name, &survey, progress)?;
+    notices.append(&mut plan.notices);
     if let Some(invocations) = &mut plan.invocations {
         invocations.are_demangled = true;
     }
@@ -206,18 +231,83 @@ fn plan_by_durations(
 }
 
 /// What to profile after a survey that found kernels.
-fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progress) -> Plan {
-    let groups = groups(survey);
-    let program = Program::new(command(args), survey, &groups);
+///
+/// # Errors
+/// [`Error::Usage`] where none starts in the part of the run that `--phase` names.
+fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progress) -> Result<Plan> {
+    let whole = Phase::default().span(survey).map_or(0.0, |span| span.ns());
+    let phase = args.survey.phase.and_then(|phase| phase.span(survey));
+    let groups = groups_within(survey, phase);
+    if groups.is_empty() && phase.is_some() {
+        return Err(Error::Usage(format!(
+            "no kernel starts in the part of the run that --phase names: the GPU's work takes {} from the \
+             first to the last",
+            duration(whole)
+        )));
+    }
+    let mut notices = Vec::new();
+    let program = match phase {
+        Some(phase) => {
+            notices.push(format!(
+                "times and shares are those of {} of the run, from the {} of the GPU's work; --phase chose it",
+                duration(phase.ns()),
+                duration(whole)
+            ));
+            Program::new(command(args), &part(survey, phase), &groups)
+        }
+        None => Program::new(command(args), survey, &groups),
+    };
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
+    let mut waiting = waiting(survey, &groups);
+    if args.survey.include_communication {
+        waiting.clear();
+    }
+    let may_be = |group: &Group| !waiting.contains_key(&group.shape.kernel);
+    notices.extend(left_out(&groups, &waiting));
     let extent = Extent { coverage: args.survey.coverage, top: args.survey.top };
-    let choice = choose(survey, &groups, &covered(&groups, extent));
+    let choice = choose(survey, &groups, &covered_of(&groups, extent, may_be));
     let price = price(args, survey, &groups, &choice);
     let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
+    let all_wait = choice.groups.is_empty() && !waiting.is_empty();
+    let mut only: Vec<String> =
+        choice.kernels.iter().map(|kernel| kernel_name::base(kernel)).collect();
+    only.dedup();
+    only.retain(|_| !waiting.is_empty());
     let (kernels, numbers) = (choice.kernels, choice.numbers);
-    let invocations = Some(Invocations { kernels, are_demangled: false, numbers });
+    let invocations = (!all_wait).then_some(Invocations { kernels, are_demangled: false, numbers });
     let surveyed = SurveyedProgram { program, chosen };
-    Plan { surveyed, invocations, price, notices: Vec::new(), lacks_cupti: false }
+    Ok(Plan { surveyed, invocations, price, notices, lacks_cupti: false, only, all_wait })
+}
+
+/// Says which kernels are not profiled because they wait for others.
+fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Option<String> {
+    /// Names in full, then a number.
+    const MOST_NAMES: usize = 3;
+    const LONGEST_NAME: usize = 60;
+    let mut shares: BTreeMap<&String, f64> = BTreeMap::new();
+    for group in groups.iter().filter(|group| waiting.contains_key(&group.shape.kernel)) {
+        *shares.entry(&group.shape.kernel).or_default() += group.share;
+    }
+    let mut kernels: Vec<(&String, f64)> = shares.into_iter().collect();
+    kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let peers: BTreeSet<Peer> = waiting.values().copied().collect();
+    let peers: Vec<&str> = peers.into_iter().map(Peer::words).collect();
+    let share: f64 = kernels.iter().map(|(_, share)| share).sum();
+    let number = count_of(kernels.len() as f64, "kernel");
+    let mut names: Vec<String> =
+        kernels.iter().map(|(name, _)| kernel_name::short(name, LONGEST_NAME)).collect();
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!kernels.is_empty()).then(|| {
+        format!(
+            "{number} with {} of the kernels' time listed and not profiled, because replayed alone they would wait \
+             for {} without end: {}{more}; --include-communication profiles them all the same",
+            percent(share),
+            peers.join(" and "),
+            names.join(", ")
+        )
+    })
 }
 
 fn no_program() -> Error {

@@ -166,6 +166,7 @@ fn filters_go_without_a_survey() {
         &["--launch-count", "3"],
         &["--launch-skip", "0"],
         &["--no-survey"],
+        &["--nvtx", "step/"],
         &["--ncu-args", "--nvtx-include x"],
     ] {
         let ran = profile(&bench, options, "", &CHOSEN);
@@ -242,4 +243,86 @@ fn a_program_is_looked_for_in_path_by_its_name() {
     };
     assert_eq!(survey(program.parent().unwrap()).json()["program"]["groups"][0]["launches"], 4);
     survey(&bench.path("nowhere")).fails(3, &["no program", "in PATH", &format!("write ./{name}")]);
+}
+
+#[test]
+fn kernels_that_wait_for_other_ranks_are_listed_and_not_profiled() {
+    let bench = Bench::new();
+    let chosen = &CHOSEN[..2];
+    let ran = profile(&bench, &["--coverage", "100%", "--format", "json"], "collective", chosen);
+    let document = ran.json();
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("::regex:^(_Z3addPfi)$:") && !argv.contains("nccl"), "{argv}");
+    let notices = document["notices"].to_string();
+    for part in ["1 kernel with 20%", "ncclDevKernel_AllReduce", "--include-communication"] {
+        assert!(notices.contains(part), "no `{part}`: {notices}");
+    }
+    let groups = launches_of_groups(&document);
+    assert_eq!(groups.len(), 4, "their time is shown: {groups:?}");
+    assert!(groups[2].0.contains("nccl") && groups[2].2.is_null(), "{groups:?}");
+
+    let options = ["--coverage", "100%", "--include-communication"];
+    let ran = profile(&bench, &options, "collective", chosen);
+    assert!(!ran.err.contains("wait for"), "{ran:?}");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("|_Z3addPfi)$") || argv.contains("(_Z23nccl"), "{argv}");
+}
+
+#[test]
+fn a_program_of_collectives_alone_is_only_surveyed() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &[], "collectives", &CHOSEN);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("ncclDevKernel_All"), "{ran:?}");
+    assert!(ran.err.contains("100% of the kernels' time listed and not profiled"), "{ran:?}");
+    assert!(!bench.path("argv.profile").exists(), "ncu would wait for ever");
+}
+
+#[test]
+fn where_the_chosen_launches_do_not_come_again_collectives_stay_out() {
+    let bench = Bench::new();
+    let ran = profile_by(&stand_in(), "no_kernels", &bench, &[], "collective", &[]);
+    assert_ne!(ran.code, Some(0), "{ran:?}");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("--launch-count\n10\n-k\nregex:^(add)$\n"), "{argv}");
+}
+
+#[test]
+fn a_phase_limits_the_choice_and_not_the_numbers() {
+    let bench = Bench::new();
+    // The GPU works from 1000 ns on; the sixth to eighth kernels start at 7000, 8000 and 9000 ns.
+    let options = ["--phase", "6us..9us", "--coverage", "100%", "--format", "json"];
+    let ran = profile(&bench, &options, "", &CHOSEN[..2]);
+    let document = ran.json();
+    let launches: u64 = document["program"]["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| group["launches"].as_u64().unwrap())
+        .sum();
+    assert_eq!(launches, 3);
+    assert_eq!(document["program"]["kernel_busy_ns"], 300.0);
+    // The fifth kernel of all is the first `mul`, so of `add` these are the fifth to seventh launches.
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    let numbers = argv.split_once("(_Z3addPfi)$:^(").expect(&argv).1;
+    let numbers = numbers.split_once(")$").unwrap().0;
+    assert!(numbers.split('|').all(|number| ["5", "6", "7"].contains(&number)), "{numbers}");
+    assert!(document["notices"].to_string().contains("--phase chose it"), "{document}");
+
+    profile(&bench, &["--phase", "1s.."], "", &CHOSEN).fails(2, &["no kernel starts"]);
+    for options in [&["--phase", "5s..1s"][..], &["--phase", "1s..", "-k", "add"]] {
+        let ran = profile(&bench, options, "", &CHOSEN);
+        assert!(ran.code == Some(2) && ran.err.contains("--phase"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_range_of_nvtx_is_ncus_to_find() {
+    let bench = Bench::new();
+    let ran = profile(&bench, &["--nvtx", "step/"], "", &CHOSEN);
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(argv.contains("--nvtx\n--nvtx-include\nstep/\n"), "{argv}");
+    assert!(ran.err.contains("--nvtx goes without a survey"), "{ran:?}");
+    let again = profile(&bench, &["--nvtx", "step/", "--ncu-args=--nvtx"], "", &CHOSEN);
+    assert!(!again.err.contains("more than once"), "{again:?}");
 }

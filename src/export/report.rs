@@ -8,6 +8,7 @@
 mod code;
 mod container;
 mod counters;
+mod launch_metric;
 mod lines;
 mod messages;
 mod metrics;
@@ -22,10 +23,11 @@ use std::path::Path;
 
 use container::{Container, damaged_block, plain};
 use counters::Modules;
+use launch_metric::LaunchMetric;
 use messages::{ClockStatus, ProfileResult, SessionDetails};
 
 use super::limits::{self, Limits};
-use super::{Collected, Export};
+use super::{Collected, Export, SourceRow};
 use crate::error::{Error, Result};
 
 pub use container::is_report;
@@ -70,7 +72,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
     let (bytes, damage) = plain(bytes);
     let mut container = open(&bytes, damage, name)?;
     let mut export = Export::default();
-    let modules = Modules::new(&container.sources);
+    let modules = Modules::new(&container.sources, &container.strings);
     let mut nameless = 0;
     let mut are_known_only = None;
     let mut clock_control = None;
@@ -80,7 +82,8 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
             break;
         }
         // A launch that can't be decoded keeps its number, as the others keep theirs.
-        let Some(result) = wire::decode::<ProfileResult>(encoded.message, &[&[13, 3], &[19]], 144)
+        let takes_source = within.allow_source(export.source.len());
+        let Some((result, metrics, source)) = decoded(encoded.message, id, &modules, takes_source)
         else {
             let damage = damaged_block(encoded.block);
             if container.damage.last() != Some(&damage) {
@@ -88,7 +91,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
             }
             continue;
         };
-        let (mut metrics, unnamed) = metrics::rows(&result, id, &container.strings);
+        let (mut metrics, unnamed) = metrics::rows(&metrics, id, &container.strings);
         nameless += unnamed;
         clock_control = clock_control.or_else(|| result.clocks.as_ref().map(clocks));
         let count = container.results.len();
@@ -101,9 +104,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
         }
         export.metrics.extend(metrics);
         export.rules.extend(result.rules.iter().flat_map(|rule| rules::rows(rule, id)));
-        if within.allow_source(export.source.len()) {
-            export.source.extend(modules.rows(&result, id, &container.strings));
-        }
+        export.source.extend(source);
     }
     export.notices = notices(&container, export.launches.len());
     export.notices.extend(within.notices(export.launches.len(), container.results.len()));
@@ -129,6 +130,19 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
     }
     export.leave_out_the_impossible();
     Ok((export, missing))
+}
+
+/// A launch with its metrics and, where they are wanted, its source rows; `None` where its message is damaged.
+fn decoded<'a>(
+    message: &'a [u8],
+    id: u32,
+    modules: &Modules,
+    takes_source: bool,
+) -> Option<(ProfileResult, Vec<LaunchMetric<'a>>, Vec<SourceRow>)> {
+    let result: ProfileResult = wire::decode(message, &[&[launch_metric::METRICS], &[19]], 144)?;
+    let metrics = launch_metric::read(message)?;
+    let source = if takes_source { modules.rows(&result, &metrics, id)? } else { Vec::new() };
+    Some((result, metrics, source))
 }
 
 /// What made a report: the versions of ncu, CUDA and the driver, where the report has them.

@@ -26,49 +26,44 @@ pub(super) struct Row {
     pub operands: Vec<Template<'static>>,
 }
 
-/// The rows of an architecture by opcode. A kernel uses a tenth of them, so each is read when it is asked for
-/// first.
+/// The rows of an architecture by opcode. A kernel uses a tenth of them, so each is looked for and read when it
+/// is asked for first.
 #[derive(Debug)]
-pub(super) struct Rows(Vec<Option<Entry>>);
-
-/// What the table says of an opcode, and its row once that was read.
-#[derive(Debug)]
-struct Entry {
-    text: &'static str,
-    row: OnceLock<Option<Row>>,
+pub(super) struct Rows {
+    /// The architecture's place among the known ones.
+    architecture: usize,
+    rows: Vec<OnceLock<Option<Box<Row>>>>,
 }
 
 impl Rows {
-    /// The rows of an architecture, found once; `None` for one that the table does not have.
+    /// The rows of an architecture; `None` for one that the table does not have.
     #[must_use]
     pub(super) fn of(architecture: Architecture) -> Option<&'static Self> {
         static ROWS: [OnceLock<Rows>; Architecture::KNOWN.len()] =
             [const { OnceLock::new() }; Architecture::KNOWN.len()];
-        let number = architecture.number()?;
-        Some(ROWS[number].get_or_init(|| Self::find(number)))
-    }
-
-    fn find(architecture: usize) -> Self {
-        let mut rows: Vec<Option<Entry>> = std::iter::repeat_with(|| None).take(OPCODES).collect();
-        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-            if let Some((opcode, text)) = opcode_of(line, architecture)
-                && let Some(place) = rows.get_mut(opcode)
-            {
-                *place = Some(Entry { text, row: OnceLock::new() });
-            }
-        }
-        Self(rows)
+        let architecture = architecture.number()?;
+        let rows = || std::iter::repeat_with(OnceLock::new).take(OPCODES).collect();
+        Some(ROWS[architecture].get_or_init(|| Self { architecture, rows: rows() }))
     }
 
     /// The row of an opcode.
     #[must_use]
     pub(super) fn row(&self, opcode: u16) -> Option<&Row> {
-        let entry = self.0.get(usize::from(opcode))?.as_ref()?;
-        entry.row.get_or_init(|| Row::read(entry.text)).as_ref()
+        let row = self.rows.get(usize::from(opcode))?;
+        row.get_or_init(|| Row::find(usize::from(opcode), self.architecture)).as_deref()
     }
 }
 
 impl Row {
+    /// The row of an opcode for an architecture, by its place among the known ones.
+    fn find(opcode: usize, architecture: usize) -> Option<Box<Self>> {
+        let text = lines_of(opcode).find_map(|line| match opcode_of(line, architecture) {
+            Some((found, text)) if found == opcode => Some(text),
+            _ => None,
+        });
+        text.and_then(Self::read).map(Box::new)
+    }
+
     /// Reads what stands behind the architectures; `None` where it is malformed, which a test excludes.
     fn read(text: &'static str) -> Option<Self> {
         let plain = text.strip_prefix("@U");
@@ -78,6 +73,26 @@ impl Row {
         let operands = templates.map(parse).collect::<Option<_>>()?;
         Some(Self { uniform_guard, mnemonic, operands })
     }
+}
+
+/// The table's lines from an opcode's first to its last. They are sorted by opcode, so half of what is left
+/// goes with each look.
+fn lines_of(opcode: usize) -> impl Iterator<Item = &'static str> {
+    let (mut table, number) = (TABLE, |line: &str| usize::from_str_radix(line.get(..3)?, 16).ok());
+    let mut start = 0;
+    while !table.is_empty() {
+        let half = table.floor_char_boundary(table.len() / 2);
+        let begin = table[..half].rfind('\n').map_or(0, |at| at + 1);
+        let end = table[half..].find('\n').map_or(table.len(), |at| half + at + 1);
+        // The comments at the table's head have no number.
+        if number(&table[begin..end]).is_none_or(|number| number < opcode) {
+            start += end;
+            table = &table[end..];
+        } else {
+            table = &table[..begin];
+        }
+    }
+    TABLE[start..].lines().take_while(move |line| number(line) == Some(opcode))
 }
 
 /// The opcode of a line and what the line says of it; `None` where the architecture does not have it.
@@ -117,6 +132,18 @@ mod tests {
                 }
             }
             assert!(known > 0, "no architecture can read {line}");
+        }
+    }
+
+    #[test]
+    fn an_opcode_is_found_among_the_sorted_lines() {
+        let lines = || TABLE.lines().filter(|line| !line.starts_with('#'));
+        assert!(lines().is_sorted_by_key(|line| line.get(..3)));
+        for opcode in 0..OPCODES {
+            let opcode_in_hex = format!("{opcode:03x} ");
+            let expected: Vec<_> =
+                lines().filter(|line| line.starts_with(&opcode_in_hex)).collect();
+            assert_eq!(lines_of(opcode).collect::<Vec<_>>(), expected, "{opcode_in_hex}");
         }
     }
 

@@ -24,20 +24,20 @@ struct Function {
 
 /// The functions of one cubin.
 #[derive(Debug, Default)]
-pub(super) struct Code {
+pub(super) struct Code<'a> {
     isa: Option<Isa>,
-    cubin: Vec<u8>,
+    cubin: &'a [u8],
     /// How many bytes are still disassembled: functions lie side by side, and of a damaged cubin in which
     /// thousands overlap no more is listed than of a whole one.
     left: AtomicUsize,
     functions: HashMap<String, Function>,
 }
 
-impl Code {
+impl<'a> Code<'a> {
     /// Takes the functions out of a cubin. One that is damaged, or of an architecture whose instructions
     /// are not known, gives none: the counters are worth having without text.
     #[must_use]
-    pub(super) fn read(cubin: &[u8]) -> Self {
+    pub(super) fn read(cubin: &'a [u8]) -> Self {
         let mut code = Self::default();
         let Ok(elf) = object::read::elf::ElfFile64::<object::Endianness>::parse(cubin) else {
             return code;
@@ -60,7 +60,7 @@ impl Code {
                 code.functions.insert(text(name), function);
             }
         }
-        cubin.clone_into(&mut code.cubin);
+        code.cubin = cubin;
         code.left = AtomicUsize::new(MOST_OVERLAP * cubin.len());
         code
     }
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn functions_are_listed_from_where_they_lay() {
-        let code = Code::read(&sample::cubin());
+        let cubin = sample::cubin();
+        let code = Code::read(&cubin);
         let listing: Vec<_> = code.listing("k", 0x1000, 32).collect();
         assert_eq!(listing, [(0x1000, "NOP"), (0x1010, "BRA 0x1010")]);
         assert_eq!(code.listing("k", 0x1000, u64::MAX).count(), 4);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 
 use super::code::Code;
+use super::launch_metric::LaunchMetric;
 use super::lines::{LineTable, clean_path};
 use super::messages::{ProfileResult, SourceData, text};
 use crate::export::csv::source::is_toolkit;
@@ -41,6 +42,7 @@ pub(super) const FIELDS: [(&[&str], Field); 10] = [
 const STALL_PREFIX: &str = "smsp__pcsamp_warps_issue_stalled_";
 
 /// One counter of an instruction.
+#[derive(Debug, Clone, Copy)]
 enum Counter {
     Field(Field),
     Stall(StallReason),
@@ -55,10 +57,10 @@ impl Counter {
         Some(Self::Field(*field))
     }
 
-    fn place<'a>(&self, counters: &'a mut SourceCounters) -> &'a mut f64 {
+    fn place<'a>(self, counters: &'a mut SourceCounters) -> &'a mut f64 {
         match self {
             Self::Field(field) => field(counters),
-            Self::Stall(reason) => &mut counters.stall_samples[*reason as usize],
+            Self::Stall(reason) => &mut counters.stall_samples[reason as usize],
         }
     }
 }
@@ -88,16 +90,16 @@ impl Text {
 
 /// A module: where its functions lay, its line table, and its imported sources.
 #[derive(Debug, Default)]
-struct Module {
+struct Module<'a> {
     /// Address of the first instruction → the function's linker name.
     functions: BTreeMap<u64, String>,
     lines: LineTable,
-    code: Code,
+    code: Code<'a>,
     /// Path → text.
     texts: HashMap<String, Text>,
 }
 
-impl Module {
+impl Module<'_> {
     /// The instruction's line, then those it is inlined at.
     fn locate(&self, address: u64) -> Vec<(&str, u32)> {
         let function = self.functions.range(..=address).next_back();
@@ -112,9 +114,9 @@ impl Module {
         functions.find(|(_, name)| name.as_bytes() == function).map(|(address, _)| *address)
     }
 
-    /// All instructions of the functions that these addresses lie in, with their text.
-    fn listing(&self, addresses: impl Iterator<Item = u64>) -> BTreeMap<u64, &str> {
-        let mut listing = BTreeMap::new();
+    /// All instructions of the functions that these addresses lie in, with their text, by address.
+    fn listing(&self, addresses: impl Iterator<Item = u64>) -> Vec<(u64, &str)> {
+        let mut listing = Vec::new();
         let mut listed = 0..0;
         for address in addresses {
             if listed.contains(&address) {
@@ -127,6 +129,8 @@ impl Module {
             listed = start..next.map_or(u64::MAX, |(next, _)| *next);
             listing.extend(self.code.listing(name, start, listed.end - start));
         }
+        listing.sort_by_key(|(address, _)| *address);
+        listing.dedup_by_key(|(address, _)| *address);
         listing
     }
 
@@ -138,14 +142,16 @@ impl Module {
 
 /// The modules of a report by their keys.
 #[derive(Debug, Default)]
-pub(super) struct Modules {
-    modules: HashMap<u64, Module>,
+pub(super) struct Modules<'a> {
+    modules: HashMap<u64, Module<'a>>,
+    /// The counter of each name in the string table.
+    counters: Vec<Option<Counter>>,
 }
 
-impl Modules {
+impl<'a> Modules<'a> {
     /// Puts the pieces of each module together.
     #[must_use]
-    pub(super) fn new(sources: &[SourceData]) -> Self {
+    pub(super) fn new(sources: &'a [SourceData], strings: &[Arc<str>]) -> Self {
         let mut modules: HashMap<u64, Module> = HashMap::new();
         for source in sources {
             let module = modules.entry(source.key).or_default();
@@ -160,88 +166,129 @@ impl Modules {
                 module.texts.insert(clean_path(&text(&file.name)), Text::new(text(&file.content)));
             }
         }
-        Self { modules }
+        let counters = strings.iter().map(|name| Counter::of(name)).collect();
+        Self { modules, counters }
     }
 
-    /// A launch's counters: first its lines by file and number, then its instructions by address.
+    /// A launch's counters: first its lines by file and number, then its instructions by address; `None` where
+    /// its message is damaged.
     ///
     /// As on ncu's source page, inlined code counts for its own line and for the line of each other file that
-    /// it is called from, so that a call of a header's function shows what it costs. An instruction names one of them: the line that the
-    /// user can change, chosen as for the source page.
+    /// it is called from, so that a call of a header's function shows what it costs. An instruction names one
+    /// of them: the line that the user can change, chosen as for the source page.
     #[must_use]
     pub(super) fn rows(
         &self,
         result: &ProfileResult,
+        metrics: &[LaunchMetric],
         launch: u32,
-        strings: &[Arc<str>],
-    ) -> Vec<SourceRow> {
+    ) -> Option<Vec<SourceRow>> {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
         let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
-        let mut counted = instructions_of(result, strings);
+        let mut counted = self.counted(metrics)?;
         // The launch's own function is listed whether or not anything was counted in it.
         let own = module.address_of(&result.mangled_name);
-        let listing = module.listing(counted.keys().copied().chain(own));
+        let listing = module.listing(counted.addresses().chain(own));
         // Those that never ran are listed too, as on the page.
-        for address in listing.keys() {
-            counted.entry(*address).or_default();
-        }
+        let counters = counted.and_of(listing.iter().map(|(address, _)| *address));
         let mut lines: BTreeMap<(&str, u32), SourceCounters> = BTreeMap::new();
         let mut of_file: HashMap<&str, usize> = HashMap::new();
-        let mut located = Vec::new();
-        for (address, counters) in counted {
-            let mut places: Vec<(&str, u32)> = Vec::new();
-            for place in module.locate(address) {
+        let mut places: Vec<(&str, u32)> = Vec::new();
+        // For each instruction where its places end.
+        let mut ends = Vec::with_capacity(counters.len());
+        for (address, counters) in &counters {
+            let start = places.len();
+            for place in module.locate(*address) {
                 // In each file the innermost line counts, as nearly always on ncu's page: of a function that
                 // is inlined where its own file calls it, that is its statement and not the call.
-                if places.iter().all(|(file, _)| *file != place.0) {
-                    *lines.entry(place).or_default() += counters;
+                if places[start..].iter().all(|(file, _)| *file != place.0) {
+                    *lines.entry(place).or_default() += **counters;
                     *of_file.entry(place.0).or_default() += 1;
                     places.push(place);
                 }
             }
-            located.push((address, counters, places));
+            ends.push(places.len());
         }
         let weight = |file: &str| (!is_toolkit(file), of_file.get(file).copied().unwrap_or(0));
         let mut files = SharedTexts::default();
-        let mut instructions = Vec::with_capacity(located.len());
-        for (address, counters, places) in located {
-            // Of equals the innermost.
-            let place = places.iter().rev().max_by_key(|(file, _)| weight(file));
-            instructions.push(SourceRow {
-                launch,
-                file: place.map(|(file, _)| files.get(file)),
-                line: place.map(|(_, line)| *line),
-                address: Some(address),
-                text: listing.get(&address).map(|text| (*text).to_owned()).unwrap_or_default(),
-                counters,
-            });
-        }
-        let lines = lines.into_iter().map(|((file, line), counters)| SourceRow {
+        let mut rows = Vec::with_capacity(lines.len() + counters.len());
+        rows.extend(lines.into_iter().map(|((file, line), counters)| SourceRow {
             launch,
             file: Some(files.get(file)),
             line: Some(line),
             address: None,
             text: module.text(file, line).unwrap_or_default().to_owned(),
             counters,
-        });
-        lines.chain(instructions).collect()
+        }));
+        let mut start = 0;
+        let mut listing = listing.into_iter().peekable();
+        for ((address, counters), end) in counters.into_iter().zip(ends) {
+            // Of equals the innermost.
+            let place = places[start..end].iter().rev().max_by_key(|(file, _)| weight(file));
+            start = end;
+            let text = listing.next_if(|(listed, _)| *listed == address);
+            rows.push(SourceRow {
+                launch,
+                file: place.map(|(file, _)| files.get(file)),
+                line: place.map(|(_, line)| *line),
+                address: Some(address),
+                text: text.map(|(_, text)| text.to_owned()).unwrap_or_default(),
+                counters: *counters,
+            });
+        }
+        Some(rows)
+    }
+
+    /// The counters of each address that any of the metrics names; `None` where one of them is damaged.
+    fn counted(&self, metrics: &[LaunchMetric]) -> Option<Counted> {
+        let mut counted = Counted::default();
+        for metric in metrics {
+            let name = usize::try_from(metric.name).ok().and_then(|name| self.counters.get(name));
+            let Some(counter) = name.copied().flatten() else { continue };
+            for instance in metric.instances() {
+                let (address, value) = instance?;
+                *counter.place(counted.at(address)) = value;
+            }
+        }
+        Some(counted)
     }
 }
 
-/// The counters of each address that any of the metrics names.
-fn instructions_of(result: &ProfileResult, strings: &[Arc<str>]) -> BTreeMap<u64, SourceCounters> {
-    let mut instructions: BTreeMap<u64, SourceCounters> = BTreeMap::new();
-    for metric in &result.metrics {
-        let name = usize::try_from(metric.name).ok().and_then(|name| strings.get(name));
-        let Some(counter) = name.and_then(|name| Counter::of(name)) else { continue };
-        for instance in &metric.instances {
-            let address = instance.of.as_ref().and_then(super::messages::Value::integer);
-            let value = instance.value.as_ref().and_then(super::messages::Value::number);
-            if let (Some(address), Some(value)) = (address, value) {
-                *counter.place(instructions.entry(address).or_default()) = value;
-            }
-        }
+/// The counters of instructions by their addresses.
+#[derive(Debug, Default)]
+struct Counted {
+    counters: Vec<(u64, SourceCounters)>,
+    places: HashMap<u64, usize>,
+    /// The place behind the one that was asked for last: most metrics name the same addresses in one order.
+    next: usize,
+}
+
+impl Counted {
+    fn at(&mut self, address: u64) -> &mut SourceCounters {
+        let place = match self.counters.get(self.next) {
+            Some((next, _)) if *next == address => self.next,
+            _ => *self.places.entry(address).or_insert_with(|| {
+                self.counters.push((address, SourceCounters::default()));
+                self.counters.len() - 1
+            }),
+        };
+        self.next = place + 1;
+        &mut self.counters[place].1
     }
-    instructions
+
+    fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.counters.iter().map(|(address, _)| *address)
+    }
+
+    /// The counters by address, with those of these addresses, of which some may not be known yet.
+    fn and_of(&mut self, addresses: impl Iterator<Item = u64>) -> Vec<(u64, &SourceCounters)> {
+        for address in addresses {
+            self.at(address);
+        }
+        let mut by_address: Vec<_> =
+            self.counters.iter().map(|(address, counters)| (*address, counters)).collect();
+        by_address.sort_unstable_by_key(|(address, _)| *address);
+        by_address
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::launch_metric::LaunchMetric;
 use super::messages::{Attribute, Device, ProfileResult, SessionDetails, Size, Value, text};
 use crate::export::{LaunchRow, MetricRow, SharedTexts};
 use crate::metric;
@@ -9,13 +10,12 @@ use crate::metric;
 /// The launch's metrics, and how many have no name in the string table (its end is missing).
 #[must_use]
 pub(super) fn rows(
-    result: &ProfileResult,
+    metrics: &[LaunchMetric],
     launch: u32,
     strings: &[Arc<str>],
 ) -> (Vec<MetricRow>, usize) {
     let mut units = SharedTexts::default();
-    let rows: Vec<MetricRow> = result
-        .metrics
+    let rows: Vec<MetricRow> = metrics
         .iter()
         .filter_map(|metric| {
             let name = strings.get(usize::try_from(metric.name).ok()?)?;
@@ -30,7 +30,7 @@ pub(super) fn rows(
             })
         })
         .collect();
-    let nameless = result.metrics.len() - rows.len();
+    let nameless = metrics.len() - rows.len();
     (rows, nameless)
 }
 

@@ -18,6 +18,47 @@ pub(super) const K: u64 = 0x7f00_0000_1000;
 /// Where the sample's function `g` lay.
 pub(super) const G: u64 = K + 0x40;
 
+/// A launch's message: what is read with prost, and the metrics.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kernel {
+    pub result: ProfileResult,
+    pub metrics: Vec<MetricResult>,
+}
+
+impl Kernel {
+    pub(super) fn encoded(&self) -> Vec<u8> {
+        let metrics = Metrics { metrics: self.metrics.clone() };
+        [self.result.encode_to_vec(), metrics.encode_to_vec()].concat()
+    }
+}
+
+/// The part of a launch's message that holds its metrics.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Metrics {
+    #[prost(message, repeated, tag = "13")]
+    metrics: Vec<MetricResult>,
+}
+
+/// One metric.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct MetricResult {
+    #[prost(uint64, tag = "1")]
+    pub name: u64,
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<Value>,
+    #[prost(message, repeated, tag = "3")]
+    pub instances: Vec<Instance>,
+}
+
+/// One instance of a metric.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct Instance {
+    #[prost(message, optional, tag = "1")]
+    pub of: Option<Value>,
+    #[prost(message, optional, tag = "2")]
+    pub value: Option<Value>,
+}
+
 /// A block: its header, and the entries of its payload.
 #[derive(Default)]
 pub(super) struct Block {
@@ -38,9 +79,9 @@ impl Block {
         self
     }
 
-    pub(super) fn result(mut self, result: &ProfileResult) -> Self {
+    pub(super) fn result(mut self, result: &Kernel) -> Self {
         self.header.results += 1;
-        self.entries.push(result.encode_to_vec());
+        self.entries.push(result.encoded());
         self
     }
 
@@ -93,15 +134,15 @@ pub(super) fn instanced(name: u64, values: &[(u64, f64)]) -> MetricResult {
     MetricResult { name, value: None, instances: instances.collect() }
 }
 
-pub(super) fn kernel(name: &str, metrics: Vec<MetricResult>) -> ProfileResult {
-    ProfileResult {
+pub(super) fn kernel(name: &str, metrics: Vec<MetricResult>) -> Kernel {
+    let result = ProfileResult {
         demangled_name: name.as_bytes().to_vec(),
         grid: Some(Size { x: 6, y: 2, z: 1 }),
         block: Some(Size { x: 32, y: 4, z: 1 }),
         source: Some(SourceData { key: 9, ..SourceData::default() }),
-        metrics,
         ..ProfileResult::default()
-    }
+    };
+    Kernel { result, metrics }
 }
 
 /// A report with everything that is read: two launches, a module in two pieces, a rule result, and
@@ -144,7 +185,7 @@ pub(super) fn report() -> Vec<u8> {
             instanced(6, &[(K + 0x10, 5.0)]),
         ],
     );
-    first.rules = vec![rule.encode_to_vec(), RuleResult::default().encode_to_vec()];
+    first.result.rules = vec![rule.encode_to_vec(), RuleResult::default().encode_to_vec()];
     let second = kernel("g(int)", vec![metric(7, Some(double(0.25)))]);
     let version =
         Version { provider: b"Nsight Compute Target".to_vec(), version: b"2025.3.1.0".to_vec() };
@@ -227,7 +268,7 @@ pub(crate) fn of_pages(
         }
         let size =
             |[x, y, z]: [u32; 3]| Some(Size { x: u64::from(x), y: u64::from(y), z: u64::from(z) });
-        block = block.result(&ProfileResult {
+        let result = ProfileResult {
             mangled_name: modules
                 .get(&launch.id)
                 .map(|(_, symbol)| symbol.as_bytes().to_vec())
@@ -236,9 +277,9 @@ pub(crate) fn of_pages(
             grid: size(launch.grid),
             block: size(launch.block),
             source: Some(SourceData { key: u64::from(launch.id), ..SourceData::default() }),
-            metrics: metrics.into_values().collect(),
             ..ProfileResult::default()
-        });
+        };
+        block = block.result(&Kernel { result, metrics: metrics.into_values().collect() });
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let strings = Block::strings(&names);

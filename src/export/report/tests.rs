@@ -137,7 +137,7 @@ fn how_a_report_was_collected_is_told() {
     assert_eq!(export.collected.clock_control, None);
     let clock_control = |requested| {
         let mut result = kernel("k(float *)", vec![]);
-        result.clocks = Some(ClockStatus { requested });
+        result.result.clocks = Some(ClockStatus { requested });
         let export = open(&sample::file(vec![Block::default().result(&result)])).unwrap();
         export.collected.clock_control
     };

@@ -31,44 +31,90 @@ pub(super) fn decode<M: Message + Default>(
 
 /// How many elements lie on a path: fields of the first number, those of the second in them, and so on.
 /// What comes after a damaged place is not counted: it is not decoded either.
-fn elements(mut message: &[u8], path: &[u32]) -> usize {
+pub(super) fn elements(message: &[u8], path: &[u32]) -> usize {
     let Some((&wanted, rest)) = path.split_first() else { return 0 };
-    let mut count = 0;
-    while !message.is_empty() {
-        let Ok((field, kind)) = decode_key(&mut message) else { break };
-        let length = match kind {
-            WireType::LengthDelimited => decode_varint(&mut message).ok(),
-            WireType::SixtyFourBit => Some(8),
-            WireType::ThirtyTwoBit => Some(4),
-            WireType::Varint => decode_varint(&mut message).ok().map(|_| 0),
-            WireType::StartGroup | WireType::EndGroup => Some(0),
-        };
-        let length = length.and_then(|length| usize::try_from(length).ok());
-        let Some((body, behind)) = length.and_then(|length| message.split_at_checked(length))
-        else {
-            break;
-        };
-        message = behind;
-        if field == wanted {
-            count += 1;
-            if kind == WireType::LengthDelimited {
-                count += elements(body, rest);
-            }
-        }
+    let of_field = fields(message).map_while(|field| field).filter(|(number, _)| *number == wanted);
+    of_field.map(|(_, field)| 1 + field.message().map_or(0, |body| elements(body, rest))).sum()
+}
+
+/// A field as it stands in a message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Field<'a> {
+    /// A whole number of any width.
+    Number(u64),
+    /// Four bytes.
+    Four([u8; 4]),
+    /// Eight bytes.
+    Eight([u8; 8]),
+    /// A message, a text, or bytes.
+    Message(&'a [u8]),
+    /// The beginning or the end of a group, which no report has.
+    Group,
+}
+
+impl<'a> Field<'a> {
+    /// The bytes of a field that has a length.
+    pub(super) fn message(self) -> Option<&'a [u8]> {
+        if let Self::Message(body) = self { Some(body) } else { None }
     }
-    count
+
+    /// The whole number.
+    pub(super) fn number(self) -> Option<u64> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+}
+
+/// The fields of a message with their numbers, one after the other; `None` at a damaged place, which is the
+/// end.
+pub(super) fn fields(mut rest: &[u8]) -> impl Iterator<Item = Option<(u32, Field<'_>)>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let field = field(&mut rest);
+        if field.is_none() {
+            rest = &[];
+        }
+        Some(field)
+    })
+}
+
+fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Field<'a>)> {
+    let (number, kind) = decode_key(rest).ok()?;
+    let field = match kind {
+        WireType::Varint => Field::Number(decode_varint(rest).ok()?),
+        WireType::StartGroup | WireType::EndGroup => Field::Group,
+        WireType::SixtyFourBit => {
+            let (bytes, behind) = rest.split_first_chunk()?;
+            *rest = behind;
+            Field::Eight(*bytes)
+        }
+        WireType::ThirtyTwoBit => {
+            let (bytes, behind) = rest.split_first_chunk()?;
+            *rest = behind;
+            Field::Four(*bytes)
+        }
+        WireType::LengthDelimited => {
+            let length = usize::try_from(decode_varint(rest).ok()?).ok()?;
+            let (body, behind) = rest.split_at_checked(length)?;
+            *rest = behind;
+            Field::Message(body)
+        }
+    };
+    Some((number, field))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::messages::{Instance, MetricResult, ProfileResult};
-    use super::super::sample::{double, instanced, kernel, metric};
+    use super::super::launch_metric;
+    use super::super::messages::ProfileResult;
+    use super::super::sample::{Kernel, MetricResult, double, instanced, kernel, metric};
     use super::*;
 
     #[test]
     fn elements_are_counted_along_the_path() {
         let metrics = vec![instanced(0, &[(1, 1.0), (2, 2.0)]), metric(1, Some(double(1.0)))];
-        let message = ProfileResult { metrics, ..ProfileResult::default() }.encode_to_vec();
+        let message = Kernel { metrics, ..Kernel::default() }.encoded();
         assert_eq!(elements(&message, &[13]), 2);
         assert_eq!(elements(&message, &[13, 3]), 4);
         assert_eq!(elements(&message, &[99]), 0);
@@ -77,16 +123,30 @@ mod tests {
 
     #[test]
     fn empty_elements_by_the_million_are_not_decoded() {
-        let decoded = |result: &ProfileResult| {
-            decode::<ProfileResult>(&result.encode_to_vec(), &[&[13, 3]], 144)
+        let decoded = |kernel: &Kernel| {
+            decode::<ProfileResult>(&kernel.encoded(), &[&[launch_metric::METRICS]], 144)
         };
-        let of = |instances| MetricResult { name: 1, value: None, instances };
         let real: Vec<_> = (0..300_000).map(|at| (0x7f00_0000_0000 + at, 1.0)).collect();
         let real = kernel("k", vec![instanced(1, &real)]);
-        assert_eq!(decoded(&real).as_ref(), Some(&real));
-        let bomb = kernel("k", vec![of(vec![Instance::default(); 3_000_000])]);
-        assert_eq!(decoded(&bomb), None);
+        assert_eq!(decoded(&real).as_ref(), Some(&real.result));
         let bomb = kernel("k", vec![MetricResult::default(); 3_000_000]);
-        assert_eq!(decoded(&bomb), None);
+        assert!(decoded(&bomb).is_none());
+    }
+
+    #[test]
+    fn fields_end_at_a_damaged_place() {
+        // Field 1 is 300, field 2 two bytes, field 3 four, field 4 eight; then a length beyond the end.
+        let message =
+            b"\x08\xac\x02\x12\x02ab\x1d\x00\x00\x80\x3f\x21\0\0\0\0\0\0\x08\x40\x2a\x05x";
+        let found: Vec<_> = fields(message).collect();
+        let expected = [
+            Some((1, Field::Number(300))),
+            Some((2, Field::Message(b"ab"))),
+            Some((3, Field::Four(1_f32.to_le_bytes()))),
+            Some((4, Field::Eight(3_f64.to_le_bytes()))),
+            None,
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(fields(b"").count(), 0);
     }
 }

@@ -7,4 +7,6 @@ pub mod doubles;
 pub mod idle;
 pub mod independence;
 pub mod product;
+mod queue;
 pub mod sharing;
+mod statements;

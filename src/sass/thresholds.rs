@@ -13,6 +13,8 @@ pub const THRESHOLDS: &[Threshold] = &[
     READER_WITHIN,
     MOST_DEFINITIONS,
     ADDRESS_STEPS,
+    MANY_STATEMENTS,
+    STATEMENT_STEPS,
 ];
 
 /// The part of a block's warps that are few: the rest, half or more, waits for them.
@@ -95,4 +97,21 @@ pub const ADDRESS_STEPS: Threshold = Threshold {
     unit: "step",
     source: "derivation: base plus row times stride plus column, each times the width, is three \
              operations deep; what is further back works out which row and column are meant",
+};
+
+/// Statements in a row that are worth dividing among blocks.
+pub const MANY_STATEMENTS: Threshold = Threshold {
+    what: "statements in a row, outside loops, that are worth dividing among blocks, at least",
+    value: 32.0,
+    unit: "statement",
+    source: "derivation: as for a sum, fewer do not occupy a warp; each block needs a branch to its own",
+};
+
+/// How long what statements are worked out from is followed.
+pub const STATEMENT_STEPS: Threshold = Threshold {
+    what: "steps from statements back to what they are worked out from, per instruction of the code, \
+           at most",
+    value: 64.0,
+    unit: "step/instruction",
+    source: "bounds the time that a hostile listing takes; 191 statements of a public kernel need fewer",
 };

@@ -10,7 +10,7 @@ use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
-use crate::sass::questions::independence;
+use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -30,7 +30,7 @@ A block runs on one SM from beginning to end. A grid with fewer blocks than SMs 
 SMs without work, and a grid below one wave leaves slots empty for warps that could hide latency. \
 The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit, and \
 promises no more than the parallelism that exists: the turns of a loop that need nothing of one \
-another, or else warps that spread over more SMs in smaller blocks and take turns at issue slots \
+another or are fetched from a queue by an atomic, many statements in a row, or else warps that spread over more SMs in smaller blocks and take turns at issue slots \
 less often. Divide the problem more finely: give the independent iterations of an outer loop to \
 blocks, split long sums among several blocks, or use smaller blocks.",
     examples: &[Example {
@@ -159,11 +159,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         }
         _ => effect,
     };
-    let locations: Vec<Location> = match work.and_then(|work| work.back) {
-        Some(back) => launch.profile.listing().map_or_else(Vec::new, |listing| {
-            locations(launch, listing, |at| f64::from(u8::from(at == back)), "launch")
-        }),
-        None => outer_loop(launch).into_iter().filter(|_| work.is_none()).collect(),
+    let what = work.map(|work| work.what);
+    let locations: Vec<Location> = match what {
+        Some(What::Turns(place) | What::Queue(place) | What::Statements(place)) => {
+            launch.profile.listing().map_or_else(Vec::new, |listing| {
+                locations(launch, listing, |at| f64::from(u8::from(at == place)), "launch")
+            })
+        }
+        Some(What::Nothing) => Vec::new(),
+        None => outer_loop(launch).into_iter().collect(),
     };
     let message = format!(
         "The grid has {}{size} for {} SMs. {seen}{fill}",
@@ -173,14 +177,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message,
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
-        hint: hint(blocks, if more.is_finite() { blocks * more } else { places }, more, &locations),
+        hint: hint(
+            blocks,
+            if more.is_finite() { blocks * more } else { places },
+            more,
+            what,
+            &locations,
+        ),
         locations,
         effect,
     })
 }
 
 /// What to do: more blocks where there is a loop to share out, smaller ones elsewhere.
-fn hint(blocks: f64, then: f64, more: f64, locations: &[Location]) -> String {
+fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Location]) -> String {
     if more <= 1.0 {
         return "Use smaller blocks, so that their warps spread over more SMs. More threads would have \
                 nothing to do: no loop here has turns that need nothing of one another. Where a turn \
@@ -192,12 +202,23 @@ fn hint(blocks: f64, then: f64, more: f64, locations: &[Location]) -> String {
         || "the outermost loop whose iterations are independent".to_owned(),
         |location| format!("the loop at line {}", location.line),
     );
-    format!(
-        "Launch at least {} blocks instead of {}: give the iterations of {place} to blocks (blockIdx.x \
-         instead of the loop variable), and add up by atomics or in a second step what they sum.",
-        count(then.ceil()),
-        count(blocks),
-    )
+    let launch =
+        format!("Launch at least {} blocks instead of {}", count(then.ceil()), count(blocks));
+    let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
+    match what {
+        Some(What::Queue(_)) => format!(
+            "{launch}: blocks fetch their work from the counter{line}, so nothing but the number of blocks \
+             has to change."
+        ),
+        Some(What::Statements(_)) => format!(
+            "{launch}: deal the statements from the store{line} on, none of which needs another's value, to \
+             blocks (a switch on blockIdx.y), as long as none reads what another stores."
+        ),
+        _ => format!(
+            "{launch}: give the iterations of {place} to blocks (blockIdx.x instead of the loop variable), \
+             and add up by atomics or in a second step what they sum."
+        ),
+    }
 }
 
 /// The effect of blocks so small that all their warps find an SM of their own as far as there are SMs.

@@ -3,7 +3,8 @@
 //! What a loop carries from turn to turn is followed through its registers. A counter, a pointer that is
 //! moved on, and a sum do not tie the turns together: each thread can start at its own place and the sums
 //! are added up at the end. A value from which the next one is worked out in another way does, and so does
-//! one that is kept or replaced by a condition, such as the best match so far.
+//! one that is kept or replaced by a condition, such as the best match so far. Where blocks fetch their turns
+//! from a queue, chance decides which block gets which, so that no turn can need another.
 
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
@@ -16,6 +17,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
 
 /// What could be shared out.
@@ -25,8 +27,21 @@ pub struct Shareable {
     pub share: f64,
     /// The turns of the largest of these loops, which its work could be divided into; 1 without one.
     pub turns: f64,
-    /// The branch back of that loop.
-    pub back: Option<usize>,
+    /// What it is.
+    pub what: What,
+}
+
+/// What is shared out, with the instruction to show for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Nothing.
+    Nothing,
+    /// The turns of a loop, by its branch back.
+    Turns(usize),
+    /// Pieces of work that blocks fetch by an atomic, which is this one.
+    Queue(usize),
+    /// Statements in a row, of which this is the first one's store.
+    Statements(usize),
 }
 
 /// What of a kernel could be shared out among more threads; `None` where the listing is only a part of
@@ -42,26 +57,36 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         let blocks = each.blocks.iter().map(|&block| &flow.blocks[block as usize]);
         blocks.flat_map(|block| block.start..block.end).map(|at| listing.executed(at)).sum()
     };
-    let mut found = Shareable { share: 0.0, turns: 1.0, back: None };
+    let mut found = Shareable { share: 0.0, turns: 1.0, what: What::Nothing };
     let mut largest = 0.0;
+    let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
     let mut open: Vec<usize> = outermost(listing, None);
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
         let of_loop = turns(listing, each);
-        if of_loop < FEW_TURNS.value {
+        if of_loop < FEW_TURNS.value || total <= 0.0 {
             open.extend(outermost(listing, Some(at)));
-        } else if total > 0.0
-            && of_loop >= least_turns(listing, &mut reaching, each).unwrap_or(f64::INFINITY)
-        {
-            let share = executed(each) / total;
-            found.share += share;
-            if share > largest {
-                (largest, found.turns, found.back) = (share, of_loop, Some(each.back));
-            }
+            continue;
+        }
+        turning = true;
+        let what = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
+            What::Queue(fetch)
+        } else if least_turns(listing, &mut reaching, each).is_some_and(|least| of_loop >= least) {
+            What::Turns(each.back)
+        } else {
+            continue;
+        };
+        let share = executed(each) / total;
+        found.share += share;
+        if share > largest {
+            (largest, found.turns, found.what) = (share, of_loop, what);
         }
     }
     found.share = found.share.min(1.0);
+    if !turning && let Some(pieces) = statements::pieces(listing, &mut reaching) {
+        found = Shareable { share: 1.0, turns: pieces.most, what: What::Statements(pieces.first) };
+    }
     Some(found)
 }
 
@@ -346,7 +371,7 @@ mod tests {
             &["FADD R3, R0, R4", "FMUL R0, R3, R5", NEXT], // in two steps
             &["FMUL R0, R1, R5", "FMUL R1, R0, R4", NEXT], // by turns
         ] {
-            let none = Shareable { share: 0.0, turns: 1.0, back: None };
+            let none = Shareable { share: 0.0, turns: 1.0, what: What::Nothing };
             assert_eq!(of_loop(recurrence), none, "{recurrence:?}");
         }
     }

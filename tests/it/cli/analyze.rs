@@ -193,7 +193,7 @@ fn several_stems_are_several_profiles_of_one_result() {
     let args = ["analyze", "a/v3.raw.csv", "a/v2.raw.csv"];
     let with = |format: &str| bench.run(&[&args[..], &["--format", format]].concat());
     let json = with("json").json();
-    assert_eq!(keys(&json), ["profiles", "schema"]);
+    assert_eq!(keys(&json), ["adoprof", "profiles", "schema"]);
     let profiles = json["profiles"].as_array().unwrap();
     let names: Vec<&str> = profiles.iter().map(|p| p["profile"].as_str().unwrap()).collect();
     assert_eq!(names, ["a/v3", "a/v2"], "in the order given");

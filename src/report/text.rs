@@ -7,6 +7,7 @@ mod figures;
 mod finding;
 mod grid;
 mod header;
+mod launches;
 pub mod ladder;
 mod ledger;
 mod limiter;
@@ -31,20 +32,8 @@ use crate::report::text::bars::bars;
 use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
-use crate::report::text::table::{Column, render};
-use crate::report::words::number::{extent, place, shape};
-use crate::text::{count_of, duration, percent};
-
-/// The most columns that a kernel's name takes in a table, which cuts it where the terminal is narrow.
-const LONGEST_NAME: usize = 80;
-
-/// Rows of the launch table unless all are asked for.
-const MOST_ROWS: usize = 20;
-/// Launches diagnosed in full unless all are asked for: those that matter for the whole time.
-const MOST_LAUNCHES: usize = 3;
-/// A launch with less of the time than this is not diagnosed in full unless it is the verdict's: to
-/// remove it wholly would gain less than most timings scatter.
-const LEAST_SHARE: f64 = 0.1;
+use crate::report::words::number::{place, shape};
+use crate::text::count_of;
 
 /// The form.
 pub(super) struct Form;
@@ -114,13 +103,13 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
 }
 
 fn body(page: &mut Page, document: &Document) {
-    let shown = launches(page, document);
-    for index in shown {
-        let launch = &document.launches[index];
+    for kind in launches::launches(page, document) {
+        let launch = &document.launches[kind.first()];
         page.blank();
         if document.launches.len() > 1 {
             let name = kernel_name::short(&launch.kernel, page.style.width);
-            page.inked("", &format!("launch {index}: {name}, {}", shape(launch)), Ink::Bold);
+            let text = format!("{}: {name}, {}", kind.title(), shape(launch));
+            page.inked("", &text, Ink::Bold);
         }
         bottleneck(page, launch);
         bars(page, launch);
@@ -133,76 +122,6 @@ fn body(page: &mut Page, document: &Document) {
         }
         ncu_only(page, launch);
     }
-}
-
-/// The table of launches where there are several; gives the ones to diagnose in full.
-fn launches(page: &mut Page, document: &Document) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..document.launches.len()).collect();
-    order.sort_by(|&a, &b| {
-        document.launches[b].time_share.total_cmp(&document.launches[a].time_share)
-    });
-    if let Some(program) = &document.program {
-        program::timeline(page, program);
-        program::groups(page, document, program);
-        program::findings(page, program);
-        return of_interest(page, document, order);
-    }
-    if order.len() < 2 {
-        return order;
-    }
-    page.blank();
-    let most = if page.style.verbose { order.len() } else { MOST_ROWS };
-    let rows: Vec<Vec<String>> =
-        order.iter().take(most).map(|&at| launch_row(at, &document.launches[at])).collect();
-    let head = [
-        Column::number("#"),
-        Column::text("kernel").flexible(14),
-        Column::number("share"),
-        Column::number("time"),
-        Column::text("bound").optional(),
-        Column::text("first finding").flexible(25),
-        Column::number("estimate").optional(),
-        Column::text("grid × block").optional(),
-    ];
-    let lines = render(&head, &rows, page.style.width);
-    page.table("", &lines);
-    if order.len() > most {
-        let share: f64 = order[most..].iter().map(|&at| document.launches[at].time_share).sum();
-        let text =
-            format!("{} more, {} of the time (-v shows them)", order.len() - most, percent(share));
-        page.inked("", &text, Ink::Dim);
-    }
-    of_interest(page, document, order)
-}
-
-/// The launches to diagnose in full, of all in the order of their time.
-fn of_interest(page: &Page, document: &Document, order: Vec<usize>) -> Vec<usize> {
-    if page.style.verbose {
-        return order;
-    }
-    let verdict = document.verdict.as_ref().and_then(|verdict| verdict.launch);
-    let main = |place: usize, at: usize| {
-        let share = document.launches[at].time_share;
-        place == 0 || (place < MOST_LAUNCHES && share >= LEAST_SHARE) || Some(at) == verdict
-    };
-    order.iter().enumerate().filter(|&(place, &at)| main(place, at)).map(|(_, &at)| at).collect()
-}
-
-fn launch_row(at: usize, launch: &LaunchReport) -> Vec<String> {
-    let first = launch.findings.first();
-    vec![
-        at.to_string(),
-        kernel_name::short(&launch.kernel, LONGEST_NAME),
-        percent(launch.time_share),
-        launch.duration_ns.map(duration).unwrap_or_default(),
-        launch.bound.word().to_owned(),
-        first.map(|finding| finding.rule.clone()).unwrap_or_default(),
-        first
-            .and_then(|finding| finding.estimated_speedup)
-            .map(|gain| crate::report::words::number::factor(gain.factor))
-            .unwrap_or_default(),
-        format!("{} × {}", extent(launch.grid), extent(launch.block)),
-    ]
 }
 
 /// The whole sentence of which the verdict has the main clause.

@@ -1,10 +1,9 @@
 //! The kinds of launches of a surveyed program.
 
-use super::MOST_ROWS;
 use crate::document::{Document, Program, ProgramGroup};
 use crate::kernel_name;
 use crate::report::text::page::{Ink, Page};
-use crate::report::text::table::{Column, render};
+use crate::report::text::table::{Column, MOST_ROWS, render};
 use crate::report::words::number::{estimate, extent, factor};
 use crate::text::layout::{columns, pad};
 use crate::text::{count, count_of, duration, percent};

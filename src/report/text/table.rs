@@ -10,6 +10,9 @@ use crate::text::layout::{columns, fit, wrap};
 /// Spaces between columns.
 const GAP: usize = 2;
 
+/// Rows of a table of launches or of kinds of them, unless all are asked for.
+pub(super) const MOST_ROWS: usize = 20;
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {

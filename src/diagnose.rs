@@ -7,6 +7,7 @@ mod bottleneck;
 #[cfg(test)]
 mod constructed;
 mod lacking;
+mod lineless;
 mod ranking;
 pub mod thresholds;
 mod unread;
@@ -22,6 +23,7 @@ use crate::term::Term;
 
 pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
+pub use lineless::lineless_remark;
 pub use ranking::RankingStep;
 pub use unread::{has_unread_code, unread_remark};
 

@@ -3,14 +3,19 @@
 //! [`examine`] looks, [`render`] prints, [`exit_code`] tells scripts. What only the CUDA driver
 //! knows comes in through [`DeviceProbe`], so that this module needs no device.
 
+mod lock;
 mod machine;
+mod smi;
+mod space;
+mod versions;
 
 pub(crate) use machine::driver_version as driver_release;
 
 use std::path::{Path, PathBuf};
 
 use crate::error::ExitCode;
-use crate::ncu;
+use crate::ncu::{self, Ncu, Version};
+use crate::survey::cupti;
 use crate::text::layout::wrap;
 
 /// How a check ended.
@@ -47,11 +52,18 @@ pub(crate) struct CheckResult {
     pub found: String,
     /// What to do; `None` where nothing needs doing.
     pub remedy: Option<String>,
+    /// True where nobody asks for it while all is well.
+    pub is_minor: bool,
 }
 
 impl CheckResult {
     fn ok(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, found: found.into(), remedy: None }
+        Self { name, status: Status::Ok, found: found.into(), remedy: None, is_minor: false }
+    }
+
+    /// What is well and shown only to who asks for more.
+    fn minor(name: &'static str, found: impl Into<String>) -> Self {
+        Self { is_minor: true, ..Self::ok(name, found) }
     }
 
     fn not_ok(
@@ -60,7 +72,8 @@ impl CheckResult {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { name, status, found: found.into(), remedy: Some(remedy.into()) }
+        let remedy = Some(remedy.into());
+        Self { name, status, found: found.into(), remedy, is_minor: false }
     }
 }
 
@@ -97,6 +110,9 @@ pub(crate) trait DeviceProbe {
 /// The oldest device generation that ncu's present releases and these rules know: Volta.
 const OLDEST_DEVICE: (u32, u32) = (7, 0);
 
+/// What the folder for temporary files is called.
+const TEMPORARY: &str = "temporary files";
+
 /// Looks at everything that live runs need. `ncu` is what `--ncu` names; `folders` are written to
 /// by adoprof (where runs are saved, the cache) and need not exist yet.
 #[must_use]
@@ -105,12 +121,55 @@ pub(crate) fn examine(
     ncu: Option<&Path>,
     folders: &[(&'static str, PathBuf)],
 ) -> Vec<CheckResult> {
-    let mut checks = vec![driver(probe), devices(probe), nvrtc(probe), profiler(ncu)];
+    let ncu = ncu::locate(ncu, None);
+    let mut checks = vec![driver(probe), devices(probe), nvrtc(probe), profiler(&ncu)];
+    checks.extend(fits(probe, ncu.ok().map(|ncu| ncu.version)));
     checks.push(machine::counters(machine::Facts::read()));
     checks.push(machine::dcgm(&machine::process_names()));
+    checks.extend(smi::checks(smi::devices().as_deref()));
+    checks.push(cupti(cupti::anywhere().as_deref()));
     checks.push(device_files(crate::device::check()));
+    let temporary = std::env::temp_dir();
+    let mut folders: Vec<(&'static str, &Path)> =
+        folders.iter().map(|(name, folder)| (*name, folder.as_path())).collect();
+    folders.push((TEMPORARY, &temporary));
     checks.extend(folders.iter().map(|(name, folder)| machine::writable(name, folder)));
+    checks.push(space::free(&folders));
+    checks.push(space::executable(&temporary));
+    checks.push(lock::check(&temporary));
     checks
+}
+
+/// What does not fit together: driver, ncu, NVRTC, devices.
+fn fits(probe: &dyn DeviceProbe, ncu: Option<Version>) -> Vec<CheckResult> {
+    let driver = probe.driver().ok();
+    let release = machine::driver_version();
+    let nvrtc = probe.nvrtc().ok().zip(driver);
+    let devices = probe.devices().unwrap_or_default();
+    let of_driver = ncu.zip(release.as_deref());
+    [
+        nvrtc.and_then(|(nvrtc, driver)| versions::nvrtc_and_driver(nvrtc, driver)),
+        of_driver.and_then(|(ncu, driver)| versions::ncu_and_driver(ncu, driver)),
+        ncu.and_then(|ncu| versions::ncu_and_devices(ncu, &devices)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Whether there is a CUPTI, without which ncu gives a program's durations.
+fn cupti(found: Option<&Path>) -> CheckResult {
+    match found {
+        Some(path) => CheckResult::minor("cupti", path.display().to_string()),
+        None => CheckResult::not_ok(
+            "cupti",
+            Status::Warn,
+            "not in a toolkit, in Python's packages, or where libraries are loaded from",
+            "`profile` then surveys a program with ncu, which is slower, or by a CUPTI that the program's own \
+             Python brings: install the CUDA toolkit, or `pip install nvidia-cuda-cupti`, or name libcupti.so \
+             with ADOPROF_CUPTI",
+        ),
+    }
 }
 
 fn driver(probe: &dyn DeviceProbe) -> CheckResult {
@@ -123,8 +182,13 @@ fn driver(probe: &dyn DeviceProbe) -> CheckResult {
             "driver",
             Status::Missing,
             problem,
-            "install NVIDIA's driver, or start the container with --gpus all; `analyze`, `diff` \
-             and recorded steps work without a driver",
+            if machine::in_container() {
+                "start the container with --gpus all (NVIDIA Container Toolkit), and with `compute,utility` in \
+                 NVIDIA_DRIVER_CAPABILITIES where that is set; `analyze`, `diff` and recorded steps work \
+                 without a driver"
+            } else {
+                "install NVIDIA's driver; `analyze`, `diff` and recorded steps work without a driver"
+            },
         ),
     }
 }
@@ -179,8 +243,8 @@ fn nvrtc(probe: &dyn DeviceProbe) -> CheckResult {
     }
 }
 
-fn profiler(explicit: Option<&Path>) -> CheckResult {
-    match ncu::locate(explicit, None) {
+fn profiler(found: &crate::error::Result<Ncu>) -> CheckResult {
+    match found {
         Ok(ncu) => {
             let found = format!("{} ({})", ncu.version, ncu.program.display());
             if ncu.stock_sections.is_some() {
@@ -207,7 +271,7 @@ fn profiler(explicit: Option<&Path>) -> CheckResult {
 /// What the user's files of devices' rates are like.
 fn device_files(read: crate::error::Result<()>) -> CheckResult {
     let Some(folder) = crate::device::user_folder().filter(|folder| folder.exists()) else {
-        return CheckResult::ok("devices", "the files that ship with adoprof");
+        return CheckResult::minor("devices", "the files that ship with adoprof");
     };
     match read {
         Ok(()) => CheckResult::ok(
@@ -233,9 +297,11 @@ pub(crate) fn exit_code(checks: &[CheckResult]) -> ExitCode {
     }
 }
 
-/// The checks as aligned lines within the width, each remedy below its check.
+/// The checks as aligned lines within the width, each remedy below its check; those that are minor only
+/// where `all` are asked for.
 #[must_use]
-pub(crate) fn render(checks: &[CheckResult], width: usize) -> String {
+pub(crate) fn render(checks: &[CheckResult], width: usize, all: bool) -> String {
+    let checks: Vec<&CheckResult> = checks.iter().filter(|check| all || !check.is_minor).collect();
     let names = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     let indent = 9 + names + 2;
     let mut text = String::new();
@@ -317,20 +383,28 @@ mod tests {
     fn the_table_lines_up() {
         let checks = [
             CheckResult::ok("driver", "580.159, CUDA 13.0"),
+            CheckResult::minor("the lock of ncu", "free"),
             CheckResult::not_ok("ncu", Status::Missing, "none\u{1b}[31m", "install it"),
         ];
         assert_eq!(
-            render(&checks, 80),
+            render(&checks, 80, false),
             "ok       driver  580.159, CUDA 13.0\n\
              missing  ncu     none\u{fffd}[31m\n                 -> install it\n"
         );
     }
 
     #[test]
+    fn what_is_well_and_minor_is_shown_to_who_asks() {
+        let checks = [CheckResult::ok("ncu", "2025.3.1"), CheckResult::minor("mig", "off")];
+        assert_eq!(render(&checks, 80, false), "ok       ncu  2025.3.1\n");
+        assert_eq!(render(&checks, 80, true), "ok       ncu  2025.3.1\nok       mig  off\n");
+    }
+
+    #[test]
     fn long_remedies_go_on_below_their_beginning() {
         let checks = [CheckResult::not_ok("ncu", Status::Missing, "none", "install it or name it")];
         assert_eq!(
-            render(&checks, 30),
+            render(&checks, 30, false),
             "missing  ncu  none\n              -> install it or\n                 name it\n"
         );
     }

@@ -11,7 +11,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::{diagnose, lacking_remark, unread_remark};
+use crate::diagnose::{diagnose, lacking_remark, lineless_remark, unread_remark};
 use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
@@ -145,6 +145,9 @@ impl Profile {
         let profiled = || launches.iter().map(|(launch, _)| launch);
         let remarks = device_remarks(profiled()).into_iter().chain(lacking_remark(profiled()));
         let remarks: Vec<String> = remarks.collect();
+        // Of a program that was profiled here: an export may lack lines for want of a view, and steps have them.
+        let is_program = self.meta.is_some() && self.step().is_none();
+        let lineless = is_program.then(|| lineless_remark(profiled())).flatten();
         let unread = unread_remark(profiled());
         let mut document = Document::new(launches);
         if let Some((program, groups)) = of_program {
@@ -160,6 +163,7 @@ impl Profile {
         }
         document.notices.extend(other_run(&document));
         document.notices.extend(remarks);
+        document.notices.extend(lineless);
         // It changes what all the rest is worth.
         document.notices.splice(0..0, unread);
         if let Some(ladder) = ladder {

@@ -16,7 +16,7 @@ pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
     let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
-    printer.text(&doctor::render(&checks, printer.style.prose()))?;
+    printer.text(&doctor::render(&checks, printer.style.prose(), printer.style.verbose))?;
     Ok(doctor::exit_code(&checks))
 }
 

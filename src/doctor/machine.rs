@@ -1,6 +1,6 @@
 //! What the operating system says: counter permission, other profilers, folders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{CheckResult, Status};
 
@@ -14,6 +14,8 @@ pub(super) struct Facts {
     pub admin_only: Option<bool>,
     /// This process has `CAP_SYS_ADMIN`.
     pub sys_admin: bool,
+    /// It runs in a container, which its own root can't give more rights.
+    pub in_container: bool,
 }
 
 impl Facts {
@@ -23,6 +25,7 @@ impl Facts {
         Self {
             admin_only: admin_only(&read("/proc/driver/nvidia/params")),
             sys_admin: has_sys_admin(&read("/proc/self/status")),
+            in_container: in_container(),
         }
     }
 }
@@ -42,19 +45,34 @@ fn has_sys_admin(status: &str) -> bool {
         .is_some_and(|set| set & (1 << CAP_SYS_ADMIN) != 0)
 }
 
+/// True in a container of Docker, Podman or Kubernetes, which leave a file or a variable there.
+pub(super) fn in_container() -> bool {
+    let files = ["/.dockerenv", "/run/.containerenv"];
+    let variables = ["KUBERNETES_SERVICE_HOST", "container"];
+    files.iter().any(|file| Path::new(file).exists())
+        || variables.iter().any(|name| std::env::var_os(name).is_some())
+}
+
 /// Whether the counters may be read.
 pub(super) fn counters(facts: Facts) -> CheckResult {
     const NAME: &str = "counters";
     match (facts.admin_only, facts.sys_admin) {
         (Some(false), _) => CheckResult::ok(NAME, "open to every user"),
         (Some(true), true) => CheckResult::ok(NAME, "for administrators, which this process is"),
+        (Some(true), false) if facts.in_container => CheckResult::not_ok(
+            NAME,
+            Status::Missing,
+            "for administrators only (RmProfilingAdminOnly is 1), which root of a container is not",
+            "start the container with --cap-add=SYS_ADMIN (Kubernetes: securityContext.capabilities.add: \
+             [SYS_ADMIN]), or load the host's nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
+        ),
         (Some(true), false) => CheckResult::not_ok(
             NAME,
             Status::Missing,
             "for administrators only (RmProfilingAdminOnly is 1)",
             "run as root, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0 (a \
              line `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d, then \
-             reboot), or start the container with --cap-add=SYS_ADMIN",
+             reboot)",
         ),
         (None, _) => CheckResult::not_ok(
             NAME,
@@ -78,7 +96,7 @@ pub(super) fn dcgm(processes: &[String]) -> CheckResult {
              `--resume`",
         )
     } else {
-        CheckResult::ok(NAME, "not running here")
+        CheckResult::minor(NAME, "not running here")
     }
 }
 
@@ -110,15 +128,20 @@ fn module_release(text: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// A folder, or the nearest one above it that exists.
+pub(super) fn nearest(folder: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    absolute.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
+}
+
 /// Whether a folder, or the nearest one above it that exists, can be written to.
 pub(super) fn writable(name: &'static str, folder: &Path) -> CheckResult {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let existing = absolute.ancestors().find(|folder| folder.is_dir());
-    let problem = match existing {
+    let problem = match nearest(folder) {
         None => "none of its parent folders exists".to_owned(),
         // Trying is the only answer that knows read-only mounts, quotas and ACLs.
         Some(existing) => match tempfile::tempfile_in(existing) {
-            Ok(_) => return CheckResult::ok(name, absolute.display().to_string()),
+            Ok(_) => return CheckResult::minor(name, absolute.display().to_string()),
             Err(error) => error.to_string(),
         },
     };
@@ -126,7 +149,11 @@ pub(super) fn writable(name: &'static str, folder: &Path) -> CheckResult {
         name,
         Status::Missing,
         format!("{}: {problem}", absolute.display()),
-        "make it writable, or run in another folder (profiles: -o DIR)",
+        if name == super::TEMPORARY {
+            "name another one: TMPDIR=DIR"
+        } else {
+            "make it writable, or run in another folder (profiles: -o DIR)"
+        },
     )
 }
 
@@ -150,11 +177,23 @@ mod tests {
 
     #[test]
     fn counters_are_missing_only_where_they_are_forbidden() {
-        let status = |admin_only, sys_admin| counters(Facts { admin_only, sys_admin }).status;
+        let status = |admin_only, sys_admin| {
+            counters(Facts { admin_only, sys_admin, in_container: false }).status
+        };
         assert_eq!(status(Some(false), false), Status::Ok);
         assert_eq!(status(Some(true), true), Status::Ok);
         assert_eq!(status(Some(true), false), Status::Missing);
         assert_eq!(status(None, true), Status::Warn);
+    }
+
+    #[test]
+    fn a_containers_root_is_told_of_the_capability() {
+        let remedy = |in_container| {
+            let facts = Facts { admin_only: Some(true), sys_admin: false, in_container };
+            counters(facts).remedy.unwrap()
+        };
+        assert!(remedy(true).contains("--cap-add=SYS_ADMIN"));
+        assert!(remedy(false).contains("run as root") && !remedy(false).contains("--cap-add"));
     }
 
     #[test]

@@ -32,6 +32,18 @@ pub fn candidates(program: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// A CUPTI that programs of this machine find: the one that `ADOPROF_CUPTI` names, one for `python3`, or one
+/// where the loader looks.
+pub(crate) fn anywhere() -> Option<PathBuf> {
+    let named = std::env::var_os("ADOPROF_CUPTI").map(PathBuf::from).filter(|path| path.is_file());
+    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let usual = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
+    named.or_else(|| candidates(Path::new("python3")).into_iter().next()).or_else(|| {
+        let folders = std::env::split_paths(&path).chain(usual.map(PathBuf::from));
+        folders.into_iter().find_map(|folder| library_in(&folder))
+    })
+}
+
 /// CUPTI in a folder: `libcupti.so.12` rather than the longer names that it may be a link to.
 fn library_in(folder: &Path) -> Option<PathBuf> {
     let names = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());

@@ -7,6 +7,7 @@ mod bad_input;
 mod bench;
 mod hostile;
 mod killed;
+mod doctor;
 mod examples;
 mod ladder_check;
 mod ledger;

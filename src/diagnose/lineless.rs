@@ -1,0 +1,53 @@
+//! Launches whose code says nothing of its source lines.
+
+use crate::frame::Launch;
+use crate::text::{count, count_of};
+
+/// What a user should know where launches have instructions and no lines, in one sentence with the flag that
+/// mends it; `None` where all have lines.
+#[must_use]
+pub fn lineless_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
+    let has_code = |launch: &&Launch| !launch.instructions.is_empty();
+    let with_code: Vec<&Launch> = launches.into_iter().filter(has_code).collect();
+    let lineless = with_code.iter().filter(|launch| launch.lines.is_empty()).count();
+    if lineless == 0 {
+        return None;
+    }
+    let whose = if lineless == with_code.len() {
+        count_of(lineless as f64, "launch")
+    } else {
+        format!("{} of {}", count(lineless as f64), count_of(with_code.len() as f64, "launch"))
+    };
+    let has = if lineless == 1 { "has" } else { "have" };
+    Some(format!(
+        "{whose} {has} no line information, so that findings name instructions and no lines: compile kernels of \
+         your own with -lineinfo, which nvcc and NVRTC take and which costs no speed"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceRow;
+
+    fn launch(lines: usize, instructions: usize) -> Launch {
+        let rows = |number| vec![SourceRow::default(); number];
+        let mut launch = Launch::default();
+        launch.lines = rows(lines);
+        launch.instructions = rows(instructions);
+        launch
+    }
+
+    #[test]
+    fn launches_without_lines_are_counted_among_those_with_code() {
+        let remark = |launches: &[Launch]| lineless_remark(launches);
+        assert_eq!(remark(&[launch(2, 9), launch(0, 0)]), None);
+        let text = remark(&[launch(2, 9), launch(0, 9), launch(0, 0)]).unwrap();
+        assert!(text.starts_with("1 of 2 launches has no line"), "{text}");
+        let text = remark(&[launch(0, 9), launch(0, 4)]).unwrap();
+        assert!(
+            text.starts_with("2 launches have no line") && text.contains("-lineinfo"),
+            "{text}"
+        );
+    }
+}

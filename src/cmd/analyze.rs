@@ -52,7 +52,8 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
 /// The ladder that a profile's step belongs to, and how `step` is told so: the one that `--ladder` names
 /// before a built-in one of the same name.
 fn of_ladder(profile: &Profile, named: &str) -> (Option<Ladder>, Option<String>) {
-    let is_its = |ladder: &Ladder| profile.step().is_some_and(|step| step.ladder == ladder.name());
+    let Some(step) = profile.step() else { return (None, None) };
+    let is_its = |ladder: &Ladder| step.ladder == ladder.name();
     match Ladder::open(named).ok().filter(is_its) {
         Some(ladder) => (Some(ladder), next_arguments(named, None)),
         None => (ladder_of(profile), None),

@@ -1,6 +1,7 @@
 //! Launches whose machine code is not there or can't be read: rules that look at it stay silent, and what
 //! they would have said is unknown.
 
+use crate::export::SourceRow;
 use crate::finding::Estimate;
 use crate::frame::Launch;
 use crate::isa::UNKNOWN;
@@ -19,10 +20,11 @@ pub(super) fn is_unread(launch: &Launch) -> bool {
     unread_share(launch) >= UNREAD_CODE.value
 }
 
-/// True where a launch has machine code of which too much can't be read.
+/// True where there are instructions among the rows of a launch, and too many of them can't be read.
 #[must_use]
-pub fn has_unread_code(launch: &Launch) -> bool {
-    !launch.instructions.is_empty() && is_unread(launch)
+pub fn has_unread_code(rows: &[SourceRow]) -> bool {
+    let instructions = rows.iter().filter(|row| row.is_instruction());
+    instructions.clone().next().is_some() && share_unread(instructions) >= UNREAD_CODE.value
 }
 
 /// An estimate of which the instructions could tell more.
@@ -34,12 +36,16 @@ pub(super) fn widened(estimate: Estimate) -> Estimate {
     Estimate { factor, low, high: high * UNREAD_RANGE.value }
 }
 
+fn unread_share(launch: &Launch) -> f64 {
+    share_unread(launch.instructions.iter())
+}
+
 /// The share of the executed instructions whose text is not there or of which only the opcode is known; 1
 /// where none is listed. Where nothing counted them, each counts once.
-fn unread_share(launch: &Launch) -> f64 {
+fn share_unread<'a>(instructions: impl Iterator<Item = &'a SourceRow> + Clone) -> f64 {
     let executed = |counted: bool| {
         let (mut all, mut unread) = (0.0, 0.0);
-        for row in &launch.instructions {
+        for row in instructions.clone() {
             let count = if counted { row.counters.inst_executed } else { 1.0 };
             all += count;
             if row.text.is_empty() || row.text.contains(UNKNOWN) {

@@ -166,17 +166,16 @@ fn passes(instruction: &Instruction) -> Passes {
     }
 }
 
-/// Rounding modes and saturation other than the usual ask for an operation of their own.
 fn operation(instruction: &Instruction) -> Option<Operation> {
-    if ["RM", "RP", "RZ", "SAT", "F32"].iter().any(|each| instruction.has(each)) {
-        return None;
-    }
-    Some(match instruction.base() {
+    let operation = match instruction.base() {
         "FMUL" | "FMUL2" | "DMUL" | "HMUL2" => Operation::Multiply,
         "FADD" | "FADD2" | "DADD" | "HADD2" => Operation::Add,
         "FFMA" | "FFMA2" | "DFMA" | "HFMA2" | "IDP" | "IDP4A" => Operation::Fused,
         _ => return None,
-    })
+    };
+    // Rounding modes and saturation other than the usual ask for an operation of their own.
+    let is_usual = !["RM", "RP", "RZ", "SAT", "F32"].iter().any(|each| instruction.has(each));
+    is_usual.then_some(operation)
 }
 
 fn computed_address(instruction: &Instruction) -> bool {

@@ -28,8 +28,11 @@ impl Slot {
         } else {
             (PREDICATE, 8, name.strip_prefix('P')?)
         };
-        let plain = number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number: u16 = if plain { number.parse().ok()? } else { return None };
+        if !(1..=3).contains(&number.len()) {
+            return None;
+        }
+        let digit = |byte: u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0'));
+        let number = number.bytes().try_fold(0, |sum, byte| Some(10 * sum + digit(byte)?))?;
         (number < count).then_some(Self(first + number))
     }
 

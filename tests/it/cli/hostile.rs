@@ -63,7 +63,7 @@ fn launch(rest: &[u8]) -> Vec<u8> {
 #[test]
 fn compressed_reports_that_grow_a_thousandfold_stay_small_in_memory() {
     let bench = Bench::new();
-    // Values without anything in them, by the million, and instances of one value.
+    // Values without anything in them, by the million, and instances of one value, which are stepped over.
     let values = launch(&field(13, &[]).repeat(3_000_000));
     let instances = launch(&field(13, &field(3, &[]).repeat(3_000_000)));
     let rules = launch(&field(19, &field(3, &field(1, &[]).repeat(3_000_000))));
@@ -72,7 +72,7 @@ fn compressed_reports_that_grow_a_thousandfold_stay_small_in_memory() {
     let nulls = [b"NVR\0".to_vec(), zeros].concat();
     for (name, bytes, says) in [
         ("values", report(&[values]), "damaged"),
-        ("instances", report(&[instances]), "damaged"),
+        ("instances", report(&[instances]), ""),
         ("rules", report(&[rules]), ""),
         ("launches", report(&launches), "were left out"),
         ("zeros", nulls, "decompresses to more than"),

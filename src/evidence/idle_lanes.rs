@@ -1,7 +1,8 @@
 //! What the two rules on idle lanes share: how many lanes work, and what the others cost.
 
 use crate::evidence::ModeledLaunch;
-use crate::evidence::threshold::{LANES, NOISE};
+use crate::evidence::stalls::FOR_OTHERS;
+use crate::evidence::threshold::{LANES, LATENCY, NOISE};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::{SECTORS_PER_LINE, WARP_LANES};
@@ -99,6 +100,15 @@ pub(crate) fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect
     let mut effect = effect(launch, lanes);
     let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));
+    // Warps that are all resident run at once: of fewer, each takes as long, but for its turns behind others.
+    if let (Some(waves), Some(all)) = (launch.waves(), launch.get(LATENCY))
+        && all > 0.0
+    {
+        let stays = (waves * (1.0 - wasted)).max(1.0) / waves.max(1.0);
+        let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
+        effect.hidden = 1.0 - stays;
+        effect.least = stays * (1.0 - (for_others / all).min(1.0));
+    }
     let tags = launch.get(TAGS).filter(|&tags| tags > 0.0);
     let needed = launch.get(IDEAL).map(|ideal| ideal / SECTORS_PER_LINE);
     if let (Some(tags), Some(needed)) = (tags, needed) {
@@ -107,4 +117,32 @@ pub(crate) fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect
         effect.removed.push((Term::L1Data, merged * tags / (shared + tags)));
     }
     effect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::testing::launch;
+    use crate::model::Model;
+
+    #[test]
+    fn fewer_warps_that_all_run_at_once_take_as_long() {
+        let waves = "launch__waves_per_multiprocessor";
+        let not_selected = "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio";
+        let of = |waves_now: f64| {
+            let launch = launch(&[(waves, waves_now), (LATENCY, 10.0), (not_selected, 4.0)]);
+            let effect = effect_of_full_warps(
+                &ModeledLaunch { profile: &launch, model: &Model::new(&launch) },
+                8.0,
+            );
+            (effect.hidden, effect.least)
+        };
+        let near =
+            |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() < 1e-12 && (b - d).abs() < 1e-12;
+        // Of 10 cycles 4 are for a turn behind others.
+        assert!(near(of(0.5), (0.0, 0.6)), "{:?}", of(0.5));
+        // 8 waves become 2, and 2 waves one where half a wave would do.
+        assert!(near(of(8.0), (0.75, 0.25 * 0.6)), "{:?}", of(8.0));
+        assert!(near(of(2.0), (0.5, 0.5 * 0.6)), "{:?}", of(2.0));
+    }
 }

@@ -164,8 +164,8 @@ const OCCUPANCY_LIMITS: [&str; 5] = [
     "launch__occupancy_limit_barriers",
 ];
 
-const GRID: &str = "launch__grid_size";
-const SMS: &str = "launch__sm_count";
+pub(crate) const GRID: &str = "launch__grid_size";
+pub(crate) const SMS: &str = "launch__sm_count";
 const BLOCK: &str = "launch__block_size";
 const ROUNDED_WAVES: &str = "launch__waves_per_multiprocessor";
 

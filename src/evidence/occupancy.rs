@@ -1,8 +1,10 @@
 //! What the three occupancy rules share: they differ in the resource that holds the warps down.
 
+use crate::evidence::modeled_launch::{GRID, SMS};
 use crate::evidence::threshold::{ISSUE, ISSUE_LOW};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
+use crate::frame::Reads;
 use crate::model::Effect;
 use crate::term::Term;
 use crate::text::{count, count_of};
@@ -54,6 +56,9 @@ pub(crate) fn worth_warps(launch: &ModeledLaunch, effect: &Effect) -> bool {
 pub(crate) const NEEDS: &[&str] =
     &[THEORETICAL, BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS, ISSUE];
 
+/// What tells how many blocks there are for an SM.
+pub(crate) const GRID_SIZE: Reads = Reads::always(&[GRID, SMS]);
+
 /// The symptoms of too few warps.
 pub(crate) const EXPLAINS: &[&str] = &[
     "issue-slots-underused",
@@ -93,6 +98,10 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
         return None;
     }
     let possible = (resource.at_most)(launch).map_or(others, |blocks| blocks.clamp(mine, others));
+    // An SM can hold no more blocks than the grid has for it.
+    let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
+    let possible =
+        there.map_or(possible, |(blocks, sms)| possible.min((blocks / sms).ceil().max(mine)));
     // Blocks of the present size that would fit without this limit; a block that is too coarse for
     // the warp slots has no such number, so it is taken as full occupancy.
     let then =

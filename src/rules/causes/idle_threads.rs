@@ -4,8 +4,8 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, effect_of_full_warps, evidence, few, lanes, resting,
 };
-use crate::evidence::modeled_launch::{BLOCK_SIZE, place};
-use crate::evidence::stalls::AT_BARRIERS;
+use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES, place};
+use crate::evidence::stalls::{AT_BARRIERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -31,7 +31,8 @@ same instructions with every lane predicated off: they take issue slots, load/st
 shared-memory wavefronts for nothing. The sign is that few lanes work although warps do not \
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
 the next barrier. Launch fewer threads and let each do more, let warps without work leave the \
-loop, or reduce within a warp by shuffles.",
+loop, or reduce within a warp by shuffles. Where all warps are resident at once, fewer of them take as \
+long as now, save for what they wait for one another.",
     examples: &[Example {
         fault: "\
 if (t == 0) {                             // 255 threads wait for one
@@ -64,7 +65,7 @@ atomics finish the sum.",
         },
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
-    sharpened_by: &[BLOCK_SIZE, FULL_WARPS, AT_BARRIERS],
+    sharpened_by: &[BLOCK_SIZE, FULL_WARPS, AT_BARRIERS, BLOCKS_AT_ONCE, WAVES, WAITS_FOR_OTHERS],
     said_by_ncu: &[
         // Its text offers early exits and predication beside divergent paths.
         SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),

@@ -1,7 +1,7 @@
 //! Too few bytes in flight to cover the latency.
 
 use crate::device::Quantity;
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{
     LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
@@ -12,7 +12,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Example, Kind, Rule};
 use crate::sass::questions::chain;
-use crate::sass::{Family, Space};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{byte_rate, count, percent};
 
@@ -30,7 +30,8 @@ for one load before starting the next can leave it idle even where there are man
 where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the \
 waiting itself is the limit. Start several independent loads before using the first result \
 (unroll, several accumulators), load wider (float4), copy ahead asynchronously, or keep more \
-warps resident.",
+warps resident. Where a store stands before the next loads that could write where they read, the compiler \
+keeps them behind it: load into local variables first, or say __restrict__.",
     examples: &[Example {
         fault: "\
 // out might overlap in, so each load waits for the store before it
@@ -84,7 +85,7 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
         },
     ],
     needs: &[LONG, LATENCY],
-    sharpened_by: &[AT_BARRIERS],
+    sharpened_by: &[AT_BARRIERS, BLOCKS_AT_ONCE, WAVES],
     cure: Cure::MoreLoads,
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
     check,
@@ -103,6 +104,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let locations = launch.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with most loads");
+    let loads = loads_in_flight(launch);
     let (little, more) = in_flight(launch).unwrap_or_else(|| (String::new(), "more".to_owned()));
     let dram = launch.model.utilization(Term::Dram).map_or_else(String::new, |share| {
         let others = launch.model.busiest().filter(|(term, _)| *term != Term::Dram);
@@ -125,7 +127,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
                  shared memory). Each load there needs the address that the previous one returned, \
                  so unrolling does not help."
             )
-        } else if loads_in_flight(launch).around == Around::NoLoop {
+        } else if let Some(line) = loads.behind {
+            format!(
+                "Put {more} loads in flight at {at}: load several elements into local variables before the \
+                 first store{line}. It may write where the next loads read, as far as the compiler can tell, \
+                 so that they stay behind it, and unrolling alone changes nothing; where it never does, \
+                 declare the pointers __restrict__."
+            )
+        } else if loads.around == Around::NoLoop {
             format!(
                 "Put {more} loads in flight at {at}: let a thread take several elements and load \
                  all of them before it uses the first, as one float4 where addresses allow; fewer \
@@ -185,6 +194,8 @@ struct Loads {
     then: f64,
     /// Where it stops.
     around: Around,
+    /// The line of a store that the next loads must stay behind, in words; empty where it is not known.
+    behind: Option<String>,
 }
 
 /// Whether a thread's longest wait for data is in a loop.
@@ -194,13 +205,15 @@ enum Around {
     Unknown,
     NoLoop,
     Loop,
+    /// In a row of statements that each load and store.
+    Statements,
 }
 
 /// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
 /// which are those between it and the stop before it in its loop, and those that could be. One and
 /// [`IN_FLIGHT`] where the profile does not tell.
 fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
-    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown };
+    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown, behind: None };
     let Some(listing) = launch.profile.listing() else { return unknown };
     let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
     let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
@@ -210,10 +223,8 @@ fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
     let flow = &listing.sass.flow;
     let around = flow.innermost(stop);
     let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
-    let (around, then) = match around {
-        Some(_) => (Around::Loop, IN_FLIGHT),
-        None => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
-    };
+    let end = around.map_or(listing.sass.entries.len() - 1, |at| flow.loops[at].back);
+    let kept = kept_behind_a_store(&listing, head, stop, end, around.is_some());
     let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
     let is_load = |index: &usize| {
         matches!(
@@ -222,7 +233,58 @@ fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
         ) && listing.executed(*index) > 0.0
     };
     let now = (before.filter(is_load).count() as f64).max(1.0);
-    Loads { now, then, around }
+    let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
+    let (around, then) = match (around, &kept) {
+        (Some(_), _) => (Around::Loop, IN_FLIGHT),
+        (None, Some(kept)) if now + kept.loads > IN_FLIGHT_WITHOUT_LOOP => {
+            (Around::Statements, IN_FLIGHT.min(now + kept.loads))
+        }
+        // Threads that are all resident have all of their loads in flight: as many by fewer threads gain
+        // nothing.
+        (None, _) if all_resident => (Around::NoLoop, now),
+        (None, _) => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
+    };
+    let line = |kept: Kept| {
+        let line = listing.row(kept.store).line;
+        line.map_or_else(String::new, |line| format!(" at line {line}"))
+    };
+    let behind = kept.filter(|_| around != Around::NoLoop).map(line);
+    Loads { now, then, around, behind }
+}
+
+/// Loads that the compiler keeps behind a store because it could write where they read.
+struct Kept {
+    store: usize,
+    /// For each time that a thread comes to the stop.
+    loads: f64,
+}
+
+/// The first store to global memory behind a stop, and the loads that it or those like it could write to:
+/// those of memory that may change. In a loop they are the loads of the next turn, elsewhere all others.
+fn kept_behind_a_store(
+    listing: &Listing,
+    head: usize,
+    stop: usize,
+    end: usize,
+    turns: bool,
+) -> Option<Kept> {
+    let family = |at: usize| listing.sass.entries[at].family;
+    let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
+    let is_store =
+        |at: &usize| matches!(family(*at), Family::Store(Space::Global | Space::Generic));
+    let may_change = |at: &usize| {
+        matches!(family(*at), Family::Load(Space::Global | Space::Generic))
+            && !listing.text(*at).contains(".CONSTANT")
+    };
+    let store = round.find(is_store)?;
+    let comes = listing.executed(stop).max(f64::MIN_POSITIVE);
+    let times = |at: usize| (listing.executed(at) / comes).min(1.0);
+    let loads = if turns {
+        round.filter(may_change).map(times).sum()
+    } else {
+        (head..=end).filter(may_change).map(times).sum::<f64>() - 1.0
+    };
+    (loads > 0.0).then_some(Kept { store, loads })
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.
@@ -344,5 +406,41 @@ mod tests {
         // 1e12 B/s x 466 ns = 466 kB over 4660 warps = 100 bytes each.
         assert!(draft.message.contains("means 100 bytes in flight"), "{}", draft.message);
         assert!(draft.hint.contains("line 3"), "{}", draft.hint);
+    }
+
+    /// Waits of so many statements in a row that load, work and store; the first waits most.
+    fn statements(count: usize, load: &str) -> Draft {
+        let load = format!("{load} R4, desc[UR4][R2.64]");
+        let mut code = Vec::new();
+        for _ in 0..count {
+            code.push((load.as_str(), 10.0));
+            code.push(("FADD R0, R4, R5", 10.0));
+            code.push(("STG.E desc[UR4][R6.64], R0", 10.0));
+        }
+        code.push(("EXIT", 10.0));
+        let metrics = [
+            (LONG, 80.0),
+            (LATENCY, 100.0),
+            (DRAM, 50.0),
+            ("launch__waves_per_multiprocessor", 2.0),
+        ];
+        let mut launch = sass(&metrics, &code);
+        launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
+        check(&RULE, &launch).unwrap()
+    }
+
+    #[test]
+    fn loads_that_stay_behind_a_store_need_more_than_unrolling() {
+        let six = statements(6, "LDG.E");
+        assert!(six.hint.contains("__restrict__") && six.hint.contains("line 3"), "{}", six.hint);
+        // One load in flight of the six that there are.
+        assert!((six.effect.share_of_stall(StallReason::LongScoreboard) - 5.0 / 6.0).abs() < 1e-12);
+        let many = statements(20, "LDG.E");
+        assert!((many.effect.share_of_stall(StallReason::LongScoreboard) - 0.875).abs() < 1e-12);
+        let constant = statements(6, "LDG.E.CONSTANT");
+        assert!(
+            !constant.hint.contains("__restrict__"),
+            "what no store changes moves up by itself"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! The block size holds resident warps down, and latency shows for it.
 
-use crate::evidence::occupancy::{BY_BLOCKS, BY_WARPS, EXPLAINS, NEEDS, Resource, THRESHOLDS};
+use crate::evidence::occupancy::{
+    BY_BLOCKS, BY_WARPS, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS,
+};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule};
 use crate::text::count_of;
@@ -52,6 +54,7 @@ warp still works alone.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,
+    sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
     said_by_ncu: &[
         // Of warps within a block, or of blocks that an SM holds.

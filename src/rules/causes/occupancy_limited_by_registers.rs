@@ -2,7 +2,7 @@
 
 use crate::device::Quantity;
 use crate::evidence::occupancy::{
-    BY_REGISTERS, EXPLAINS, HIGH_ENOUGH_LIMIT, NEEDS, Resource, WORTH_LIMIT,
+    BY_REGISTERS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource, WORTH_LIMIT,
 };
 use crate::evidence::threshold::NOISE;
 use crate::evidence::{ModeledLaunch, Threshold};
@@ -39,7 +39,7 @@ fewer registers per thread then let more warps in. Values that a loop carries fr
 to the next have to stay in registers (the sums of a register tile, for example). Where the \
 profile has the machine code, the rule therefore counts how many blocks would fit with those \
 values and the operands of one instruction. It does not fire where no further block would fit even \
-then, nor where the time model expects less than 5% from more warps because a unit is near its \
+then, nor where the grid has no further block for an SM, nor where the time model expects less than 5% from more warps because a unit is near its \
 limit.",
     examples: &[Example {
         fault: "\
@@ -75,6 +75,7 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
         },
     ],
     needs: NEEDS,
+    sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
     said_by_ncu: &[
         // The message lists every resource that is short.
@@ -156,5 +157,18 @@ mod tests {
         assert!(near(hidden(4), 0.5), "{:?}", hidden(4));
         assert!(near(hidden(70), 1.0 - 2.0 / 3.0), "{:?}", hidden(70));
         assert_eq!(hidden(100), None);
+    }
+
+    #[test]
+    fn a_grid_without_more_blocks_fills_no_more_slots() {
+        let hidden = |blocks| {
+            let mut launch = sums(4);
+            launch.set("launch__grid_size", Some(blocks));
+            launch.set("launch__sm_count", Some(100.0));
+            let draft = crate::rules::testing::check(&super::RULE, &launch);
+            draft.map(|draft| draft.effect.hidden)
+        };
+        assert_eq!(hidden(200.0), None, "the 2 blocks that an SM holds are all that it gets");
+        assert!(hidden(300.0).is_some_and(|hidden| (hidden - (1.0 - 2.0 / 3.0)).abs() < 1e-12));
     }
 }

@@ -1,6 +1,6 @@
 //! Shared memory holds resident warps down, and latency shows for it.
 
-use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, NEEDS, Resource, THRESHOLDS};
+use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule};
 use crate::text::count;
@@ -56,6 +56,7 @@ times as many barriers.",
     section: "Occupancy",
     thresholds: THRESHOLDS,
     needs: NEEDS,
+    sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
     said_by_ncu: &[
         // The message lists every resource that is short.

@@ -21,7 +21,7 @@ In C++ a literal such as 0.5 is a double, and so is the result of sin or pow for
 them turns a whole expression of floats to double, with a conversion on the way in and one on the \
 way out. Doubles run at half the rate of floats on data-centre GPUs and at a 64th on others, and \
 conversions run at an eighth on all. The rule counts executed double-precision instructions whose \
-chains neither begin at a double in memory nor end in one. Write 0.5f, sinf, powf; where a sum is \
+chains neither begin at a double in memory nor end in one, and which exchange values with floats. Write 0.5f, sinf, powf; where a sum is \
 kept in double for accuracy, leave it or use a compensated sum of floats.",
     examples: &[Example {
         fault: "\
@@ -153,5 +153,15 @@ mod tests {
         launch.instructions.clear();
         assert_eq!(check(&RULE, &launch.clone()), None, "no SASS, no guess");
         assert_eq!(RULE.missing(&launch), [crate::rules::SASS_PAGE]);
+    }
+
+    #[test]
+    fn doubles_of_integers_that_only_decide_something_are_left_alone() {
+        let mut launch = mixed();
+        launch.instructions[1].text = "I2F.F64.U64 R2, R0".to_owned();
+        launch.instructions[3].text = "DSETP.LT.AND P0, PT, R4, R8, PT".to_owned();
+        assert_eq!(check(&RULE, &launch.clone()), None);
+        launch.instructions[3].text = "F2F.F32.F64 R0, R4".to_owned();
+        assert!(check(&RULE, &launch).is_some(), "they become floats");
     }
 }

@@ -7,7 +7,7 @@ use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
-use crate::text::percent;
+use crate::text::{count, percent};
 
 const AVERAGE: &str = "sm__cycles_active.avg";
 const MOST: &str = "sm__cycles_active.max";
@@ -19,7 +19,8 @@ pub const RULE: Rule = Rule {
     summary: "some SMs or blocks work much longer than others",
     explanation: "\
 The launch ends when its last SM does. Where blocks have very different amounts of work, SMs that \
-got short blocks wait for those that got long ones. The rule compares the active cycles of the \
+got short blocks wait for those that got long ones, and where blocks are equal but few, SMs that got one \
+less wait for those that got one more. The rule compares the active cycles of the \
 busiest SM with the average; it leaves grids below one wave, and partial last waves of equal \
 blocks, to other rules. Split the long blocks, start them first, or let blocks fetch work from an \
 atomic counter.",
@@ -72,12 +73,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(100.0 * (gap - tail) >= NOISE && in_waves) {
         return None;
     }
+    let shares = uneven_shares(launch, gap);
+    let why = shares.as_ref().map_or_else(String::new, |shares| format!(" {shares}"));
     Some(Draft {
         message: format!(
             "The busiest SM works for {} cycles, the average one for {}: the average SM waits {} \
-             of that time for the last.",
-            crate::text::count(most),
-            crate::text::count(average),
+             of that time for the last.{why}",
+            count(most),
+            count(average),
             percent(gap),
         ),
         evidence: vec![
@@ -85,11 +88,34 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(AVERAGE, average, "cycle"),
         ],
         locations: Vec::new(),
-        hint:
+        hint: if shares.is_some() {
+            "Launch more and smaller blocks, several times as many, so that one block more on an SM is a \
+             smaller part of its time; or as many blocks as SMs, or a multiple of that."
+        } else {
             "Split the longest blocks or start them first, or let blocks take their next piece of \
              work from an atomic counter."
-                .to_owned(),
+        }
+        .to_owned(),
         effect: Effect { idle: gap, ..Effect::default() },
+    })
+}
+
+/// Where equal blocks explain the gap: some SMs get one block more than others. The gap of equal blocks may
+/// differ from the measured one by what two passes differ by.
+fn uneven_shares(launch: &ModeledLaunch, gap: f64) -> Option<String> {
+    let (blocks, sms) = (launch.get("launch__grid_size")?, launch.get("launch__sm_count")?);
+    let each = blocks / sms;
+    let of_equal_blocks = 1.0 - each / each.ceil();
+    let explains = each > 1.0 && 100.0 * (gap - of_equal_blocks).abs() < NOISE;
+    explains.then(|| {
+        format!(
+            "{} equal blocks on {} SMs are {} on some and {} on others, which makes {}.",
+            count(blocks),
+            count(sms),
+            count(each.floor()),
+            count(each.ceil()),
+            percent(of_equal_blocks),
+        )
     })
 }
 
@@ -109,5 +135,19 @@ mod tests {
             &[&[(AVERAGE, 95.1)], &[(waves, 0.9)], &[(waves, 1.2)]],
         );
         assert!((draft.effect.idle - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_blocks_that_do_not_divide_by_the_sms_are_said() {
+        let grid = "launch__grid_size";
+        let mut uneven = launch(&[(AVERAGE, 77.0), (MOST, 100.0), (grid, 400.0)]);
+        uneven.set("launch__sm_count", Some(132.0));
+        let draft = crate::rules::testing::check(&RULE, &uneven).unwrap();
+        // 400 / 132 = 3.03 of 4 blocks: 24%.
+        assert!(draft.message.contains("3 on some and 4 on others"), "{}", draft.message);
+        assert!(draft.hint.contains("smaller blocks"), "{}", draft.hint);
+        uneven.set(AVERAGE, Some(60.0));
+        let draft = crate::rules::testing::check(&RULE, &uneven).unwrap();
+        assert!(draft.hint.contains("longest blocks"), "40% is more than equal blocks make");
     }
 }

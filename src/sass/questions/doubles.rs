@@ -8,7 +8,8 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
-/// The double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic. A
+/// The double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic, and with which floats are
+/// exchanged: those that begin at integers and end in a comparison are doubles because someone wants doubles. A
 /// literal like `0.5` next to floats, or a maths function of the wrong name, makes such chains.
 /// Conversions between float and double that serve them count too.
 #[must_use]
@@ -55,8 +56,15 @@ pub fn strays(listing: &Listing) -> Marks {
     for index in declared.iter() {
         declared_roots.insert(chains.root(index));
     }
+    let mut with_floats = Marks::new(sass.entries.len());
+    for &(conversion, double) in &conversions {
+        if listing.text(conversion as usize).contains("F2F") {
+            with_floats.insert(chains.root(double as usize));
+        }
+    }
     let mut stray = Marks::of(sass.entries.len(), |index| {
-        is_double(index) && !declared_roots[chains.root(index)]
+        let root = chains.root(index);
+        is_double(index) && !declared_roots[root] && with_floats[root]
     });
     for (conversion, double) in conversions {
         if stray[double as usize] {

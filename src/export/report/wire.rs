@@ -4,7 +4,7 @@
 //! few megabytes could ask for gigabytes. What a report really holds takes 10 bytes per element and more.
 
 use prost::Message;
-use prost::encoding::{WireType, decode_key, decode_varint};
+use prost::encoding::{WireType, decode_varint};
 
 /// Decoded elements may take so many times the bytes of their message: those of real reports take 8 times.
 const MOST_GROWTH: usize = 24;
@@ -80,9 +80,11 @@ pub(super) fn fields(mut rest: &[u8]) -> impl Iterator<Item = Option<(u32, Field
 }
 
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Field<'a>)> {
-    let (number, kind) = decode_key(rest).ok()?;
+    let key = varint(rest)?;
+    let kind = WireType::try_from(key & 7).ok()?;
+    let number = u32::try_from(key >> 3).ok().filter(|number| *number > 0)?;
     let field = match kind {
-        WireType::Varint => Field::Number(decode_varint(rest).ok()?),
+        WireType::Varint => Field::Number(varint(rest)?),
         WireType::StartGroup | WireType::EndGroup => Field::Group,
         WireType::SixtyFourBit => {
             let (bytes, behind) = rest.split_first_chunk()?;
@@ -95,13 +97,24 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Field<'a>)> {
             Field::Four(*bytes)
         }
         WireType::LengthDelimited => {
-            let length = usize::try_from(decode_varint(rest).ok()?).ok()?;
+            let length = usize::try_from(varint(rest)?).ok()?;
             let (body, behind) = rest.split_at_checked(length)?;
             *rest = behind;
             Field::Message(body)
         }
     };
     Some((number, field))
+}
+
+/// A whole number of any width. Keys and lengths are nearly all of one byte.
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    match rest.split_first() {
+        Some((&byte, behind)) if byte < 0x80 => {
+            *rest = behind;
+            Some(u64::from(byte))
+        }
+        _ => decode_varint(rest).ok(),
+    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::timing::StepInfo;
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
-pub use program::{Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
+pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
 pub use version::Version;
 

@@ -232,4 +232,48 @@ mod tests {
         assert!(notice("fault").is_some_and(|text| text.contains("349 µs under the profiler")));
         assert_eq!(notice("clean"), None);
     }
+
+    #[test]
+    fn occupancy_without_counters_is_what_ncu_says() {
+        use crate::survey::record::{Device, Shape};
+        use crate::survey::residency::residency;
+        let mut compared = 0;
+        for (ladder, step) in
+            [("ado", "v2"), ("ado", "v4"), ("matmul", "v1"), ("matmul", "v3"), ("reduce", "v1")]
+        {
+            let ladder = Ladder::open(ladder).unwrap();
+            let Ok(step) = ladder.step(step) else { continue };
+            let size = ladder.size(step, &crate::ladder::Overrides::new()).unwrap();
+            let Ok(Some(saved)) = crate::store::recording(ladder.name(), step.name(), &size) else {
+                continue;
+            };
+            let profile = Profile::from_saved(step.name().to_owned(), saved, None).unwrap();
+            for launch in Launch::all(&profile.frames).unwrap() {
+                let get = |name| launch.get(name).map(|value| value as u32);
+                let Some(registers) = get("launch__registers_per_thread") else { continue };
+                let (Some(shared), Some(expected)) = (
+                    get("launch__shared_mem_per_block_static"),
+                    launch.get("sm__maximum_warps_per_active_cycle_pct"),
+                ) else {
+                    continue;
+                };
+                let dynamic = get("launch__shared_mem_per_block_dynamic").unwrap_or(0);
+                let shape = Shape {
+                    kernel: String::new(),
+                    grid: launch.row.grid,
+                    block: launch.row.block,
+                    registers,
+                    static_shared: shared,
+                    dynamic_shared: dynamic,
+                    local: 0,
+                };
+                let name = "NVIDIA H200".to_owned();
+                let device = Device { name, multiprocessors: 132, capability: [9, 0] };
+                let found = residency(&shape, &device).unwrap();
+                assert!((found.occupancy * 100.0 - expected).abs() < 0.01, "{shape:?} {expected}");
+                compared += 1;
+            }
+        }
+        assert!(compared >= 2, "{compared}");
+    }
 }

@@ -10,6 +10,7 @@ use crate::frame::Launch;
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::Group;
+use crate::survey::residency::residency;
 
 /// A program's run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +83,45 @@ pub struct ProgramGroup {
     pub range_ns: [f64; 2],
     /// Index into `launches` of the one that was profiled; null where none was.
     pub launch: Option<usize>,
+    /// How they fill the device; null where the survey does not know.
+    #[serde(default)]
+    pub residency: Option<GroupResidency>,
+}
+
+/// What a launch takes of an SM, and what an SM holds of it, without counters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupResidency {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Static and dynamic shared memory per block, bytes.
+    pub shared_bytes: u64,
+    /// Blocks that an SM holds at once.
+    pub blocks_per_sm: u32,
+    /// The theoretical occupancy, 0 to 1.
+    pub occupancy: f64,
+    /// What keeps it below 1: `registers`, `shared memory`, `block size` or `block slots`; null where it is 1.
+    pub limited_by: Option<String>,
+    /// The grid over what all SMs hold at once.
+    pub waves: f64,
+}
+
+impl GroupResidency {
+    fn of(survey: &Survey, group: &Group) -> Option<Self> {
+        let launch = group.launches.first()?;
+        let process = survey.processes.get(launch.process as usize)?;
+        // All of one shape on the device of the first; a program's devices are nearly always alike.
+        let device = process.devices.values().next()?;
+        let shape = &group.shape;
+        let found = residency(shape, device)?;
+        Some(Self {
+            registers: shape.registers,
+            shared_bytes: u64::from(shape.static_shared) + u64::from(shape.dynamic_shared),
+            blocks_per_sm: found.blocks_per_sm,
+            occupancy: found.occupancy,
+            limited_by: found.limit.map(str::to_owned),
+            waves: found.waves,
+        })
+    }
 }
 
 /// What a saved profile keeps of the survey that it began with.
@@ -107,6 +147,7 @@ impl Program {
             median_ns: group.median_ns,
             range_ns: group.range_ns,
             launch: None,
+            residency: GroupResidency::of(survey, group),
         };
         let (active_ns, lanes) = lanes::lanes(survey);
         // Two digits tell as much as a line of text can show.
@@ -240,6 +281,7 @@ mod tests {
             median_ns: share * 1e5,
             range_ns: [0.0, 1e6],
             launch: None,
+            residency: None,
         }
     }
 

@@ -1,12 +1,12 @@
 //! The kinds of launches of a surveyed program.
 
-use crate::document::{Document, Program, ProgramGroup};
+use crate::document::{Document, GroupResidency, Program, ProgramGroup};
 use crate::kernel_name;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, MOST_ROWS, render};
 use crate::report::words::number::{estimate, extent, factor};
 use crate::text::layout::{columns, pad};
-use crate::text::{count, count_of, duration, percent};
+use crate::text::{bytes, count, count_of, duration, percent, significant};
 
 /// The most columns that a kernel's name takes in the table, which cuts it where the terminal is narrow.
 const LONGEST_NAME: usize = 80;
@@ -18,8 +18,10 @@ pub(super) fn groups(page: &mut Page, document: &Document, program: &Program) {
     }
     page.blank();
     let most = if page.style.verbose { program.groups.len() } else { MOST_ROWS };
+    // Without a profiled launch what the survey knows takes the place of findings.
+    let is_survey = document.launches.is_empty();
     let rows: Vec<Vec<String>> =
-        program.groups.iter().take(most).map(|group| row(document, group)).collect();
+        program.groups.iter().take(most).map(|group| row(document, group, is_survey)).collect();
     let head = [
         Column::number("#").optional(),
         Column::text("kernel").flexible(14),
@@ -27,8 +29,8 @@ pub(super) fn groups(page: &mut Page, document: &Document, program: &Program) {
         Column::number("total"),
         Column::number("share"),
         Column::number("median").optional(),
-        Column::text("first finding").optional(),
-        Column::number("program gains").optional(),
+        Column::text(if is_survey { "occupancy" } else { "first finding" }).optional(),
+        Column::number(if is_survey { "waves" } else { "program gains" }).optional(),
         Column::text("grid × block").optional(),
     ];
     let lines = render(&head, &rows, page.style.width);
@@ -91,12 +93,28 @@ pub(super) fn findings(page: &mut Page, program: &Program) {
     }
 }
 
-fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
+/// `75% by registers (33)`.
+fn occupancy(residency: &GroupResidency) -> String {
+    let share = percent(residency.occupancy);
+    match residency.limited_by.as_deref() {
+        Some("registers") => format!("{share} by registers ({})", residency.registers),
+        Some("shared memory") => {
+            format!("{share} by shared memory ({})", bytes(residency.shared_bytes as f64))
+        }
+        Some(limit) => format!("{share} by {limit}"),
+        None => share,
+    }
+}
+
+fn row(document: &Document, group: &ProgramGroup, is_survey: bool) -> Vec<String> {
     let launch = group.launch.and_then(|at| document.launches.get(at));
     let first = launch.and_then(|launch| Some((launch, launch.findings.first()?)));
     let gain = first.and_then(|(launch, finding)| {
         Some(document.over_all_launches(launch, &finding.estimated_speedup?))
     });
+    let residency = group.residency.as_ref().filter(|_| is_survey);
+    let finding = first.map(|(_, finding)| finding.rule.clone());
+    let gain = gain.map(|gain| factor(gain.factor));
     vec![
         group.launch.map(|at| at.to_string()).unwrap_or_default(),
         kernel_name::short(&group.kernel, LONGEST_NAME),
@@ -104,8 +122,8 @@ fn row(document: &Document, group: &ProgramGroup) -> Vec<String> {
         duration(group.total_ns),
         percent(group.share),
         duration(group.median_ns),
-        first.map(|(_, finding)| finding.rule.clone()).unwrap_or_default(),
-        gain.map(|gain| factor(gain.factor)).unwrap_or_default(),
+        finding.or_else(|| residency.map(occupancy)).unwrap_or_default(),
+        gain.or_else(|| residency.map(|it| significant(it.waves, 3))).unwrap_or_default(),
         format!("{} × {}", extent(group.grid), extent(group.block)),
     ]
 }
@@ -126,6 +144,7 @@ mod tests {
             median_ns: 2e6,
             range_ns: [1e6, 3e6],
             launch,
+            residency: None,
         }
     }
 

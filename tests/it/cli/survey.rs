@@ -129,6 +129,10 @@ fn a_survey_alone_needs_no_ncu() {
     for part in ["ended with code 3", "last lines: the program runs", "CUPTI lost 3 records"] {
         assert!(ran.err.contains(part), "no `{part}`: {}", ran.err);
     }
+    // 128 threads of 40 registers: 48 warps of the 64, on 132 SMs of 12 blocks each.
+    for part in ["occupancy", "75% by registers (40)", "waves"] {
+        assert!(ran.out.contains(part), "no `{part}`: {}", ran.out);
+    }
     assert!(!bench.path("argv").exists() && !bench.path(".adoprof").exists());
     profile(&bench, &["--survey"], "no-cuda", &[]).fails(3, &["no process of the program"]);
 }
@@ -143,6 +147,11 @@ fn the_survey_stands_where_ncu_can_not_profile() {
         assert_eq!(ran.code, Some(3), "{ran:?}");
         let document: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(launches_of_groups(&document).len(), 4);
+        let residency = &document["program"]["groups"][0]["residency"];
+        assert_eq!(residency["blocks_per_sm"], 12, "{residency}");
+        // Static 1024 and dynamic 2048 bytes.
+        assert_eq!(residency["shared_bytes"], 3072);
+        assert_eq!(residency["limited_by"], "registers");
         let notice = document["notices"][0].as_str().unwrap();
         assert!(notice.contains("no launch was profiled") && notice.contains(why), "{notice}");
     }

@@ -50,11 +50,11 @@ impl Remaining {
     }
 }
 
-/// What a collection is going to replay: `5 launches, 40 passes each`.
+/// What a collection is going to replay: `, 5 launches, about 40 passes per launch`.
 pub(super) fn price(launches: Option<usize>, passes: Option<u32>) -> String {
     let launches = launches.map(|launches| count_of(launches as f64, "launch"));
     let passes = passes.map(|passes| format!("about {} per launch", super::passes_of(passes)));
-    launches.into_iter().chain(passes).map(|part| format!(", {part}")).collect()
+    launches.into_iter().chain(passes).fold(String::new(), |text, part| text + ", " + &part)
 }
 
 #[cfg(test)]

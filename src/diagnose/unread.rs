@@ -24,7 +24,7 @@ pub(super) fn is_unread(launch: &Launch) -> bool {
 #[must_use]
 pub fn has_unread_code(rows: &[SourceRow]) -> bool {
     let instructions = rows.iter().filter(|row| row.is_instruction());
-    instructions.clone().next().is_some() && share_unread(instructions) >= UNREAD_CODE.value
+    instructions.clone().next().is_some() && share_unread(&instructions) >= UNREAD_CODE.value
 }
 
 /// An estimate of which the instructions could tell more.
@@ -37,12 +37,12 @@ pub(super) fn widened(estimate: Estimate) -> Estimate {
 }
 
 fn unread_share(launch: &Launch) -> f64 {
-    share_unread(launch.instructions.iter())
+    share_unread(&launch.instructions.iter())
 }
 
 /// The share of the executed instructions whose text is not there or of which only the opcode is known; 1
 /// where none is listed. Where nothing counted them, each counts once.
-fn share_unread<'a>(instructions: impl Iterator<Item = &'a SourceRow> + Clone) -> f64 {
+fn share_unread<'a>(instructions: &(impl Iterator<Item = &'a SourceRow> + Clone)) -> f64 {
     let executed = |counted: bool| {
         let (mut all, mut unread) = (0.0, 0.0);
         for row in instructions.clone() {

@@ -81,7 +81,7 @@ fn lines_of(opcode: usize) -> impl Iterator<Item = &'static str> {
     let (mut table, number) = (TABLE, |line: &str| usize::from_str_radix(line.get(..3)?, 16).ok());
     let mut start = 0;
     while !table.is_empty() {
-        let half = table.floor_char_boundary(table.len() / 2);
+        let half = (0..=table.len() / 2).rev().find(|&at| table.is_char_boundary(at)).unwrap_or(0);
         let begin = table[..half].rfind('\n').map_or(0, |at| at + 1);
         let end = table[half..].find('\n').map_or(table.len(), |at| half + at + 1);
         // The comments at the table's head have no number.

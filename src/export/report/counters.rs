@@ -57,7 +57,7 @@ impl Counter {
         Some(Self::Field(*field))
     }
 
-    fn place<'a>(self, counters: &'a mut SourceCounters) -> &'a mut f64 {
+    fn place(self, counters: &mut SourceCounters) -> &mut f64 {
         match self {
             Self::Field(field) => field(counters),
             Self::Stall(reason) => &mut counters.stall_samples[reason as usize],
@@ -245,10 +245,10 @@ impl<'a> Modules<'a> {
         let mut counted = Counted::default();
         for metric in metrics {
             let name = usize::try_from(metric.name).ok().and_then(|name| self.counters.get(name));
-            let Some(counter) = name.copied().flatten() else { continue };
+            let Some(kind) = name.copied().flatten() else { continue };
             for instance in metric.instances() {
                 let (address, value) = instance?;
-                *counter.place(counted.at(address)) = value;
+                *kind.place(counted.at(address)) = value;
             }
         }
         Some(counted)

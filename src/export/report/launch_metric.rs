@@ -54,8 +54,8 @@ impl<'a> LaunchMetric<'a> {
     pub(super) fn instances(&self) -> impl Iterator<Item = Option<(u64, f64)>> + use<'a> {
         let instance = |field| match field {
             Some((Self::INSTANCE, Field::Message(message))) => match instance(message) {
-                Some(None) => None,
-                whole_or_damaged => Some(whole_or_damaged.flatten()),
+                Ok(None) => None,
+                whole_or_damaged => Some(whole_or_damaged.ok().flatten()),
             },
             Some(_) => None,
             None => Some(None),
@@ -64,20 +64,24 @@ impl<'a> LaunchMetric<'a> {
     }
 }
 
-/// The address and the value of an instance, where it has both; `None` where it is damaged.
-fn instance(message: &[u8]) -> Option<Option<(u64, f64)>> {
+/// The address and the value of an instance, where it has both.
+fn instance(message: &[u8]) -> Result<Option<(u64, f64)>, Damaged> {
     const OF: u32 = 1;
     const VALUE: u32 = 2;
     let (mut address, mut value) = (None, None);
     for field in fields(message) {
-        match field? {
-            (OF, field) => address = Value::read(field.message()?)?.integer(),
-            (VALUE, field) => value = Value::read(field.message()?)?.number(),
+        let read = |field: Field| Value::read(field.message()?);
+        match field.ok_or(Damaged)? {
+            (OF, field) => address = read(field).ok_or(Damaged)?.integer(),
+            (VALUE, field) => value = read(field).ok_or(Damaged)?.number(),
             _ => {}
         }
     }
-    Some(address.zip(value))
+    Ok(address.zip(value))
 }
+
+/// An instance that can't be read.
+struct Damaged;
 
 #[cfg(test)]
 mod tests {

@@ -196,7 +196,12 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         started: fields.get(19)?.parse().ok()?,
-        dead: matches!(*fields.first()?, "Z" | "X"),
+        // The first thread of a process may be gone while others still give back the device's memory.
+        dead: match *fields.first()? {
+            "X" => true,
+            "Z" => fields.get(17)?.parse::<u32>().ok()? <= 1,
+            _ => false,
+        },
     })
 }
 
@@ -232,6 +237,11 @@ mod tests {
         let stat = "77 (a) R 1 (b) S 12 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9876 1 1";
         let process = parse_stat(77, stat).unwrap();
         assert_eq!((process.parent, process.started, process.dead), (12, 9876, false));
+        // A process is there until its last thread is gone.
+        for (threads, dead) in [("1", true), ("3", false)] {
+            let stat = stat.replace("S 12", "Z 12").replace("20 0 1", &format!("20 0 {threads}"));
+            assert_eq!(parse_stat(77, &stat).unwrap().dead, dead, "{threads}");
+        }
         assert!(parse_stat(1, "garbage").is_none());
         assert!(parse_stat(1, "1 (x) S").is_none());
     }

@@ -32,7 +32,11 @@ pub fn read(path: &Path) -> Result<Process> {
 /// A process from the bytes of its file.
 fn parse(mut input: impl Read) -> std::io::Result<Process> {
     let mut header = [0; 24];
-    if !fill(&mut input, &mut header)? || &header[..8] != MAGIC {
+    if !fill(&mut input, &mut header)? {
+        let text = "the process ended before anything of it was recorded";
+        return Err(std::io::Error::new(ErrorKind::InvalidData, text));
+    }
+    if &header[..8] != MAGIC {
         let text = "this is no survey of this version of adoprof; run the survey again";
         return Err(std::io::Error::new(ErrorKind::InvalidData, text));
     }

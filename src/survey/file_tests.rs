@@ -54,9 +54,15 @@ fn a_file_that_breaks_off_keeps_what_is_whole() {
 
 #[test]
 fn other_files_are_refused() {
-    for bytes in [&b""[..], b"ADOSRV01", b"ADOSRV02................", &[0; 64]] {
+    let (early, foreign) = ("ended before", "no survey of this version");
+    for (bytes, why) in [
+        (&b""[..], early),
+        (b"ADOSRV01", early),
+        (b"ADOSRV02................", foreign),
+        (&[0; 64], foreign),
+    ] {
         let error = parse(bytes).unwrap_err();
-        assert!(error.to_string().contains("no survey of this version"), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
     }
 }
 

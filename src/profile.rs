@@ -237,17 +237,12 @@ mod tests {
     fn occupancy_without_counters_is_what_ncu_says() {
         use crate::survey::record::{Device, Shape};
         use crate::survey::residency::residency;
-        let mut compared = 0;
-        for (ladder, step) in
-            [("ado", "v2"), ("ado", "v4"), ("matmul", "v1"), ("matmul", "v3"), ("reduce", "v1")]
-        {
-            let ladder = Ladder::open(ladder).unwrap();
-            let Ok(step) = ladder.step(step) else { continue };
-            let size = ladder.size(step, &crate::ladder::Overrides::new()).unwrap();
-            let Ok(Some(saved)) = crate::store::recording(ladder.name(), step.name(), &size) else {
-                continue;
-            };
-            let profile = Profile::from_saved(step.name().to_owned(), saved, None).unwrap();
+        let (mut compared, mut others) = (0, Vec::new());
+        for (name, meta) in crate::store::recordings().unwrap() {
+            let Some(step) = meta.step else { continue };
+            let saved =
+                crate::store::recording(&step.ladder, &step.name, &step.size).unwrap().unwrap();
+            let profile = Profile::from_saved(name, saved, None).unwrap();
             for launch in Launch::all(&profile.frames).unwrap() {
                 let get = |name| launch.get(name).map(|value| value as u32);
                 let Some(registers) = get("launch__registers_per_thread") else { continue };
@@ -270,10 +265,13 @@ mod tests {
                 let name = "NVIDIA H200".to_owned();
                 let device = Device { name, multiprocessors: 132, capability: [9, 0] };
                 let found = residency(&shape, &device).unwrap();
-                assert!((found.occupancy * 100.0 - expected).abs() < 0.01, "{shape:?} {expected}");
+                if (found.occupancy * 100.0 - expected).abs() > 0.01 {
+                    others.push(format!("{shape:?}: {:.1}, {expected}", found.occupancy * 100.0));
+                }
                 compared += 1;
             }
         }
-        assert!(compared >= 2, "{compared}");
+        assert!(compared > 800, "{compared}");
+        assert!(others.is_empty(), "{} of {compared}: {others:#?}", others.len());
     }
 }

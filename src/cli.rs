@@ -5,6 +5,7 @@ mod init;
 mod profiling;
 mod survey;
 mod sweep;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use survey::SurveyArgs;
 pub use sweep::{PointArgs, SweepArgs};
+pub use watch::WatchArgs;
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,
 /// and how much it should give.
@@ -62,6 +64,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Time a step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
+    /// Take a step again at every edit of its sources, and compare with the last good run.
+    Watch(WatchArgs),
     /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
     /// List the ladders, show one with its steps, or check a manifest of your own.
@@ -84,12 +88,12 @@ pub enum Command {
     Point(PointArgs),
     /// Ends what is left running where the adoprof that started this is killed.
     #[command(name = watcher::SUBCOMMAND, hide = true)]
-    Watch(WatchArgs),
+    Watcher(WatcherArgs),
 }
 
 /// Whom to look after; its standard input ends with them.
 #[derive(Debug, Args)]
-pub struct WatchArgs {
+pub struct WatcherArgs {
     /// How the marks of its runs begin.
     pub mark: String,
 }
@@ -288,6 +292,14 @@ pub enum LadderCommand {
     Show {
         /// A built-in ladder, or a directory with a ladder.toml.
         name: String,
+    },
+    /// Write a built-in ladder's manifest and kernels to a folder, to change and run them there.
+    Copy {
+        /// A built-in ladder.
+        name: String,
+        /// Where to: a folder that is empty or not there yet.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
     },
     /// Report every mistake in a manifest of your own at once: with NVRTC, what does not fit its kernels too.
     ///

@@ -16,6 +16,7 @@ mod run;
 mod shared;
 mod step;
 mod sweep;
+mod watch;
 
 use crate::cli::{Cli, Command};
 use crate::device;
@@ -38,7 +39,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Ladder(_)
             | Command::Bench(_)
             | Command::Ledger(_)
-            | Command::Watch(_)
+            | Command::Watcher(_)
     )
 }
 
@@ -49,7 +50,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
 pub fn run(cli: &Cli) -> Result<ExitCode> {
     let printer = Printer::new(cli.quiet, cli.verbose);
     // What a user's file of a device says must hold, or be reported; doctor says so in its table.
-    if !matches!(cli.command, Command::Doctor(_) | Command::Watch(_)) {
+    if !matches!(cli.command, Command::Doctor(_) | Command::Watcher(_)) {
         device::check()?;
     }
     match &cli.command {
@@ -59,6 +60,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Analyze(args) => analyze::run(args, &printer),
         Command::Diff(args) => diff::run(args, &printer),
         Command::Sweep(args) => sweep::run(args, &printer),
+        Command::Watch(args) => watch::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
         Command::Init(args) => init::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
@@ -68,7 +70,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
         Command::Point(args) => point::run(args, &printer),
-        Command::Watch(args) => {
+        Command::Watcher(args) => {
             watcher::watch(std::io::stdin(), &args.mark);
             Ok(ExitCode::Success)
         }

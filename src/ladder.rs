@@ -5,6 +5,7 @@
 //! launcher sees.
 
 mod check;
+mod copy;
 pub mod expression;
 mod flag;
 pub mod manifest;
@@ -16,6 +17,7 @@ pub mod overrides;
 mod planner;
 pub mod rule_names;
 mod source;
+mod sources;
 mod step;
 #[cfg(test)]
 mod program_tests;

@@ -17,6 +17,7 @@
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
 //! - `sweep`: a step over a grid of settings
+//! - `watch`: a step run again at every edit
 //! - `profile`: whatever a user names as a profile, read and diagnosed
 //! - `program_run`: a step that is a program: built, run, its answer checked, its time measured
 //! - `limiter`: what limits a step, from the times of its variants
@@ -52,6 +53,7 @@
 //! - `hardware`: what all CUDA devices have alike
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
+//! - `includes`: the headers that a source includes
 //! - `files`: files read within bounds, and written whole or not at all
 //! - `error`: what can go wrong, and the exit codes
 //! - `kernel_name`: kernels' names compared and made short
@@ -78,6 +80,7 @@ pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hardware;
+mod includes;
 mod init;
 pub mod interrupt;
 pub mod isa;
@@ -106,3 +109,4 @@ pub mod text;
 mod threshold;
 mod timed_run;
 mod timing;
+mod watch;

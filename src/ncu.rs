@@ -5,6 +5,7 @@
 //! live output, which mixes ncu's lines with the program's.
 
 pub mod arguments;
+mod attended;
 pub mod command;
 mod group;
 pub mod level;
@@ -19,6 +20,7 @@ pub mod section;
 pub mod version;
 pub mod watcher;
 
+pub use attended::attend;
 pub use command::{CollectRequest, Invocations, NcuCommand, Page, Scope, Via, import, profile};
 pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::locate;

@@ -26,7 +26,7 @@ pub use meta::{Environment, META_SCHEMA, Meta};
 pub(crate) use packing::unpack;
 pub use recordings::{recorded, recorded_file, recorded_sizes, recording, recordings};
 pub(crate) use writer::is_same_file;
-pub use writer::{Target, newest_local};
+pub use writer::{Target, newest_local, next_local_folder};
 
 /// The file that makes a directory a saved profile.
 pub const META_FILE: &str = "profile.json";
@@ -48,11 +48,11 @@ pub fn is_saved(folder: &Path) -> bool {
     folder.join(META_FILE).is_file()
 }
 
-/// Reads a saved profile.
+/// Reads what a saved profile says of itself.
 ///
 /// # Errors
-/// [`Error::Input`] where the directory is no saved profile or a file of it is damaged.
-pub fn read(folder: &Path) -> Result<Saved> {
+/// [`Error::Input`] where the directory is no saved profile or `profile.json` is damaged.
+pub fn read_meta(folder: &Path) -> Result<Meta> {
     let path = folder.join(META_FILE);
     let text = files::read_text(&path).map_err(|e| {
         let why = match e.kind() {
@@ -67,7 +67,15 @@ pub fn read(folder: &Path) -> Result<Saved> {
             ),
         )
     })?;
-    let meta = Meta::parse(&text, &path)?;
+    Meta::parse(&text, &path)
+}
+
+/// Reads a saved profile.
+///
+/// # Errors
+/// [`Error::Input`] where the directory is no saved profile or a file of it is damaged.
+pub fn read(folder: &Path) -> Result<Saved> {
+    let meta = read_meta(folder)?;
     let page = |name: &str| read_page(folder, name);
     Ok(Saved {
         meta,

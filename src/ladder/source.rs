@@ -45,6 +45,19 @@ fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
     CARRIED.iter().map(|(name, dir)| (name.as_str(), *dir)).collect()
 }
 
+/// The files of a ladder that the program carries, from the folder of the ladders, with their text.
+pub(super) fn embedded(name: &str) -> Vec<(&'static Path, &'static str)> {
+    let carried = carried();
+    let dir = carried.iter().find(|(known, _)| *known == name).map(|(_, dir)| *dir);
+    let files = dir.into_iter().flat_map(Dir::files);
+    files.filter_map(|file| Some((file.path(), file.contents_utf8()?))).collect()
+}
+
+/// The text of a file that the program carries: `reduce/r0.cu`.
+pub(super) fn embedded_file(path: &str) -> Option<&'static str> {
+    BUILTIN.get_file(path)?.contents_utf8()
+}
+
 impl Ladder {
     /// The names of the ladders that the program carries: those of the literature, then those of the
     /// fault bench.

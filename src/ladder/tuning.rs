@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::flag::Flag;
 use super::nearest::hint;
 use super::{Ladder, Overrides, Step};
 use crate::error::{Error, Result};
@@ -69,42 +68,23 @@ impl Step {
 }
 
 impl Ladder {
-    /// What the files hold that a program's commands name. The program itself is left out where it is built:
-    /// its sources tell.
-    fn files_of(&self, step: &Step) -> Vec<Vec<u8>> {
-        let (Some(folder), Some(run)) = (&self.folder, &step.manifest.run) else {
-            return Vec::new();
-        };
-        let words = |command: &toml::Spanned<Flag>| {
-            shell_words::split(&command.get_ref().sketch()).unwrap_or_default()
-        };
-        let built = step.manifest.build.as_ref().map(words);
-        let mut run = words(run);
-        let program = run.first().map(|word| folder.join(word)).filter(|_| built.is_some());
-        run.extend(built.into_iter().flatten());
-        let paths = run.iter().map(|word| folder.join(word));
-        let paths = paths.filter(|path| path.is_file() && Some(path) != program.as_ref());
-        paths.filter_map(|path| files::read(&path, files::MOST_TEXT).ok()).collect()
-    }
-
     /// What a measurement of a step depends on beside size and tuning: the manifest and the sources
-    /// of the step and of the step that it is checked against, as 16 hexadecimal digits of SHA-256.
+    /// of the step and of the step that it is checked against, with their headers, as 16 hexadecimal digits of
+    /// SHA-256.
     #[must_use]
     pub fn fingerprint(&self, step: &Step) -> String {
         let mut hash = Sha256::new();
         hash.update(&self.text);
-        let reference = self.manifest.reference.as_ref().map(toml::Spanned::get_ref);
-        let checked = self
-            .steps
-            .iter()
-            .find(|other| Some(&other.manifest.name.get_ref()) == reference.as_ref());
-        for step in [Some(step), checked].into_iter().flatten() {
+        let steps = [Some(step), self.checked_against(step)];
+        for step in steps.into_iter().flatten() {
             hash.update([0]);
             hash.update(step.source().map_or("", |source| &source.text));
         }
-        for file in self.files_of(step) {
-            hash.update([0]);
-            hash.update(file);
+        for file in self.sources(step) {
+            if let Ok(bytes) = files::read(&file, files::MOST_TEXT) {
+                hash.update([0]);
+                hash.update(bytes);
+            }
         }
         hex(&hash.finalize()[..8])
     }

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::cache;
 use crate::error::{Error, Result};
-use crate::files::write_atomically;
+use crate::files::{self, write_atomically};
+use crate::includes;
 use crate::text::hex;
 
 /// What to compile.
@@ -100,6 +101,11 @@ fn key(unit: &Unit, version: (i32, i32)) -> String {
         hash.update([0]);
     }
     hash.update(unit.text);
+    let folders = includes::folders(unit.flags.iter().map(String::as_str));
+    for header in includes::headers(unit.path, unit.text, &folders) {
+        hash.update([0]);
+        hash.update(files::read(&header, files::MOST_TEXT).unwrap_or_default());
+    }
     hex(&hash.finalize()[..16])
 }
 

@@ -253,6 +253,17 @@ fn unwritable(folder: &Path, error: &std::io::Error) -> Error {
     Error::input(folder, format!("cannot be written ({error}); name another folder with -o"))
 }
 
+/// A folder that no run of the step has written to yet: `.adoprof/<ladder>/<step>/<time>`.
+#[must_use]
+pub fn next_local_folder(ladder: &str, step: &str) -> PathBuf {
+    let base = local_folder(ladder, step);
+    let time = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    let first = base.join(&time);
+    let numbered = (2..).map(|number| base.join(format!("{time}_{number}")));
+    let is_free = |folder: &PathBuf| !folder.exists() && !lock_path(folder).exists();
+    std::iter::once(first).chain(numbered).find(is_free).unwrap_or_default()
+}
+
 fn local_folder(ladder: &str, step: &str) -> PathBuf {
     Path::new(".adoprof").join(ladder).join(step)
 }

@@ -19,3 +19,4 @@ mod streams;
 mod survey;
 mod program_step;
 mod sweep;
+mod watch;

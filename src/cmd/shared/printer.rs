@@ -60,6 +60,12 @@ impl Printer {
         Progress::new(self.quiet, self.style.verbose)
     }
 
+    /// The options that have another adoprof print as this one does.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
+        let given = [("--quiet", self.quiet), ("--verbose", self.style.verbose)];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// True where the user asked for quiet: notices are not printed.
     #[must_use]
     pub(crate) fn is_quiet(&self) -> bool {

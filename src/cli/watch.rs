@@ -1,0 +1,40 @@
+//! The command line of `adoprof watch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Output, Problem, ProfilingArgs};
+
+/// `adoprof watch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The step runs at once, and then whenever a file of it changes: the manifest, its source and the headers that this \
+includes, the step that it is checked against, files that a program's commands name. Each report shows the \
+difference to the last good run. An edit that does not compile or gives a wrong answer shows its error, and the \
+watch goes on; an edit during a run starts it anew. Ctrl-C ends it.
+
+Profiles are saved as `adoprof step` saves them, and a line for each run in watch.jsonl beside them.")]
+pub struct WatchArgs {
+    /// The step, such as v3 or ./mine/fast.
+    #[arg(long, value_name = "STEP")]
+    pub kernel: String,
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// Compare with this step, saved profile, report or CSV export instead of the last good run.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Run again when this file changes too.
+    #[arg(long, value_name = "FILE")]
+    pub also: Vec<PathBuf>,
+    /// Verify and time, but do not profile.
+    #[arg(long)]
+    pub time_only: bool,
+    /// Profiling.
+    #[command(flatten)]
+    pub profiling: ProfilingArgs,
+    /// Format of the result.
+    #[command(flatten)]
+    pub output: Output,
+}

@@ -1,0 +1,89 @@
+// Waves from angles: products of halves. In shared memory the pieces of 16 bytes of a row of 64 halves are exchanged by the row's number,
+// so that the rows of a fragment lie in different banks.
+
+using Half = unsigned short; // sixteen bits, only moved here
+
+constexpr int DOWN = 128, ACROSS = 128, DEPTH = 64, PITCH = DEPTH, STAGES = 3;
+
+__device__ __forceinline__ unsigned place(const void* shared) { return (unsigned)__cvta_generic_to_shared(shared); }
+
+// 16 bytes from global to shared memory, on their own.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(place(to)), "l"(from) : "memory");
+}
+__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int PENDING> __device__ __forceinline__ void wait_for() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
+
+// Four matrices of 8 x 8 halves; lane l names the row l % 8 of matrix l / 8.
+__device__ __forceinline__ void load_matrix(unsigned (&to)[4], const void* row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place(row)) : "memory");
+}
+
+__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Launch: grid (waves / 128, rows / 128), block 128, 98,304 bytes of shared memory.
+extern "C" __global__ void __launch_bounds__(128, 2)
+compose(const Half* __restrict__ angle, const Half* __restrict__ basis, float* __restrict__ wave, int waves, int length)
+{
+    extern __shared__ __align__(16) Half memory[];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int part = threadIdx.x % 8 * 8, row = threadIdx.x / 8;
+    const Half* from_a = angle + (size_t)(blockIdx.y * DOWN + row) * length + part;
+    const Half* from_b = basis + (size_t)(blockIdx.x * ACROSS + row) * length + part;
+    const auto fetch = [&](int first, int stage) {
+        if (first < length) {
+            Half* to = memory + stage * ((DOWN + ACROSS) * PITCH) + row * PITCH + (part ^ row % 8 * 8);
+#pragma unroll
+            for (int h = 0; h < DOWN; h += 16)
+                copy_async(to + h * PITCH, from_a + (size_t)h * length + first);
+#pragma unroll
+            for (int h = 0; h < ACROSS; h += 16)
+                copy_async(to + (DOWN + h) * PITCH, from_b + (size_t)h * length + first);
+        }
+        commit();
+    };
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage)
+        fetch(stage * DEPTH, stage);
+
+    float sum[4][8][4] = {};
+    int stage = 0;
+    for (int first = 0; first < length; first += DEPTH) {
+        wait_for<STAGES - 2>();
+        __syncthreads();
+        fetch(first + (STAGES - 1) * DEPTH, stage == 0 ? STAGES - 1 : stage - 1);
+        const Half *tile_a = memory + stage * ((DOWN + ACROSS) * PITCH), *tile_b = tile_a + DOWN * PITCH;
+#pragma unroll
+        for (int k = 0; k < DEPTH; k += 16) {
+            unsigned x[4][4], y[4][4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                load_matrix(x[i], &tile_a[(warp % 2 * 64 + 16 * i + lane % 16) * PITCH + (k + lane / 16 * 8 ^ lane % 8 * 8)]);
+#pragma unroll
+            for (int j = 0; j < 4; ++j)
+                load_matrix(y[j], &tile_b[(warp / 2 * 64 + 16 * j + lane / 16 * 8 + lane % 8) * PITCH + (k + lane / 8 % 2 * 8 ^ lane % 8 * 8)]);
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+#pragma unroll
+                for (int j = 0; j < 8; ++j)
+                    multiply(sum[i][j], x[i], y[j / 2][j % 2 * 2], y[j / 2][j % 2 * 2 + 1]);
+        }
+        stage = stage == STAGES - 1 ? 0 : stage + 1;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            auto* to = wave + (size_t)(blockIdx.y * DOWN + warp % 2 * 64 + 16 * i + lane / 4) * waves + blockIdx.x * ACROSS + warp / 2 * 64 + 8 * j + lane % 4 * 2;
+            *reinterpret_cast<float2*>(to) = make_float2(sum[i][j][0], sum[i][j][1]);
+            *reinterpret_cast<float2*>(to + (size_t)8 * waves) = make_float2(sum[i][j][2], sum[i][j][3]);
+        }
+}

@@ -152,6 +152,10 @@ pub struct StepArgs {
     /// Verify and time, but do not profile.
     #[arg(long)]
     pub time_only: bool,
+    /// Also make the changes that need no new code for what was found, and time each: compiler flags, a cap on
+    /// registers, carve-out, the step's tunables halved and doubled.
+    #[arg(long = "try", conflicts_with = "time_only")]
+    pub tries: bool,
     /// Profiling.
     #[command(flatten)]
     pub profiling: ProfilingArgs,

@@ -7,6 +7,7 @@ mod file;
 mod library;
 mod quantity;
 mod remark;
+pub(crate) mod residency;
 mod written;
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

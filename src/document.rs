@@ -3,6 +3,7 @@
 mod diff;
 mod program;
 mod ranked;
+mod tried;
 mod version;
 
 use schemars::JsonSchema;
@@ -19,6 +20,7 @@ pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
 pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
+pub use tried::{Tried, gain};
 pub use version::Version;
 
 /// The version of the document's shape.
@@ -55,6 +57,9 @@ pub struct Document {
     pub next_arguments: Option<String>,
     /// The comparison with a baseline, where one was asked for.
     pub diff: Option<Diff>,
+    /// What changes without new code gave, where `--try` asked for them, in the order of the findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
     /// Things to know about this result, each one sentence.
     pub notices: Vec<String>,
     /// Where the profile was saved, as the user would type it.

@@ -117,6 +117,10 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
         ("what it needs", needs),
         ("what it also reads where it is there", sharper),
         ("symptoms it explains", explains),
+        (
+            "what `adoprof step --try` tries",
+            rule.trials.iter().map(|trial| trial.words()).collect(),
+        ),
     ] {
         if !items.is_empty() {
             text.extend([String::new(), title.to_owned()]);

@@ -16,6 +16,7 @@
 //! - `init`: a first manifest for existing kernels or an existing program
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
+//! - `trial`: changes without new code, for the findings that ask for them
 //! - `sweep`: a step over a grid of settings
 //! - `watch`: a step run again at every edit
 //! - `profile`: whatever a user names as a profile, read and diagnosed
@@ -110,3 +111,4 @@ mod threshold;
 mod timed_run;
 mod timing;
 mod watch;
+mod trial;

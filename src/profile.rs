@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn occupancy_without_counters_is_what_ncu_says() {
+        use crate::device::residency::residency;
         use crate::survey::record::{Device, Shape};
-        use crate::survey::residency::residency;
         let (mut compared, mut others) = (0, Vec::new());
         for (name, meta) in crate::store::recordings().unwrap() {
             let Some(step) = meta.step else { continue };

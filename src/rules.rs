@@ -57,6 +57,45 @@ pub enum Cure {
     Other,
 }
 
+/// A change that needs no new code, which `step --try` makes and times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trial {
+    /// Compile with `--use_fast_math`.
+    FastMath,
+    /// Compile with `-fmad=true`, after a flag that forbids it.
+    FusedMultiplyAdd,
+    /// Cap the registers so that one more block fits onto each SM.
+    RegistersForAnotherBlock,
+    /// Lift a cap that the step's flags set.
+    AllRegisters,
+    /// Ask for this share of an SM's L1 memory as shared memory, percent.
+    Carveout(u32),
+    /// Let loads from global memory be cached so: a cache operator of ptxas.
+    LoadCaching(&'static str),
+    /// Halve and double each tunable that the step declares.
+    Tunables,
+}
+
+impl Trial {
+    /// What is done, for `explain`.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::FastMath => "compile with --use_fast_math".to_owned(),
+            Self::FusedMultiplyAdd => "compile with -fmad=true".to_owned(),
+            Self::RegistersForAnotherBlock => {
+                "cap the registers so that one more block fits onto each SM".to_owned()
+            }
+            Self::AllRegisters => "lift the cap on registers".to_owned(),
+            Self::Carveout(percent) => {
+                format!("give shared memory {percent}% of the L1 that can be divided")
+            }
+            Self::LoadCaching(operator) => format!("compile with -dlcm={operator} for ptxas"),
+            Self::Tunables => "halve and double each tunable that the step declares".to_owned(),
+        }
+    }
+}
+
 /// A fault in a few lines of CUDA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Example {
@@ -96,6 +135,8 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// What kind of change takes the fault away.
     pub cure: Cure,
+    /// Changes without new code that may take the fault away.
+    pub trials: &'static [Trial],
     /// The messages of ncu's own rules that mean the same fault.
     pub said_by_ncu: &'static [SaidByNcu],
     /// The symptoms that this fault shows as, by rule name: fired ones are listed under it.
@@ -125,6 +166,7 @@ impl Rule {
         source_page: SourcePage::Optional,
         bound: None,
         cure: Cure::Other,
+        trials: &[],
         said_by_ncu: &[],
         explains: &[],
         has_own_cause: |_| false,

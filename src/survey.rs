@@ -12,7 +12,6 @@ pub mod group;
 pub mod library;
 pub mod phase;
 pub mod record;
-pub(crate) mod residency;
 pub mod run;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -7,6 +7,7 @@ pub(super) mod ledger;
 pub(super) mod live_step;
 mod no_commands;
 pub(super) mod open;
+pub(super) mod point_process;
 pub(super) mod printer;
 pub(super) mod profiling;
 pub(super) mod program_step;

@@ -1,5 +1,7 @@
 //! `adoprof step`: one whole step of analysis-driven optimization.
 
+mod trying;
+
 use super::shared::chosen_step::{ChosenStep, is_live, next_arguments, split};
 use super::shared::diagnosed::{self, compare};
 use super::shared::ignored_options::{self, GivenOptions};
@@ -55,12 +57,19 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         let profile = open::recording(&ladder, step_name, &size)?;
         let has_cpu = profile.step().is_some_and(|step| !step.cpu.is_empty());
         ignored_options::on_recording(GivenOptions { cpu: args.cpu && !has_cpu, ..given }, printer);
+        if args.tries {
+            return Err(Error::Environment(
+                "--try runs the step with its changes, and needs a CUDA device; `adoprof doctor` says what is \
+                 missing, and without --try the recording is shown"
+                    .to_owned(),
+            ));
+        }
         let baseline = args
             .baseline
             .as_deref()
             .map(|base| open::one(base, ladder_argument, Some(&size)))
             .transpose()?;
-        show(&profile, &ladder, baseline.as_ref(), false, args, printer)?;
+        show(&profile, &live, baseline.as_ref(), false, args, printer)?;
         return Ok(ExitCode::Success);
     }
     if args.time_only {
@@ -73,7 +82,9 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         .map(|base| live_baseline(base, &device, &live, printer))
         .transpose()?;
     let outcome = live_step::run(&device, &live, printer)?;
-    show(&outcome.profile, &ladder, baseline.as_ref(), true, args, printer)?;
+    // The changes run in processes of their own, which want the device's memory for themselves.
+    drop(device);
+    show(&outcome.profile, &live, baseline.as_ref(), true, args, printer)?;
     Ok(exit_code(outcome.unprofiled.as_ref(), printer))
 }
 
@@ -97,7 +108,7 @@ fn program(args: &StepArgs, live: &LiveStep, printer: &Printer) -> Result<ExitCo
         None => None,
     };
     let outcome = program_step::run(live, printer)?;
-    show(&outcome.profile, live.chosen.ladder, baseline.as_ref(), true, args, printer)?;
+    show(&outcome.profile, live, baseline.as_ref(), true, args, printer)?;
     Ok(exit_code(outcome.unprofiled.as_ref(), printer))
 }
 
@@ -135,17 +146,21 @@ fn program_baseline(base: &str, live: &LiveStep, printer: &Printer) -> Result<Pr
 
 fn show(
     profile: &Profile,
-    ladder: &Ladder,
+    live: &LiveStep,
     baseline: Option<&Profile>,
     is_live: bool,
     args: &StepArgs,
     printer: &Printer,
 ) -> Result<()> {
+    let ladder = live.chosen.ladder;
     let mut document: Document = profile.diagnose(Some(ladder))?;
     let (ladder_argument, _) = split(&args.kernel, &args.problem.ladder);
     document.next_arguments = next_arguments(ladder_argument, args.problem.size.as_deref());
     if let Some(base) = baseline {
         document.diff = Some(compare(base, profile)?);
+    }
+    if is_live && args.tries {
+        document.tried = trying::tried(&document, profile, live, printer)?;
     }
     let calibration = ledger::asked_for(args.calibrate, printer)?;
     if is_live {

@@ -6,7 +6,7 @@ mod walk;
 
 use super::shared::chosen_step::split;
 use super::shared::ignored_options;
-use super::shared::live_step::own_path;
+use super::shared::point_process::PointProcess;
 use super::shared::printer::Printer;
 use crate::cli::SweepArgs;
 use crate::error::{Error, ExitCode, Result};
@@ -45,9 +45,7 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         .unwrap_or_else(|| journal::default_path(ladder.name(), step.name(), &axes, &size));
     let mut sweep = Sweep {
         args,
-        ladder_argument,
-        step: step.name(),
-        own: own_path()?,
+        process: PointProcess::new(ladder_argument, step.name(), args.device, args.timeout)?,
         journal: Journal::open(&path, identity.clone())?,
         profiles: path.with_extension("profiles"),
     };

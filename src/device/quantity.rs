@@ -29,6 +29,16 @@ pub enum Quantity {
     Registers,
     /// The number of registers in whose multiples a thread gets them.
     RegisterGranule,
+    /// Warps that an SM holds at most.
+    Warps,
+    /// Blocks that an SM holds at most.
+    Blocks,
+    /// Bytes of shared memory that an SM has for its blocks, at the largest carve-out.
+    SharedBytes,
+    /// Bytes of shared memory that the system takes of each block; nothing where no file says so.
+    SharedReserved,
+    /// The number of bytes in whose multiples a block gets shared memory.
+    SharedGranule,
     /// Single-precision multiply-adds per cycle and SM, in lanes.
     FmaRate,
     /// Integer additions, logic and comparisons per cycle and SM, in lanes.
@@ -113,6 +123,11 @@ pub(super) const ALL: [Definition; Quantity::COUNT] = [
     define(Q::Schedulers, "schedulers", "scheduler", "schedulers"),
     define(Q::Registers, "registers", "register", "registers"),
     define(Q::RegisterGranule, "register_granule", "register", "register granule"),
+    define(Q::Warps, "warps", "warp", "warps"),
+    define(Q::Blocks, "blocks", "block", "blocks"),
+    define(Q::SharedBytes, "shared_bytes", "byte", "shared memory"),
+    define(Q::SharedReserved, "shared_reserved", "byte", "shared memory that each block loses"),
+    define(Q::SharedGranule, "shared_granule", "byte", "shared memory granule"),
     define(Q::FmaRate, "fma_rate", "lane/cycle", "FMA rate"),
     define(Q::AluRate, "alu_rate", "lane/cycle", "ALU rate"),
     define(Q::Fp64Rate, "fp64_rate", "lane/cycle", "FP64 rate"),
@@ -142,7 +157,7 @@ pub(super) const ALL: [Definition; Quantity::COUNT] = [
 
 impl Quantity {
     /// How many there are.
-    pub const COUNT: usize = 33;
+    pub const COUNT: usize = 38;
 
     /// Key, unit and name.
     #[must_use]

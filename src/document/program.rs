@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Document;
 use crate::around::{self, lanes};
+use crate::device::residency::residency;
 use crate::finding::{Estimate, Evidence};
 use crate::frame::Launch;
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::Group;
-use crate::survey::residency::residency;
 
 /// A program's run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

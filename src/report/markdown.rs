@@ -13,6 +13,7 @@ use crate::document::Diff;
 use crate::document::{Document, RankedFinding, RunDocument, is_roof};
 use crate::report::markdown::tables::{
     around, code, diff_table, escape, evidence_table, group_table, launch_table, run_table,
+    tried_table,
 };
 use crate::report::words::diff::{findings, headline, lead, movers, shown};
 use crate::report::words::finding::{agreement, ncu_alone, promise};
@@ -146,6 +147,7 @@ fn document_body(text: &mut String, document: &Document) {
         None => launch_table(text, document),
     }
     document_findings(text, document);
+    tried_table(text, document);
     if let Some(diff) = &document.diff {
         push(text, &format!("\n#### {}\n\n", escape(&headline(diff))));
         diff_body(text, diff);

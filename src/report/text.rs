@@ -18,6 +18,7 @@ mod ranking;
 mod run;
 mod sweep;
 mod table;
+mod tried;
 
 use crate::kernel_name;
 use crate::report::words::finding::{ncu_alone, promise, saving};
@@ -87,6 +88,7 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
     header(&mut page, document);
     if !page.style.quiet {
         body(&mut page, document);
+        tried::tried(&mut page, document);
         facts(&mut page, document);
         skipped(&mut page, document);
         if let Some(diff) = &document.diff {

@@ -8,4 +8,5 @@ pub(super) mod sentence;
 pub(super) mod steps;
 pub(super) mod subject;
 pub(super) mod sweep;
+pub(super) mod tried;
 pub(super) mod verdict;

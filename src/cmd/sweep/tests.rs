@@ -1,50 +1,11 @@
 //! Sweeps with a stand-in for the process of a point.
 
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
 
-use super::walk::{Sweep, finish, free_folder};
+use super::walk::{Sweep, free_folder};
 use super::*;
-use crate::ncu::process::Ended;
 use crate::sweep::Point;
-use crate::timing::Timing;
-
-fn ended(status: i32, stderr: &str, out: &str) -> PointResult {
-    let mut result = PointResult::default();
-    let ended = Ended {
-        status: ExitStatus::from_raw(status),
-        stderr: stderr.as_bytes().to_vec(),
-        stopped: None,
-    };
-    finish(&mut result, &ended, out.as_bytes());
-    result
-}
-
-const REPORT: &str = r#"{"verified":true,"max_error":0.0,"time_ns":{"median":7.0,"low":6.0,"high":8.0,"n":10},"rate":null,"metrics":{},"saved":null,"notices":[]}"#;
-
-#[test]
-fn a_result_is_found_among_what_the_kernel_prints() {
-    let result = ended(0, "", &format!("thread 0\n{REPORT}\nthread 1\n"));
-    assert_eq!(result.time_ns, Some(Timing { median: 7.0, low: 6.0, high: 8.0, n: 10 }));
-    assert!(result.verified && result.error.is_none());
-}
-
-#[test]
-fn failures_and_crashes_are_told_apart() {
-    // An exit code stands in the second byte of the status, a signal in the first.
-    let failed = ended(4 << 8, "adoprof: x.cu does not compile:\nline 3\n", "");
-    assert_eq!(
-        (failed.exit_code, failed.error.as_deref()),
-        (Some(4), Some("x.cu does not compile:\nline 3"))
-    );
-    let crashed = ended(11, "", "");
-    assert!(crashed.exit_code.is_none() && crashed.error.unwrap().contains("crashed (signal: 11"));
-    let panicked = ended(101 << 8, "thread main panicked\nat x", REPORT);
-    assert!(panicked.exit_code.is_none() && panicked.time_ns.is_none());
-    assert!(ended(0, "", "no result").error.is_some());
-}
 
 #[test]
 fn the_sweep_fails_only_where_every_point_does() {
@@ -90,9 +51,13 @@ fn walk(folder: &Path, sizes: &[u64], more: &[&str]) -> (Vec<PointResult>, Strin
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in/point");
     let mut sweep = Sweep {
         args: &args,
-        ladder_argument: &log,
-        step: "i5",
-        own,
+        process: PointProcess {
+            own,
+            ladder_argument: &log,
+            step: "i5",
+            device: 0,
+            timeout: args.timeout,
+        },
         journal: Journal::open(&folder.join("s.jsonl"), Identity::default()).unwrap(),
         profiles: folder.join("s.profiles"),
     };

@@ -7,6 +7,7 @@ use crate::report::words::diff::{arrow, title};
 use crate::report::words::number::{bare, change, estimate, extent, factor, metric};
 use crate::report::words::run::gain;
 use crate::report::words::steps::Row;
+use crate::report::words::tried;
 use crate::text::layout::fit;
 use crate::text::{count, duration, percent, printable};
 
@@ -119,6 +120,20 @@ pub(super) fn launch_table(text: &mut String, document: &Document) {
         ]
     });
     table(text, &["kernel", "grid × block", "time", "share", "bound", "first finding"], rows);
+}
+
+/// One row per change that was tried, below what came of them.
+pub(super) fn tried_table(text: &mut String, document: &Document) {
+    let Some(sentence) = tried::sentence(&document.tried) else { return };
+    push(text, &format!("\n#### Tried without new code\n\n{}\n\n", escape(&sentence)));
+    let rows = document.tried.iter().map(|tried| {
+        let [change, rule, time, gave, promised] = tried::cells(tried);
+        vec![code_cell(&change), escape(&rule), time, gave, promised]
+    });
+    table(text, &tried::TITLES, rows);
+    for failure in tried::failures(&document.tried) {
+        push(text, &format!("- {}\n", escape(&failure)));
+    }
 }
 
 /// One row per number behind a finding.

@@ -7,7 +7,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Example, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::bystanders;
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
@@ -63,6 +63,7 @@ more blocks have to be started, which matters only where they are very short.",
     needs: &[THEORETICAL, ACHIEVED, ISSUE],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     cure: Cure::MoreWarps,
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         // Its text also offers imbalance as a cause, which has a rule of its own.
         SaidByNcu::any("AchievedOccupancy", Acts::Latency),

@@ -9,7 +9,7 @@ use crate::finding::{Bound, Evidence, Location};
 use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
 
@@ -70,6 +70,7 @@ The time axis is cut into blocks as well: 2048 blocks instead of 16 give every S
     needs: &[GRID, SMS],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES, BLOCK_SIZE, WAITS_FOR_OTHERS],
     bound: Some(Bound::Launch),
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         SaidByNcu::with("SOLBottleneck", &["grid is too small"], Acts::Idle),
         // Fewer blocks than SMs.

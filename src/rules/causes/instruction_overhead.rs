@@ -4,7 +4,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::flow::slice;
 use crate::sass::parse::operands::Role;
 use crate::sass::{Listing, Marks};
@@ -65,6 +65,7 @@ loads of a turn overlap.",
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &["fixed-latency-stalls", "math-pipe-throttle", "issue-slots-underused"],
+    trials: &[Trial::Tunables],
     check,
     ..Rule::DEFAULT
 };

@@ -9,7 +9,7 @@ use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays;
 use crate::sass::{Family, Space};
@@ -104,6 +104,7 @@ lives in registers; steps must be a multiple of 16.",
         ),
     ],
     source_page: SourcePage::NeededWithout(SPILLS),
+    trials: &[Trial::Carveout(0)],
     said_by_ncu: &[
         // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
         SaidByNcu::with("MemoryCacheAccessPattern", &["for local"], Acts::MEMORY),

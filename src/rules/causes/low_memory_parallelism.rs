@@ -10,7 +10,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Cure, Example, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::chain;
 use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
@@ -88,6 +88,7 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
     sharpened_by: &[AT_BARRIERS, BLOCKS_AT_ONCE, WAVES],
     cure: Cure::MoreLoads,
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
+    trials: &[Trial::Tunables],
     check,
     ..Rule::DEFAULT
 };

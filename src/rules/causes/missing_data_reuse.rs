@@ -13,7 +13,7 @@ use crate::frame::Reads;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::flow::slice;
 use crate::sass::questions::sharing;
 use crate::sass::{Family, Marks, Space};
@@ -142,6 +142,7 @@ register; the grid shrinks to a quarter.",
         Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
     ],
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    trials: &[Trial::Carveout(0), Trial::LoadCaching("ca"), Trial::Tunables],
     check,
     ..Rule::DEFAULT
 };

@@ -4,7 +4,7 @@ use crate::evidence::occupancy::{
     BY_BLOCKS, BY_WARPS, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS,
 };
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Example, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::text::count_of;
 
 const RESOURCE: Resource = Resource {
@@ -56,6 +56,7 @@ warp still works alone.",
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         // Of warps within a block, or of blocks that an SM holds.
         SaidByNcu::with("TheoreticalOccupancy", &["block"], Acts::Latency)

@@ -8,7 +8,7 @@ use crate::evidence::threshold::NOISE;
 use crate::evidence::{ModeledLaunch, Threshold};
 use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Example, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::flow::live;
 use crate::text::count;
 
@@ -77,6 +77,7 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
+    trials: &[Trial::RegistersForAnotherBlock, Trial::Tunables],
     said_by_ncu: &[
         // The message lists every resource that is short.
         SaidByNcu::with("TheoreticalOccupancy", &["registers"], Acts::Latency),

@@ -2,7 +2,7 @@
 
 use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Cure, Example, Kind, Rule};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::text::count;
 
 const RESOURCE: Resource = Resource {
@@ -58,6 +58,7 @@ times as many barriers.",
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,
+    trials: &[Trial::Carveout(100), Trial::Tunables],
     said_by_ncu: &[
         // The message lists every resource that is short.
         SaidByNcu::with("TheoreticalOccupancy", &["shared memory"], Acts::Latency),

@@ -6,7 +6,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::text::{count, percent};
 
 const WAVES: &str = "launch__waves_per_multiprocessor";
@@ -60,6 +60,7 @@ one full and one nearly empty.",
     ],
     needs: &[WAVES, ACTIVE, ELAPSED],
     sharpened_by: &[BLOCKS_AT_ONCE],
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         // The tail: whole waves and a partial one.
         SaidByNcu::with("LaunchConfiguration", &["partial wave"], Acts::Idle)

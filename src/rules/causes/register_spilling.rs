@@ -8,7 +8,7 @@ use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -78,6 +78,7 @@ With twice the registers per thread nothing spills, at half the occupancy.",
         local_memory::TO_L2,
         local_memory::BY_HIT_RATE,
     ],
+    trials: &[Trial::AllRegisters, Trial::Carveout(0), Trial::Tunables],
     said_by_ncu: &[
         // Local memory is laid out by thread: a partly used sector there means that there is local traffic.
         SaidByNcu::with("MemoryCacheAccessPattern", &["for local"], Acts::MEMORY),

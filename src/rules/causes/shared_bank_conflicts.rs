@@ -8,7 +8,7 @@ use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -51,6 +51,7 @@ of eight; every later access has its indices swapped as well.",
     }],
     needs: &[WAVEFRONTS, IDEAL],
     sharpened_by: &[Reads::always(&[SHARED, TAGS])],
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         SaidByNcu::any("SharedMemoryConflicts", Acts::SHARED),
         SaidByNcu::any("UncoalescedSharedAccess", Acts::SHARED),

@@ -6,7 +6,7 @@ use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -39,6 +39,7 @@ a few instructions; the result differs in the last digits.",
     needs: &[ISSUE_BUSY],
     sharpened_by: &[RATES],
     source_page: SourcePage::Needed,
+    trials: &[Trial::FastMath],
     said_by_ncu: &[SaidByNcu::with(
         "HighPipeUtilization",
         &["xu is the highest"],

@@ -9,7 +9,7 @@ use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -82,6 +82,7 @@ the sectors moves.",
         // Where the source page doesn't tell.
         Reads::only_where(|launch| !launch.has_source(), &[TAGS]),
     ],
+    trials: &[Trial::LoadCaching("cg")],
     said_by_ncu: &[
         // Bytes of a sector that nobody uses.
         SaidByNcu::any("MemoryCacheAccessPattern", Acts::MEMORY).unless(&["for local"]),

@@ -5,7 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
@@ -38,6 +38,7 @@ differ. Where -fmad=false is the reason, dropping the flag does the same for the
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
+    trials: &[Trial::FusedMultiplyAdd],
     said_by_ncu: &[
         SaidByNcu::with("FPInstructions", &["fp64"], Acts::Units(&[Term::Fp64, Term::Issue])),
         SaidByNcu::any("FPInstructions", Acts::Units(&[Term::Fma, Term::Issue])).unless(&["fp64"]),

@@ -6,7 +6,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 use crate::text::{count, percent};
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -48,6 +48,7 @@ costs one more load per read.",
     }],
     needs: &[AVERAGE, MOST],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
+    trials: &[Trial::Tunables],
     said_by_ncu: &[
         // Which L2 slices and memory channels are busy follows from the addresses.
         SaidByNcu::any("WorkloadImbalance", Acts::Idle).unless(&["l2 slices", "dram"]),

@@ -7,7 +7,7 @@ use crate::evidence::threshold::{
 };
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Example, Kind, Rule};
+use crate::rules::{Example, Kind, Rule, Trial};
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
@@ -69,6 +69,7 @@ seven others.",
         },
     ],
     needs: &["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", LATENCY, ISSUE],
+    trials: &[Trial::Tunables],
     said_by_ncu: &[SaidByNcu::stall(&["cta barrier"], &[StallReason::Barrier])],
     // Uneven work of a block's warps is no symptom of what makes all warps slow.
     has_own_cause: |model| model.barriers_for_few() >= FOR_FEW,

@@ -1,41 +1,8 @@
 //! How a launch fills its device, from what the survey knows of it: no counter is needed.
 
-use super::record::{Device, Shape};
-
-/// What an SM of a compute capability holds.
-struct Sm {
-    capability: [u32; 2],
-    warps: u32,
-    blocks: u32,
-    shared_bytes: u32,
-}
-
-const fn sm(capability: [u32; 2], warps: u32, blocks: u32, shared_kib: u32) -> Sm {
-    Sm { capability, warps, blocks, shared_bytes: shared_kib * 1024 }
-}
-
-/// CUDA C++ Programming Guide, technical specifications per compute capability.
-const SMS: [Sm; 10] = [
-    sm([7, 0], 64, 32, 96),
-    sm([7, 5], 32, 16, 64),
-    sm([8, 0], 64, 32, 164),
-    sm([8, 6], 48, 16, 100),
-    sm([8, 7], 48, 16, 164),
-    sm([8, 9], 48, 24, 100),
-    sm([9, 0], 64, 32, 228),
-    sm([10, 0], 64, 32, 228),
-    sm([10, 3], 64, 32, 228),
-    sm([12, 0], 48, 24, 100),
-];
-
-const WARP_THREADS: u32 = 32;
-/// Registers of each of an SM's four parts, from which its warps get theirs.
-const REGISTERS_PER_PART: u32 = 16_384;
-const PARTS: u32 = 4;
-/// A warp gets registers in multiples of this.
-const REGISTERS_AT_ONCE: u32 = 256;
-/// Shared memory that the system takes of each block since compute capability 8.0, bytes.
-const RESERVED_BYTES: u32 = 1024;
+use super::{DeviceFacts, Quantity};
+use crate::hardware::WARP_LANES;
+use crate::survey::record::{Device, Shape};
 
 /// How a launch fills its device.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,21 +19,25 @@ pub(crate) struct Residency {
 
 /// How a launch fills a device; `None` for a device that is not known, or a block that does not fit.
 pub(crate) fn residency(shape: &Shape, device: &Device) -> Option<Residency> {
-    let sm = SMS.iter().find(|sm| sm.capability == device.capability)?;
+    let [major, minor] = device.capability;
+    let facts = DeviceFacts::of(Some(&device.name), Some((major, minor)));
+    let fact = |quantity| facts.get(quantity).map(|value| value as u32);
     let extent = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z);
-    let warps = u32::try_from(extent(shape.block)).ok()?.div_ceil(WARP_THREADS);
+    let lanes = WARP_LANES as u32;
+    let warps = u32::try_from(extent(shape.block)).ok()?.div_ceil(lanes);
     if warps == 0 || shape.registers == 0 || device.multiprocessors == 0 {
         return None;
     }
-    let of_warp = shape.registers.checked_mul(WARP_THREADS)?.next_multiple_of(REGISTERS_AT_ONCE);
-    let by_registers = REGISTERS_PER_PART / of_warp * PARTS / warps;
-    let (reserved, at_once) = if sm.capability[0] >= 8 { (RESERVED_BYTES, 128) } else { (0, 256) };
-    let shared = shape.static_shared.checked_add(shape.dynamic_shared)?.checked_add(reserved)?;
-    let shared = shared.checked_next_multiple_of(at_once)?;
-    let by_shared = sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX);
+    let by_registers = warps_by_registers(&facts, shape.registers)? / warps;
+    let shared = shape.static_shared.checked_add(shape.dynamic_shared)?;
+    // Where no file says so, the system takes nothing.
+    let shared = shared.checked_add(fact(Quantity::SharedReserved).unwrap_or(0))?;
+    let shared = shared.checked_next_multiple_of(fact(Quantity::SharedGranule)?)?;
+    let by_shared = fact(Quantity::SharedBytes)?.checked_div(shared).unwrap_or(u32::MAX);
+    let most_warps = fact(Quantity::Warps)?;
     let limits = [
-        (sm.warps / warps, "block size"),
-        (sm.blocks, "block slots"),
+        (most_warps / warps, "block size"),
+        (fact(Quantity::Blocks)?, "block slots"),
         (by_registers, "registers"),
         (by_shared, "shared memory"),
     ];
@@ -79,10 +50,31 @@ pub(crate) fn residency(shape: &Shape, device: &Device) -> Option<Residency> {
     let at_once = f64::from(device.multiprocessors) * f64::from(blocks_per_sm);
     Some(Residency {
         blocks_per_sm,
-        occupancy: f64::from(resident) / f64::from(sm.warps),
-        limit: (resident < sm.warps).then_some(limit),
+        occupancy: f64::from(resident) / f64::from(most_warps),
+        limit: (resident < most_warps).then_some(limit),
         waves: extent(shape.grid) as f64 / at_once,
     })
+}
+
+/// Warps of this many registers per thread for which an SM has enough. Each of its parts has its own
+/// registers, and a warp gets them in multiples.
+fn warps_by_registers(facts: &DeviceFacts, registers: u32) -> Option<u32> {
+    let fact = |quantity| facts.get(quantity).map(|value| value as u32);
+    let parts = fact(Quantity::Schedulers)?;
+    let of_part = fact(Quantity::Registers)?.checked_div(parts)?;
+    let of_thread = registers.checked_next_multiple_of(fact(Quantity::RegisterGranule)?)?;
+    let of_warp = of_thread.checked_mul(WARP_LANES as u32)?;
+    Some(of_part.checked_div(of_warp)? * parts)
+}
+
+/// The most registers per thread with which an SM holds this many warps; `None` where it can't.
+pub(crate) fn registers_for_warps(facts: &DeviceFacts, warps: u32) -> Option<u32> {
+    let fact = |quantity| facts.get(quantity).map(|value| value as u32);
+    let (parts, granule) = (fact(Quantity::Schedulers)?, fact(Quantity::RegisterGranule)?);
+    let of_part = fact(Quantity::Registers)?.checked_div(parts)?;
+    let lanes = warps.div_ceil(parts).checked_mul(WARP_LANES as u32)?;
+    let registers = of_part.checked_div(lanes)?;
+    Some(registers - registers % granule).filter(|registers| *registers > 0)
 }
 
 #[cfg(test)]
@@ -140,5 +132,23 @@ mod tests {
         assert_eq!(of([9, 0], 128, 0, 0), None, "ncu's durations come without registers");
         assert_eq!(of([9, 0], 128, 32, 4 << 20), None, "a block that does not fit");
         assert_eq!(of([9, 0], 128, u32::MAX, u32::MAX), None);
+    }
+
+    #[test]
+    fn a_cap_on_registers_lets_so_many_warps_in() {
+        let facts = DeviceFacts::shipped(None, Some((9, 0)));
+        // 24 warps are 6 of each part: 16,384 / (6 × 32) = 85.3, in multiples of 8.
+        assert_eq!(registers_for_warps(&facts, 24), Some(80));
+        // 12 of each part: 42.7; 13 warps are 4 of one part: 128.
+        assert_eq!(registers_for_warps(&facts, 48), Some(40));
+        assert_eq!(registers_for_warps(&facts, 13), Some(128));
+        assert_eq!(registers_for_warps(&facts, 0), None);
+        for warps in 1..=64 {
+            let cap = registers_for_warps(&facts, warps).unwrap();
+            assert!(warps_by_registers(&facts, cap.min(255)).unwrap() >= warps, "{warps}");
+            if cap < 255 {
+                assert!(warps_by_registers(&facts, cap + 1).unwrap() < warps, "{warps}");
+            }
+        }
     }
 }

@@ -57,38 +57,51 @@ pub(crate) fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result
         progress.note(&format!("adoprof: {notice}"));
     }
     let target = target(live)?;
-    let ncu = if live.time_only {
-        None
-    } else {
-        Some(ncu::locate(live.profiling.ncu.as_deref(), Some(live.profiling.timeout)))
-    };
+    let ncu = profiler(live);
     let (info, unmeasured) = measured(device, &plan, live, &progress)?;
-    let mut saved = Saved {
-        meta: Meta {
-            schema: META_SCHEMA.to_owned(),
-            step: Some(info),
-            environment: environment(device, &live.chosen, &profiling::selection(live.profiling)),
-            notices: plan.notices.iter().cloned().chain(unmeasured).collect(),
-        },
-        pages: Pages::default(),
+    let meta = Meta {
+        schema: META_SCHEMA.to_owned(),
+        step: Some(info),
+        environment: environment(device, &live.chosen, &profiling::selection(live.profiling)),
+        notices: plan.notices.iter().cloned().chain(unmeasured).collect(),
     };
-    let mut report = None;
-    let profiled = match ncu {
-        None => Ok(()),
-        Some(Err(error)) => Err(error),
-        Some(Ok(ncu)) => profile(&ncu, &plan, live, &target, &mut saved, &progress)
-            .map(|path| report = Some(path)),
-    };
-    let unprofiled = match profiled {
-        Ok(()) => None,
-        Err(error @ Error::Environment(_)) => {
+    let is_lack = |error: &Error| matches!(error, Error::Environment(_));
+    profiled_and_saved(meta, live, target, ncu, is_lack, |ncu, target, saved| {
+        profile(ncu, &plan, live, target, saved, &progress)
+    })
+}
+
+/// The ncu to profile with; `None` where the step is only timed.
+pub(super) fn profiler(live: &LiveStep) -> Option<Result<Ncu>> {
+    let timeout = Some(live.profiling.timeout);
+    (!live.time_only).then(|| ncu::locate(live.profiling.ncu.as_deref(), timeout))
+}
+
+/// Profiles what was timed, and saves both. What was timed is kept where the profile fails for a reason that
+/// `is_lack` accepts.
+///
+/// # Errors
+/// Other failures of the profile, and a folder that can't be written.
+pub(super) fn profiled_and_saved(
+    meta: Meta,
+    live: &LiveStep,
+    target: Target,
+    ncu: Option<Result<Ncu>>,
+    is_lack: impl Fn(&Error) -> bool,
+    profile: impl FnOnce(&Ncu, &Target, &mut Saved) -> Result<PathBuf>,
+) -> Result<Outcome> {
+    let mut saved = Saved { meta, pages: Pages::default() };
+    let report = ncu.map(|ncu| ncu.and_then(|ncu| profile(&ncu, &target, &mut saved)));
+    let (report, unprofiled) = match report.transpose() {
+        Ok(report) => (report, None),
+        Err(error) if is_lack(&error) => {
             saved.meta.notices.push(format!("the step was timed but not profiled: {error}"));
-            Some(error)
+            (None, Some(error))
         }
         Err(error) => return Err(error),
     };
     let folder = target.finish(&saved, report.as_deref())?;
-    let name = format!("{}/{}", plan.ladder, plan.step);
+    let name = format!("{}/{}", live.chosen.ladder.name(), live.chosen.step.name());
     Ok(Outcome { profile: Profile::from_saved(name, saved, Some(folder))?, unprofiled })
 }
 

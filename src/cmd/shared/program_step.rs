@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::chosen_step::ChosenStep;
-use super::live_step::{LiveStep, Outcome, target};
+use super::live_step::{LiveStep, Outcome, profiled_and_saved, profiler, target};
 use super::printer::Printer;
 use super::profiling;
 use crate::collect::{self, Profiled};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::ladder::Tuning;
-use crate::ncu::{self, CollectRequest, Invocations, Ncu};
+use crate::ncu::{CollectRequest, Invocations, Ncu};
 use crate::plan::{AnswerCheck, ProgramPlan};
-use crate::profile::{self, Profile};
+use crate::profile;
 use crate::program_run::{self, Launches, Measured, resolved};
 use crate::progress::Progress;
 use crate::store::{self, Environment, META_SCHEMA, Meta, Saved, Target};
@@ -39,45 +39,23 @@ pub(crate) fn run_tuned(live: &LiveStep, tuning: &Tuning, printer: &Printer) -> 
     let ChosenStep { ladder, step, size, .. } = live.chosen;
     let plan = ladder.program_plan(step.name(), size, tuning)?;
     let target = target(live)?;
-    let ncu = if live.time_only {
-        None
-    } else {
-        Some(ncu::locate(live.profiling.ncu.as_deref(), Some(live.profiling.timeout)))
-    };
+    let ncu = profiler(live);
     let wants_launches = matches!(ncu, Some(Ok(_)));
     let limit = live.profiling.timeout;
     let Measured { info, launches, notices } =
         program_run::measure(&plan, limit, wants_launches, &progress)?;
-    let mut saved = Saved {
-        meta: Meta {
-            schema: META_SCHEMA.to_owned(),
-            step: Some(info),
-            environment: environment(live, tuning, launches.as_ref()),
-            notices: plan.notices.iter().cloned().chain(notices).collect(),
-        },
-        pages: Pages::default(),
+    let launches = launches.as_ref();
+    let meta = Meta {
+        schema: META_SCHEMA.to_owned(),
+        step: Some(info),
+        environment: environment(live, tuning, launches),
+        notices: plan.notices.iter().cloned().chain(notices).collect(),
     };
-    let mut report = None;
-    let profiled = match ncu {
-        None => Ok(()),
-        Some(Err(error)) => Err(error),
-        Some(Ok(ncu)) => {
-            profile(&ncu, &plan, live, launches.as_ref(), &target, &mut saved, &progress)
-                .map(|path| report = Some(path))
-        }
-    };
-    let unprofiled = match profiled {
-        Ok(()) => None,
-        // What was timed is kept, also where ncu finds none of the launches.
-        Err(error @ (Error::Environment(_) | Error::Usage(_))) => {
-            saved.meta.notices.push(format!("the step was timed but not profiled: {error}"));
-            Some(error)
-        }
-        Err(error) => return Err(error),
-    };
-    let folder = target.finish(&saved, report.as_deref())?;
-    let name = format!("{}/{}", plan.ladder, plan.step);
-    Ok(Outcome { profile: Profile::from_saved(name, saved, Some(folder))?, unprofiled })
+    // What was timed is kept, also where ncu finds none of the launches.
+    let is_lack = |error: &Error| matches!(error, Error::Environment(_) | Error::Usage(_));
+    profiled_and_saved(meta, live, target, ncu, is_lack, |ncu, target, saved| {
+        profile(ncu, &plan, live, launches, target, saved, &progress)
+    })
 }
 
 fn environment(live: &LiveStep, tuning: &Tuning, launches: Option<&Launches>) -> Environment {

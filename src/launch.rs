@@ -6,6 +6,7 @@ mod companion;
 mod copy_rate;
 pub mod cubin;
 mod device;
+mod interleaved;
 pub mod library;
 mod memory;
 mod module;
@@ -36,6 +37,8 @@ use texture::Textures;
 
 pub use companion::{Companion, Residency};
 pub use device::{Device, driver_version};
+pub(crate) use interleaved::MOST_READINGS;
+pub use interleaved::{Candidate, Interleaved};
 pub use module::place_source;
 pub use timing::{Repetitions, median_and_range};
 

@@ -17,6 +17,7 @@
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
 //! - `trial`: changes without new code, for the findings that ask for them
+//! - `gate`: whether a candidate is slower than a baseline
 //! - `sweep`: a step over a grid of settings
 //! - `watch`: a step run again at every edit
 //! - `profile`: whatever a user names as a profile, read and diagnosed
@@ -80,6 +81,7 @@ pub mod finding;
 pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod gate;
 mod hardware;
 mod includes;
 mod init;

@@ -118,6 +118,7 @@ fn info(plan: &ProgramPlan, samples_ns: &[f64]) -> StepInfo {
         verified: plan.check.is_some(),
         max_error: 0.0,
         time_ns,
+        samples_ns: samples_ns.to_vec(),
         warm_ns: None,
         total_ns: None,
         bytes: plan.bytes,

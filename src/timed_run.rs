@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::launch::{Device, Prepared, Repetitions};
+use crate::launch::{Device, Prepared, Repetitions, median_and_range};
 use crate::plan::{Check, Plan, Role};
 use crate::problem::fill::Inputs;
 use crate::problem::{self, Expected, HostBuffer, Tolerance};
@@ -82,9 +82,10 @@ pub(crate) fn verify_and_time(
     prepared.poison()?;
     prepared.run()?;
     let (max_error, down) = check(prepared, &plan, &expected)?;
-    let timing = prepared.time(device, &Repetitions::default(), |done| {
+    let samples_ns = prepared.time(device, &Repetitions::default(), |done| {
         progress.stage(format!("{}: timing, repetition {done}", plan.step));
     })?;
+    let timing = median_and_range(&samples_ns);
     let warm_ns = prepared.time_warm(device, &Repetitions::default())?;
     let cpu = if options.cpu {
         progress.stage(format!("{}: timing the CPU references", plan.step));
@@ -103,6 +104,7 @@ pub(crate) fn verify_and_time(
         total_ns: Some(timing.median + (uploading + down).as_nanos() as f64),
         rate: Some(rate(&plan, &timing)),
         time_ns: timing,
+        samples_ns,
         warm_ns,
         bytes: plan.bytes,
         flops: plan.flops,

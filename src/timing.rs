@@ -26,6 +26,9 @@ pub struct StepInfo {
     pub max_error: f64,
     /// Kernel time, measured without the profiler.
     pub time_ns: Timing,
+    /// All its repetitions in their order, ns; empty where a profile is older than that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples_ns: Vec<f64>,
     /// The same with the inputs left in L2 by the run before; `None` where they don't stay there, so
     /// that both are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +101,18 @@ pub struct Timing {
     pub high: f64,
     /// Repetitions.
     pub n: usize,
+}
+
+/// Two runs of a baseline and two of a candidate, one pair around the other: a drift that is steady over the four
+/// meets both alike.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Quartet {
+    /// The baseline's times, ns, in their order.
+    pub base_ns: [f64; 2],
+    /// The candidate's, likewise.
+    pub new_ns: [f64; 2],
+    /// The clock of an SM just before, Hz, where it was read.
+    pub clock_hz: Option<f64>,
 }
 
 /// A figure of merit.

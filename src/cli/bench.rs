@@ -1,7 +1,10 @@
 //! The command lines of `bench` and `ledger`.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
+use super::profiling::duration;
 use crate::report::Format;
 
 /// `adoprof bench`. Without options all parts are judged.
@@ -17,6 +20,19 @@ pub struct BenchArgs {
     /// own.
     #[arg(long, conflicts_with_all = ["faults", "ladders", "set"])]
     pub programs: bool,
+    /// Measure the gate of `adoprof check` on this device instead: how often it tells kernels apart that are alike,
+    /// and how often it finds slow-downs of 2%, 5% and 10%.
+    #[arg(long, conflicts_with_all = ["faults", "ladders", "set", "programs", "profiles"])]
+    pub gate: bool,
+    /// With --gate: number of the device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "gate")]
+    pub device: usize,
+    /// With --gate: only this part of the comparisons, such as 1/2 and 2/2 on two devices.
+    #[arg(long, default_value = "1/1", value_name = "K/N", requires = "gate", value_parser = part)]
+    pub part: (u32, u32),
+    /// With --gate: the longest that a comparison may take.
+    #[arg(long, default_value = "3s", value_parser = duration, requires = "gate")]
+    pub max_time: Duration,
     /// The folder with their profiles, a folder of ncu's pages per program.
     #[arg(long, value_name = "DIR", env = "ADOPROF_PROGRAMS")]
     pub profiles: Option<std::path::PathBuf>,
@@ -26,6 +42,15 @@ pub struct BenchArgs {
     /// Format of the result.
     #[arg(long, value_enum, default_value_t = Format::TEXT)]
     pub format: Format,
+}
+
+/// One part of several: `2/3`.
+fn part(text: &str) -> Result<(u32, u32), String> {
+    let numbers =
+        text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    numbers
+        .filter(|(part, of)| (1..=*of).contains(part))
+        .ok_or_else(|| "expected a part and how many there are, such as 1/2".to_owned())
 }
 
 /// `adoprof ledger`.

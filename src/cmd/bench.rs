@@ -1,5 +1,7 @@
 //! `adoprof bench`: planted faults and the ladders' transitions, from the shipped recordings.
 
+mod gate;
+
 use super::shared::printer::Printer;
 use crate::bench::{self, FaultSet, Recordings};
 use crate::cli::BenchArgs;
@@ -8,6 +10,9 @@ use crate::profile::{Listing, recorded_ladders};
 use crate::report::render;
 
 pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
+    if args.gate {
+        return gate::run(args, printer);
+    }
     let format = args.format.for_table("the bench")?;
     let all = !args.faults && !args.ladders && !args.programs;
     let mut document = bench::empty();

@@ -4,6 +4,7 @@ pub(super) mod chosen_step;
 pub(super) mod diagnosed;
 pub(super) mod ignored_options;
 pub(super) mod ledger;
+pub(super) mod in_turn;
 pub(super) mod live_step;
 mod no_commands;
 pub(super) mod open;

@@ -100,13 +100,14 @@ impl Prepared {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_companion(&self, companion: &Companion) -> Result<f64> {
-        self.between_events(|| {
-            let OnDevice { functions, textures } = &*companion.on_device;
-            for (launch, function) in companion.plan.launches.iter().zip(functions) {
-                self.launch(launch, function, textures)?;
-            }
-            Ok(())
-        })
+        self.between_events(|| self.queue(companion))
+    }
+
+    /// Puts a companion's launches on the stream.
+    pub(super) fn queue(&self, companion: &Companion) -> Result<()> {
+        let OnDevice { functions, textures } = &*companion.on_device;
+        let mut launches = companion.plan.launches.iter().zip(functions);
+        launches.try_for_each(|(launch, function)| self.launch(launch, function, textures))
     }
 
     /// How each launch fills an SM.

@@ -31,7 +31,8 @@ impl Default for Repetitions {
 
 impl Prepared {
     /// Times the step. Where all buffers together would stay in L2 from one repetition to the next,
-    /// L2 is overwritten in between, so that a small problem is timed as cold as ncu profiles it.
+    /// L2 is overwritten in between, so that a small problem is timed as cold as ncu profiles it. Returns all
+    /// times in their order, ns.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -40,8 +41,8 @@ impl Prepared {
         device: &Device,
         repetitions: &Repetitions,
         progress: impl FnMut(usize),
-    ) -> Result<Timing> {
-        self.time_runs(device, repetitions, || self.run(), progress)
+    ) -> Result<Vec<f64>> {
+        repeated(repetitions, self.flush(device)?, self, || self.run(), progress)
     }
 
     /// Times the step with whatever the repetition before left in L2. `None` where that is what
@@ -53,7 +54,8 @@ impl Prepared {
         if !self.stays_in_l2(device) {
             return Ok(None);
         }
-        repeated(repetitions, None, self, || self.run(), |_| ()).map(Some)
+        repeated(repetitions, None, self, || self.run(), |_| ())
+            .map(|times| Some(median_and_range(&times)))
     }
 
     /// Times the step and its companions in turn: each round runs all of them once, so that a drift
@@ -97,12 +99,12 @@ impl Prepared {
     }
 
     /// What evicts the step's buffers from L2 between runs, where they would stay there.
-    fn flush(&self, device: &Device) -> Result<Option<Flush>> {
+    pub(super) fn flush(&self, device: &Device) -> Result<Option<Flush>> {
         self.stays_in_l2(device).then(|| Flush::new(self, 2 * device.l2_bytes)).transpose()
     }
 
     /// True where part of the step's buffers would still be in L2 at the next repetition.
-    fn stays_in_l2(&self, device: &Device) -> bool {
+    pub(super) fn stays_in_l2(&self, device: &Device) -> bool {
         let held: u64 = self.plan.buffers.iter().map(crate::plan::Buffer::bytes).sum();
         held < 4 * device.l2_bytes
     }
@@ -117,6 +119,7 @@ impl Prepared {
         progress: impl FnMut(usize),
     ) -> Result<Timing> {
         repeated(repetitions, self.flush(device)?, self, run, progress)
+            .map(|times| median_and_range(&times))
     }
 }
 
@@ -128,7 +131,7 @@ fn repeated(
     prepared: &Prepared,
     mut run: impl FnMut() -> Result<f64>,
     mut progress: impl FnMut(usize),
-) -> Result<Timing> {
+) -> Result<Vec<f64>> {
     let start = Instant::now();
     let mut times_ns = Vec::new();
     // A slow step gets fewer repetitions than asked for rather than minutes.
@@ -145,18 +148,18 @@ fn repeated(
             || enough
                 && (spent > repetitions.budget || standard_error(&times_ns) < repetitions.precision)
         {
-            return Ok(median_and_range(&times_ns));
+            return Ok(times_ns);
         }
     }
 }
 
 /// Device memory whose overwriting evicts everything else from L2.
-struct Flush {
+pub(super) struct Flush {
     memory: CudaSlice<u8>,
 }
 
 impl Flush {
-    fn new(prepared: &Prepared, bytes: u64) -> Result<Self> {
+    pub(super) fn new(prepared: &Prepared, bytes: u64) -> Result<Self> {
         // SAFETY: the memory is only ever written.
         unsafe { prepared.on_device.stream.alloc::<u8>(bytes as usize) }
             .map(|memory| Self { memory })
@@ -165,7 +168,7 @@ impl Flush {
             })
     }
 
-    fn overwrite(&mut self, prepared: &Prepared) -> Result<()> {
+    pub(super) fn overwrite(&mut self, prepared: &Prepared) -> Result<()> {
         let bytes = self.memory.len();
         let (pointer, _guard) = self.memory.device_ptr_mut(&prepared.on_device.stream);
         // SAFETY: the pointer and the length are of one live allocation.

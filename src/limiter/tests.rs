@@ -138,6 +138,7 @@ pub(crate) fn sample() -> LimiterDocument {
             max_error: 0.0,
             time_ns: entrant(35.4).time_ns,
             total_ns: None,
+            samples_ns: Vec::new(),
             warm_ns: None,
             bytes: 1,
             flops: 1,

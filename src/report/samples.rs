@@ -85,6 +85,7 @@ pub(crate) fn step(name: &str, n: u64, ms: f64, rate: f64) -> StepInfo {
         max_error: 0.0,
         time_ns: Timing { median: ms * 1e6, low: ms * 0.99e6, high: ms * 1.01e6, n: 20 },
         total_ns: None,
+        samples_ns: Vec::new(),
         warm_ns: None,
         bytes: 4_303_355_904,
         flops: 3_222_274_048,

@@ -227,7 +227,7 @@ impl Bench<'_> {
         let repetitions =
             Repetitions { least: EMPTY_RUNS, most: EMPTY_RUNS, budget: LIMIT, precision: 0.0 };
         let empty = self.prepare(&Probe::nothing(1, 32))?;
-        let empty = empty.time(self.device, &repetitions, |_| ())?.median;
+        let empty = median_and_range(&empty.time(self.device, &repetitions, |_| ())?).median;
         let (short, long) = (1 << 18, 1 << 20);
         let each_ns = self.per_extra(&Probe::nothing(short, 128), &Probe::nothing(long, 128))?;
         let clock = self.answer(&Probe::spin())?;

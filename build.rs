@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");
     tell_tests_of_tool("ADOPROF_TEST_NCU", "has_ncu");
     tell_tests_of_tool("ADOPROF_NVDISASM", "has_nvdisasm");
+    tell_tests_of_tool("ADOPROF_PROGRAMS", "has_programs");
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod bottleneck;
 mod constructed;
 mod lacking;
 mod lineless;
+mod range;
 mod ranking;
 pub mod thresholds;
 mod unread;
@@ -115,6 +116,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
                     let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));
+                    let known = known.map(|known| range::reaching(rule, known));
                     known.map(|known| if is_unread { unread::widened(known) } else { known })
                 }
             };

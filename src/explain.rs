@@ -2,7 +2,8 @@
 
 use crate::around;
 use crate::evidence::{Threshold, slow_routines};
-use crate::rules::{self, Example, Kind, RULES, Rule, SourcePage};
+use crate::outside::{self, Spread};
+use crate::rules::{self, Cure, Example, Kind, RULES, Rule, SourcePage};
 use crate::text::layout::wrap;
 use crate::text::percent;
 use crate::{diagnose, model, sass};
@@ -17,9 +18,10 @@ const GIVEN: &str = "given: ";
 pub(crate) const NUMBERS: &str = "numbers";
 
 /// The numbers that decide and belong to no rule, by what they decide.
-const SHARED: [(&str, &[Threshold]); 4] = [
+const SHARED: [(&str, &[Threshold]); 5] = [
     ("the order of the findings", diagnose::thresholds::THRESHOLDS),
     ("the time model", model::thresholds::THRESHOLDS),
+    ("how far ranges reach", outside::thresholds::THRESHOLDS),
     ("how machine code is read", sass::thresholds::THRESHOLDS),
     ("how library routines are found", slow_routines::THRESHOLDS),
 ];
@@ -100,6 +102,10 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
             text.extend(thresholds.into_iter().flat_map(|one| number(one, width)));
         }
     }
+    if rule.kind != Kind::Roof {
+        text.extend([String::new(), "its range".to_owned()]);
+        text.extend(wrap(&range(rule), width));
+    }
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
     if matches!(rule.source_page, SourcePage::Needed | SourcePage::NeededWithout(_)) {
         needs.push(format!(
@@ -139,6 +145,31 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
         ));
     }
     lines(text)
+}
+
+/// Where the ends of a rule's ranges come from.
+fn range(rule: &Rule) -> String {
+    let Spread { ratio, changes } = outside::spread(rule.name);
+    let own = match changes {
+        0 => "none of them made for this rule".to_owned(),
+        1 => "one of them made for this rule".to_owned(),
+        many => format!("{many} of them made for this rule"),
+    };
+    let from = format!(
+        "Changes to other people's programs, {own}, gained up to {ratio:.2} times more or less than \
+         promised in two cases of three"
+    );
+    if rule.cure == Cure::MoreWarps {
+        format!(
+            "From the estimate over {ratio:.2}, or what the model has at least, to the model's bound: more \
+             warps can hide all waiting and no more. {from}."
+        )
+    } else {
+        format!(
+            "The model's bounds, and at least from the estimate over {ratio:.2} to {ratio:.2} times the \
+             estimate. {from}."
+        )
+    }
 }
 
 /// An example: its code as it is, however wide, and what is to say of it.

@@ -2,10 +2,12 @@
 //!
 //! Live runs add a line for each hint, and one for what a later profile measured of it, to
 //! [`file::FILE`]. The shipped recordings are worked out as such lines each time, by the present
-//! rules. Both together say how right each rule is, and can correct its estimates.
+//! rules, and so are changes to other people's programs, whose profiles are not shipped, from a file of what
+//! the rules say of them. All together say how right each rule is, and can correct its estimates.
 
 mod apply;
 mod calibration;
+mod changed;
 mod entry;
 pub(crate) mod file;
 mod hints;
@@ -17,6 +19,7 @@ use crate::document::{SCHEMA, Version};
 
 pub(crate) use apply::apply;
 pub(crate) use calibration::{Calibration, LEAST_HINTS, Record, RuleRecord, by_rule, records};
+pub(crate) use changed::lines as changed_lines;
 pub(crate) use entry::{Hint, Line, Outcome};
 pub(crate) use hints::{Origin, by_baseline, by_ladder, hints};
 pub(crate) use shipped::lines as shipped_lines;

@@ -48,6 +48,7 @@
 //! - `export`: ncu's reports and CSV pages as rows
 //! - `isa`: instruction encodings, and the text that they stand for
 //! - `timing`: what a step's run came to, as data
+//! - `outside`: what changes to other people's programs gained
 //! - `term`: the resources that the model counts
 //! - `finding`: what a rule found, as data
 //! - `metric`: the catalogue of ncu's metrics
@@ -95,6 +96,7 @@ mod limiter;
 pub mod metric;
 pub mod model;
 pub mod ncu;
+pub mod outside;
 mod plan;
 mod probe;
 mod problem;

@@ -1,7 +1,5 @@
 //! Other people's programs: what is said of their kernels today, beside what changes to them gained.
 
-mod table;
-
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +11,7 @@ use crate::error::Result;
 use crate::finding::{Estimate, LEAST_GAIN};
 use crate::profile::read_packed;
 
-pub use table::{Change, ChangedKernel, PublicProgram, all};
+pub use crate::outside::{Change, ChangedKernel, PublicProgram, all};
 
 /// A change that gains this much was worth making.
 pub const WORTH_MAKING: f64 = 1.1;
@@ -43,6 +41,8 @@ pub struct ProgramKernel {
     pub kept_back: bool,
     /// Its launches in the profile.
     pub launches: usize,
+    /// Their time under the profiler, ns.
+    pub time_ns: f64,
     /// The first findings over all these launches.
     pub findings: Vec<MeasuredFinding>,
     /// The changes that findings asked for when they were made, and what is said of these rules today.
@@ -156,6 +156,7 @@ fn of_document(
         kernel: changed.kernel.clone(),
         kept_back: program.kept_back,
         launches: document.launches.len(),
+        time_ns: document.launches.iter().filter_map(|launch| launch.duration_ns).sum(),
         tried: tried.collect(),
         most: changed.changes.iter().map(|change| change.gained).fold(1.0, f64::max),
         right: right(changed, &findings),
@@ -191,7 +192,7 @@ fn figures<'a>(kernels: impl Iterator<Item = &'a ProgramKernel>) -> ProgramFigur
     };
     let ratios = both.iter().map(|(gain, gained)| planted::ratio(Some(gain.factor), *gained));
     let ratios = sorted(ratios.collect());
-    let ranges = sorted(both.iter().map(|(gain, _)| gain.high / gain.low.max(1.0)).collect());
+    let ranges = sorted(both.iter().map(|(gain, _)| gain.high / gain.low).collect());
     let gained =
         |which: fn(f64) -> bool| tried().filter(move |finding| finding.gained.is_some_and(which));
     ProgramFigures {
@@ -255,6 +256,7 @@ mod tests {
             kernel: "k".to_owned(),
             kept_back: false,
             launches: 1,
+            time_ns: 1.0,
             tried: findings.clone(),
             findings,
             most: 3.0,

@@ -10,6 +10,7 @@ mod mutations;
 mod ncu_collect;
 mod nvdisasm;
 mod pages;
+mod programs;
 mod real_ncu;
 mod recorded;
 mod revision;

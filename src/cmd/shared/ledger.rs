@@ -11,12 +11,14 @@ use crate::ladder::Ladder;
 use crate::ledger::{self, Calibration, Hint, Line, Origin, Outcome, Record, file, records};
 use crate::profile::{Listing, Profile, find_next_step, recorded_ladders};
 
-/// The hints of the shipped recordings.
+/// The hints of the shipped recordings and of the changes to other people's programs.
 ///
 /// # Errors
 /// A damaged shipped recording, which the tests exclude.
 pub(crate) fn shipped() -> Result<Vec<Record>> {
-    Ok(records(ledger::shipped_lines(&recorded_ladders(|_| true, Listing::Sass)?), true))
+    let mut lines = ledger::shipped_lines(&recorded_ladders(|_| true, Listing::Sass)?);
+    lines.extend(ledger::changed_lines()?);
+    Ok(records(lines, true))
 }
 
 /// The local ledger, and what is odd about it: it never stops anything.

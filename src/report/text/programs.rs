@@ -105,6 +105,7 @@ mod tests {
             kernel: "advance".to_owned(),
             kept_back: true,
             launches: 2,
+            time_ns: 1000.0,
             findings: vec![finding("barrier-stalls", Some(1), Some(gain), Some(2.5))],
             tried: vec![finding("missing-data-reuse", None, None, Some(0.61))],
             most: 7.39,

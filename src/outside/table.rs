@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::finding::Estimate;
 
 /// Where the table stands.
-const FILE: &str = "src/bench/programs/programs.toml";
+const FILE: &str = "src/outside/programs.toml";
 const TEXT: &str = include_str!("programs.toml");
 
 /// A public program.
@@ -62,11 +62,19 @@ pub struct Change {
 }
 
 impl ChangedKernel {
-    /// What the change that a rule asks for gained; `None` where nobody made it.
+    /// What the change gained that was made because a rule asked for it.
+    #[must_use]
+    pub fn asked(&self, rule: &str) -> Option<f64> {
+        let asked = self.changes.iter().find(|change| change.rule.as_deref() == Some(rule));
+        asked.map(|change| change.gained)
+    }
+
+    /// What the change that a rule asks for gained, or one that takes its fault away too; `None` where
+    /// nobody made one.
     #[must_use]
     pub fn gain_of(&self, rule: &str) -> Option<f64> {
-        let asked = self.changes.iter().find(|change| change.rule.as_deref() == Some(rule));
-        asked.or_else(|| self.changes.iter().find(|change| change.is_for(rule))).map(|c| c.gained)
+        let other = || self.changes.iter().find(|change| change.is_for(rule));
+        self.asked(rule).or_else(|| other().map(|change| change.gained))
     }
 
     /// The most that any change for a rule gained.

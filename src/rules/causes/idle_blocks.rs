@@ -23,8 +23,8 @@ A grid that is larger than the work ends in blocks that find nothing to do: they
 compare their index with the end, and they leave. Starting them takes the block scheduler's time \
 and the places of warps that have work; where the guard is around the accesses alone, they even go \
 through all of the kernel's loops and barriers. The rule counts the warps that load, store or \
-exchange anything with at least one lane switched on, and fires where at least half of the launched \
-ones never do. Launch as many blocks as there is work: a grid worked out in threads where blocks \
+exchange anything with at least one lane switched on, a bound that all threads of a block load alike \
+left aside, and fires where at least half of the launched ones never do. Launch as many blocks as there is work: a grid worked out in threads where blocks \
 are asked for, a bound instead of the number itself, or one grid for parts of different size are \
 the usual reasons.",
     examples: &[Example {
@@ -62,7 +62,6 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
         "instruction-cache-misses",
         "constant-cache-misses",
     ],
-    unrecorded: Some("no recording of a grid that is larger than its work has been made yet"),
     check,
     ..Rule::DEFAULT
 };

@@ -1,14 +1,18 @@
 //! Warps that leave without having touched any data: they step through the code in front of a guard, or
 //! through all of it with their accesses switched off.
 //!
-//! A warp works where it loads, stores, or exchanges anything with a lane of its switched on. How many do
+//! A warp works where it loads, stores, or exchanges anything with a lane of its switched on. A number that
+//! all threads of its block load alike is no work: it is where the guard's bound comes from. How many do
 //! is bounded by what such instructions leave behind: their executions, the threads that took part, the
 //! lines or wavefronts that they touched.
 
 use crate::sass::code::listing::Listing;
+use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
+
+use super::sharing::is_of_block;
 
 /// The share of the launched warps that works where most of them do nothing, less than.
 pub const AT_WORK: f64 = 0.5;
@@ -37,7 +41,7 @@ pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     let limit = most_at_work * launched;
     let turns = Turns::new(listing);
     let mut by_block: Vec<(u32, f64)> = Vec::new();
-    for (block, at_work) in at_work_by_block(listing) {
+    for (block, at_work) in at_work_by_block(listing, limit) {
         let warps = turns.warps(listing, at_work, block);
         if warps >= limit {
             return None;
@@ -62,9 +66,11 @@ pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     })
 }
 
-/// Executions of each block's accesses by warps with a lane switched on, where it has any.
-fn at_work_by_block(listing: &Listing) -> Vec<(u32, f64)> {
+/// Executions of each block's accesses by warps with a lane switched on, where it has any. Loads that tell
+/// of no work are looked for where there would be too much of it.
+fn at_work_by_block(listing: &Listing, limit: f64) -> Vec<(u32, f64)> {
     let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
     let counters = |at: usize| &listing.row(at).counters;
     let has_tags = listing.entries().any(|(at, _)| counters(at).l1_tag_requests_global > 0.0);
     let mut found = Vec::new();
@@ -89,6 +95,10 @@ fn at_work_by_block(listing: &Listing) -> Vec<(u32, f64)> {
                     on = on.min(row.wavefronts_shared);
                 }
                 _ => {}
+            }
+            let is_load = entry.family == Family::Load(Space::Global);
+            if is_load && on >= limit && is_of_block(listing, &mut reaching, at) {
+                continue;
             }
             let guard = listing.text(at).split_whitespace().next().unwrap_or_default();
             if !guard.starts_with('@') {
@@ -285,6 +295,27 @@ mod tests {
         let mut one = sides.clone();
         one.instructions[3].counters.thread_inst_executed_pred_on = 0.0;
         assert!((found(&one).unwrap().share - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_bound_that_all_threads_load_alike_is_no_work() {
+        let by = |address: &str| {
+            code(&[
+                ("S2R R0, SR_TID.X", 100.0, 32.0),
+                ("LDC.64 R2, c[0x0][0x210]", 100.0, 32.0),
+                ("IMAD.WIDE R8, R0, 0x4, R2", 100.0, 32.0),
+                (address, 100.0, 32.0),
+                ("ISETP.GE.AND P0, PT, R0, R4, PT", 100.0, 32.0),
+                ("@P0 EXIT", 100.0, 0.0),
+                ("LDG.E R4, desc[UR4][R8.64]", 25.0, 32.0),
+                ("STG.E desc[UR4][R8.64], R4", 25.0, 32.0),
+                ("EXIT", 25.0, 32.0),
+            ])
+        };
+        let seen = found(&by("LDG.E R4, desc[UR4][R2.64]")).unwrap();
+        assert!((seen.share - 0.75).abs() < 1e-12);
+        assert_eq!(seen.guard, Some(5));
+        assert_eq!(found(&by("LDG.E R4, desc[UR4][R8.64]")), None, "each thread has its own");
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::sass::parse::operands::Role;
 struct Origin {
     block: [bool; 3],
     thread: [bool; 3],
+    /// The lane's number.
+    lane: bool,
     /// Loaded data takes part, or a special register that places the thread in another way.
     unknown: bool,
 }
@@ -36,6 +38,13 @@ pub fn repetitions(
         let origin = origin(&listing, &mut reaching, index);
         (index, (!origin.unknown).then(|| copies(origin, grid, block)))
     })
+}
+
+/// True for a load of the same address by all threads of a block, as the code tells: a length, a pointer or
+/// another number that is nobody's own.
+pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
+    let origin = origin(listing, reaching, load);
+    !origin.unknown && !origin.lane && origin.thread == [false; 3]
 }
 
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
@@ -101,8 +110,7 @@ fn add(origin: &mut Origin, text: &str) {
     match axis(register) {
         Some(at) if register.starts_with("SR_CTAID.") => origin.block[at] = true,
         Some(at) if register.starts_with("SR_TID.") => origin.thread[at] = true,
-        // A lane's number tells lanes of one warp apart, which changes nothing here.
-        _ if register == "SR_LANEID" => {}
+        _ if register == "SR_LANEID" => origin.lane = true,
         _ => origin.unknown = true,
     }
 }
@@ -139,6 +147,15 @@ mod tests {
         // All blocks, and all 4 warps.
         assert_eq!(shared[3], (10, Some(120.0)));
         assert_eq!(shared.len(), 4, "nothing of what is no load");
+    }
+
+    #[test]
+    fn what_no_thread_index_is_in_is_the_blocks() {
+        let launch = launch(CODE);
+        let listing = launch.listing().unwrap();
+        let mut reaching = Reaching::with_guards(listing.sass);
+        let of_block = |at| is_of_block(&listing, &mut reaching, at);
+        assert_eq!([4, 7, 9, 10].map(of_block), [false, false, false, true]);
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl<'a> Removal<'a> {
         self.gone[index].raise(Gone { executions: share, waits: share, ..Gone::default() });
     }
 
+    /// A share of the waits for an instruction's result goes, and nothing else.
+    pub(crate) fn remove_latency(&mut self, index: usize, share: f64) {
+        self.gone[index].raise(Gone { results: share, ..Gone::default() });
+    }
+
     /// A share of an instruction's wavefronts goes.
     pub(crate) fn remove_wavefronts(&mut self, index: usize, share: f64) {
         self.gone[index].raise(Gone { wavefronts: share, ..Gone::default() });

@@ -1,5 +1,7 @@
 //! Runs of library routines that a fast form could replace.
 
+mod loads_between;
+
 use std::collections::HashMap;
 
 use crate::evidence::removal::{Removal, locations};
@@ -12,7 +14,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Marks, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
-pub(crate) const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH];
+pub(crate) const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH, loads_between::TOGETHER];
 
 const BRANCH_WITHIN: Threshold = Threshold {
     what: "instructions from the mark of a library routine to the branch around its slow path, at \
@@ -46,17 +48,25 @@ pub(crate) struct Runs {
     weights: HashMap<usize, f64>,
     /// Executed instructions of slow paths.
     pub slow_path: f64,
+    /// The largest share of the waits for some load that goes because no slow path stands between it and
+    /// others any more.
+    pub loads_together: f64,
 }
 
 impl Runs {
     /// Counts the routines that are picked and replaces them by their fast forms.
     pub(crate) fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
-        let mut found =
-            Self { by_routine: HashMap::new(), weights: HashMap::new(), slow_path: 0.0 };
+        let mut found = Self {
+            by_routine: HashMap::new(),
+            weights: HashMap::new(),
+            slow_path: 0.0,
+            loads_together: 0.0,
+        };
         // By line.
         let mut saved = vec![0.0; listing.sass.line_count()];
         let mut slow: Vec<usize> = Vec::new();
+        let mut around_a_call: Vec<usize> = Vec::new();
         let mut reaching = Reaching::new(listing.sass);
         let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
         let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
@@ -111,7 +121,11 @@ impl Runs {
                     range.for_each(|at| removal.remove(at, 1.0));
                 }
             } else {
-                slow.extend(slow_path(listing, index));
+                let path = slow_path(listing, index);
+                if !path.is_empty() {
+                    around_a_call.push(index);
+                }
+                slow.extend(path);
             }
         }
         slow.sort_unstable();
@@ -122,6 +136,10 @@ impl Runs {
             found.slow_path += listing.executed(index);
         }
         removal.remove_waits(&saved);
+        for (load, share) in loads_between::kept_apart(listing, &around_a_call) {
+            removal.remove_latency(load, share);
+            found.loads_together = found.loads_together.max(share);
+        }
         found
     }
 

@@ -21,7 +21,7 @@ argument reduction, a polynomial, refinement, and a slow path for large or denor
 The hardware has approximations that take 2 to 9 instructions and are good to about 21 bits \
 within a limited range of arguments. The rule recognises the routines in the SASS by constants \
 that only they use, counts how often they ran, slow paths included, and compares them with the \
-fast forms. Call __sinf, __expf, __powf or __fdividef where their accuracy is enough, compile \
+fast forms. A slow path that is called also keeps loads apart that could be in flight together. Call __sinf, __expf, __powf or __fdividef where their accuracy is enough, compile \
 with -use_fast_math, multiply by the reciprocal of a divisor that does not change, or tabulate. \
 Results change in the last digits.",
     examples: &[Example {
@@ -75,10 +75,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     } else {
         String::new()
     };
+    let between = if runs.loads_together > 0.0 {
+        " The branches around their slow paths keep the loads between them apart: each is awaited before \
+         the next is issued."
+    } else {
+        ""
+    };
     Some(Draft {
         message: format!(
             "The routine that warps run most often, {}, runs {} times, at {:.0} instructions each; \
-             fast forms of all such routines would save {} of {} executed instructions ({}).{slow}",
+             fast forms of all such routines would save {} of {} executed instructions ({}).{slow}{between}",
             routine.name(),
             count(most),
             routine.cost().all,

@@ -14,7 +14,8 @@ use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Marks, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
-pub(crate) const THRESHOLDS: &[Threshold] = &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH, loads_between::TOGETHER];
+pub(crate) const THRESHOLDS: &[Threshold] =
+    &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH, loads_between::TOGETHER];
 
 const BRANCH_WITHIN: Threshold = Threshold {
     what: "instructions from the mark of a library routine to the branch around its slow path, at \

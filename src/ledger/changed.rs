@@ -59,9 +59,9 @@ mod tests {
         let records = records(lines().unwrap(), true);
         assert_eq!(records.len(), said().unwrap().len());
         let of = |program: &str, rule: &str| {
-            let found = records.iter().find(|record| {
-                record.hint.subject.of == program && record.hint.rule == rule
-            });
+            let found = records
+                .iter()
+                .find(|record| record.hint.subject.of == program && record.hint.rule == rule);
             found.unwrap().gain()
         };
         // As programs.toml has them.

@@ -3,6 +3,7 @@
 mod bench;
 mod init;
 mod profiling;
+mod report;
 mod survey;
 mod sweep;
 mod watch;
@@ -24,6 +25,7 @@ pub use init::InitArgs;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
+pub use report::{ReportArgs, ReportFormat};
 pub use survey::SurveyArgs;
 pub use sweep::{PointArgs, SweepArgs};
 pub use watch::WatchArgs;
@@ -62,6 +64,8 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Compare two profiles: what moved, which findings are gone and which are new.
     Diff(DiffArgs),
+    /// Write one self-contained page with pictures: launches, a ladder, a diff, a program.
+    Report(ReportArgs),
     /// Time a step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
     /// Take a step again at every edit of its sources, and compare with the last good run.

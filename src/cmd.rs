@@ -12,6 +12,7 @@ mod ledger;
 mod limiter;
 mod point;
 mod profile;
+mod report;
 mod run;
 mod shared;
 mod step;
@@ -35,6 +36,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
         cli.command,
         Command::Analyze(_)
             | Command::Diff(_)
+            | Command::Report(_)
             | Command::Explain(_)
             | Command::Ladder(_)
             | Command::Bench(_)
@@ -59,6 +61,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Profile(args) => profile::run(args, &printer),
         Command::Analyze(args) => analyze::run(args, &printer),
         Command::Diff(args) => diff::run(args, &printer),
+        Command::Report(args) => report::run(args, &printer),
         Command::Sweep(args) => sweep::run(args, &printer),
         Command::Watch(args) => watch::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),

@@ -11,6 +11,7 @@
 //! - `cli`: the command line, as types
 //! - `fuzzing`: what reads foreign bytes, as functions of them
 //! - `doctor`: what is missing on this machine
+//! - `page`: a page with pictures, of whatever a user names
 //! - `report`: the forms in which documents are written
 //! - `explain`: the rules in words, from what each says of itself
 //! - `init`: a first manifest for existing kernels or an existing program
@@ -97,6 +98,7 @@ pub mod metric;
 pub mod model;
 pub mod ncu;
 pub mod outside;
+mod page;
 mod plan;
 mod probe;
 mod problem;

@@ -9,7 +9,7 @@
 mod content;
 mod format;
 mod style;
-mod words;
+pub(crate) mod words;
 
 // The formats. The build reads these lines: they are the registry, and their order is that of `--help`.
 // Each module has a `Form`, its `Renderer`.

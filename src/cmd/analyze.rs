@@ -1,21 +1,14 @@
 //! `adoprof analyze`: diagnosis from files.
 
-use regex::Regex;
-
 use super::shared::chosen_step::next_arguments;
-use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices};
+use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices, retain};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
-use crate::error::{Error, ExitCode, Result};
+use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::render_several;
-use crate::text::layout::fit;
-use crate::text::listed;
-
-/// The most columns that a kernel's name takes in a list of them.
-const LONGEST_NAME: usize = 60;
 
 pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
@@ -58,19 +51,4 @@ fn of_ladder(profile: &Profile, named: &str) -> (Option<Ladder>, Option<String>)
         Some(ladder) => (Some(ladder), next_arguments(named, None)),
         None => (ladder_of(profile), None),
     }
-}
-
-fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
-    let mut names = profile.frames.kernels()?;
-    names.sort();
-    names.dedup();
-    profile.retain_kernels(|kernel| regex.is_match(kernel))?;
-    if profile.frames.launches.height() == 0 {
-        return Err(Error::Usage(format!(
-            "no kernel in {} matches `{pattern}`; it has: {}",
-            profile.name,
-            listed(names.iter().map(|name| fit(name, LONGEST_NAME)))
-        )));
-    }
-    Ok(())
 }

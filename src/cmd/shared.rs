@@ -1,5 +1,6 @@
 //! What several subcommands do alike.
 
+pub(super) mod browser;
 pub(super) mod chosen_step;
 pub(super) mod diagnosed;
 pub(super) mod ignored_options;

@@ -1,12 +1,12 @@
 //! What is said in the same words whatever the form: numbers, findings, steps, comparisons.
 
-pub(super) mod diff;
-pub(super) mod finding;
-pub(super) mod number;
-pub(super) mod run;
-pub(super) mod sentence;
-pub(super) mod steps;
-pub(super) mod subject;
-pub(super) mod sweep;
-pub(super) mod tried;
-pub(super) mod verdict;
+pub(crate) mod diff;
+pub(crate) mod finding;
+pub(crate) mod number;
+pub(crate) mod run;
+pub(crate) mod sentence;
+pub(crate) mod steps;
+pub(crate) mod subject;
+pub(crate) mod sweep;
+pub(crate) mod tried;
+pub(crate) mod verdict;

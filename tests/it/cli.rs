@@ -6,6 +6,7 @@ mod analyze;
 mod bad_input;
 mod bench;
 mod hostile;
+mod html;
 mod killed;
 mod doctor;
 mod examples;

@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::{Format, render};
+use crate::text::layout::fit;
+use crate::text::listed;
 
 /// Diagnoses a profile with the ladder that it belongs to, if it is a step of one that is here.
 ///
@@ -97,4 +99,26 @@ pub(crate) fn kernel_filter(pattern: &str) -> Result<Regex> {
         let problem = last.strip_prefix("error: ").unwrap_or(last);
         Error::Usage(format!("-k: `{pattern}` is not a valid regular expression: {problem}"))
     })
+}
+
+/// The most columns that a kernel's name takes in a list of them.
+const LONGEST_NAME: usize = 60;
+
+/// Keeps the launches whose kernel matches.
+///
+/// # Errors
+/// [`Error::Usage`] with the kernels that there are, where none does.
+pub(crate) fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Result<()> {
+    let mut names = profile.frames.kernels()?;
+    names.sort();
+    names.dedup();
+    profile.retain_kernels(|kernel| regex.is_match(kernel))?;
+    if profile.frames.launches.height() == 0 {
+        return Err(Error::Usage(format!(
+            "no kernel in {} matches `{pattern}`; it has: {}",
+            profile.name,
+            listed(names.iter().map(|name| fit(name, LONGEST_NAME)))
+        )));
+    }
+    Ok(())
 }

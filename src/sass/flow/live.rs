@@ -157,6 +157,23 @@ pub fn most_in_loops(listing: &Listing, least_share: f64) -> u32 {
     most
 }
 
+/// How many registers hold a value that is still needed in front of each instruction, by its place in the
+/// listing. An instruction that no way of control leads to the end from has what it reads itself.
+#[must_use]
+pub fn at_each(listing: &Listing) -> Vec<u32> {
+    let sass = listing.sass;
+    let (_, at_end) = live_at_ends(sass);
+    let mut counts = vec![0; sass.entries.len()];
+    for (number, block) in sass.flow.blocks.iter().enumerate() {
+        let mut live = at_end[number];
+        for index in (block.start..block.end).rev() {
+            live = join(without(live, defs(sass, index)), uses(sass, index));
+            counts[index] = count(live);
+        }
+    }
+    counts
+}
+
 /// The registers that hold a loaded value at each block's start, whatever way control came.
 fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
     let blocks = &sass.flow.blocks;
@@ -223,6 +240,20 @@ mod tests {
         let mut launch = Launch::default();
         launch.instructions = (0_u64..).zip(texts).map(row).collect();
         launch
+    }
+
+    #[test]
+    fn live_registers_are_counted_in_front_of_each_instruction() {
+        let launch = launch(&[
+            "MOV R0, RZ",        // nothing is read before it is written
+            "MOV R2, 0x1",       // R0
+            "FADD R4, R0, R2",   // R0, R2
+            "STG.E [R8.64], R4", // R4 and the address, which nobody wrote here
+            "EXIT",
+        ]);
+        let counts = at_each(&launch.listing().unwrap());
+        // R8 and R9 are live all the way to the store.
+        assert_eq!(counts, [2, 3, 4, 3, 0]);
     }
 
     #[test]

@@ -1,0 +1,136 @@
+//! A chart with what belongs to it: title, words for who can't see it, and its numbers as a table.
+//!
+//! Charts are laid out in percent of their width and pixels of their height, so that text keeps its size on
+//! any screen. Nothing in them carries a style attribute, which the page's content policy would refuse.
+
+use maud::{Markup, PreEscaped, html};
+
+/// The styles of charts, in the page and in single files alike.
+pub(super) const STYLE: &str = include_str!("chart.css");
+/// Width of a chart in a file of its own, pixels.
+const WIDTH: u32 = 720;
+
+/// A chart.
+pub(crate) struct Figure {
+    /// What `--chart` calls it.
+    pub name: &'static str,
+    /// Tells it from its like on one page.
+    pub id: String,
+    /// The heading.
+    pub title: String,
+    /// What it shows, in a sentence or two: for everybody under the title, and for screen readers.
+    pub said: String,
+    /// Pixels.
+    pub height: u32,
+    /// What is drawn.
+    pub drawn: Markup,
+    /// The same numbers as a table.
+    pub table: Table,
+}
+
+/// Numbers as rows of text; the first column names the row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// The columns' names.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
+        Self { head: head.map(str::to_owned).into(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.into());
+    }
+
+    fn html(&self) -> Markup {
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="Numbers of the chart" {
+                table {
+                    thead { tr { @for cell in &self.head { th scope="col" { (cell) } } } }
+                    tbody {
+                        @for row in &self.rows {
+                            tr {
+                                @for (at, cell) in row.iter().enumerate() {
+                                    @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Figure {
+    /// As a part of a page.
+    pub(super) fn html(&self) -> Markup {
+        html! {
+            figure.chart id=(self.id) data-chart=(self.name) {
+                figcaption { h3 { (self.title) } p { (self.said) } }
+                (self.svg(None))
+                details { summary { "Numbers" } (self.table.html()) }
+            }
+        }
+    }
+
+    /// As a file of its own.
+    pub(crate) fn file(&self) -> String {
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(WIDTH)).0)
+    }
+
+    fn svg(&self, width: Option<u32>) -> Markup {
+        let (title, said) = (format!("{}-t", self.id), format!("{}-d", self.id));
+        let wide = width.map_or_else(|| "100%".to_owned(), |width| width.to_string());
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={(title) " " (said)}
+                width=(wide) height=(self.height) {
+                title id=(title) { (self.title) }
+                desc id=(said) { (self.said) }
+                @if width.is_some() {
+                    style { (PreEscaped(STYLE)) }
+                    rect class="paper" width="100%" height="100%" {}
+                }
+                (self.drawn)
+            }
+        }
+    }
+}
+
+/// A share of the width.
+pub(super) fn pct(share: f64) -> String {
+    format!("{}%", round(100.0 * share, 2))
+}
+
+/// A number with so many decimals at most, without zeros at its end.
+pub(super) fn round(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A pixel position.
+pub(super) fn px(value: f64) -> String {
+    round(value, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_short_as_can_be() {
+        assert_eq!(pct(0.5), "50%");
+        assert_eq!(pct(1.0 / 3.0), "33.33%");
+        assert_eq!(px(10.04), "10");
+        assert_eq!(px(-0.01), "0");
+        assert_eq!(round(100.0, 0), "100");
+    }
+}

@@ -1,0 +1,76 @@
+//! A launch's findings in words, with links to the lines that they name.
+
+use maud::{Markup, html};
+
+use crate::document::{LaunchReport, RankedFinding, is_roof};
+use crate::report::words::finding::agreement;
+use crate::report::words::number::{estimate, metric, place};
+use crate::text::percent;
+
+/// Findings in the open; the others are folded away.
+const MOST: usize = 3;
+
+/// The findings, and what could not be checked.
+pub(super) fn view(id: &str, report: &LaunchReport) -> Markup {
+    let (first, more) = report.findings.split_at(report.findings.len().min(MOST));
+    html! {
+        section.findings aria-labelledby=(format!("{id}-findings")) {
+            h3 id=(format!("{id}-findings")) { "Findings" }
+            @if report.findings.is_empty() { p { "No rule found a fault." } }
+            div.pair { @for finding in first { (one(id, finding)) } }
+            @if !more.is_empty() {
+                details { summary { (more.len()) " more" } div.pair { @for finding in more { (one(id, finding)) } } }
+            }
+            @if !report.skipped.is_empty() {
+                details {
+                    summary { (report.skipped.len()) " rules could not be checked" }
+                    ul { @for skipped in &report.skipped { li { (skipped.rule) ": no " (skipped.missing.join(", ")) } } }
+                }
+            }
+        }
+    }
+}
+
+fn one(id: &str, finding: &RankedFinding) -> Markup {
+    let factor = finding.estimated_speedup.map(|gain| gain.factor);
+    let said = agreement(finding);
+    html! {
+        article.finding id=(format!("{id}-f{}", finding.rank)) data-rule=(finding.rule) data-factor=[factor] {
+            h4 {
+                span.mark { (finding.rank) }
+                code { (finding.rule) }
+                @if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
+                    span.gain { (estimate(&gain)) }
+                }
+            }
+            p { (finding.message) }
+            p.hint { (finding.hint) }
+            @if !finding.locations.is_empty() {
+                ul.where {
+                    @for location in &finding.locations {
+                        li {
+                            a href=(format!("#{id}-L{}", location.line)) { (place(location)) }
+                            " " (percent(location.share)) " of " (location.share_of)
+                            @if !location.text.is_empty() { code { (location.text) } }
+                        }
+                    }
+                }
+            }
+            @if !finding.evidence.is_empty() || !finding.symptoms.is_empty() || !said.is_empty() {
+                details {
+                    summary { "Evidence" }
+                    @if !said.is_empty() { p { (said) } }
+                    @for symptom in &finding.symptoms { p { code { (symptom.rule) } " " (symptom.message) } }
+                    div.scroll { table { tbody {
+                        @for evidence in &finding.evidence {
+                            tr { th scope="row" { (evidence.metric) } td.n data-value=(evidence.value) { (metric(evidence.value, &evidence.unit)) } }
+                        }
+                    } } }
+                }
+            }
+            @if let Some(step) = &finding.answered_by {
+                p.next { "The ladder's step " code { (step) } " takes this away." }
+            }
+        }
+    }
+}

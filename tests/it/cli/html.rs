@@ -1,0 +1,207 @@
+//! `adoprof report`: pages that hold together, with the numbers that `analyze` and `run` have.
+
+use serde_json::Value;
+
+use crate::cli::bench::Bench;
+
+/// A page of what the arguments name.
+fn page(bench: &Bench, args: &[&str]) -> String {
+    let ran = bench.run(&[&["report", "--no-ledger", "-o", "page.html"], args].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "page.html\n"), "{ran:?}");
+    let text = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    assert_holds_together(&text);
+    text
+}
+
+/// Every element that is opened is closed, in order; every link within the page leads somewhere; nothing is loaded;
+/// no attribute has a style or a script, which the page's policy would refuse.
+fn assert_holds_together(text: &str) {
+    const VOID: [&str; 4] = ["meta", "input", "link", "br"];
+    let mut open: Vec<&str> = Vec::new();
+    let (mut ids, mut links) = (Vec::new(), Vec::new());
+    let mut rest = text.strip_prefix("<!DOCTYPE html>").expect("a document type");
+    while let Some((_, tag)) = rest.split_once('<') {
+        let (tag, after) = tag.split_once('>').expect("every tag has an end");
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closed out of order");
+            continue;
+        }
+        let name = tag.split([' ', '\n']).next().unwrap();
+        for attribute in [" style=", " onclick=", " onload=", " src=", " href=\"http"] {
+            assert!(!tag.contains(attribute), "<{tag}>");
+        }
+        ids.extend(value(tag, " id=\""));
+        links.extend(value(tag, " href=\"#"));
+        if !VOID.contains(&name) {
+            open.push(name);
+        }
+        if name == "style" || name == "script" {
+            let end = format!("</{name}>");
+            let at = rest.find(&end).unwrap();
+            rest = &rest[at..];
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new(), "left open");
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "two elements have one id");
+    for link in links {
+        let is_line = link.contains("-L");
+        assert!(is_line || ids.binary_search(&link).is_ok(), "#{link} leads nowhere");
+    }
+}
+
+/// The value of an attribute.
+fn value<'a>(tag: &'a str, attribute: &str) -> Option<&'a str> {
+    tag.split_once(attribute).and_then(|(_, rest)| rest.split_once('"')).map(|(value, _)| value)
+}
+
+/// The numbers of the elements of a class by their labels.
+fn numbers(text: &str, class: &str) -> Vec<(String, f64)> {
+    let start = format!("<g class=\"{class}\"");
+    let tags = text.split(&start).skip(1).map(|rest| rest.split_once('>').unwrap().0);
+    tags.map(|tag| {
+        let label = value(tag, " data-label=\"").unwrap().to_owned();
+        (label, value(tag, " data-value=\"").unwrap().parse().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn a_launch_shows_the_numbers_of_its_diagnosis() {
+    let bench = Bench::new();
+    let text = page(&bench, &["v2"]);
+    let document = bench.run(&["analyze", "v2", "--format", "json"]).json();
+    let launch = &document["launches"][0];
+    let bars = numbers(&text, "bar");
+    for unit in launch["utilization"].as_array().unwrap() {
+        let share = unit["share"].as_f64().unwrap();
+        let shown = bars.iter().find(|(label, _)| *label == unit["unit"].as_str().unwrap());
+        match shown {
+            Some((label, value)) => assert!((value - share).abs() < 1e-12, "{label}"),
+            None => assert!(share < 0.005, "{unit}"),
+        }
+    }
+    for finding in launch["findings"].as_array().unwrap() {
+        let rule = finding["rule"].as_str().unwrap();
+        let tag = text.split(&format!("data-rule=\"{rule}\" data-factor=\"")).nth(1).expect(rule);
+        let factor: f64 = tag.split_once('"').unwrap().0.parse().unwrap();
+        assert!((factor - finding["estimated_speedup"]["factor"].as_f64().unwrap()).abs() < 1e-12);
+    }
+    for chart in ["roofline", "resources", "memory", "stalls", "occupancy", "schedulers"] {
+        assert!(text.contains(&format!("data-chart=\"{chart}\"")), "no {chart}");
+    }
+    assert!(text.contains("class=\"code\"") && text.contains("waits for "), "code with arrows");
+    assert!(text.len() < 500_000, "{} bytes", text.len());
+}
+
+#[test]
+fn a_ladder_shows_each_steps_time_and_stays_small() {
+    let bench = Bench::new();
+    let text = page(&bench, &["--ladder", "ado"]);
+    let run: Value = bench.run(&["run", "--recorded", "--format", "json"]).json();
+    let steps = numbers(&text, "step");
+    let documents = run["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), documents.len());
+    for ((label, ns), document) in steps.iter().zip(documents) {
+        assert_eq!(*label, document["step"]["name"].as_str().unwrap());
+        assert!((ns - document["step"]["time_ns"]["median"].as_f64().unwrap()).abs() < 1e-6);
+    }
+    // Six main steps, five arrows.
+    assert_eq!(text.matches("class=\"walk\"").count(), 5);
+    assert!(text.len() < 2_000_000, "{} bytes", text.len());
+}
+
+#[test]
+fn a_baseline_stands_beside_the_launch() {
+    let bench = Bench::new();
+    let text = page(&bench, &["v3", "--baseline", "v2"]);
+    let diff = bench.run(&["diff", "v2", "v3", "--format", "json"]).json();
+    let speedup = value(&text, "aria-labelledby=\"diff-h\" data-speedup=\"").unwrap();
+    assert!((speedup.parse::<f64>().unwrap() - diff["speedup"].as_f64().unwrap()).abs() < 1e-12);
+    let stacks: Vec<String> = numbers(&text, "stack").into_iter().map(|(label, _)| label).collect();
+    assert_eq!(stacks, ["v3", "v2"]);
+}
+
+#[test]
+fn what_a_profile_says_stays_text() {
+    let bench = Bench::new();
+    let name = "<script>alert(1)</script>&\"'\u{202e}\u{1b}[31m";
+    let raw = format!(
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\",\"{name}\"\n\
+         \"\",\"\",\"\",\"\",\"ns\",\"\"\n\
+         \"0\",\"{}\",\"(32, 1, 1)\",\"(1, 1, 1)\",\"1000\",\"1\"\n",
+        name.replace('"', "\"\"")
+    )
+    .replace(&format!(",\"{name}\"\n"), &format!(",\"{}\"\n", name.replace('"', "\"\"")));
+    bench.write("hostile.raw.csv", raw);
+    let text = page(&bench, &["hostile.raw.csv"]);
+    assert!(
+        text.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;"),
+        "the name is there, as text"
+    );
+    assert!(!text.contains("<script>alert") && !text.contains(['\u{202e}', '\u{1b}']));
+    assert_eq!(text.matches("<script>").count(), 1, "the page's own");
+}
+
+#[test]
+fn single_charts_are_files_of_their_own() {
+    let bench = Bench::new();
+    let ran = bench.run(&["report", "v2", "--format", "svg", "--chart", "resources", "-o", "-"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.starts_with("<?xml") && ran.out.trim_end().ends_with("</svg>"));
+    assert!(!numbers(&ran.out, "bar").is_empty());
+    bench.run(&["report", "v2", "--format", "svg"]).fails(2, &["--chart", "roofline"]);
+    bench.run(&["report", "v2", "--chart", "roofline"]).fails(2, &["--format svg"]);
+    bench
+        .run(&["report", "v2", "--format", "svg", "--chart", "timeline"])
+        .fails(2, &["nothing to draw"]);
+    bench.run(&["report"]).fails(2, &["adoprof report --ladder ado"]);
+}
+
+#[test]
+fn a_page_is_written_whole_or_not_at_all() {
+    let bench = Bench::new();
+    bench.write("page.html", "the old one");
+    let ran = bench.run(&["report", "v2", "nowhere.ncu-rep", "--no-ledger", "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "what can't be read is left out: {ran:?}");
+    assert!(ran.err.contains("left out"), "{ran:?}");
+    bench.write("page.html", "the old one");
+    bench
+        .run(&["report", "nowhere.ncu-rep", "--no-ledger", "-o", "page.html"])
+        .fails(2, &["nowhere"]);
+    assert_eq!(std::fs::read_to_string(bench.path("page.html")).unwrap(), "the old one");
+    // A folder can't be replaced by a page.
+    std::fs::create_dir(bench.path("folder")).unwrap();
+    let ran = bench.run(&["report", "v2", "--no-ledger", "-o", "folder"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+#[test]
+fn a_whole_program_shows_its_timeline_and_its_groups() {
+    let bench = Bench::new();
+    let document = bench.profile("success", &["--format", "json"]).json();
+    let launch = &document["launches"][0];
+    // What a survey would have found: 2 s, half of it in this kernel, which runs in the first half.
+    let program = serde_json::json!({
+        "program": {
+            "command": "./simulate", "wall_ns": 2e9, "gpu_busy_ns": 1e9, "kernel_busy_ns": 1e9, "active_ns": 2e9,
+            "groups": [{
+                "kernel": launch["kernel"], "grid": launch["grid"], "block": launch["block"], "launches": 100,
+                "total_ns": 1e9, "share": 1.0, "median_ns": 1e7, "range_ns": [1e7, 1e7], "launch": null
+            }],
+            "lanes": [{ "name": "GPU 0, stream 7", "busy": [1.0, 0.0] }]
+        },
+        "chosen": [0]
+    });
+    let saved = document["saved"].as_str().unwrap().to_owned();
+    bench.write(&format!("{saved}/program.json"), program.to_string());
+    let text = page(&bench, &[&format!("./{saved}")]);
+    assert_eq!(numbers(&text, "lane"), [("GPU 0, stream 7".to_owned(), 0.5)]);
+    let factor = launch["findings"][0]["estimated_speedup"]["factor"].as_f64().unwrap();
+    let groups = text.split("data-chart=\"groups\"").nth(1).unwrap();
+    let (_, gain) = numbers(groups, "bar").remove(0);
+    assert!((gain - 0.5 * (1.0 - 1.0 / factor)).abs() < 1e-9, "{gain} of a gain of {factor}");
+}

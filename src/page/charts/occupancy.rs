@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
+use crate::device::residency;
 use crate::frame::Launch;
 use crate::page::figure::{Figure, Table, pct, px};
 use crate::survey::record::{Device, Shape};
-use crate::survey::residency::residency;
 use crate::text::{bytes, count, percent};
 
 const PLOT: f64 = 72.0;
@@ -80,7 +80,11 @@ fn shape(launch: &Launch) -> Option<Shape> {
 fn device(launch: &Launch) -> Option<Device> {
     let (major, minor) = launch.row.compute_capability?;
     let multiprocessors = launch.get("launch__sm_count").map_or(1, |count| count as u32).max(1);
-    Some(Device { name: String::new(), multiprocessors, capability: [major, minor] })
+    Some(Device {
+        name: launch.row.device.clone().unwrap_or_default(),
+        multiprocessors,
+        capability: [major, minor],
+    })
 }
 
 fn sweeps(shape: &Shape, device: &Device) -> [Sweep; 3] {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::device::residency;
+use crate::device::residency::residency;
 use crate::frame::Launch;
 use crate::page::figure::{Figure, Table, pct, px};
 use crate::survey::record::{Device, Shape};

@@ -8,6 +8,7 @@ pub(crate) mod linked_memory;
 pub(crate) mod local_memory;
 pub(crate) mod modeled_launch;
 pub(crate) mod occupancy;
+pub(crate) mod products;
 pub(crate) mod removal;
 pub(crate) mod roof;
 pub(crate) mod shared_pipe;

@@ -6,6 +6,7 @@ pub mod chain;
 pub mod doubles;
 pub mod idle;
 pub mod independence;
+pub mod matrix_loops;
 pub mod product;
 mod queue;
 pub mod sharing;

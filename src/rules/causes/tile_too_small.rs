@@ -1,0 +1,185 @@
+//! Matrix instructions whose operands serve too few of them.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::products::sectors_gone;
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::questions::matrix_loops::operand_loads;
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// Bytes loaded over bytes multiplied where a warp makes a tile of 64 x 64.
+const LARGE_TILE: f64 = 1.0 / 6.0;
+
+/// The units that bring operands.
+const FEEDING: [Term; 5] = [Term::L1Data, Term::Lsu, Term::L2, Term::L2Requests, Term::Issue];
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "tile-too-small",
+    kind: Kind::Cause,
+    summary: "the tile of a warp is too small for the matrix unit: each operand serves too few products",
+    explanation: "\
+A fragment that a warp has loaded serves as many matrix instructions as its tile has fragments in \
+the other direction: one or two in a tile of 16 x 16, four or eight in one of 64 x 64. Below that, \
+shared memory, L1 and L2 take longer to bring the operands than the tensor pipe takes to multiply \
+them. The rule sets the bytes that a loop loads for its matrix instructions against those that they \
+multiply, and fires where a unit on the way is busier than the tensor pipe. Let a warp make a larger \
+tile, and a block as many of these as before: the sums stay in registers.",
+    examples: &[Example {
+        fault: "\
+// one 16 x 16 tile per warp: two fragments are loaded for each product
+for (int k = 0; k < length; k += 16) {
+    load_matrix_sync(a, rows + k, length);
+    load_matrix_sync(b, columns + k, length);
+    mma_sync(sum, a, b, sum);
+}",
+        repair: "\
+// 4 x 4 such tiles per warp: eight fragments for 16 products
+for (int k = 0; k < length; k += 16) {
+    for (int i = 0; i < 4; ++i) {
+        load_matrix_sync(a[i], rows + 16 * i * length + k, length);
+        load_matrix_sync(b[i], columns + 16 * i * length + k, length);
+    }
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+            mma_sync(sum[i][j], a[i], b[j], sum[i][j]);
+}",
+        note: "\
+A quarter of the bytes is loaded for each product. The sums of 64 x 64 results take 128 registers \
+of each thread, and a sixteenth of the warps remains.",
+    }],
+    section: "MemoryWorkloadAnalysis",
+    thresholds: &[
+        Threshold {
+            what: "given: bytes loaded for a matrix instruction, over those that it multiplies, in the \
+                   largest tile of a warp",
+            value: LARGE_TILE,
+            unit: "share",
+            source: "derivation: sums of 64 x 64 results take 128 of a thread's 255 registers, and \
+                     each fragment of 16 rows or of 8 columns serves 8 or 4 instructions: (4/8 + 2/4) of \
+                     6 registers' bytes",
+        },
+        MATTERS_LIMIT,
+    ],
+    needs: &[ISSUE_BUSY],
+    sharpened_by: &[Reads::always(Term::Tensor.counters())],
+    source_page: SourcePage::Needed,
+    explains: &[
+        "short-scoreboard-stalls",
+        "mio-throttle",
+        "long-scoreboard-stalls",
+        "barrier-stalls",
+        "issue-slots-underused",
+    ],
+    unrecorded: Some("its pairs are being recorded"),
+    check,
+    ..Rule::DEFAULT
+};
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let found = operand_loads(&listing)?;
+    let bytes = |index: usize| {
+        listing.executed(index) * WARP_LANES * f64::from(listing.sass.entries[index].width)
+    };
+    let loaded: f64 = found.loads.iter().map(|&at| bytes(at)).sum();
+    let multiplied: f64 = found
+        .products
+        .iter()
+        .map(|&at| listing.executed(at) * WARP_LANES * found.operand_bytes(&listing, at))
+        .sum();
+    let products: f64 = found.products.iter().map(|&at| listing.executed(at)).sum();
+    let share = loaded / multiplied;
+    if !share.is_finite() || share <= LARGE_TILE {
+        return None;
+    }
+    let gone = 1.0 - LARGE_TILE / share;
+    for &index in found.inside.iter().filter(|index| !found.products.contains(index)) {
+        removal.remove(index, gone);
+    }
+    let mut effect = removal.effect(launch);
+    let inside = |index: usize| found.inside.binary_search(&index).is_ok();
+    let sectors = sectors_gone(listing, |index| if inside(index) { gone } else { 0.0 });
+    effect.removed.extend([(Term::L2, sectors), (Term::L2Requests, sectors)]);
+    // Tiles larger in both directions.
+    effect.removed.push((Term::BlockScheduler, 1.0 - (1.0 - gone).powi(2)));
+    let busy = |term: Term| launch.model.utilization(term).unwrap_or(0.0);
+    let feeding = FEEDING.into_iter().max_by(|a, b| busy(*a).total_cmp(&busy(*b)))?;
+    if busy(feeding) <= busy(Term::Tensor) || !gains(launch, &effect) {
+        return None;
+    }
+    let is_load = |index: usize| found.loads.contains(&index);
+    let weight = |index: usize| if is_load(index) { bytes(index) } else { 0.0 };
+    let locations = locations(launch, listing, weight, "bytes of operands");
+    Some(Draft {
+        message: format!(
+            "{} matrix instructions multiply {} of what is loaded for them only {:.1} times on \
+             average, where a tile of 64 x 64 per warp would use each byte 6 times: bringing operands \
+             keeps {} busy {} of the time, the products the tensor pipe {}.",
+            count(products),
+            crate::text::bytes(loaded),
+            1.0 / share,
+            feeding.title(),
+            percent(busy(feeding)),
+            percent(busy(Term::Tensor)),
+        ),
+        evidence: vec![
+            Evidence::new("bytes loaded as operands", loaded, "byte"),
+            Evidence::new("bytes multiplied", multiplied, "byte"),
+            Evidence::new("executed matrix instructions", products, "inst"),
+        ],
+        hint: format!(
+            "Let each warp make a larger tile at {}: with 64 x 64 results, {} of the operands' bytes \
+             go, and of the copies to shared memory as much. The sums take 128 registers of each \
+             thread, and fewer warps remain, so copies should run several turns ahead.",
+            place(&locations, "the loop with the products"),
+            percent(gone),
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    const TENSOR: &str = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
+    const L1: &str = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
+
+    /// A loop that loads two fragments of four matrices for so many matrix instructions.
+    fn tile(products: usize) -> Launch {
+        let mut code = vec![("LDSM.16.M88.4 R8, [R20]", 10.0), ("LDSM.16.M88.4 R12, [R21]", 10.0)];
+        code.extend(vec![("HMMA.16816.F32 R24, R8, R12, R24", 10.0); products]);
+        code.extend([("@P0 BRA 0x100", 10.0), ("EXIT", 1.0)]);
+        let metrics = [(ISSUE_BUSY, 20.0), (L1, 80.0), (TENSOR, 30.0)];
+        let mut launch = sass(&metrics, &code);
+        for index in 0..2 {
+            launch.instructions[index].counters.wavefronts_shared = 40.0;
+        }
+        launch
+    }
+
+    #[test]
+    fn two_fragments_for_two_products_are_too_many() {
+        // 1,024 bytes for 2 x 768: 2/3, of which 1/6 would do. L1 has nothing else to do.
+        let draft = assert_sides(&RULE, &tile(2), &[&[(TENSOR, 81.0)], &[(L1, 30.0)]]);
+        assert!((draft.effect.share_of(Term::L1Data) - 0.75).abs() < 1e-12);
+        assert!(draft.message.contains("1.5 times"), "{}", draft.message);
+        assert!(draft.hint.contains("75%"), "{}", draft.hint);
+        assert_eq!(draft.locations.iter().map(|each| each.line).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_large_tile_is_left_alone() {
+        assert_eq!(check(&RULE, &tile(8)), None, "1,024 bytes for 8 x 768 are 1/6");
+    }
+}

@@ -1,0 +1,409 @@
+//! Loops that multiply on the tensor units: what brings their operands, and whether it runs ahead.
+
+use crate::sass::code::listing::Listing;
+use crate::sass::code::sass::Sass;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// How operands come to shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A load to registers, then a store.
+    Registers,
+    /// `cp.async`, which a warp waits for by groups.
+    Async,
+    /// A bulk copy, which a barrier in shared memory counts.
+    Bulk,
+}
+
+/// A loop that brings operands to shared memory and multiplies them on the tensor units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StagedLoop {
+    /// Its executed instructions, in the order of their addresses.
+    pub inside: Vec<usize>,
+    /// What brings the operands: copies, or the loads whose values are stored.
+    pub copies: Vec<usize>,
+    /// The stores of loaded values.
+    pub stores: Vec<usize>,
+    /// How they come.
+    pub way: Way,
+    /// True where each copy is waited for before the next product.
+    pub in_turn: bool,
+    /// The instructions behind the last product and up to the first use of what was copied.
+    pub waiting: Vec<usize>,
+}
+
+/// The smallest loops in which a warp's matrix instructions stand beside copies of operands to shared memory.
+#[must_use]
+pub fn staged(listing: &Listing) -> Vec<StagedLoop> {
+    let sass = listing.sass;
+    let is_product = |at: usize| is_warp_product(listing, at);
+    let products: Vec<usize> = (0..sass.entries.len()).filter(|&at| is_product(at)).collect();
+    if products.is_empty() {
+        return Vec::new();
+    }
+    let mut reaching = Reaching::new(sass);
+    let mut by_size: Vec<usize> = (0..sass.flow.loops.len()).collect();
+    by_size.sort_by_key(|&at| sass.flow.loops[at].blocks.len());
+    let mut found: Vec<StagedLoop> = Vec::new();
+    for at in by_size {
+        let inside = members(listing, at);
+        let holds = |index: usize| inside.binary_search(&index).is_ok();
+        let known = |each: &StagedLoop| holds(each.inside[0]);
+        if products.iter().any(|&at| holds(at)) && !found.iter().any(known) {
+            found.extend(StagedLoop::new(listing, &mut reaching, inside));
+        }
+    }
+    found
+}
+
+/// The executed instructions of a loop, those of loops in it included.
+#[must_use]
+pub fn members(listing: &Listing, of: usize) -> Vec<usize> {
+    let flow = &listing.sass.flow;
+    let blocks = flow.loops[of].blocks.iter().map(|&block| &flow.blocks[block as usize]);
+    blocks
+        .flat_map(|block| block.start..block.end)
+        .filter(|&index| listing.executed(index) > 0.0)
+        .collect()
+}
+
+/// True for an executed matrix instruction whose operands are a warp's registers. Those of warp groups and
+/// of tensor memory read shared memory themselves and run beside the warp.
+#[must_use]
+pub fn is_warp_product(listing: &Listing, index: usize) -> bool {
+    let entry = &listing.sass.entries[index];
+    entry.family == Family::Tensor
+        && listing.executed(index) > 0.0
+        && ["HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"]
+            .iter()
+            .any(|base| opcode(listing, index).starts_with(base))
+}
+
+impl StagedLoop {
+    /// The loop with these instructions; `None` where nothing is copied in it.
+    fn new(listing: &Listing, reaching: &mut Reaching, inside: Vec<usize>) -> Option<Self> {
+        let sass = listing.sass;
+        let of = |family: Family| -> Vec<usize> {
+            inside.iter().copied().filter(|&at| sass.entries[at].family == family).collect()
+        };
+        let mut copies = of(Family::AsyncCopy);
+        copies.retain(|&at| !opcode(listing, at).starts_with("UTMASTG"));
+        let (mut way, mut stores) = (Way::Registers, Vec::new());
+        if let Some(&first) = copies.first() {
+            way = if opcode(listing, first).starts_with("LDGSTS") { Way::Async } else { Way::Bulk };
+        } else {
+            for store in of(Family::Store(Space::Shared)) {
+                let loads = loads_behind(sass, reaching, store);
+                if loads.iter().any(|load| inside.contains(load)) {
+                    stores.push(store);
+                    copies.extend(loads);
+                }
+            }
+            copies.sort_unstable();
+            copies.dedup();
+            copies.retain(|load| inside.contains(load));
+        }
+        if copies.is_empty() {
+            return None;
+        }
+        let is_product = |at: usize| is_warp_product(listing, at);
+        let ends_wait = |at: usize| match way {
+            Way::Registers => stores.contains(&at),
+            Way::Async => waits_for_all(listing, at),
+            Way::Bulk => opcode(listing, at).starts_with("SYNCS.PHASECHK"),
+        };
+        let in_turn = copies.iter().all(|&copy| {
+            round(&inside, copy)
+                .find(|&at| is_product(at) || ends_wait(at))
+                .is_some_and(|at| !is_product(at))
+        });
+        let uses =
+            |at: usize| is_product(at) || sass.entries[at].family == Family::Load(Space::Shared);
+        let last = inside.iter().copied().filter(|&at| is_product(at)).next_back()?;
+        let behind: Vec<usize> = round(&inside, last).collect();
+        let first_use = behind.iter().position(|&at| uses(at)).map_or(behind.len(), |at| at + 1);
+        let waiting = behind[..first_use].to_vec();
+        Some(Self { inside, copies, stores, way, in_turn, waiting })
+    }
+}
+
+/// The members of a loop behind one of them, around the loop and back to it.
+fn round(inside: &[usize], from: usize) -> impl Iterator<Item = usize> {
+    let at = inside.partition_point(|&each| each <= from);
+    inside[at..].iter().chain(&inside[..at]).copied()
+}
+
+/// True for a wait that leaves no group of copies on its way.
+fn waits_for_all(listing: &Listing, index: usize) -> bool {
+    let text = listing.text(index);
+    opcode(listing, index).starts_with("DEPBAR") && text.trim_end_matches(' ').ends_with(", 0x0")
+}
+
+/// The opcode with its modifiers.
+fn opcode<'a>(listing: &Listing<'a>, index: usize) -> &'a str {
+    let mut words = listing.text(index).split_whitespace();
+    words.find(|word| !word.starts_with('@')).unwrap_or_default()
+}
+
+/// The loads from global memory whose values a store takes, whether or not something rearranges or converts
+/// them on the way.
+pub(super) fn loads_behind(sass: &Sass, reaching: &mut Reaching, index: usize) -> Vec<usize> {
+    let is_load = |family| matches!(family, Family::Load(Space::Global | Space::Generic));
+    let mut loads = Vec::new();
+    let mut open = vec![(index, 0)];
+    while let Some((at, steps)) = open.pop() {
+        for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+            for from in
+                reaching.definitions(at, *each).map(|from| from as usize).collect::<Vec<_>>()
+            {
+                let family = sass.entries[from].family;
+                if is_load(family) {
+                    loads.push(from);
+                } else if steps < MOST_STEPS && rearranges(family) {
+                    open.push((from, steps + 1));
+                }
+            }
+        }
+    }
+    loads
+}
+
+/// Conversions and permutations between a load and what takes its value: to a narrower type, and together
+/// with a neighbour.
+const MOST_STEPS: usize = 3;
+
+/// True for what changes the form of a value.
+pub(super) fn rearranges(family: Family) -> bool {
+    matches!(
+        family,
+        Family::HalfConvert
+            | Family::Convert
+            | Family::Move
+            | Family::Integer
+            | Family::IntegerMultiply
+    )
+}
+
+/// What a kernel loads for its matrix instructions, over all its loops with such.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operands {
+    /// The matrix instructions.
+    pub products: Vec<usize>,
+    /// The loads that bring their operands to registers: from shared memory, or where there are none there,
+    /// from global memory.
+    pub loads: Vec<usize>,
+    /// The executed instructions of their loops and of the loops around them that copy, ascending.
+    pub inside: Vec<usize>,
+}
+
+/// What is loaded for a warp's matrix instructions; `None` where no loop has such.
+#[must_use]
+pub fn operand_loads(listing: &Listing) -> Option<Operands> {
+    let sass = listing.sass;
+    let mut products = Vec::new();
+    let mut loops: Vec<usize> = Vec::new();
+    for index in (0..sass.entries.len()).filter(|&at| is_warp_product(listing, at)) {
+        if let Some(of) = sass.flow.innermost(index) {
+            products.push(index);
+            if !loops.contains(&of) {
+                loops.push(of);
+            }
+        }
+    }
+    let mut around: Vec<usize> = loops.iter().flat_map(|&of| members(listing, of)).collect();
+    let of = |space: Space| -> Vec<usize> {
+        let is_load = |at: &usize| sass.entries[*at].family == Family::Load(space);
+        around.iter().copied().filter(is_load).collect()
+    };
+    let mut loads = of(Space::Shared);
+    if loads.is_empty() {
+        loads = of(Space::Global);
+    }
+    if products.is_empty() || loads.is_empty() {
+        return None;
+    }
+    around.extend(staged(listing).into_iter().flat_map(|each| each.inside));
+    around.sort_unstable();
+    around.dedup();
+    Some(Operands { products, loads, inside: around })
+}
+
+impl Operands {
+    /// Bytes per lane of what a matrix instruction multiplies, its sums left out.
+    #[must_use]
+    pub fn operand_bytes(&self, listing: &Listing, index: usize) -> f64 {
+        let sass = listing.sass;
+        let read = sass.uses(index).iter().filter(|each| each.role == Role::Data).count();
+        4.0 * read.saturating_sub(sass.defs(index).len()) as f64
+    }
+}
+
+/// Values that a loop turns into the operands of its matrix instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversions {
+    /// The instructions that convert or put together what was loaded.
+    pub conversions: Vec<usize>,
+    /// Those of them whose results are operands: a register each.
+    pub last: Vec<usize>,
+    /// The loads of what is converted.
+    pub loads: Vec<usize>,
+    /// True where floats are rounded; else halves or bytes are put together.
+    pub rounds: bool,
+}
+
+/// Operands of a warp's matrix instructions that the same loop rounds from floats, or puts together from
+/// narrower loads; `None` where none are. Narrow numbers that are widened, and values that the loop itself
+/// works out, need their conversions and are left out.
+#[must_use]
+pub fn conversions(listing: &Listing) -> Option<Conversions> {
+    let sass = listing.sass;
+    let mut reaching = Reaching::new(sass);
+    let mut found =
+        Conversions { conversions: Vec::new(), last: Vec::new(), loads: Vec::new(), rounds: false };
+    for product in (0..sass.entries.len()).filter(|&at| is_warp_product(listing, at)) {
+        let Some(around) = sass.flow.innermost(product) else { continue };
+        let uses: Vec<_> =
+            sass.uses(product).iter().filter(|each| each.role == Role::Data).copied().collect();
+        for each in uses {
+            let made: Vec<usize> =
+                reaching.definitions(product, each).map(|from| from as usize).collect();
+            for last in made {
+                if found.last.contains(&last) || sass.flow.innermost(last) != Some(around) {
+                    continue;
+                }
+                let Some((chain, loads)) = narrowed(listing, &mut reaching, last) else { continue };
+                found.rounds |= rounds(listing, last);
+                found.last.push(last);
+                found.conversions.extend(chain);
+                found.loads.extend(loads);
+            }
+        }
+    }
+    for list in [&mut found.conversions, &mut found.last, &mut found.loads] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    (!found.last.is_empty()).then_some(found)
+}
+
+/// True for a rounding of floats to something narrower.
+fn rounds(listing: &Listing, index: usize) -> bool {
+    let opcode = opcode(listing, index);
+    opcode.starts_with("F2FP") && opcode.contains(".F32")
+}
+
+/// A rounding of loaded floats, or a permutation that puts narrow loads together, with what stands before it
+/// back to the loads.
+fn narrowed(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    last: usize,
+) -> Option<(Vec<usize>, Vec<usize>)> {
+    let sass = listing.sass;
+    let rounds = rounds(listing, last);
+    if !rounds && !opcode(listing, last).starts_with("PRMT") {
+        return None;
+    }
+    let (mut chain, mut loads) = (vec![last], Vec::new());
+    let mut open = vec![(last, 0)];
+    while let Some((at, steps)) = open.pop() {
+        for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+            let made: Vec<usize> =
+                reaching.definitions(at, *each).map(|from| from as usize).collect();
+            for from in made {
+                let entry = &sass.entries[from];
+                match entry.family {
+                    Family::Load(_) if rounds == (entry.width >= 4) => loads.push(from),
+                    Family::Move | Family::Integer | Family::IntegerMultiply
+                        if steps < MOST_STEPS && from != at =>
+                    {
+                        if !chain.contains(&from) {
+                            chain.push(from);
+                            open.push((from, steps + 1));
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+        }
+    }
+    (!loads.is_empty()).then_some((chain, loads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// The only staged loop of code that each instruction of runs once.
+    fn only(code: &[&str]) -> Option<StagedLoop> {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
+        let launch = launch(&code);
+        let mut found = staged(&launch.listing().unwrap());
+        assert!(found.len() <= 1);
+        found.pop()
+    }
+
+    const LOAD: &str = "LDG.E.128.CONSTANT R4, desc[UR4][R2.64]";
+    const STORE: &str = "STS.128 [R20], R4";
+    const BARRIER: &str = "BAR.SYNC.DEFER_BLOCKING 0x0";
+    const OPERAND: &str = "LDSM.16.M88.4 R8, [R21]";
+    const PRODUCT: &str = "HMMA.16816.F32 R12, R8, R10, R12";
+    const BACK: &str = "@P0 BRA 0x100";
+
+    #[test]
+    fn a_store_before_the_next_product_waits_in_turn() {
+        let turn = only(&[LOAD, BARRIER, STORE, BARRIER, OPERAND, PRODUCT, BACK]).unwrap();
+        assert_eq!((turn.way, turn.in_turn), (Way::Registers, true));
+        assert_eq!((turn.copies, turn.stores), (vec![0], vec![2]));
+        assert_eq!(
+            turn.waiting,
+            [6, 0, 1, 2, 3, 4],
+            "behind the product, up to the operand's load"
+        );
+        let ahead = only(&[STORE, BARRIER, LOAD, OPERAND, PRODUCT, BACK]).unwrap();
+        assert!(!ahead.in_turn, "the product stands between the load and the store");
+    }
+
+    #[test]
+    fn asynchronous_copies_wait_in_turn_where_none_may_stay_on_its_way() {
+        let copy = "LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]";
+        let of = |wait: &str| {
+            only(&[copy, "LDGDEPBAR", wait, BARRIER, OPERAND, PRODUCT, BARRIER, BACK]).unwrap()
+        };
+        let turn = of("DEPBAR.LE SB0, 0x0");
+        assert_eq!((turn.way, turn.in_turn), (Way::Async, true));
+        assert_eq!(turn.waiting, [6, 7, 0, 1, 2, 3, 4]);
+        assert!(!of("DEPBAR.LE SB0, 0x2").in_turn, "two groups may stay");
+        let ahead = only(&["DEPBAR.LE SB0, 0x0", BARRIER, copy, OPERAND, PRODUCT, BACK]).unwrap();
+        assert!(!ahead.in_turn, "copied while the piece before is multiplied");
+    }
+
+    #[test]
+    fn bulk_copies_wait_at_a_barrier_in_shared_memory() {
+        let copy = "UBLKCP.S.G [UR14], [UR8], UR10";
+        let wait = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR14+0x9000], R3";
+        let turn = only(&[copy, wait, OPERAND, PRODUCT, BARRIER, BACK]).unwrap();
+        assert_eq!((turn.way, turn.in_turn), (Way::Bulk, true));
+        let ring = only(&[wait, BARRIER, copy, OPERAND, PRODUCT, BACK]).unwrap();
+        assert!(!ring.in_turn);
+    }
+
+    #[test]
+    fn products_without_copies_and_those_of_warp_groups_are_no_staged_loop() {
+        assert_eq!(only(&[OPERAND, PRODUCT, BACK]), None);
+        let group = "HGMMA.64x128x16.F32 R24, gdesc[UR8], R24";
+        assert_eq!(only(&[LOAD, STORE, BARRIER, group, BACK]), None);
+    }
+
+    #[test]
+    fn loads_are_found_behind_conversions() {
+        let narrow = ["LDG.E.U16 R4, desc[UR4][R2.64]", "LDG.E.U16 R5, desc[UR4][R2.64]"];
+        let rest = ["PRMT R6, R4, 0x5410, R5", "STS [R20], R6", OPERAND, PRODUCT, BACK];
+        let turn = only(&[&narrow[..], &rest[..]].concat()).unwrap();
+        assert_eq!(turn.copies, [0, 1]);
+    }
+}

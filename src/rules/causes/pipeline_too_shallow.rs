@@ -35,12 +35,11 @@ for (int k = 0; k < length; k += 32) {
     __syncthreads();
 }",
         repair: "\
-for (int s = 0; s < 3; ++s) { copy_async(tile[s], operands + 32 * s); __pipeline_commit(); }
+for (int s = 0; s < 3; ++s) fetch(tile[s], operands + 32 * s); // and commit
 for (int k = 0, s = 0; k < length; k += 32, s = (s + 1) % 4) {
     __pipeline_wait_prior(2);             // two younger pieces stay on their way
     __syncthreads();
-    if (k + 96 < length) copy_async(tile[(s + 3) % 4], operands + k + 96);
-    __pipeline_commit();
+    fetch(tile[(s + 3) % 4], operands + k + 96);
     multiply(sum, tile[s]);
 }",
         note: "\
@@ -80,7 +79,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let all = launch.need(LATENCY);
     let cycles: f64 = waits
         .iter()
-        .map(|&(reason, share)| share * launch.profile.stall(reason).unwrap_or(0.0))
+        .map(|&(reason, share)| share * launch.quote(&reason.ratio_metric()).unwrap_or(0.0))
         .sum();
     let is_copy = |index: usize| loops.iter().any(|each| each.copies.contains(&index));
     let weight = |index: usize| if is_copy(index) { listing.executed(index) } else { 0.0 };

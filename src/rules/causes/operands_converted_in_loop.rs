@@ -33,16 +33,17 @@ operand once, in a kernel before or while it is brought to shared memory; let ld
 transpose.",
     examples: &[Example {
         fault: "\
-// rows of floats in shared memory: each warp rounds the operands that it multiplies
+// floats in shared memory: each warp rounds what it multiplies
 for (int k = 0; k < 32; k += 16)
     for (int r = 0; r < 4; ++r) {
         const float2 two = *(const float2 *)&tile[row(r)][k + column(r)];
         a[r] = halves(two.x, two.y);      // cvt.rn.f16x2.f32
     }",
         repair: "\
-// rounded once by the kernel that writes them; fragments come as they are multiplied
+// rounded once by the kernel that writes them
 for (int k = 0; k < 32; k += 16)
-    load_matrix(a, &half_tile[lane % 16][k + lane / 16 * 8]);   // ldmatrix.x4",
+    // ldmatrix.x4
+    load_matrix(a, &half_tile[lane % 16][k + lane / 16 * 8]);",
         note: "\
 One load takes the place of four loads and four conversions, and shared and global memory move half \
 of the bytes; results are the same, since the values were rounded anyway.",

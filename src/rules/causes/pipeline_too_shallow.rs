@@ -37,7 +37,7 @@ for (int k = 0; k < length; k += 32) {
         repair: "\
 for (int s = 0; s < 3; ++s) fetch(tile[s], operands + 32 * s); // and commit
 for (int k = 0, s = 0; k < length; k += 32, s = (s + 1) % 4) {
-    __pipeline_wait_prior(2);             // two younger pieces stay on their way
+    __pipeline_wait_prior(2);             // two younger ones stay
     __syncthreads();
     fetch(tile[(s + 3) % 4], operands + k + 96);
     multiply(sum, tile[s]);

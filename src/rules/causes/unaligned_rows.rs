@@ -36,7 +36,7 @@ the matrix once into such rows; what is added are zeros or is never read.",
         fault: "\
 // pitch = 1025 halves: every other row is not even a multiple of 4 bytes
 for (int k = threadIdx.x; k < 32; k += 32)
-    tile[row][k] = matrix[row * 1025 + first + k];       // 2 bytes per lane",
+    tile[row][k] = matrix[row * 1025 + first + k];   // 2 bytes per lane",
         repair: "\
 // pitch = 1032 halves: each row begins at a multiple of 16 bytes
 __pipeline_memcpy_async(&tile[row][8 * part],

@@ -50,8 +50,11 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create this folder", &e))?;
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io(folder, "write here", &e))?;
+    let mut builder = tempfile::Builder::new();
+    // A temporary file is its owner's alone; one that stays is as open as the user's other files.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder).map_err(|e| Error::io(folder, "write here", &e))?;
     std::io::Write::write_all(&mut file, bytes).map_err(|e| Error::io(path, "write", &e))?;
     file.persist(path).map_err(|e| Error::io(path, "write", &e.error))?;
     Ok(())
@@ -73,6 +76,18 @@ mod tests {
         let error = read_text(&path).unwrap_err();
         assert!(error.to_string().contains("has 1048576 MiB, and 16 are the most"), "{error}");
         assert_eq!(read(&folder.path().join("b"), 4).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_written_file_is_as_open_as_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (ours, other) = (folder.path().join("ours"), folder.path().join("other"));
+        write_atomically(&ours, b"1").unwrap();
+        File::create(&other).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&other));
     }
 
     #[cfg(unix)]

@@ -2,28 +2,29 @@
 
 use maud::{Markup, html};
 
+use super::places::Places;
 use crate::document::{LaunchReport, RankedFinding, is_roof};
 use crate::report::words::finding::agreement;
 use crate::report::words::number::{estimate, metric, place};
-use crate::text::percent;
+use crate::text::{count_of, percent};
 
 /// Findings in the open; the others are folded away.
 const MOST: usize = 3;
 
 /// The findings, and what could not be checked.
-pub(super) fn view(id: &str, report: &LaunchReport) -> Markup {
+pub(super) fn view(id: &str, report: &LaunchReport, places: Option<&Places>) -> Markup {
     let (first, more) = report.findings.split_at(report.findings.len().min(MOST));
     html! {
         section.findings aria-labelledby=(format!("{id}-findings")) {
             h3 id=(format!("{id}-findings")) { "Findings" }
             @if report.findings.is_empty() { p { "No rule found a fault." } }
-            div.pair { @for finding in first { (one(id, finding)) } }
+            div.pair { @for finding in first { (one(id, finding, places)) } }
             @if !more.is_empty() {
-                details { summary { (more.len()) " more" } div.pair { @for finding in more { (one(id, finding)) } } }
+                details { summary { (more.len()) " more" } div.pair { @for finding in more { (one(id, finding, places)) } } }
             }
             @if !report.skipped.is_empty() {
                 details {
-                    summary { (report.skipped.len()) " rules could not be checked" }
+                    summary { (count_of(report.skipped.len() as f64, "rule")) " could not be checked" }
                     ul { @for skipped in &report.skipped { li { (skipped.rule) ": no " (skipped.missing.join(", ")) } } }
                 }
             }
@@ -31,7 +32,7 @@ pub(super) fn view(id: &str, report: &LaunchReport) -> Markup {
     }
 }
 
-fn one(id: &str, finding: &RankedFinding) -> Markup {
+fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
     let factor = finding.estimated_speedup.map(|gain| gain.factor);
     let said = agreement(finding);
     html! {
@@ -49,7 +50,10 @@ fn one(id: &str, finding: &RankedFinding) -> Markup {
                 ul.where {
                     @for location in &finding.locations {
                         li {
-                            a href=(format!("#{id}-L{}", location.line)) { (place(location)) }
+                            @match places.and_then(|places| places.name(&location.file, location.line)) {
+                                Some(name) => a href=(format!("#{id}-L{name}")) { (place(location)) },
+                                None => (place(location)),
+                            }
                             " " (percent(location.share)) " of " (location.share_of)
                             @if !location.text.is_empty() { code { (location.text) } }
                         }

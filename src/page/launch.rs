@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::charts::{memory, occupancy, resources, roofline, schedulers, stalls};
+use super::places::Places;
 use super::{Figure, Page, Subject, findings, gallery, source};
 use crate::document::LaunchReport;
 use crate::frame::Launch;
@@ -126,6 +127,7 @@ impl<'a> Shown<'a> {
                 .filter(|_| self.subject.document.launches.len() > 1),
         ];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
+        let places = self.launch.map(Places::of);
         let code = self.launch.and_then(|launch| {
             source::view(&self.id, launch, report, &self.subject.sources, INSTRUCTIONS / of.max(1))
         });
@@ -134,7 +136,7 @@ impl<'a> Shown<'a> {
                 summary { h2 { (self.title()) } span { (facts.join(" · ")) } }
                 p.kernel { code { (report.kernel) } }
                 @if !report.bottleneck.is_empty() { p.lead { (report.bottleneck) } }
-                (findings::view(&self.id, report))
+                (findings::view(&self.id, report, places.as_ref()))
                 (gallery(&self.figures(page)))
                 @if let Some(code) = code { (code) }
             }

@@ -85,7 +85,15 @@ fn cell(value: Option<f64>) -> String {
     match value {
         None => String::new(),
         Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
-        Some(value) => significant(value, 6),
+        // As many decimals as six digits need, without zeros at the end.
+        Some(value) => {
+            let text = significant(value, 6);
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            }
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! A launch's instructions: samples, live registers, and who waits for whom.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use maud::{Markup, html};
 
 use super::figure::px;
 use super::heat::class;
+use super::places::Places;
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::sass::flow::live;
@@ -32,6 +34,7 @@ pub(super) struct Sass {
 struct Row {
     address: u64,
     text: String,
+    file: Option<Arc<str>>,
     line: Option<u32>,
     samples: f64,
     live: Option<u32>,
@@ -39,6 +42,13 @@ struct Row {
     waits_for: Option<u64>,
     /// True where instructions in front of it were left out.
     after_gap: bool,
+}
+
+impl Row {
+    /// The name of its source line on the page.
+    fn name(&self, places: &Places) -> Option<String> {
+        places.name(self.file.as_deref()?, self.line?)
+    }
 }
 
 /// A wait: places among the rows.
@@ -86,6 +96,7 @@ impl Sass {
             rows.push(Row {
                 address: address - start.min(address),
                 text: row.text.trim().to_owned(),
+                file: row.file.clone(),
                 line: row.line,
                 samples: row.counters.samples,
                 live: live_at.get(&address).copied(),
@@ -121,7 +132,7 @@ impl Sass {
 }
 
 /// The table with its arrows.
-pub(super) fn view(id: &str, sass: &Sass) -> Markup {
+pub(super) fn view(id: &str, sass: &Sass, places: &Places) -> Markup {
     let hottest = sass.rows.iter().map(|row| row.samples).fold(0.0, f64::max);
     let targets: BTreeSet<u64> = sass.rows.iter().filter_map(|row| row.waits_for).collect();
     html! {
@@ -137,9 +148,15 @@ pub(super) fn view(id: &str, sass: &Sass) -> Markup {
                     tbody {
                         @for row in &sass.rows {
                             tr id=[targets.contains(&row.address).then(|| format!("{id}-A{:x}", row.address))]
-                                class=[classes(row, hottest)] data-l=[row.line] {
+                                class=[classes(row, hottest)] data-l=[row.name(places)] {
                                 td { (format!("{:04x}", row.address)) }
-                                td { @if let Some(line) = row.line { a href=(format!("#{id}-L{line}")) { (line) } } }
+                                td {
+                                    @match (row.name(places), row.line) {
+                                        (Some(name), Some(line)) => a href=(format!("#{id}-L{name}")) { (line) },
+                                        (None, Some(line)) => (line),
+                                        _ => {},
+                                    }
+                                }
                                 td { (counted(row.samples)) }
                                 td { @if let Some(live) = row.live { (live) } }
                                 td {
@@ -195,6 +212,8 @@ mod tests {
 
     fn launch() -> Launch {
         let mut launch = Launch::default();
+        launch.lines =
+            vec![SourceRow { file: Some("k.cu".into()), line: Some(7), ..SourceRow::default() }];
         for (at, (text, samples)) in (0_u64..).zip([
             ("LDG.E R4, desc[UR4][R2.64]", 0.0),
             ("IADD3 R2, R2, 0x20, RZ", 1.0),
@@ -205,6 +224,7 @@ mod tests {
                 SourceCounters { samples, inst_executed: 8.0, ..SourceCounters::default() };
             counters.stall_samples[StallReason::LongScoreboard as usize] = samples;
             launch.instructions.push(SourceRow {
+                file: Some("k.cu".into()),
                 line: Some(7),
                 address: Some(0x100 + 16 * at),
                 text: text.to_owned(),
@@ -222,9 +242,9 @@ mod tests {
         let first = &sass.arrows[0];
         assert_eq!((first.waiting, first.producer), (2, 0));
         assert_eq!(sass.rows[2].waits_for, Some(0));
-        let view = view("l0", &sass).into_string();
+        let view = view("l0", &sass, &Places::of(&launch)).into_string();
         assert!(view.contains(r#"data-from="32" data-to="0" data-samples="20""#), "{view}");
-        assert!(view.contains(r##"<tr class="h9" data-l="7"><td>0020</td><td><a href="#l0-L7">7</a></td><td>20</td>"##), "{view}");
+        assert!(view.contains(r##"<tr class="h9" data-l="0.7"><td>0020</td><td><a href="#l0-L0.7">7</a></td><td>20</td>"##), "{view}");
     }
 
     #[test]

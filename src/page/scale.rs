@@ -54,6 +54,19 @@ impl Log {
     }
 }
 
+/// A round number without the zeros behind its point: `2 ms` for `2.00 ms`.
+pub(super) fn bare(said: &str) -> String {
+    let number =
+        said.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(said.len());
+    let (digits, unit) = said.split_at(number);
+    match digits.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|digit| digit == b'0') => {
+            format!("{whole}{unit}")
+        }
+        _ => said.to_owned(),
+    }
+}
+
 fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let sound = |value: &f64| value.is_finite() && *value > 0.0;
     values.into_iter().filter(sound).fold(None, |range, value| {
@@ -82,6 +95,14 @@ mod tests {
     fn one_value_has_half_an_octave() {
         let scale = Log::around([100.0]).unwrap();
         assert!((scale.high() / scale.low() - 2_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn round_numbers_are_short() {
+        assert_eq!(bare("2.00 ms"), "2 ms");
+        assert_eq!(bare("20.0 T"), "20 T");
+        assert_eq!(bare("0.05"), "0.05");
+        assert_eq!(bare("100 ms"), "100 ms");
     }
 
     #[test]

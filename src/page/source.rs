@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use super::figure::round;
 use super::heat::class;
+use super::places::Places;
 use super::sass::{self, Sass};
 use crate::document::LaunchReport;
 use crate::export::SourceCounters;
-use crate::export::csv::source::is_toolkit;
 use crate::frame::Launch;
 use crate::text::percent;
 
@@ -17,8 +17,6 @@ use crate::text::percent;
 const AROUND: u32 = 2;
 /// Smaller shares of the samples are not written out.
 const LEAST_SHARE: f64 = 0.0005;
-/// Files shown, those with most samples.
-const MOST_FILES: usize = 6;
 
 /// A file's lines.
 struct File {
@@ -46,7 +44,8 @@ pub(super) fn view(
     sources: &BTreeMap<String, String>,
     most_instructions: usize,
 ) -> Option<Markup> {
-    let files = files(launch, report, sources);
+    let places = Places::of(launch);
+    let files = files(launch, report, sources, &places);
     let sass = Sass::of(launch, most_instructions);
     if files.is_empty() && sass.is_none() {
         return None;
@@ -67,20 +66,21 @@ pub(super) fn view(
                     @for file in &files {
                         table {
                             caption { (file.name) }
-                            thead { tr { th scope="col" { "line" } th scope="col" { "samples" } th scope="col" { "source" } } }
+                            thead { tr { th scope="col" { "line" } th scope="col" { "samples" } th scope="col" { span.hidden { "findings" } } th scope="col" { "source" } } }
                             tbody {
                                 @for line in &file.lines {
                                     @let share = if total > 0.0 { weight(&line.counters) / total } else { 0.0 };
-                                    tr id=[(!is_other(file, &files)).then(|| format!("{id}-L{}", line.number))]
-                                        class=[class(weight(&line.counters), hottest)] data-line=(line.number) data-share=[(share > 0.0).then(|| round(share, 6))] {
+                                    @let name = places.name(&file.name, line.number).unwrap_or_default();
+                                    tr id=(format!("{id}-L{name}"))
+                                        class=[class(weight(&line.counters), hottest)] data-line=(name) data-share=[(share > 0.0).then(|| round(share, 6))] {
                                         td { @if line.has_code { button type="button" { (line.number) } } @else { (line.number) } }
                                         td { @if share >= LEAST_SHARE { (percent(share)) } }
                                         td {
                                             @for rank in &line.marks {
                                                 a.mark href=(format!("#{id}-f{rank}")) aria-label=(format!("finding {rank}")) { (rank) }
                                             }
-                                            (line.text)
                                         }
+                                        td { (line.text) }
                                     }
                                 }
                             }
@@ -88,22 +88,22 @@ pub(super) fn view(
                     }
                     @if files.is_empty() { p { "The profile has no source lines: compile with -lineinfo." } }
                 }
-                @if let Some(sass) = &sass { (sass::view(id, sass)) }
+                @if let Some(sass) = &sass { (sass::view(id, sass, &places)) }
             }
         }
     })
-}
-
-/// The first file's lines alone have addresses on the page: those of others could have the same numbers.
-fn is_other(file: &File, files: &[File]) -> bool {
-    files.first().is_some_and(|first| first.name != file.name)
 }
 
 fn weight(counters: &SourceCounters) -> f64 {
     if counters.samples > 0.0 { counters.samples } else { 0.0 }
 }
 
-fn files(launch: &Launch, report: &LaunchReport, sources: &BTreeMap<String, String>) -> Vec<File> {
+fn files(
+    launch: &Launch,
+    report: &LaunchReport,
+    sources: &BTreeMap<String, String>,
+    places: &Places,
+) -> Vec<File> {
     let mut files: BTreeMap<&str, BTreeMap<u32, Line>> = BTreeMap::new();
     for row in &launch.lines {
         let (Some(name), Some(number)) = (row.file.as_deref(), row.line) else { continue };
@@ -137,10 +137,9 @@ fn files(launch: &Launch, report: &LaunchReport, sources: &BTreeMap<String, Stri
             File { name: name.to_owned(), lines: completed(lines, sources.get(name)), weight }
         })
         .collect();
-    files.sort_by(|a, b| {
-        is_toolkit(&a.name).cmp(&is_toolkit(&b.name)).then(b.weight.total_cmp(&a.weight))
-    });
-    files.truncate(MOST_FILES);
+    let place = |file: &File| places.files().iter().position(|name| *name == file.name);
+    files.retain(|file| place(file).is_some());
+    files.sort_by_key(place);
     files
 }
 
@@ -187,9 +186,10 @@ mod tests {
         launch.lines = vec![row(23, 30.0), row(25, 10.0)];
         // The sample's finding names line 23.
         let report = samples::launch("k", 1.0, 1.0, vec![samples::finding(1, "partial-wave", 2.0)]);
-        let text = (1..=40).map(|line| format!("\tline {line}\n")).collect::<String>();
+        let text: Vec<String> = (1..=40).map(|line| format!("\tline {line}")).collect();
+        let text = text.join("\n");
         let sources = BTreeMap::from([("kernels/ado/v2.cu".to_owned(), text)]);
-        let files = files(&launch, &report, &sources);
+        let files = files(&launch, &report, &sources, &Places::of(&launch));
         let numbers: Vec<u32> = files[0].lines.iter().map(|line| line.number).collect();
         assert_eq!(numbers, [21, 22, 23, 24, 25, 26, 27]);
         assert_eq!(files[0].lines[2].marks, [1]);
@@ -197,7 +197,7 @@ mod tests {
         let view = view("l0", &launch, &report, &sources, 10).unwrap().into_string();
         assert!(
             view.contains(
-                r#"<tr id="l0-L23" class="h9" data-line="23" data-share="0.75"><td><button"#
+                r#"<tr id="l0-L0.23" class="h9" data-line="0.23" data-share="0.75"><td><button"#
             ),
             "{view}"
         );

@@ -88,6 +88,6 @@ pub(super) fn steps<'a>(
     names: &[&str],
 ) -> Vec<(&'a str, Vec<&'a Launch>)> {
     let launches = |subject: &'a Subject| subject.launches.iter().flatten().collect();
-    let named = subjects.iter().filter(|subject| names.contains(&subject.short()));
-    named.map(|subject| (subject.short(), launches(subject))).collect()
+    let chosen = subjects.iter().filter(|subject| names.contains(&subject.short()));
+    chosen.map(|subject| (subject.short(), launches(subject))).collect()
 }

@@ -78,7 +78,7 @@ fn quoted(
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let plain = Style { width: FENCED, colour: false, link: None, ..style };
+    let plain = Style { width: FENCED, colour: false, link: None, pictures: false, ..style };
     writeln!(out, "### adoprof {title}\n\n```text")?;
     terminal::Form.one(content, plain, out)?;
     writeln!(out, "```")?;

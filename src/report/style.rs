@@ -14,6 +14,8 @@ pub struct Style {
     /// Gives the address of a source file as the report names it; `None` where it has none. `None` as
     /// a whole where the terminal has no links.
     pub link: Option<fn(&str) -> Option<String>>,
+    /// True to draw small pictures into tables: for people, not for files.
+    pub pictures: bool,
     /// True to show evidence, all findings, skipped rules and ncu's own rules.
     pub verbose: bool,
     /// True to show why the findings stand in their order.
@@ -39,6 +41,7 @@ impl Default for Style {
             width: 80,
             colour: false,
             link: None,
+            pictures: false,
             verbose: false,
             explain_ranking: false,
             quiet: false,

@@ -41,6 +41,7 @@ impl Printer {
             // Even where the environment forces links, a pipe has none.
             link: (io::stdout().is_terminal() && supports_hyperlinks::supports_hyperlinks())
                 .then_some(address),
+            pictures: io::stdout().is_terminal(),
             verbose,
             explain_ranking: false,
             quiet,

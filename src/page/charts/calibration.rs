@@ -4,7 +4,7 @@ use maud::html;
 
 use crate::ledger::LedgerDocument;
 use crate::page::figure::{Figure, Table, pct, px};
-use crate::page::scale::Log;
+use crate::page::scale::{Log, bare};
 use crate::report::words::number::factor;
 use crate::text::{count_of, percent};
 
@@ -48,8 +48,8 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
             @for tick in scale.ticks() {
                 line class="grid" x1="0" x2="100%" y1=(down(tick)) y2=(down(tick)) {}
                 line class="grid" x1=(across(tick)) x2=(across(tick)) y1=(px(TOP)) y2=(px(TOP + PLOT)) {}
-                text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - scale.at(tick)) - 3.0)) { (factor(tick)) }
-                text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (factor(tick)) }
+                text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - scale.at(tick)) - 3.0)) { (bare(&factor(tick))) }
+                text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (bare(&factor(tick))) }
             }
             line class="roof" x1=(across(scale.low())) x2=(across(scale.high())) y1=(down(scale.low())) y2=(down(scale.high())) {}
             text class="tick" x="2" y=(px(TOP + 9.0)) { "measured" }

@@ -18,9 +18,9 @@ const PLACES: [(Offset, f64, f64); 6] = [
     (("8", "29", ""), 8.0, 18.0),
 ];
 
-/// Finds a place for the name of each point, given its pixels from the left and from above; `None` where there is
+/// Finds a place for the name of each point, given its pixels from the left and from above, within a width; `None` where there is
 /// none: the table has all names.
-pub(super) fn place(points: &[(f64, f64, &str)]) -> Vec<Option<Offset>> {
+pub(super) fn place(points: &[(f64, f64, &str)], most: f64) -> Vec<Option<Offset>> {
     let mut taken: Vec<[f64; 4]> =
         points.iter().map(|(x, y, _)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
     points
@@ -30,8 +30,10 @@ pub(super) fn place(points: &[(f64, f64, &str)]) -> Vec<Option<Offset>> {
             let (offset, free) = PLACES.iter().find_map(|&(offset, right, down)| {
                 let left = if offset.2 == "end" { x + right - width } else { x + right };
                 let found = [left, y + down, left + width, y + down + LINE];
-                (left >= 0.0 && !taken.iter().any(|other| overlap(&found, other)))
-                    .then_some((offset, found))
+                (left >= 0.0
+                    && left + width <= most
+                    && !taken.iter().any(|other| overlap(&found, other)))
+                .then_some((offset, found))
             })?;
             taken.push(free);
             Some(offset)
@@ -49,15 +51,16 @@ mod tests {
 
     #[test]
     fn a_name_gives_way_to_those_before_it() {
-        let place = place(&[(100.0, 100.0, "v1"), (106.0, 108.0, "v2"), (300.0, 100.0, "v3")]);
+        let place =
+            place(&[(100.0, 100.0, "v1"), (106.0, 108.0, "v2"), (300.0, 100.0, "v3")], 310.0);
         assert_eq!(place[0], Some(("8", "-6", "")));
         assert_eq!(place[1], Some(("8", "15", "")), "below, since v1 stands above");
-        assert_eq!(place[2], Some(("8", "-6", "")));
+        assert_eq!(place[2], Some(("-8", "-6", "end")), "to the left, since the chart ends");
     }
 
     #[test]
     fn where_all_places_are_taken_there_is_no_name() {
         let crowd = [(50.0, 50.0, "abcd"); 8];
-        assert!(place(&crowd).last().unwrap().is_none());
+        assert!(place(&crowd, 340.0).last().unwrap().is_none());
     }
 }

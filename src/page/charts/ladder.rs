@@ -4,7 +4,7 @@ use maud::html;
 
 use crate::document::RunDocument;
 use crate::page::figure::{Figure, Table, pct, px};
-use crate::page::scale::Log;
+use crate::page::scale::{Log, bare};
 use crate::report::words::run::gain;
 use crate::report::words::steps::{Row, rows};
 use crate::text::duration;
@@ -56,7 +56,7 @@ pub(in crate::page) fn figure(run: &RunDocument) -> Option<Figure> {
         drawn: html! {
             @for tick in scale.ticks() {
                 line class="grid" x1=(across(tick)) x2=(across(tick)) y1="0" y2=(px(bottom)) {}
-                text class="tick mid" x=(across(tick)) y=(px(bottom + 16.0)) { (duration(tick)) }
+                text class="tick mid" x=(across(tick)) y=(px(bottom + 16.0)) { (bare(&duration(tick))) }
             }
             @for (at, (row, from)) in drawn.iter().enumerate() {
                 @let y = at as f64 * ROW;

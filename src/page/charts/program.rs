@@ -73,26 +73,34 @@ fn runs(busy: &[f64]) -> Vec<(usize, usize, f64)> {
     runs
 }
 
+/// A kind of kernels, and what there is to gain of it: shares of the program's time.
+struct Worth<'a> {
+    group: &'a ProgramGroup,
+    share: f64,
+    gain: f64,
+    /// Its first finding, with the factor of its kernels' time.
+    fault: Option<(String, f64)>,
+}
+
 /// The kinds of kernels, the one with most to gain first; `None` where there is none.
 pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
     let program = document.program.as_ref()?;
     let kernels = program.kernel_share();
-    let mut groups: Vec<(&ProgramGroup, f64, Option<(String, f64)>)> = program
+    let mut groups: Vec<Worth> = program
         .groups
         .iter()
         .map(|group| {
             let share = group.share * kernels;
             let fault = fault(document, group);
             let gain = fault.as_ref().map_or(0.0, |(_, factor)| share * (1.0 - 1.0 / factor));
-            (group, gain, fault)
+            Worth { group, share, gain, fault }
         })
         .collect();
-    groups.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.share.total_cmp(&a.0.share)));
+    groups.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(b.share.total_cmp(&a.share)));
     let mut table =
         Table::new(["kernel", "launches", "time", "of the program", "to gain", "first finding"]);
     let mut bars = Vec::new();
-    for (group, gain, fault) in groups.iter().take(MOST) {
-        let share = group.share * kernels;
+    for Worth { group, share, gain, fault } in groups.iter().take(MOST) {
         let name = kernel_name::short(&group.kernel, NAME);
         let said =
             fault.as_ref().map_or_else(String::new, |(rule, by)| format!("{rule} {}", factor(*by)));
@@ -100,22 +108,22 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
             kernel_name::demangled(&group.kernel).into_owned(),
             group.launches.to_string(),
             duration(group.total_ns),
-            percent(share),
+            percent(*share),
             percent(*gain),
             said,
         ]);
         bars.push(Bar {
             parts: vec![(*gain, "accent"), (share - gain, "quiet")],
-            ..Bar::new(name, format!("{} of {}", percent(*gain), percent(share)), *gain, share)
+            ..Bar::new(name, format!("{} of {}", percent(*gain), percent(*share)), *gain, *share)
         });
     }
-    let (first, gain, _) = groups.first()?;
+    let most = groups.first()?;
     let said = format!(
         "{} of kernels, ordered by the part of the program's time that their first finding would save (in colour) within the \
          time that they take. The most: {} for {}.",
         count_of(program.groups.len() as f64, "kind"),
-        percent(*gain),
-        kernel_name::short(&first.kernel, NAME)
+        percent(most.gain),
+        kernel_name::short(&most.group.kernel, NAME)
     );
     Some(Figure {
         name: "groups",

@@ -5,16 +5,16 @@ use maud::{Markup, html};
 use super::labels;
 use crate::frame::Launch;
 use crate::page::figure::{Figure, Table, pct, px};
-use crate::page::scale::Log;
+use crate::page::scale::{Log, bare};
 use crate::page::work::{Flops, Level, flops, peaks};
 use crate::text::{byte_rate, prefixed, significant};
 
-const TOP: f64 = 14.0;
+const TOP: f64 = 18.0;
 const PLOT: f64 = 300.0;
-/// The width that names of points are placed for, pixels: that of a column.
-const NOMINAL: f64 = 440.0;
-/// The plot ends so far from the sides, as a share of the width.
-const SIDE: f64 = 0.015;
+/// The width that names of points are placed for, pixels: that of a phone; where there is more, points only part.
+const NOMINAL: f64 = 340.0;
+/// Where the plot begins, behind the numbers of its axis, and how wide it is, as shares of the width.
+const ACROSS: (f64, f64) = (0.09, 0.9);
 
 /// A launch's place at one level of the memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ pub(in crate::page) fn figure(id: &str, steps: &[(&str, Vec<&Launch>)]) -> Optio
         id: format!("{id}-roofline"),
         title: "Roofline".to_owned(),
         said,
-        height: (TOP + PLOT + 40.0) as u32,
+        height: (TOP + PLOT + 70.0) as u32,
         drawn: drawn(&format!("{id}-arrow"), &ceilings, &shown, is_walk)?,
         table,
     })
@@ -121,13 +121,16 @@ fn points(name: &str, launches: &[&Launch]) -> Vec<Point> {
 
 fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> Option<Markup> {
     let fastest = ceilings.peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    if fastest <= 0.0 {
+        return None;
+    }
     let widest = ceilings.levels.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let slowest = ceilings.peaks.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
     let ridges = ceilings.levels.iter().flat_map(|(_, rate)| [slowest / rate, fastest / rate]);
     let x = Log::around(points.iter().map(|point| point.intensity).chain(ridges))?;
     let rates = points.iter().map(|point| point.rate);
     let y = Log::around(rates.chain(ceilings.peaks.iter().map(|(_, rate)| *rate)))?;
-    let across = |value: f64| pct(SIDE + (1.0 - 2.0 * SIDE) * x.at(value));
+    let across = |value: f64| pct(ACROSS.0 + ACROSS.1 * x.at(value));
     let down = |value: f64| px(TOP + PLOT * (1.0 - y.at(value)));
     let places: Vec<(f64, f64, &str)> = points
         .iter()
@@ -139,7 +142,7 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
             )
         })
         .collect();
-    let labels = labels::place(&places);
+    let labels = labels::place(&places, NOMINAL);
     Some(html! {
         defs {
             marker id=(arrow) viewBox="0 0 8 8" refX="13" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
@@ -148,21 +151,26 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
         }
         @for tick in y.ticks() {
             line class="grid" x1="0" x2="100%" y1=(down(tick)) y2=(down(tick)) {}
-            text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - y.at(tick)) - 3.0)) { (per_second(tick)) }
+            text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - y.at(tick)) - 3.0)) { (bare(&prefixed(tick))) }
         }
         @for tick in x.ticks() {
             line class="grid" x1=(across(tick)) x2=(across(tick)) y1=(px(TOP)) y2=(px(TOP + PLOT)) {}
-            text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (significant(tick, 1)) }
+            text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (bare(&significant(tick, 1))) }
         }
         text class="tick end" x="100%" y=(px(TOP + PLOT + 32.0)) { "FLOP per byte" }
+        text class="tick" x="2" y="10" { "FLOP per second" }
         @for (level, rate) in &ceilings.levels {
             @let start = x.low().max(y.low() / rate);
             @let end = x.high().min(fastest / rate);
             g class="ceiling" data-label=(level.title()) data-value=(rate) {
-                line class="roof" x1=(across(start)) x2=(across(end)) y1=(down(rate * start)) y2=(down(rate * end)) {}
-                @let (share, side, dx, dy) = beside(*level);
-                @let at = start * (end / start).powf(share);
-                text class={ "halo " (side) } x=(across(at)) y=(down(rate * at)) dx=(dx) dy=(dy) { (level.title()) " " (byte_rate(*rate)) }
+                line class=(dashes(*level)) x1=(across(start)) x2=(across(end)) y1=(down(rate * start)) y2=(down(rate * end)) {}
+            }
+        }
+        @for (at, (level, rate)) in ceilings.levels.iter().enumerate() {
+            @let y = TOP + PLOT + 52.0;
+            svg x=(pct(at as f64 / 3.0)) y=(px(y)) width="33%" height="16" {
+                line class=(dashes(*level)) x1="0" x2="18" y1="8" y2="8" {}
+                text class="dim" x="24" y="12" { (level.title()) " " (byte_rate(*rate)) }
             }
         }
         @for (name, rate) in &ceilings.peaks {
@@ -197,13 +205,12 @@ fn named(point: &Point, is_walk: bool) -> &str {
     if is_walk { &point.name } else { point.level.title() }
 }
 
-/// Where a slanted line has its name: along its way, on which side, and how far off. The outer lines have theirs
-/// outside.
-fn beside(level: Level) -> (f64, &'static str, &'static str, &'static str) {
+/// How the line of a level is drawn.
+fn dashes(level: Level) -> &'static str {
     match level {
-        Level::Dram => (0.82, "", "8", "12"),
-        Level::L2 => (0.55, "", "6", "12"),
-        Level::L1 => (0.6, "end", "-8", "-4"),
+        Level::Dram => "roof",
+        Level::L2 => "roof dashed",
+        Level::L1 => "roof dotted",
     }
 }
 

@@ -93,12 +93,20 @@ pub(in crate::page) fn figure(id: &str, launches: &[(&str, &Launch)]) -> Option<
                 @let x = if at % 2 == 0 { 0.0 } else { 0.5 };
                 svg x=(pct(x)) y=(px(y)) width="50%" height=(px(LEGEND)) {
                     rect class=(CLASSES[class(at, &names)]) x="0" y="5" width="10" height="10" rx="2" {}
-                    text class="dim" x="16" y="14" { (name) " " (significant(parts(first)[at], 3)) }
+                    text class="dim" x="16" y="14" { (name) (legend_value(&stacks.iter().map(|stack| parts(stack)[at]).collect::<Vec<_>>())) }
                 }
             }
         },
         table,
     })
+}
+
+/// The cycles where there is one launch; of more the table has them.
+fn legend_value(cycles: &[f64]) -> String {
+    match cycles {
+        [one] => format!(" {}", significant(*one, 3)),
+        _ => String::new(),
+    }
 }
 
 /// The rest has the last class however few stand before it.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use crate::document::RunDocument;
 use crate::report::style::Style;
+use crate::report::text::bars::bar;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{estimate, factor, place};
@@ -60,9 +61,30 @@ fn head() -> [Column; 9] {
 }
 
 fn table(page: &mut Page, rows: &[Row<'_>]) {
-    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    let lines = render(&head(), &cells, page.style.width);
+    let mut head = head().to_vec();
+    let mut cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    if page.style.pictures {
+        head.push(Column::text("time, logarithmic").optional());
+        for (row, bar) in cells.iter_mut().zip(bars(rows)) {
+            row.push(bar);
+        }
+    }
+    let lines = render(&head, &cells, page.style.width);
     page.table("", &lines);
+}
+
+/// Columns of the longest bar, as many as its title has.
+const LONGEST: usize = 17;
+/// The share of it that the fastest step has: nothing would be no bar.
+const SHORTEST: f64 = 0.1;
+
+/// A bar for each step's time: equal factors are equal lengths.
+fn bars(rows: &[Row<'_>]) -> Vec<String> {
+    let logs: Vec<f64> = rows.iter().map(|row| row.step.time_ns.median.max(1.0).ln()).collect();
+    let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let share = |log: f64| if high > low { (log - low) / (high - low) } else { 1.0 };
+    logs.iter().map(|log| bar(SHORTEST + (1.0 - SHORTEST) * share(*log), LONGEST)).collect()
 }
 
 fn cells(row: &Row<'_>) -> Vec<String> {
@@ -109,5 +131,30 @@ fn step(page: &mut Page, row: &Row<'_>) {
     }
     if let Some(outcome) = &row.outcome {
         page.labelled("  ", "then", &sentence(row, outcome));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn bars_stand_for_the_times_logarithms_on_a_terminal_only() {
+        let mut sample = samples::run();
+        for (document, ms) in sample.steps.iter_mut().zip([100.0, 10.0, 1.0]) {
+            document.step.as_mut().unwrap().time_ns.median = ms * 1e6;
+        }
+        sample.steps.truncate(3);
+        // A tenth, the middle, and the whole of 17 columns, in eighths: 1.7 is 1 and 6, 9.35 is 9 and 3.
+        let told = bars(&rows(&sample));
+        assert_eq!(told, ["█".repeat(17), "█".repeat(9) + "▍", "█▊".to_owned()]);
+        let text = |pictures| {
+            let mut out = Vec::new();
+            let style = Style { width: 160, pictures, ..Style::default() };
+            run(&sample, style, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(text(true).contains(&told[1]) && !text(false).contains('█'));
     }
 }

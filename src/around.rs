@@ -79,6 +79,11 @@ const LEAST_SAVED: f64 = 0.02;
 /// The most of a program's time that a fault is ever said to take: the program's own work stays.
 const MOST_SAVED: f64 = 0.98;
 
+/// The rule of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Rule> {
+    RULES.into_iter().find(|rule| rule.name == name)
+}
+
 /// The findings about a program, the one with the largest gain first.
 #[must_use]
 pub(crate) fn findings(survey: &Survey) -> Vec<Finding> {

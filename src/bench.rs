@@ -17,6 +17,7 @@ pub mod sets;
 mod tests;
 mod transitions;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::SCHEMA;
@@ -41,7 +42,7 @@ pub const FIRST_FEW: usize = 3;
 pub const REPAIRED_PROMISE: f64 = 1.2;
 
 /// What `bench` prints.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -68,7 +69,7 @@ pub struct BenchDocument {
 }
 
 /// A planted fault, what removing it gained, and what was said of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlantedFault {
     /// The set that it came with.
     pub set: u32,
@@ -100,7 +101,7 @@ pub struct PlantedFault {
 }
 
 /// What one advisor says of a step and of a fault in it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Said {
     /// What it names first; `None` where it says nothing.
     pub first: Option<Promise>,
@@ -127,7 +128,7 @@ impl Said {
 }
 
 /// A name with a promise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Promise {
     /// Our rule's name; for ncu's rules theirs.
     pub rule: String,
@@ -144,7 +145,7 @@ impl Promise {
 }
 
 /// A step at a limit, or one with a look of a fault that it has not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuietStep {
     /// The set that it came with.
     pub set: u32,

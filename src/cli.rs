@@ -1,9 +1,11 @@
 //! The command line: types, and what was meant where it can't be read.
 
 mod bench;
+mod frames;
 mod init;
 mod profiling;
 mod report;
+pub mod shell;
 mod survey;
 mod sweep;
 mod watch;
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ladder::{self, Tuning};
 use crate::ncu::watcher;
@@ -24,8 +26,10 @@ use profiling::duration;
 pub use init::InitArgs;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
+pub use frames::FramesArgs;
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
+pub use shell::{CompletionsArgs, ManArgs};
 pub use survey::SurveyArgs;
 pub use sweep::{PointArgs, SweepArgs};
 pub use watch::WatchArgs;
@@ -49,6 +53,19 @@ pub struct Cli {
     /// metrics that moved.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
+    /// Colours: on a terminal, always, or never.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
+    pub color: ColorChoice,
+    /// Show long texts without a pager (ADOPROF_PAGER, PAGER, less).
+    #[arg(long, global = true)]
+    pub no_pager: bool,
 }
 
 /// The subcommands.
@@ -70,6 +87,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Take a step again at every edit of its sources, and compare with the last good run.
     Watch(WatchArgs),
+    /// Write a profile's tables for other tools: CSV or Parquet.
+    Frames(FramesArgs),
     /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
     /// List the ladders, show one with its steps, or check a manifest of your own.
@@ -84,6 +103,11 @@ pub enum Command {
     Ledger(LedgerArgs),
     /// Say what is missing on this machine, and how to get it.
     Doctor(DoctorArgs),
+    /// Print the script that completes the command line in a shell.
+    Completions(CompletionsArgs),
+    /// Writes the manual pages to a folder.
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
     Launch(LauncherArgs),

@@ -5,6 +5,7 @@ mod bench;
 mod diff;
 mod doctor;
 mod explain;
+mod frames;
 mod init;
 mod ladder;
 mod launch;
@@ -15,6 +16,7 @@ mod profile;
 mod report;
 mod run;
 mod shared;
+mod shell;
 mod step;
 mod sweep;
 mod watch;
@@ -26,7 +28,7 @@ use crate::ncu::watcher;
 
 use shared::printer::Printer;
 
-pub use shared::printer::honour_force_color;
+pub use shared::printer::honour_colour;
 
 /// True for commands that end what they run, or finish what they write, at the first Ctrl-C. The others only
 /// read, and leave at once.
@@ -38,9 +40,25 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Diff(_)
             | Command::Report(_)
             | Command::Explain(_)
+            | Command::Frames(_)
+            | Command::Completions(_)
+            | Command::Man(_)
             | Command::Ladder(_)
             | Command::Bench(_)
             | Command::Ledger(_)
+            | Command::Watcher(_)
+    )
+}
+
+/// True for commands whose result a person reads on a terminal, once.
+fn shows_reports(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Completions(_)
+            | Command::Frames(_)
+            | Command::Init(_)
+            | Command::Launch(_)
+            | Command::Point(_)
             | Command::Watcher(_)
     )
 }
@@ -50,9 +68,13 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
 /// # Errors
 /// Whatever the subcommand can't do, with its exit code.
 pub fn run(cli: &Cli) -> Result<ExitCode> {
-    let printer = Printer::new(cli.quiet, cli.verbose);
+    let printer =
+        Printer::new(cli.quiet, cli.verbose).paging(!cli.no_pager && shows_reports(&cli.command));
     // What a user's file of a device says must hold, or be reported; doctor says so in its table.
-    if !matches!(cli.command, Command::Doctor(_) | Command::Watcher(_)) {
+    if !matches!(
+        cli.command,
+        Command::Doctor(_) | Command::Watcher(_) | Command::Completions(_) | Command::Man(_)
+    ) {
         device::check()?;
     }
     match &cli.command {
@@ -65,6 +87,9 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Sweep(args) => sweep::run(args, &printer),
         Command::Watch(args) => watch::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
+        Command::Frames(args) => frames::run(args, &printer),
+        Command::Completions(args) => shell::completions(args, &printer),
+        Command::Man(args) => shell::man(args, &printer),
         Command::Init(args) => init::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Bench(args) => bench::run(args, &printer),

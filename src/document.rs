@@ -81,6 +81,27 @@ pub struct RunDocument {
     pub steps: Vec<Document>,
 }
 
+/// What `analyze` prints of several profiles.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SeveralDocuments<'a> {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The version that wrote it.
+    pub adoprof: Version,
+    /// Each profile's document.
+    pub profiles: Vec<NamedDocument<'a>>,
+}
+
+/// A document with the name of its profile.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NamedDocument<'a> {
+    /// The profile as the command line named it.
+    pub profile: &'a str,
+    /// Its document.
+    #[serde(flatten)]
+    pub document: &'a Document,
+}
+
 /// One launch with its diagnosis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LaunchReport {

@@ -75,7 +75,7 @@ pub(crate) fn list(width: usize) -> String {
 /// A rule about programs: what it checks, and what to change.
 #[must_use]
 pub(crate) fn around(name: &str, width: usize) -> Option<String> {
-    let rule = around::RULES.into_iter().find(|rule| rule.name == name)?;
+    let rule = around::find(name)?;
     let width = width.min(WIDEST);
     let mut text = wrap(&format!("{} (of a program, from its survey)", rule.name), width);
     for paragraph in [rule.checks, rule.hint] {

@@ -13,6 +13,29 @@ static RUNNING: AtomicI32 = AtomicI32::new(0);
 
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
+/// True while another program of this terminal takes the signals for itself.
+static PAUSED: AtomicBool = AtomicBool::new(false);
+
+/// As long as this lives, Ctrl-C does nothing here.
+#[derive(Debug)]
+pub(crate) struct Pause(());
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        PAUSED.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Leaves Ctrl-C to another program of this terminal. What ends a program otherwise ends this one too.
+pub(crate) fn pause() -> Pause {
+    PAUSED.store(true, Ordering::SeqCst);
+    // A command that only reads has no handler yet. It needs none afterwards: showing its result is the last that
+    // it does.
+    static HANDLED: std::sync::Once = std::sync::Once::new();
+    HANDLED.call_once(|| listen(signal_hook::consts::SIGINT));
+    Pause(())
+}
+
 /// Starts to notice the signals that ask a program to end: Ctrl-C, a closed terminal, `kill`. A second one
 /// ends the process at once.
 pub fn watch() {
@@ -29,6 +52,9 @@ pub fn watch() {
 fn listen(signal: i32) {
     let requested = REQUESTED.clone();
     let act = move || {
+        if PAUSED.load(Ordering::SeqCst) {
+            return;
+        }
         if requested.swap(true, Ordering::SeqCst) {
             let group = RUNNING.load(Ordering::SeqCst);
             // SAFETY: kill(2) and _exit(2) take integers and are async-signal-safe.

@@ -13,6 +13,7 @@ pub(crate) mod file;
 mod hints;
 mod shipped;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{SCHEMA, Version};
@@ -25,7 +26,7 @@ pub(crate) use hints::{Origin, by_baseline, by_ladder, hints};
 pub(crate) use shipped::lines as shipped_lines;
 
 /// What `ledger` prints.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerDocument {
     /// Always [`SCHEMA`].
     pub schema: String,

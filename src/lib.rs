@@ -34,6 +34,7 @@
 //! - `evidence`: questions that several rules ask of a launch
 //! - `probe`: kernels and arithmetic that measure what a device can reach
 //! - `model`: how long each unit is busy, and what would be left without a fault
+//! - `tables`: frames as files for other tools
 //! - `frame`: launches, metrics and source lines as frames
 //! - `device`: what a device can reach
 //! - `sass`: machine code: read, followed, and asked questions
@@ -92,8 +93,8 @@ pub mod isa;
 mod kernel_name;
 pub mod ladder;
 pub mod launch;
-mod ledger;
-mod limiter;
+pub mod ledger;
+pub mod limiter;
 pub mod metric;
 pub mod model;
 pub mod ncu;
@@ -111,6 +112,7 @@ pub mod sass;
 pub mod store;
 pub mod survey;
 pub mod sweep;
+pub mod tables;
 pub mod term;
 pub mod text;
 mod threshold;

@@ -13,6 +13,7 @@ mod profile;
 mod tests;
 mod verdict;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Bound;
@@ -31,7 +32,7 @@ pub(crate) use verdict::{Limiter, Verdict, verdict};
 pub(crate) const FILE: &str = "limiter.json";
 
 /// What `limiter` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimiterDocument {
     /// Always [`crate::document::SCHEMA`].
     pub schema: String,
@@ -72,7 +73,7 @@ pub struct LimiterDocument {
 }
 
 /// Figures of the device that the analysis needs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceFigures {
     /// Its name.
     pub name: String,
@@ -87,7 +88,7 @@ pub struct DeviceFigures {
 }
 
 /// A kernel that was timed in turn with others.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entrant {
     /// Its time.
     pub time_ns: Timing,
@@ -111,7 +112,7 @@ impl Entrant {
 }
 
 /// A variant's time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantTime {
     /// Its name in the manifest.
     pub name: String,
@@ -134,7 +135,7 @@ pub struct VariantTime {
 }
 
 /// Warp instructions that access global memory.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Accesses {
     /// Loads.
     pub loads: f64,
@@ -147,7 +148,7 @@ pub struct Accesses {
 }
 
 /// A plain copy with as many threads on an SM as the kernel has.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyRate {
     /// Bytes that a thread loads.
     pub bytes_per_thread: u32,
@@ -158,7 +159,7 @@ pub struct CopyRate {
 }
 
 /// How the time grows with the problem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// The parameter that doubles: the ladder's first.
     pub parameter: String,

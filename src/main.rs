@@ -7,7 +7,7 @@ use adoprof::text::{printable, printable_lines};
 use adoprof::{cli, cmd, interrupt, launch};
 
 fn main() -> ExitCode {
-    cmd::honour_force_color();
+    cmd::honour_colour(std::env::args_os());
     let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {

@@ -5,6 +5,7 @@ mod program;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use program::{AnswerCheck, CommandLine, ProgramPlan, TimeSource, TimeUnit};
@@ -183,7 +184,7 @@ pub enum Fill {
 }
 
 /// What a variant of a step leaves out, so that its time tells what the rest costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VariantKind {
     /// All of the step's accesses to global memory and as little else as possible.

@@ -9,6 +9,7 @@ pub mod winner;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{SCHEMA, Version};
@@ -21,7 +22,7 @@ pub use journal::{Identity, Journal};
 pub use winner::Conclusion;
 
 /// What `sweep` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -49,7 +50,7 @@ pub struct SweepDocument {
 }
 
 /// An axis as the document names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AxisValues {
     /// `N`, `BLOCK`, `maxrregcount`, …
     pub name: String,
@@ -58,7 +59,7 @@ pub struct AxisValues {
 }
 
 /// One point: its settings, and what came of them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PointResult {
     /// Each axis's value at this point.
     pub settings: BTreeMap<String, String>,
@@ -108,7 +109,7 @@ impl PointResult {
 }
 
 /// What the process of one point prints on its standard output, as one line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PointReport {
     /// True where the answer was checked and right.
     pub verified: bool,

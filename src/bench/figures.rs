@@ -3,12 +3,13 @@
 //! A figure counts the cases for which something holds, and nothing is grouped but by set: one pass over
 //! the cases for each says that more plainly than columns and aggregates of a frame would.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BenchDocument, FIRST_FEW, FaultSet, PlantedFault, QuietStep, Said};
 
 /// So many of so many.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// How many are so.
@@ -34,7 +35,7 @@ impl Tally {
 }
 
 /// The figures of one set.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetFigures {
     /// The set, with the figures of its first judgement.
     pub set: FaultSet,
@@ -45,7 +46,7 @@ pub struct SetFigures {
 }
 
 /// The figures of three advisors on the same kernels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Three {
     /// adoprof's.
     pub adoprof: Figures,
@@ -60,7 +61,7 @@ pub struct Three {
 }
 
 /// How right one advisor is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Steps whose fault with the largest measured gain is named first.
     pub first: Tally,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
@@ -13,7 +14,7 @@ use crate::finding::Location;
 use crate::ladder::{Ladder, Overrides, Step};
 
 /// The line that a finding names first, and whether it is one of the fault's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PointedAt {
     /// The file, as the finding names it.
     pub file: String,

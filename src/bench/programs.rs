@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Tally, median};
@@ -20,7 +21,7 @@ pub const WORTH_MAKING: f64 = 1.1;
 const ALIKE: f64 = 1.05;
 
 /// The kernels of other people's programs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Programs {
     /// Every kernel whose profile is there.
     pub kernels: Vec<ProgramKernel>,
@@ -31,7 +32,7 @@ pub struct Programs {
 }
 
 /// What is said of a kernel, and what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramKernel {
     /// The program.
     pub program: String,
@@ -55,7 +56,7 @@ pub struct ProgramKernel {
 }
 
 /// A rule with what it promises today and what its change gained.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredFinding {
     /// The rule.
     pub rule: String,
@@ -80,7 +81,7 @@ impl MeasuredFinding {
 }
 
 /// Figures over all kernels.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramFigures {
     /// First findings whose change somebody made, of all kernels.
     pub first_tried: Tally,

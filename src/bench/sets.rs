@@ -1,5 +1,6 @@
 //! The sets in which the planted faults came, with the figures of their first judgement.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
@@ -10,7 +11,7 @@ const FILE: &str = "kernels/faults/sets.toml";
 const TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/faults/sets.toml"));
 
 /// A set of pairs that came together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSet {
     /// Its number, as the manifests of its pairs have it.
@@ -24,7 +25,7 @@ pub struct FaultSet {
 }
 
 /// What was measured of a set when it was first judged; figures that were not kept are left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FirstJudged {
     /// The commit of the rules that judged it.

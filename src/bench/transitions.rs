@@ -3,6 +3,7 @@
 //! A step's manifest names in `answers` what its change takes away. The first of them is the one that
 //! the change is made for, and the only one that counts here.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FIRST_FEW, Tally};
@@ -12,7 +13,7 @@ use crate::profile::RecordedLadder;
 use crate::timing::StepInfo;
 
 /// The transitions of the ladders.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transitions {
     /// Those that gain at least [`LEAST_GAIN`] and say what they take away.
     pub transitions: Vec<Transition>,
@@ -25,7 +26,7 @@ pub struct Transitions {
 }
 
 /// How many are right, and how many would be if each step's findings stood in a random order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chance {
     /// How many are right.
     pub right: Tally,
@@ -51,7 +52,7 @@ impl Chance {
 }
 
 /// From one main step to the next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transition {
     /// The ladder.
     pub ladder: String,
@@ -85,7 +86,7 @@ impl Transition {
 }
 
 /// A main step that gains less than the next step of a ladder should.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
     /// The ladder.
     pub ladder: String,

@@ -10,6 +10,7 @@ pub(super) mod live_step;
 mod no_commands;
 pub(super) mod open;
 pub(super) mod point_process;
+mod pager;
 pub(super) mod printer;
 pub(super) mod profiling;
 pub(super) mod program_step;

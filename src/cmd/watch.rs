@@ -157,7 +157,8 @@ impl Watch<'_> {
         let words =
             arguments::of_step(self.args, &self.ladder_argument, self.step_name, base, &folder);
         let mut command = Command::new(own_path()?);
-        command.args(self.printer.words()).args(words);
+        // A pager would hold up the watch.
+        command.args(self.printer.words()).arg("--no-pager").args(words);
         let mut is_stale = false;
         let is_enough = || {
             is_stale = !before.again().changed_since(before).is_empty();

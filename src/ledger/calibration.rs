@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Hint, Line, Outcome, version};
@@ -19,7 +20,7 @@ use crate::rules;
 pub(crate) const LEAST_HINTS: usize = 5;
 
 /// A hint with what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The hint.
     #[serde(flatten)]
@@ -31,7 +32,7 @@ pub struct Record {
 }
 
 /// What the ledger says of one rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleRecord {
     /// The rule.
     pub rule: String,

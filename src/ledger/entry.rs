@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -13,7 +14,7 @@ use crate::text::assignments;
 pub(super) const LEDGER_SCHEMA: &str = "adoprof-ledger/1";
 
 /// A line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum Line {
     /// A hint that a profile gave.
@@ -23,7 +24,7 @@ pub(crate) enum Line {
 }
 
 /// A hint that a profile gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hint {
     /// Always [`LEDGER_SCHEMA`].
     pub schema: String,
@@ -53,7 +54,7 @@ pub struct Hint {
 }
 
 /// What a later profile measured of a hint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Always [`LEDGER_SCHEMA`].
     pub schema: String,
@@ -73,7 +74,7 @@ pub struct Outcome {
 }
 
 /// What was profiled.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// The ladder, or the program.
     pub of: String,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DeviceFigures;
@@ -11,7 +12,7 @@ use crate::hardware::WARP_LANES;
 /// Bytes per second from both points of view (GTC 2010: "from the application's" and "from the
 /// hardware's").
 #[expect(clippy::struct_field_names, reason = "the JSON's keys, each with its unit")]
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throughput {
     /// The bytes that the problem needs over the whole kernel's time.
     pub application_bytes_per_s: f64,
@@ -42,7 +43,7 @@ pub(crate) fn throughput(
 
 /// Instructions per byte, as GTC 2010 counts them: 32 for each of a warp, over the bytes that device
 /// memory moves.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Balance {
     /// Warp instructions, by the profile.
     pub instructions: f64,
@@ -77,7 +78,7 @@ pub(crate) fn balance(
 }
 
 /// Bytes in flight by Little's law: latency times rate (GTC 2010, "Optimizing access concurrency").
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InFlight {
     /// Cycles from a load to its data from an idle DRAM.
     pub latency_cycles: f64,

@@ -1,6 +1,7 @@
 //! What the profile says of the same kernel: its busiest unit, and on which side of the experiment
 //! that unit works.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Limiter;
@@ -10,7 +11,7 @@ use crate::term::Term;
 use crate::text::percent;
 
 /// The busiest unit of a profile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyUnit {
     /// Its name.
     pub unit: String,

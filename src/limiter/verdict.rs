@@ -1,5 +1,6 @@
 //! The whole kernel's time against its parts'.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the whole kernel's time is nearer to the sum of both parts than to the longer one, they
@@ -19,7 +20,7 @@ const SIGNIFICANT: f64 = 0.25;
 const BALANCED: f64 = 0.8;
 
 /// What limits a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
     /// Its accesses to memory.
@@ -46,7 +47,7 @@ impl Limiter {
 }
 
 /// What limits a kernel, and the figures that say so.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// What limits it.
     pub limiter: Limiter,

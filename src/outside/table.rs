@@ -1,5 +1,6 @@
 //! What changes to other people's kernels gained: a table in the repository, in our own words.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -39,7 +40,7 @@ pub struct ChangedKernel {
 }
 
 /// A change that was made and measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// The rule whose finding asked for it; `None` for the best change that could be found.

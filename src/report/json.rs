@@ -6,26 +6,10 @@ use serde::Serialize;
 
 use super::format::Renderer;
 use super::{Content, Style};
-use crate::document::{Document, SCHEMA, Version};
+use crate::document::{Document, NamedDocument, SCHEMA, SeveralDocuments, Version};
 
 /// The form.
 pub(super) struct Form;
-
-/// What `analyze` prints of several profiles.
-#[derive(Debug, Serialize)]
-struct Several<'a> {
-    schema: &'static str,
-    adoprof: Version,
-    profiles: Vec<Named<'a>>,
-}
-
-/// A document with the name of its profile.
-#[derive(Debug, Serialize)]
-struct Named<'a> {
-    profile: &'a str,
-    #[serde(flatten)]
-    document: &'a Document,
-}
 
 impl Renderer for Form {
     fn name(&self) -> &'static str {
@@ -54,9 +38,14 @@ impl Renderer for Form {
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let profiles =
-            documents.iter().map(|(profile, document)| Named { profile, document }).collect();
-        write(&Several { schema: SCHEMA, adoprof: Version::default(), profiles }, out)
+        let profiles = documents
+            .iter()
+            .map(|(profile, document)| NamedDocument { profile, document })
+            .collect();
+        write(
+            &SeveralDocuments { schema: SCHEMA.to_owned(), adoprof: Version::default(), profiles },
+            out,
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reports as Markdown, for a pull request's comment: the headline and a table in the open, the
 //! details folded away.
 
+mod limit;
 mod sweep;
 mod tables;
 
@@ -44,15 +45,17 @@ impl Renderer for Form {
     }
 
     fn one(&self, content: Content<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        let mut text = Vec::new();
         match content {
-            Content::Document(of) => document(of, out),
-            Content::Run(of) => run(of, out),
-            Content::Diff(of) => diff(of, out),
-            Content::Sweep(of) => sweep::markdown(of, out),
-            Content::Limiter(of) => quoted("limiter", &of.notices, content, style, out),
-            Content::Bench(of) => quoted("bench", &of.notices, content, style, out),
-            Content::Ledger(of) => quoted("ledger", &of.notices, content, style, out),
-        }
+            Content::Document(of) => document(of, &mut text),
+            Content::Run(of) => run(of, &mut text),
+            Content::Diff(of) => diff(of, &mut text),
+            Content::Sweep(of) => sweep::markdown(of, &mut text),
+            Content::Limiter(of) => quoted("limiter", &of.notices, content, style, &mut text),
+            Content::Bench(of) => quoted("bench", &of.notices, content, style, &mut text),
+            Content::Ledger(of) => quoted("ledger", &of.notices, content, style, &mut text),
+        }?;
+        limit::write(text, out)
     }
 
     fn several(
@@ -61,12 +64,14 @@ impl Renderer for Form {
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        documents.iter().enumerate().try_for_each(|(index, (_, of))| {
+        let mut text = Vec::new();
+        for (index, (_, of)) in documents.iter().enumerate() {
             if index > 0 {
-                writeln!(out)?;
+                writeln!(text)?;
             }
-            document(of, out)
-        })
+            document(of, &mut text)?;
+        }
+        limit::write(text, out)
     }
 }
 

@@ -1,5 +1,9 @@
-//! Findings as SARIF 2.1.0, for code scanning: the least that is valid, and the estimate as a
-//! property.
+//! Findings as SARIF 2.1.0, for code scanning: each with its level by what there is to gain, its lines, a
+//! fingerprint that stays where lines move, and its rule's help.
+
+mod fingerprint;
+mod result;
+mod rule;
 
 use std::io::{self, Write};
 
@@ -8,11 +12,8 @@ use serde_json::{Value, json};
 use super::format::Renderer;
 use super::{Content, Style};
 use crate::document::Diff;
-use crate::document::{Document, LaunchReport, RankedFinding, RunDocument};
-use crate::finding::{LEAST_GAIN, Location};
+use crate::document::{Document, RunDocument};
 use crate::report::json::write;
-use crate::report::words::number::estimate;
-use crate::text::uri;
 
 /// The form.
 pub(super) struct Form;
@@ -56,24 +57,32 @@ impl Renderer for Form {
 
 /// The findings of a document.
 fn document(document: &Document) -> Value {
-    log(of_document(document))
+    log(&[document], result::of_document(document))
 }
 
 /// The findings of several profiles, each result with its profile's name.
 fn documents(documents: &[(String, Document)]) -> Value {
-    let of_profile = |(name, document): &(String, Document)| {
-        let mut results = of_document(document);
-        for result in &mut results {
+    let (mut results, mut fingerprints) = (Vec::new(), Vec::new());
+    for (name, document) in documents {
+        let (mut theirs, prints) = result::of_document(document);
+        for result in &mut theirs {
             result["properties"]["profile"] = json!(name);
         }
-        results
-    };
-    log(documents.iter().flat_map(of_profile).collect())
+        results.extend(theirs);
+        fingerprints.extend(prints);
+    }
+    let of: Vec<&Document> = documents.iter().map(|(_, document)| document).collect();
+    log(&of, (results, fingerprints))
 }
 
 /// The findings of all steps.
 fn run(run: &RunDocument) -> Value {
-    log(run.steps.iter().flat_map(of_document).collect())
+    let (mut results, mut fingerprints) = (Vec::new(), Vec::new());
+    for (theirs, prints) in run.steps.iter().map(result::of_document) {
+        results.extend(theirs);
+        fingerprints.extend(prints);
+    }
+    log(&run.steps.iter().collect::<Vec<_>>(), (results, fingerprints))
 }
 
 /// The findings of both profiles, each with its baseline state; a diff knows no lines.
@@ -84,76 +93,21 @@ fn diff(diff: &Diff) -> Value {
             let level = if *state == "new" { "warning" } else { "note" };
             let summary = crate::rules::find(rule).map_or("", |rule| rule.summary);
             let text = if summary.is_empty() { rule.clone() } else { format!("{rule}: {summary}") };
-            json!({
+            let result = json!({
                 "ruleId": rule,
                 "level": level,
                 "baselineState": state,
                 "message": { "text": text },
-            })
+            });
+            (result, fingerprint::of(rule, "", None))
         })
     });
-    log(results.collect())
+    log(&[], results.unzip())
 }
 
-fn of_document(document: &Document) -> Vec<Value> {
-    let of_launch = |(index, launch): (usize, &LaunchReport)| -> Vec<Value> {
-        launch.findings.iter().map(|finding| result(document, index, launch, finding)).collect()
-    };
-    document.launches.iter().enumerate().flat_map(of_launch).collect()
-}
-
-fn result(
-    document: &Document,
-    index: usize,
-    launch: &LaunchReport,
-    finding: &RankedFinding,
-) -> Value {
-    let gain = finding.estimated_speedup;
-    let warns = gain.is_some_and(|gain| gain.factor >= LEAST_GAIN);
-    let worth = gain.map(|gain| format!(" Worth {}.", estimate(&gain))).unwrap_or_default();
-    let mut result = json!({
-        "ruleId": finding.rule,
-        "level": if warns { "warning" } else { "note" },
-        "rank": rank(finding),
-        "message": { "text": format!("{} {}{worth}", finding.message, finding.hint) },
-        "properties": {
-            "kernel": launch.kernel,
-            "launch": index,
-            "findingRank": finding.rank,
-            "estimatedSpeedup": gain,
-        },
-    });
-    if let Some(step) = &document.step {
-        result["properties"]["step"] = json!(format!("{}/{}", step.ladder, step.name));
-    }
-    let locations: Vec<Value> = finding.locations.iter().filter_map(location).collect();
-    if !locations.is_empty() {
-        result["locations"] = json!(locations);
-    }
-    result
-}
-
-/// SARIF's rank runs from 0 to 100, the most important highest: the share of the time to be saved.
-fn rank(finding: &RankedFinding) -> f64 {
-    finding.estimated_speedup.map_or(0.0, |gain| gain.percent_saved().clamp(0.0, 100.0))
-}
-
-fn location(location: &Location) -> Option<Value> {
-    if location.file.is_empty() {
-        return None;
-    }
-    let mut place = json!({ "artifactLocation": { "uri": uri(&location.file) } });
-    // Lines count from 1; 0 is no line.
-    if location.line > 0 {
-        place["region"] = json!({ "startLine": location.line });
-        if !location.text.is_empty() {
-            place["region"]["snippet"] = json!({ "text": location.text });
-        }
-    }
-    Some(json!({ "physicalLocation": place }))
-}
-
-fn log(mut results: Vec<Value>) -> Value {
+/// A log with one run: the tool and its rules, the results, and what the documents notice.
+fn log(documents: &[&Document], (mut results, fingerprints): (Vec<Value>, Vec<String>)) -> Value {
+    fingerprint::write(&mut results, &fingerprints);
     let mut ids: Vec<String> = Vec::new();
     for result in &mut results {
         let id = result["ruleId"].as_str().unwrap_or_default().to_owned();
@@ -163,32 +117,26 @@ fn log(mut results: Vec<Value>) -> Value {
         });
         result["ruleIndex"] = json!(index);
     }
-    let rules: Vec<Value> = ids.iter().map(|id| descriptor(id)).collect();
+    let rules: Vec<Value> = ids.iter().map(|id| rule::descriptor(id)).collect();
+    let notices = documents.iter().flat_map(|document| &document.notices);
+    let notices: Vec<Value> =
+        notices.map(|text| json!({ "level": "note", "message": { "text": text } })).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": {
                 "name": "adoprof",
+                "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": "https://crates.io/crates/adoprof",
                 "rules": rules,
             } },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notices }],
             "results": results,
         }],
     })
-}
-
-fn descriptor(id: &str) -> Value {
-    // SARIF's list of rules is the rules' own texts, which no document repeats.
-    match crate::rules::find(id) {
-        Some(rule) => json!({
-            "id": id,
-            "shortDescription": { "text": rule.summary },
-            "fullDescription": { "text": rule.explanation },
-            "help": { "text": rule.explanation, "markdown": crate::explain::help(rule) },
-        }),
-        None => json!({ "id": id }),
-    }
 }
 
 #[cfg(test)]
@@ -222,15 +170,6 @@ mod tests {
     }
 
     #[test]
-    fn places_without_a_line_have_no_region() {
-        let place = Location { file: "a b.cu".to_owned(), line: 0, ..samples::location() };
-        let value = location(&place).expect("a file");
-        let place = &value["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "a%20b.cu");
-        assert!(place.get("region").is_none());
-    }
-
-    #[test]
     fn a_diff_gives_baseline_states() {
         let log = diff(&samples::diff());
         let results = log["runs"][0]["results"].as_array().expect("results");
@@ -238,5 +177,22 @@ mod tests {
             results.iter().map(|result| (&result["ruleId"], &result["baselineState"])).collect();
         assert_eq!(states[0], (&json!("at-memory-roof"), &json!("new")));
         assert!(states.contains(&(&json!("uncoalesced-global-access"), &json!("absent"))));
+    }
+
+    #[test]
+    fn notices_and_faults_around_the_kernels_are_in_the_log() {
+        let mut program = samples::program();
+        program.notices = vec!["something to know".to_owned()];
+        let log = document(&program);
+        let run = &log["runs"][0];
+        let said = &run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+        assert_eq!(*said, "something to know");
+        let around = program.program.map(|program| program.findings).unwrap_or_default();
+        let results = run["results"].as_array().expect("results");
+        let of_launches: usize = program.launches.iter().map(|launch| launch.findings.len()).sum();
+        assert_eq!(results.len(), of_launches + around.len());
+        for result in results {
+            assert!(result["partialFingerprints"]["adoprof/v1"].is_string(), "{result}");
+        }
     }
 }

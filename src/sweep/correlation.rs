@@ -1,5 +1,6 @@
 //! Which metrics move with the time: Spearman's rank correlation over the points of a sweep.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PointResult;
@@ -11,7 +12,7 @@ const LEAST_POINTS: usize = 4;
 const LEAST_RHO: f64 = 0.8;
 
 /// A metric that rises or falls with the time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moving {
     /// Its canonical name.
     pub metric: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PointResult;
@@ -12,7 +13,7 @@ use crate::timing::Timing;
 const EVENT_RESOLUTION_NS: f64 = 500.0;
 
 /// The best of a group of points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conclusion {
     /// The problem's parameters; empty where points of different sizes are compared by their rate.
     pub size: BTreeMap<String, u64>,

@@ -234,6 +234,18 @@ fn the_schema_is_that_of_the_types() {
     let schema = schemars::schema_for!(adoprof::document::Document);
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     assert_page("docs/adoprof-1.schema.json", &text);
+    for (name, schema) in [
+        ("profiles", schemars::schema_for!(adoprof::document::SeveralDocuments<'static>)),
+        ("run", schemars::schema_for!(adoprof::document::RunDocument)),
+        ("diff", schemars::schema_for!(adoprof::document::Diff)),
+        ("sweep", schemars::schema_for!(adoprof::sweep::SweepDocument)),
+        ("bench", schemars::schema_for!(adoprof::bench::BenchDocument)),
+        ("limiter", schemars::schema_for!(adoprof::limiter::LimiterDocument)),
+        ("ledger", schemars::schema_for!(adoprof::ledger::LedgerDocument)),
+    ] {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        assert_page(&format!("docs/schema/{name}.json"), &text);
+    }
 }
 
 /// The whole page is generated.

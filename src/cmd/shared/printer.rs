@@ -1,11 +1,12 @@
 //! Where results and notices go: results to stdout, everything else to stderr.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
 use super::no_commands::NoCommands;
+use super::pager::Pager;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -23,6 +24,7 @@ pub(crate) struct Printer {
     /// How reports look on stdout.
     pub style: Style,
     quiet: bool,
+    pager: Option<Pager>,
 }
 
 impl Printer {
@@ -46,13 +48,20 @@ impl Printer {
             explain_ranking: false,
             quiet,
         };
-        Self { style, quiet }
+        Self { style, quiet, pager: None }
     }
 
     /// The same, which also says why findings stand in their order where that is asked for.
     #[must_use]
     pub(crate) fn explaining(&self, ranking: bool) -> Self {
-        Self { style: Style { explain_ranking: ranking, ..self.style }, quiet: self.quiet }
+        let pager = self.pager.clone();
+        Self { style: Style { explain_ranking: ranking, ..self.style }, quiet: self.quiet, pager }
+    }
+
+    /// The same, which shows what is longer than the terminal in a pager where that is wanted.
+    #[must_use]
+    pub(crate) fn paging(self, is_wanted: bool) -> Self {
+        Self { pager: is_wanted.then(Pager::of_environment).flatten(), ..self }
     }
 
     /// A progress line on stderr.
@@ -63,7 +72,13 @@ impl Printer {
 
     /// The options that have another adoprof print as this one does.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
-        let given = [("--quiet", self.quiet), ("--verbose", self.style.verbose)];
+        let forced = ColorChoice::global();
+        let given = [
+            ("--quiet", self.quiet),
+            ("--verbose", self.style.verbose),
+            ("--color=always", forced == ColorChoice::Always),
+            ("--color=never", forced == ColorChoice::Never),
+        ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
@@ -94,13 +109,33 @@ impl Printer {
         &self,
         write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let mut out = NoCommands::new(io::BufWriter::new(io::stdout().lock()));
-        match write(self.style, &mut out).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Error::io("standard output", "write", &error))
+        let written = match &self.pager {
+            Some(pager) => {
+                let mut text = Vec::new();
+                write(self.style, &mut text).and_then(|()| match pager.show(&text)? {
+                    true => Ok(()),
+                    false => plain(|out| out.write_all(&text)),
+                })
             }
-            _ => Ok(()),
-        }
+            None => plain(|out| write(self.style, out)),
+        };
+        complete(written)
+    }
+
+    /// Prints bytes to stdout as they are.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    #[expect(clippy::unused_self, reason = "everything that is printed goes through the printer")]
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<()> {
+        let mut out = io::stdout().lock();
+        complete(out.write_all(bytes).and_then(|()| out.flush()))
+    }
+
+    /// True where stdout is a terminal.
+    #[expect(clippy::unused_self, reason = "everything about the streams is asked of the printer")]
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
     }
 
     /// Prints a text to stdout.
@@ -112,20 +147,58 @@ impl Printer {
     }
 }
 
+/// Writes to stdout.
+fn plain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = NoCommands::new(io::BufWriter::new(io::stdout().lock()));
+    write(&mut out)?;
+    out.flush()
+}
+
+/// What came of writing; a closed pipe is no failure.
+fn complete(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("standard output", "write", &error))
+        }
+        _ => Ok(()),
+    }
+}
 /// The address of a source file that a report names, where it is here to be opened.
 fn address(file: &str) -> Option<String> {
     let path = std::fs::canonicalize(file).ok()?;
     path.to_str().map(uri)
 }
 
-/// Lets `FORCE_COLOR` decide on colours, in clap's texts too, unless `NO_COLOR` forbids them: the other
-/// variables are looked at where streams are written.
-pub fn honour_force_color() {
+/// Lets `--color` decide on colours, else `FORCE_COLOR` unless `NO_COLOR` forbids them, in clap's texts too: the
+/// other variables are looked at where streams are written.
+pub fn honour_colour(words: impl IntoIterator<Item = OsString>) {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let choice = std::env::var_os("FORCE_COLOR").and_then(|value| forced(&value));
-    if let Some(choice) = choice.filter(|_| !forbidden) {
+    let from_environment = || {
+        let choice = std::env::var_os("FORCE_COLOR").and_then(|value| forced(&value));
+        choice.filter(|_| !forbidden)
+    };
+    if let Some(choice) = asked(words).or_else(from_environment) {
         choice.write_global();
     }
+}
+
+/// What `--color` says on a command line, before that is read as a whole: mistakes in it are coloured too.
+fn asked(words: impl IntoIterator<Item = OsString>) -> Option<ColorChoice> {
+    let mut words = words.into_iter().take_while(|word| word != "--");
+    while let Some(word) = words.next() {
+        let Some(word) = word.to_str() else { continue };
+        let value = match word.split_once('=') {
+            Some(("--color", value)) => value.to_owned(),
+            None if word == "--color" => words.next()?.into_string().ok()?,
+            _ => continue,
+        };
+        return match value.as_str() {
+            "always" => Some(ColorChoice::Always),
+            "never" => Some(ColorChoice::Never),
+            _ => None,
+        };
+    }
+    None
 }
 
 /// What a value of `FORCE_COLOR` asks for; an empty one asks for nothing.
@@ -150,6 +223,18 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(forced(OsStr::new(value)), choice, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn the_option_is_found_wherever_it_stands() {
+        let of = |line: &str| asked(line.split(' ').map(OsString::from));
+        assert_eq!(of("adoprof --color=never step"), Some(ColorChoice::Never));
+        assert_eq!(of("adoprof step --color always"), Some(ColorChoice::Always));
+        for other in
+            ["adoprof step", "adoprof step --color auto", "adoprof profile -- x --color always"]
+        {
+            assert_eq!(of(other), None, "{other}");
         }
     }
 

@@ -1,0 +1,36 @@
+//! The command line of `adoprof frames`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::ladder;
+use crate::tables::{Form, Table};
+
+/// `adoprof frames`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  adoprof frames v2 -o tables                                 # a file per table
+  adoprof frames app.ncu-rep --format parquet -o tables       # the same for pandas, polars, DuckDB
+  adoprof frames v1 v2 v3 --table metrics > metrics.csv       # one table to stdout")]
+pub struct FramesArgs {
+    /// Steps, saved profiles, .ncu-rep reports, CSV exports.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// The ladder that bare step names belong to.
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Only kernels whose name matches this regular expression.
+    #[arg(short, long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Only this table; without -o it goes to stdout.
+    #[arg(long, value_enum, required_unless_present = "output")]
+    pub table: Option<Table>,
+    /// Write a file per table into this folder.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Format of the tables.
+    #[arg(long, value_enum, default_value_t = Form::Csv)]
+    pub format: Form,
+}

@@ -34,6 +34,10 @@ impl Renderer for Form {
         Some(REFUSAL)
     }
 
+    fn holds_notices(&self) -> bool {
+        true
+    }
+
     fn one(&self, content: Content<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
         match content {
             Content::Document(of) => write(&document(of), out),

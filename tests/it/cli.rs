@@ -5,6 +5,7 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod frames;
 mod hostile;
 mod html;
 mod killed;

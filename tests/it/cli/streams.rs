@@ -110,7 +110,7 @@ fn notices_go_to_stderr_and_quiet_drops_them() {
     for format in FORMATS {
         let ran = bench.run(&["analyze", "v2.raw.csv", "--format", format]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let holds_notices = matches!(format, "json" | "markdown");
+        let holds_notices = matches!(format, "json" | "markdown" | "sarif");
         assert_eq!(ran.out.contains("cut short"), holds_notices, "{format}: {}", ran.out);
         assert_eq!(ran.err.contains("cut short"), !holds_notices, "{format}: {}", ran.err);
         let quiet = bench.run(&["analyze", "v2.raw.csv", "-q", "--format", format]);

@@ -2,6 +2,7 @@
 
 mod csv;
 mod parquet;
+mod thrift;
 
 use std::io::Write;
 
@@ -105,7 +106,7 @@ impl Form {
     ///
     /// # Errors
     /// Whatever writing to `out` gives, and [`Error::Frames`] for a column of a type that no frame has.
-    pub fn write(self, table: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
+    pub fn write(self, table: &DataFrame, out: &mut dyn Write) -> Result<()> {
         match self {
             Self::Csv => csv::write(table, out),
             Self::Parquet => parquet::write(table, out),

@@ -64,10 +64,10 @@ mod tests {
     fn every_shell_completes_what_users_see_and_nothing_else() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
             let script = String::from_utf8(completions(shell)).unwrap();
-            for word in ["analyze", "watch", "baseline", "markdown"] {
+            for word in ["analyze", "watch", "baseline"] {
                 assert!(script.contains(word), "{shell}: no {word}");
             }
-            assert!(!script.contains("__launch") && !script.contains("__watch"), "{shell}");
+            assert!(!script.contains("__launch") && !script.contains("__point"), "{shell}");
         }
     }
 }

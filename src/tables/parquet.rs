@@ -1,101 +1,184 @@
-//! A table as an Apache Parquet file: one row group, every column optional.
+//! A table as an Apache Parquet file: one row group, every column optional, plain values, zstd.
+//!
+//! This is the least of the format that every reader knows. The crates that write all of it cost a megabyte of the
+//! program's 32, for tables of five types. `scripts/check-formats` has pandas, polars, and DuckDB read it.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType as Stored, DoubleType, Int32Type, Int64Type,
-};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
 use polars::prelude::*;
 
+use super::thrift::{Struct, varint};
 use super::unknown;
 use crate::error::{Error, Result};
+
+/// What a file begins and ends with.
+const MARK: &[u8] = b"PAR1";
+/// Rows of a page: a reader unpacks a page as a whole.
+const PAGE_ROWS: usize = 1 << 16;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Numbers of the format.
+const OPTIONAL: i32 = 1;
+const PLAIN: i32 = 0;
+const RLE: i32 = 3;
+const ZSTD: i32 = 6;
+const DATA_PAGE: i32 = 0;
+
+/// A column's physical type, and what its values mean where that says too little.
+struct Kind {
+    physical: i32,
+    converted: Option<i32>,
+}
+
+/// A column as the file has it.
+struct Chunk {
+    name: String,
+    kind: Kind,
+    /// Where it begins in the file.
+    offset: usize,
+    rows: usize,
+    packed: usize,
+    unpacked: usize,
+}
 
 /// Writes the file.
 ///
 /// # Errors
 /// As [`super::Form::write`].
-pub(super) fn write(table: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
-    let columns = table.columns();
-    let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_>>()?;
-    let schema = Type::group_type_builder("adoprof").with_fields(fields).build().map_err(failed)?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_created_by(concat!("adoprof ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build();
-    let mut file =
-        SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
-    let mut group = file.next_row_group().map_err(failed)?;
-    for column in columns {
-        match column.dtype() {
-            DataType::String => add::<ByteArrayType, _>(&mut group, column.str()?.iter(), |text| {
-                ByteArray::from(text.as_bytes().to_vec())
-            }),
-            DataType::UInt32 => {
-                add::<Int32Type, _>(&mut group, column.u32()?.iter(), u32::cast_signed)
-            }
-            DataType::UInt64 => {
-                add::<Int64Type, _>(&mut group, column.u64()?.iter(), u64::cast_signed)
-            }
-            DataType::Float64 => {
-                add::<DoubleType, _>(&mut group, column.f64()?.iter(), |value| value)
-            }
-            DataType::Boolean => {
-                add::<BoolType, _>(&mut group, column.bool()?.iter(), |value| value)
-            }
-            _ => return Err(unknown(column)),
-        }
-        .map_err(failed)?;
-    }
-    group.close().map_err(failed)?;
-    file.close().map_err(failed)?;
-    Ok(())
+pub(super) fn write(table: &DataFrame, out: &mut dyn Write) -> Result<()> {
+    let mut file = MARK.to_vec();
+    let chunks: Vec<Chunk> =
+        table.columns().iter().map(|column| add(&mut file, column)).collect::<Result<_>>()?;
+    let footer = footer(table.height(), &chunks);
+    let length = u32::try_from(footer.len()).map_err(|_| too_large("its list of columns"))?;
+    file.extend(footer);
+    file.extend(length.to_le_bytes());
+    file.extend(MARK);
+    out.write_all(&file).map_err(|error| Error::io("the table", "write", &error))
 }
 
-/// How a column is declared.
-fn field(column: &Column) -> Result<Type> {
-    let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
-    let (physical, logical) = match column.dtype() {
-        DataType::String => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        DataType::UInt32 => (Physical::INT32, unsigned(32)),
-        DataType::UInt64 => (Physical::INT64, unsigned(64)),
-        DataType::Float64 => (Physical::DOUBLE, None),
-        DataType::Boolean => (Physical::BOOLEAN, None),
+fn too_large(what: &str) -> Error {
+    Error::input("the table", format!("{what} has more bytes than Parquet counts"))
+}
+
+/// Adds a column to the file.
+fn add(file: &mut Vec<u8>, column: &Column) -> Result<Chunk> {
+    let kind = match column.dtype() {
+        DataType::Boolean => Kind { physical: 0, converted: None },
+        DataType::UInt32 => Kind { physical: 1, converted: Some(13) },
+        DataType::UInt64 => Kind { physical: 2, converted: Some(14) },
+        DataType::Float64 => Kind { physical: 5, converted: None },
+        DataType::String => Kind { physical: 6, converted: Some(0) },
         _ => return Err(unknown(column)),
     };
-    Type::primitive_type_builder(column.name(), physical)
-        .with_repetition(Repetition::OPTIONAL)
-        .with_logical_type(logical)
-        .build()
-        .map_err(failed)
-}
-
-/// Adds the next column: its values without the nulls, and where those stand.
-fn add<T: Stored, V>(
-    group: &mut SerializedRowGroupWriter<'_, &mut (dyn Write + Send)>,
-    values: impl Iterator<Item = Option<V>>,
-    stored: impl Fn(V) -> T::T,
-) -> std::result::Result<(), ParquetError> {
-    let (mut present, mut levels) = (Vec::new(), Vec::new());
-    for value in values {
-        levels.push(i16::from(value.is_some()));
-        present.extend(value.map(&stored));
+    let rows = column.len();
+    let (offset, mut unpacked) = (file.len(), 0);
+    for start in (0..rows.max(1)).step_by(PAGE_ROWS) {
+        let part = column.slice(start.cast_signed() as i64, PAGE_ROWS);
+        unpacked += add_page(file, &part)?;
     }
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("a column is missing from the schema".to_owned()));
-    };
-    column.typed::<T>().write_batch(&present, Some(&levels), None)?;
-    column.close()
+    let packed = file.len() - offset;
+    Ok(Chunk { name: column.name().to_string(), kind, offset, rows, packed, unpacked })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn failed(error: ParquetError) -> Error {
-    Error::input("the table", format!("cannot be written: {error}"))
+/// Adds a page: its header, then packed where values are missing and the others. Returns its bytes unpacked.
+fn add_page(file: &mut Vec<u8>, column: &Column) -> Result<usize> {
+    let body = match column.dtype() {
+        DataType::Boolean => bits(column.bool()?.iter()),
+        DataType::UInt32 => body(column.u32()?.iter(), |value, to| to.extend(value.to_le_bytes())),
+        DataType::UInt64 => body(column.u64()?.iter(), |value, to| to.extend(value.to_le_bytes())),
+        DataType::Float64 => body(column.f64()?.iter(), |value, to| to.extend(value.to_le_bytes())),
+        _ => body(column.str()?.iter(), |text, to| {
+            to.extend((text.len() as u32).to_le_bytes());
+            to.extend(text.as_bytes());
+        }),
+    };
+    let packed = zstd::encode_all(body.as_slice(), ZSTD_LEVEL)
+        .map_err(|error| Error::io("the table", "compress", &error))?;
+    let counted = |bytes: usize| i32::try_from(bytes).map_err(|_| too_large("a page"));
+    let page = Struct::default().i32(1, column.len() as i32).i32(2, PLAIN).i32(3, RLE).i32(4, RLE);
+    let header = Struct::default()
+        .i32(1, DATA_PAGE)
+        .i32(2, counted(body.len())?)
+        .i32(3, counted(packed.len())?)
+        .structure(5, page)
+        .end();
+    let unpacked = header.len() + body.len();
+    file.extend(header);
+    file.extend(packed);
+    Ok(unpacked)
+}
+
+/// A page's body: which values are there, then those.
+fn body<T>(values: impl Iterator<Item = Option<T>>, add: impl Fn(T, &mut Vec<u8>)) -> Vec<u8> {
+    let (mut present, mut bytes) = (Vec::new(), Vec::new());
+    for value in values {
+        present.push(value.is_some());
+        if let Some(value) = value {
+            add(value, &mut bytes);
+        }
+    }
+    let mut body = levels(&present);
+    body.append(&mut bytes);
+    body
+}
+
+/// The same of truth values, eight to a byte, the first in the lowest bit.
+fn bits(values: impl Iterator<Item = Option<bool>>) -> Vec<u8> {
+    let values: Vec<Option<bool>> = values.collect();
+    let present: Vec<bool> = values.iter().map(Option::is_some).collect();
+    let known: Vec<bool> = values.into_iter().flatten().collect();
+    let byte = |eight: &[bool]| {
+        eight.iter().enumerate().fold(0, |byte, (at, bit)| byte | u8::from(*bit) << at)
+    };
+    let mut body = levels(&present);
+    body.extend(known.chunks(8).map(byte));
+    body
+}
+
+/// Which values are there, as runs of the same, with their length in bytes in front.
+fn levels(present: &[bool]) -> Vec<u8> {
+    let mut runs = Vec::new();
+    for run in present.chunk_by(|a, b| a == b) {
+        varint(&mut runs, (run.len() as u64) << 1);
+        runs.push(u8::from(run[0]));
+    }
+    let mut bytes = (runs.len() as u32).to_le_bytes().to_vec();
+    bytes.append(&mut runs);
+    bytes
+}
+
+/// What the file holds, behind it all.
+fn footer(rows: usize, chunks: &[Chunk]) -> Vec<u8> {
+    let mut schema = vec![Struct::default().text(4, "adoprof").i32(5, chunks.len() as i32)];
+    let mut columns = Vec::new();
+    for chunk in chunks {
+        let Chunk { name, kind, offset, rows, packed, unpacked } = chunk;
+        let element = Struct::default().i32(1, kind.physical).i32(3, OPTIONAL).text(4, name);
+        schema.push(match kind.converted {
+            Some(converted) => element.i32(6, converted),
+            None => element,
+        });
+        let meta = Struct::default()
+            .i32(1, kind.physical)
+            .i32s(2, &[PLAIN, RLE])
+            .texts(3, &[name])
+            .i32(4, ZSTD)
+            .i64(5, *rows as i64)
+            .i64(6, *unpacked as i64)
+            .i64(7, *packed as i64)
+            .i64(9, *offset as i64);
+        columns.push(Struct::default().i64(2, *offset as i64).structure(3, meta));
+    }
+    let bytes: usize = chunks.iter().map(|chunk| chunk.unpacked).sum();
+    let group = Struct::default().structures(1, columns).i64(2, bytes as i64).i64(3, rows as i64);
+    Struct::default()
+        .i32(1, 1)
+        .structures(2, schema)
+        .i64(3, rows as i64)
+        .structures(4, vec![group])
+        .text(6, concat!("adoprof version ", env!("CARGO_PKG_VERSION")))
+        .end()
 }
 
 #[cfg(test)]
@@ -103,15 +186,46 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_missing_stands_in_runs() {
+        // Three values, two missing, one value: lengths 3, 2 and 1, each doubled.
+        let present = [true, true, true, false, false, true];
+        assert_eq!(levels(&present), [6, 0, 0, 0, 6, 1, 4, 0, 2, 1]);
+        assert_eq!(levels(&[]), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn values_lie_side_by_side_without_the_missing_ones() {
+        let numbers = body([Some(1_u32), None, Some(258)].into_iter(), |value, to| {
+            to.extend(value.to_le_bytes());
+        });
+        assert_eq!(numbers[4..], [2, 1, 2, 0, 2, 1, 1, 0, 0, 0, 2, 1, 0, 0]);
+        let nine = [true, false, true, true, false, false, false, true, true];
+        let packed = bits(nine.into_iter().map(Some));
+        assert_eq!(packed[4..], [18, 1, 0b1000_1101, 1]);
+    }
+
+    #[test]
     fn a_file_begins_and_ends_as_one_and_names_its_columns() {
         let mut out = Vec::new();
         write(&super::super::tests::sample(), &mut out).unwrap();
-        assert!(out.starts_with(b"PAR1") && out.ends_with(b"PAR1"));
-        // The length of the footer stands before the last mark, and the file's rows in it.
+        assert!(out.starts_with(MARK) && out.ends_with(MARK));
+        // The length of the footer stands before the last mark, and the columns' names in it.
         let length = u32::from_le_bytes(out[out.len() - 8..out.len() - 4].try_into().unwrap());
         let footer = &out[out.len() - 8 - length as usize..];
         for name in ["kernel", "line", "address", "value", "global", "adoprof "] {
             assert!(footer.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn long_columns_have_several_pages_and_empty_ones_one() {
+        let table = |rows: usize| df!("n" => vec![7_u32; rows]).unwrap();
+        let pages = |rows: usize| {
+            let mut file = MARK.to_vec();
+            let chunk = add(&mut file, &table(rows).columns()[0]).unwrap();
+            // zstd's own mark stands at the beginning of each page's body.
+            file[chunk.offset..].windows(4).filter(|part| part == b"\x28\xb5\x2f\xfd").count()
+        };
+        assert_eq!([pages(0), pages(1), pages(PAGE_ROWS), pages(PAGE_ROWS + 1)], [1, 1, 1, 2]);
     }
 }

@@ -226,6 +226,41 @@ fn the_readme_fits_two_screens_and_shows_what_the_program_prints() {
     assert_generated("README.md", "what step prints first", &picture);
 }
 
+#[test]
+fn the_tutorial_shows_what_the_program_prints() {
+    for step in ["v1", "v2", "v3", "v4", "v5", "v6"] {
+        let words = ["step", "--kernel", step, "--recorded", "-q"];
+        assert_generated("docs/tutorial.md", step, &console(&words, &adoprof(&words)));
+    }
+    // The table, without what stands below it.
+    let words = ["run", "--ladder", "ado", "--recorded"];
+    let shown = adoprof(&words);
+    let (table, _) = shown.split_once("\n\nv1:").expect("the steps in words follow");
+    assert_generated("docs/tutorial.md", "run", &console(&words, table));
+}
+
+/// A command and what it prints, as a block.
+fn console(words: &[&str], shown: &str) -> String {
+    let lines: String = shown.lines().fold(String::new(), |mut text, line| {
+        writeln!(text, "{}", line.trim_end()).unwrap();
+        text
+    });
+    format!("```console\n$ adoprof {}\n{lines}```\n", words.join(" "))
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = read("docs/SUMMARY.md");
+    let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.filter(|path| path.extension().is_some_and(|it| it == "md")) {
+        let name = page.file_name().unwrap().to_string_lossy().into_owned();
+        let times = summary.matches(&format!("]({name})")).count();
+        assert_eq!(times, usize::from(name != "SUMMARY.md"), "{name} in docs/SUMMARY.md");
+    }
+    let book: toml::Table = read("book.toml").parse().unwrap();
+    assert_eq!(book["book"]["src"].as_str(), Some("docs"));
+}
+
 /// The lines of `step` that the README shows: from the first to the end of the verdict and its head.
 const VERDICT_LINES: usize = 16;
 

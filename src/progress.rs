@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A line that says what is being done; gone when the work is.
 #[derive(Debug)]
@@ -27,6 +27,26 @@ impl Progress {
         if shown {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
+        Self { bar, quiet, verbose }
+    }
+
+    /// The same, which shows itself only where the work takes longer than a second.
+    #[must_use]
+    pub fn patient(quiet: bool, verbose: bool) -> Self {
+        let shown = Self::new(quiet, verbose);
+        if shown.bar.is_hidden() {
+            return shown;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_style(shown.bar.style());
+        let late = bar.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(1));
+            if !late.is_finished() {
+                late.set_draw_target(ProgressDrawTarget::stderr());
+                late.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
         Self { bar, quiet, verbose }
     }
 

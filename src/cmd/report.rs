@@ -21,7 +21,7 @@ const LARGE: usize = 2_000_000;
 
 pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
     check(args)?;
-    let progress = printer.progress();
+    let progress = printer.patient_progress();
     let named = args.ladder.as_deref().unwrap_or(ladder::DEFAULT);
     progress.stage("reading the profiles");
     let paths = paths(args, named)?;

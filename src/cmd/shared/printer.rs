@@ -82,6 +82,12 @@ impl Printer {
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
+    /// The same, for work that is mostly done within a second.
+    #[must_use]
+    pub(crate) fn patient_progress(&self) -> Progress {
+        Progress::patient(self.quiet, self.style.verbose)
+    }
+
     /// True where the user asked for quiet: notices are not printed.
     #[must_use]
     pub(crate) fn is_quiet(&self) -> bool {

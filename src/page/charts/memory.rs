@@ -173,7 +173,10 @@ fn global(launch: &Launch) -> Option<Link> {
 
 fn beyond_l1(launch: &Launch) -> Option<Link> {
     let sectors = launch.get("lts__t_sectors_srcunit_tex.sum")?;
-    let lines = vec![format!("{}sectors", spaced(sectors))];
+    let requests = launch.get("lts__t_requests_srcunit_tex.sum");
+    let mut lines: Vec<String> =
+        requests.map(|count| format!("{}requests", spaced(count))).into_iter().collect();
+    lines.push(format!("{}sectors", spaced(sectors)));
     Some(Link { name: "L1 to L2", ..Link::of(lines, SECTOR_BYTES * sectors, None) })
 }
 

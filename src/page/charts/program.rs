@@ -6,7 +6,7 @@ use super::bars::{Bar, ROW, rows};
 use crate::document::{Document, Program, ProgramGroup, is_roof};
 use crate::kernel_name;
 use crate::page::figure::{Figure, Table, pct, px};
-use crate::report::words::number::factor;
+use crate::report::words::number::{extent, factor};
 use crate::text::{count_of, duration, percent};
 
 const LANE: f64 = 44.0;
@@ -100,8 +100,16 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
     let mut table =
         Table::new(["kernel", "launches", "time", "of the program", "to gain", "first finding"]);
     let mut bars = Vec::new();
+    let longest = groups.iter().map(|group| group.share).fold(f64::MIN_POSITIVE, f64::max);
+    let is_alone = |name: &str| {
+        groups.iter().filter(|other| kernel_name::short(&other.group.kernel, NAME) == name).count()
+            < 2
+    };
     for Worth { group, share, gain, fault } in groups.iter().take(MOST) {
-        let name = kernel_name::short(&group.kernel, NAME);
+        let mut name = kernel_name::short(&group.kernel, NAME);
+        if !is_alone(&name) {
+            name = format!("{name} {}", extent(group.grid));
+        }
         let said =
             fault.as_ref().map_or_else(String::new, |(rule, by)| format!("{rule} {}", factor(*by)));
         table.row([
@@ -113,14 +121,14 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
             said,
         ]);
         bars.push(Bar {
-            parts: vec![(*gain, "accent"), (share - gain, "quiet")],
+            parts: vec![(gain / longest, "accent"), ((share - gain) / longest, "quiet")],
             ..Bar::new(name, format!("{} of {}", percent(*gain), percent(*share)), *gain, *share)
         });
     }
     let most = groups.first()?;
     let said = format!(
         "{} of kernels, ordered by the part of the program's time that their first finding would save (in colour) within the \
-         time that they take. The most: {} for {}.",
+         time that they take; the longest takes all of the width. The most: {} for {}.",
         count_of(program.groups.len() as f64, "kind"),
         percent(most.gain),
         kernel_name::short(&most.group.kernel, NAME)

@@ -1,10 +1,12 @@
 //! The command line: types, and what was meant where it can't be read.
 
 mod bench;
+mod check;
 mod frames;
 mod init;
 mod profiling;
 mod report;
+mod settings;
 pub mod shell;
 mod survey;
 mod sweep;
@@ -20,10 +22,13 @@ use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand
 use crate::ladder::{self, Tuning};
 use crate::ncu::watcher;
 use crate::report::Format;
+use crate::settings::Settings;
 
 use profiling::duration;
 
 pub use init::InitArgs;
+
+pub use check::CheckArgs;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use frames::FramesArgs;
@@ -66,6 +71,12 @@ pub struct Cli {
     /// Show long texts without a pager (ADOPROF_PAGER, PAGER, less).
     #[arg(long, global = true)]
     pub no_pager: bool,
+    /// What adoprof.toml says.
+    #[arg(skip)]
+    pub settings: Settings,
+    /// True where the ladder was named by the project's adoprof.toml alone.
+    #[arg(skip)]
+    pub ladder_is_projects: bool,
 }
 
 /// The subcommands.
@@ -83,6 +94,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Write one self-contained page with pictures: launches, a ladder, a diff, a program.
     Report(ReportArgs),
+    /// Fail where a candidate is slower than its baseline, or where a metric or a finding says so: the gate for CI.
+    Check(CheckArgs),
     /// Time a step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
     /// Take a step again at every edit of its sources, and compare with the last good run.
@@ -108,6 +121,8 @@ pub enum Command {
     /// Writes the manual pages to a folder.
     #[command(hide = true)]
     Man(ManArgs),
+    /// Show what holds where no option says otherwise, and from where: adoprof.toml, environment, built in.
+    Config(ConfigArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]
     Launch(LauncherArgs),
@@ -399,6 +414,14 @@ pub struct DoctorArgs {
     pub output: Option<PathBuf>,
 }
 
+/// `adoprof config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// Format of the result.
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
+}
+
 /// The hidden launcher.
 #[derive(Debug, Args)]
 pub struct LauncherArgs {
@@ -430,17 +453,47 @@ fn tuning(text: &str) -> Result<Tuning, String> {
 /// Columns of help at most: longer lines are hard to read.
 const WIDEST_HELP: usize = 100;
 
-/// Reads the command line; help is as wide as `COLUMNS` says, otherwise as the terminal.
+/// Reads the command line; help is as wide as `COLUMNS` says, otherwise as the terminal. What the settings say is
+/// the default of options.
+///
+/// # Errors
+/// What clap says of a mistake, and the texts of `--help` and `--version`; in the outer result a setting that its
+/// option would refuse.
+pub fn parse(settings: Settings) -> crate::error::Result<Result<Cli, clap::Error>> {
+    let command = settings::apply(sized(), &settings)?;
+    let parsed = command.try_get_matches().and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        let ladder_is_projects = settings::ladder_is_projects(&matches, &settings);
+        Ok(Cli { settings, ladder_is_projects, ..cli })
+    });
+    Ok(parsed)
+}
+
+/// The same without settings.
 ///
 /// # Errors
 /// What clap says of a mistake, and the texts of `--help` and `--version`.
-pub fn parse() -> Result<Cli, clap::Error> {
+pub fn parse_alone() -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&sized().try_get_matches()?)
+}
+
+/// The command line with the width of its help.
+fn sized() -> clap::Command {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
-    let command = match columns {
+    match columns {
         Some(columns) => Cli::command().term_width(columns.clamp(40, WIDEST_HELP)),
         None => Cli::command().max_term_width(WIDEST_HELP),
-    };
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
+/// The settings that hold here; none for commands that adoprof runs itself, which get every option from it.
+///
+/// # Errors
+/// As [`Settings::here`].
+pub fn settings() -> crate::error::Result<Settings> {
+    let is_own =
+        std::env::args_os().nth(1).is_some_and(|word| word.to_string_lossy().starts_with("__"));
+    if is_own { Ok(Settings::default()) } else { Settings::here() }
 }
 
 /// What was probably meant where a word has no place on the command line: `step v2`, `profile ./x`.

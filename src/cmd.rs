@@ -2,6 +2,8 @@
 
 mod analyze;
 mod bench;
+mod check;
+mod config;
 mod diff;
 mod doctor;
 mod explain;
@@ -24,6 +26,7 @@ mod watch;
 use crate::cli::{Cli, Command};
 use crate::device;
 use crate::error::{ExitCode, Result};
+use crate::ladder::Ladder;
 use crate::ncu::watcher;
 
 use shared::printer::Printer;
@@ -46,6 +49,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Ladder(_)
             | Command::Bench(_)
             | Command::Ledger(_)
+            | Command::Config(_)
             | Command::Watcher(_)
     )
 }
@@ -77,11 +81,13 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
     ) {
         device::check()?;
     }
+    refuse_programs_of_project(cli)?;
     match &cli.command {
         Command::Step(args) => step::run(args, &printer),
         Command::Run(args) => run::run(args, &printer),
         Command::Profile(args) => profile::run(args, &printer),
         Command::Analyze(args) => analyze::run(args, &printer),
+        Command::Check(args) => check::run(args, &printer),
         Command::Diff(args) => diff::run(args, &printer),
         Command::Report(args) => report::run(args, &printer),
         Command::Sweep(args) => sweep::run(args, &printer),
@@ -95,6 +101,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Bench(args) => bench::run(args, &printer),
         Command::Ledger(args) => ledger::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
+        Command::Config(args) => config::run(args, cli, &printer),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
         Command::Point(args) => point::run(args, &printer),
@@ -102,5 +109,31 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             watcher::watch(std::io::stdin(), &args.mark);
             Ok(ExitCode::Success)
         }
+    }
+}
+
+/// Refuses to run the programs of a ladder that nobody but the project's `adoprof.toml` has named: a file that comes
+/// with other people's code starts nothing unasked.
+fn refuse_programs_of_project(cli: &Cli) -> Result<()> {
+    let runs = matches!(
+        cli.command,
+        Command::Step(_)
+            | Command::Run(_)
+            | Command::Sweep(_)
+            | Command::Check(_)
+            | Command::Watch(_)
+    );
+    let Some(named) = cli.settings.get("ladder").filter(|_| runs && cli.ladder_is_projects) else {
+        return Ok(());
+    };
+    let word = named.words.first().map_or("", String::as_str);
+    let ladder = Ladder::open(word)?;
+    match ladder.steps().iter().find(|step| step.is_program()) {
+        None => Ok(()),
+        Some(step) => Err(named.error(format!(
+            "step `{}` of this ladder runs a program, which a file that comes with the project must not start by \
+             itself; name the ladder on the command line, --ladder {word}",
+            step.name()
+        ))),
     }
 }

@@ -6,13 +6,14 @@
 //! the middle half of the batches' values is averaged, and the batches are drawn anew with replacement to learn how
 //! far that average scatters. `docs/check.md` has the test in plain words and how often it errs.
 
+mod document;
 mod estimate;
 mod experiment;
+mod fail_on;
 mod looks;
 mod margin;
 mod planted;
 mod random;
-#[cfg(test)]
 mod recorded;
 #[cfg(test)]
 mod simulation;
@@ -21,9 +22,13 @@ mod trial;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use document::{CheckDocument, Difference, GateOutcome, Outcome, Place, Timed};
 pub(crate) use experiment::{Experiment, Form, Row, experiments};
+pub use fail_on::FailOn;
+pub(crate) use fail_on::{Found, Seen};
 pub(crate) use planted::{Planted, clock_reader};
 
+pub(crate) use recorded::{Run, recorded};
 pub(crate) use trial::{Pace, Trial};
 
 /// What the gate says.

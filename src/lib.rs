@@ -56,6 +56,7 @@
 //! - `metric`: the catalogue of ncu's metrics
 //! - `threshold`: numbers that decide, each with its source
 //! - `hardware`: what all CUDA devices have alike
+//! - `settings`: what adoprof.toml of the project and of the user says
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
 //! - `includes`: the headers that a source includes
@@ -109,6 +110,7 @@ mod progress;
 pub mod report;
 pub mod rules;
 pub mod sass;
+pub mod settings;
 pub mod store;
 pub mod survey;
 pub mod sweep;

@@ -2,13 +2,16 @@
 
 use std::process::ExitCode;
 
+use adoprof::cli::Cli;
+use adoprof::error::Error;
 use adoprof::ncu::watcher;
 use adoprof::text::{printable, printable_lines};
 use adoprof::{cli, cmd, interrupt, launch};
 
 fn main() -> ExitCode {
     cmd::honour_colour(std::env::args_os());
-    let cli = match cli::parse() {
+    let (parsed, wrong) = parsed();
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let text = error.render().to_string();
@@ -21,6 +24,9 @@ fn main() -> ExitCode {
         // --help and --version.
         Err(error) => error.exit(),
     };
+    if let Some(error) = wrong {
+        return failed(&error);
+    }
     if let Ok(program) = std::env::current_exe() {
         watcher::enable(program);
     }
@@ -34,10 +40,22 @@ fn main() -> ExitCode {
             launch::leave_if_stuck(code as i32);
             ExitCode::from(code as u8)
         }
-        Err(error) => {
-            eprintln!("adoprof: {}", printable_lines(&error.to_string()));
-            launch::leave_if_stuck(error.exit_code() as i32);
-            ExitCode::from(error.exit_code() as u8)
-        }
+        Err(error) => failed(&error),
     }
+}
+
+/// The command line with the settings as defaults, and what is wrong with those: then help and the version can be had
+/// all the same, and nothing else.
+fn parsed() -> (Result<Cli, clap::Error>, Option<Error>) {
+    match cli::settings().and_then(cli::parse) {
+        Ok(parsed) => (parsed, None),
+        Err(error) => (cli::parse_alone(), Some(error)),
+    }
+}
+
+/// Says what went wrong.
+fn failed(error: &Error) -> ExitCode {
+    eprintln!("adoprof: {}", printable_lines(&error.to_string()));
+    launch::leave_if_stuck(error.exit_code() as i32);
+    ExitCode::from(error.exit_code() as u8)
 }

@@ -9,6 +9,7 @@
 mod content;
 mod format;
 mod style;
+mod remarks;
 pub(crate) mod words;
 
 // The formats. The build reads these lines: they are the registry, and their order is that of `--help`.
@@ -18,6 +19,8 @@ mod json;
 mod markdown;
 mod csv;
 mod sarif;
+mod junit;
+mod github;
 
 #[cfg(test)]
 pub(crate) mod samples;

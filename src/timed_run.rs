@@ -62,6 +62,28 @@ fn upload_role(prepared: &mut Prepared, inputs: &Inputs, role: Role) -> Result<D
     Ok(spent)
 }
 
+/// Checks the answer of a plan whose inputs are on the device. Returns the largest error and the time of the
+/// copies back.
+///
+/// # Errors
+/// [`Error::Kernel`] where the answer is wrong or a launch fails; whatever the launcher gives.
+pub(crate) fn verify(
+    device: &Device,
+    prepared: &mut Prepared,
+    inputs: &Inputs,
+    limit: Duration,
+    progress: &Progress,
+) -> Result<(f64, Duration)> {
+    let plan = prepared.plan().clone();
+    let expected = expected(device, &plan, inputs, limit, progress)?;
+    progress.stage(format!("{}: running and checking the answer", plan.step));
+    // Probing for the time may have changed state buffers; the checked run starts from the fills.
+    upload_state(prepared, inputs)?;
+    prepared.poison()?;
+    prepared.run()?;
+    check(prepared, &plan, &expected)
+}
+
 /// Verifies and times a plan whose inputs are on the device; `uploading` is how long they took.
 ///
 /// # Errors
@@ -75,13 +97,7 @@ pub(crate) fn verify_and_time(
     progress: &Progress,
 ) -> Result<StepInfo> {
     let plan = prepared.plan().clone();
-    let expected = expected(device, &plan, inputs, options.limit, progress)?;
-    progress.stage(format!("{}: running and checking the answer", plan.step));
-    // Probing for the time may have changed state buffers; the checked run starts from the fills.
-    upload_state(prepared, inputs)?;
-    prepared.poison()?;
-    prepared.run()?;
-    let (max_error, down) = check(prepared, &plan, &expected)?;
+    let (max_error, down) = verify(device, prepared, inputs, options.limit, progress)?;
     let samples_ns = prepared.time(device, &Repetitions::default(), |done| {
         progress.stage(format!("{}: timing, repetition {done}", plan.step));
     })?;

@@ -38,7 +38,9 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
         notices(&document, args.output.format, printer);
         documents.push((profile.name.clone(), document));
     }
-    printer.result(|style, out| render_several(&documents, args.output.format, style, out))?;
+    printer.report(args.output.format, |style, out| {
+        render_several(&documents, args.output.format, style, out)
+    })?;
     Ok(ExitCode::Success)
 }
 

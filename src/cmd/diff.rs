@@ -23,6 +23,7 @@ pub(super) fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
         }
     }
     let diff = compare(&base, &new)?;
-    printer.result(|style, out| render(&diff, args.output.format, style, out))?;
+    printer
+        .report(args.output.format, |style, out| render(&diff, args.output.format, style, out))?;
     Ok(ExitCode::Success)
 }

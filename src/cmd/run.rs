@@ -89,7 +89,9 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
         ladder: ladder.name().to_owned(),
         steps: documents,
     };
-    printer.result(|style, out| render(&document, args.output.format, style, out))?;
+    printer.report(args.output.format, |style, out| {
+        render(&document, args.output.format, style, out)
+    })?;
     Ok(failures.first().map_or(ExitCode::Success, Error::exit_code))
 }
 

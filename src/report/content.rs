@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::bench::BenchDocument;
 use crate::document::Diff;
 use crate::document::{Document, RunDocument};
+use crate::gate::CheckDocument;
 use crate::ledger::LedgerDocument;
 use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;
@@ -19,6 +20,8 @@ pub enum Content<'a> {
     Run(&'a RunDocument),
     /// Two profiles side by side.
     Diff(&'a Diff),
+    /// A candidate against its baseline.
+    Check(&'a CheckDocument),
     /// A step over a grid of settings.
     Sweep(&'a SweepDocument),
     /// A kernel against its variants.
@@ -43,6 +46,7 @@ from!(
     Document(Document),
     Run(RunDocument),
     Diff(Diff),
+    Check(CheckDocument),
     Sweep(SweepDocument),
     Limiter(LimiterDocument),
     Bench(BenchDocument),

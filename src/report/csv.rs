@@ -2,6 +2,7 @@
 //! units; empty where unknown.
 
 mod bench;
+mod check;
 mod diff;
 mod findings;
 mod ledger;
@@ -33,6 +34,7 @@ impl Renderer for Form {
             Content::Document(document) => findings::document(document, out),
             Content::Run(run) => run::run(run, out),
             Content::Diff(diff) => diff::diff(diff, out),
+            Content::Check(check) => check::check(check, out),
             Content::Sweep(sweep) => sweep::csv(sweep, out),
             Content::Limiter(limiter) => limiter::csv(limiter, out),
             Content::Bench(bench) => bench::csv(bench, out),

@@ -34,6 +34,11 @@ pub trait Renderer: Sync {
         false
     }
 
+    /// True where each line is a command to the CI that reads it, made here and escaped here.
+    fn is_commands(&self) -> bool {
+        false
+    }
+
     /// Writes one result.
     ///
     /// # Errors
@@ -76,6 +81,12 @@ impl Format {
     #[must_use]
     pub fn holds_ranking(self) -> bool {
         self.0.holds_ranking()
+    }
+
+    /// True where each line is a command to the CI that reads it; the lines of all others are none.
+    #[must_use]
+    pub fn is_commands(self) -> bool {
+        self.0.is_commands()
     }
 
     /// The same form where it has a place for a result that is a table and not findings: `what` names

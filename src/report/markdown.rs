@@ -1,6 +1,7 @@
 //! Reports as Markdown, for a pull request's comment: the headline and a table in the open, the
 //! details folded away.
 
+mod check;
 mod limit;
 mod sweep;
 mod tables;
@@ -50,6 +51,7 @@ impl Renderer for Form {
             Content::Document(of) => document(of, &mut text),
             Content::Run(of) => run(of, &mut text),
             Content::Diff(of) => diff(of, &mut text),
+            Content::Check(of) => check::check(of, &mut text),
             Content::Sweep(of) => sweep::markdown(of, &mut text),
             Content::Limiter(of) => quoted("limiter", &of.notices, content, style, &mut text),
             Content::Bench(of) => quoted("bench", &of.notices, content, style, &mut text),

@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0, for code scanning: each with its level by what there is to gain, its lines, a
 //! fingerprint that stays where lines move, and its rule's help.
 
+mod check;
 mod fingerprint;
 mod result;
 mod rule;
@@ -43,6 +44,7 @@ impl Renderer for Form {
             Content::Document(of) => write(&document(of), out),
             Content::Run(of) => write(&run(of), out),
             Content::Diff(of) => write(&diff(of), out),
+            Content::Check(of) => write(&check::log(of), out),
             Content::Sweep(_) | Content::Limiter(_) | Content::Bench(_) | Content::Ledger(_) => {
                 Err(io::Error::new(io::ErrorKind::Unsupported, REFUSAL))
             }

@@ -2,6 +2,7 @@
 
 mod bars;
 pub(super) mod bench;
+mod check;
 mod diff;
 mod figures;
 mod finding;
@@ -57,6 +58,7 @@ impl Renderer for Form {
             Content::Document(of) => document(of, style, out),
             Content::Run(of) => run::run(of, style, out),
             Content::Diff(of) => diff::diff(of, style, out),
+            Content::Check(of) => check::check(of, style, out),
             Content::Sweep(of) => sweep::sweep(of, style, out),
             Content::Limiter(of) => limiter::limiter(of, style, out),
             Content::Bench(of) => bench::bench(of, style, out),

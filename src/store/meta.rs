@@ -37,6 +37,9 @@ pub struct Environment {
     /// NVRTC's version; empty for programs that were compiled elsewhere.
     #[serde(default)]
     pub nvrtc: String,
+    /// Compiler flags of the step's own; `None` for programs, and in profiles that are older than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<Vec<String>>,
     /// ncu's version.
     pub ncu: String,
     /// ncu's clock control while profiling.

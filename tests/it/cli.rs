@@ -5,6 +5,8 @@
 mod analyze;
 mod bad_input;
 mod bench;
+mod check;
+mod config;
 mod frames;
 mod hostile;
 mod html;

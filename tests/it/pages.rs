@@ -273,6 +273,7 @@ fn the_schema_is_that_of_the_types() {
         ("profiles", schemars::schema_for!(adoprof::document::SeveralDocuments<'static>)),
         ("run", schemars::schema_for!(adoprof::document::RunDocument)),
         ("diff", schemars::schema_for!(adoprof::document::Diff)),
+        ("check", schemars::schema_for!(adoprof::gate::CheckDocument)),
         ("sweep", schemars::schema_for!(adoprof::sweep::SweepDocument)),
         ("bench", schemars::schema_for!(adoprof::bench::BenchDocument)),
         ("limiter", schemars::schema_for!(adoprof::limiter::LimiterDocument)),

@@ -75,7 +75,7 @@ fn side(profile: &Profile) -> Result<Side> {
 /// Where stdout can't be written.
 pub(crate) fn show(document: &Document, format: Format, printer: &Printer) -> Result<()> {
     notices(document, format, printer);
-    printer.result(|style, out| render(document, format, style, out))
+    printer.report(format, |style, out| render(document, format, style, out))
 }
 
 /// Prints notices to stderr, unless the form holds them itself.

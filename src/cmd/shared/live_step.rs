@@ -62,7 +62,10 @@ pub(crate) fn run(device: &Device, live: &LiveStep, printer: &Printer) -> Result
     let meta = Meta {
         schema: META_SCHEMA.to_owned(),
         step: Some(info),
-        environment: environment(device, &live.chosen, &profiling::selection(live.profiling)),
+        environment: Environment {
+            flags: Some(plan.flags.clone()),
+            ..environment(device, &live.chosen, &profiling::selection(live.profiling))
+        },
         notices: plan.notices.iter().cloned().chain(unmeasured).collect(),
     };
     let is_lack = |error: &Error| matches!(error, Error::Environment(_));

@@ -10,7 +10,7 @@ use super::pager::Pager;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::report::Style;
+use crate::report::{Format, Style};
 use crate::text::uri;
 
 /// Output widths: what `COLUMNS` or the terminal says within these bounds, the default elsewhere.
@@ -142,6 +142,22 @@ impl Printer {
     #[expect(clippy::unused_self, reason = "everything about the streams is asked of the printer")]
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Prints a result in a form, of which alone the lines may be commands to the CI that reads them.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub(crate) fn report(
+        &self,
+        format: Format,
+        write: impl FnOnce(Style, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        if !format.is_commands() {
+            return self.result(write);
+        }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        complete(write(self.style, &mut out).and_then(|()| out.flush()))
     }
 
     /// Prints a text to stdout.

@@ -106,7 +106,7 @@ fn rank(gain: Option<&Estimate>) -> f64 {
     gain.map_or(0.0, |gain| gain.percent_saved().clamp(0.0, 100.0))
 }
 
-fn location(location: &Location) -> Option<Value> {
+pub(super) fn location(location: &Location) -> Option<Value> {
     if location.file.is_empty() {
         return None;
     }

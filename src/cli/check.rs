@@ -1,0 +1,107 @@
+//! The command line of `check`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::profiling::duration;
+use super::{Origin, Output, Problem};
+use crate::gate::FailOn;
+
+/// `adoprof check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 passed, 1 slower or a gate of --fail-on failed, 2 bad usage, 3 the machine lacks something, 4 a kernel \
+failed, 5 undecided in the time given, or unlike things.
+
+Examples:
+  adoprof check --baseline v2 v3                             two steps, run in turn
+  adoprof check --baseline v3 --baseline-ladder ../main/kernels --ladder ./kernels v3
+  adoprof check --recorded --baseline v3 v4                  from recordings, no GPU
+  adoprof check --baseline base/ new/ --fail-on 'metric:dram__bytes.sum>+10%'
+  adoprof check --baseline-program './old 1024' -- ./new 1024")]
+pub struct CheckArgs {
+    /// The baseline: a step, a saved profile, a report or an export.
+    #[arg(long, value_name = "BASE", required_unless_present = "baseline_program")]
+    pub baseline: Option<String>,
+    /// The candidate: a step, a saved profile, a report or an export.
+    #[arg(required_unless_present = "program", conflicts_with = "program")]
+    pub new: Option<String>,
+    /// The ladder that the baseline's step belongs to, where it is another version of the candidate's.
+    #[arg(long, value_name = "NAME|DIR", requires = "baseline")]
+    pub baseline_ladder: Option<String>,
+    /// The baseline as a program with its arguments, split into words as a shell would; the candidate stands behind
+    /// `--`.
+    #[arg(long, value_name = "'PROGRAM ARGS…'", conflicts_with = "baseline", requires = "program")]
+    pub baseline_program: Option<String>,
+    /// Ladder and size.
+    #[command(flatten)]
+    pub problem: Problem,
+    /// Live or recorded.
+    #[command(flatten)]
+    pub origin: Origin,
+    /// The slow-down that passes, a share of the baseline's time.
+    #[arg(long, default_value = "0.5%", value_name = "SHARE", value_parser = share)]
+    pub max_slowdown: f64,
+    /// How long both may run until their times decide: 5s for kernels, 60s for programs.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub max_time: Option<Duration>,
+    /// Also fail where this holds of the candidate: rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (more than the
+    /// baseline's), metric:NAME>VALUE, or any of the last two with <. May be given several times.
+    #[arg(long, value_name = "GATE")]
+    pub fail_on: Vec<FailOn>,
+    /// Judge by --fail-on alone and compare no times.
+    #[arg(long)]
+    pub no_time: bool,
+    /// Compare unlike things all the same.
+    #[arg(long)]
+    pub force: bool,
+    /// Do not profile to say what changed; the counters of --fail-on need profiles.
+    #[arg(long, conflicts_with = "fail_on")]
+    pub no_profile: bool,
+    /// Number of the device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// More arguments for ncu, split into words as a shell would.
+    #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
+    pub ncu_args: Option<String>,
+    /// Give up on a run after this time, such as 90s or 10m.
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Format of the result.
+    #[command(flatten)]
+    pub output: Output,
+    /// The candidate as a program, and its arguments.
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// A share such as `0.5%` or `0.005`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.trim().strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    let share = number.trim().parse::<f64>().ok().map(|value| value * unit);
+    share
+        .filter(|share| (0.0..10.0).contains(share))
+        .ok_or_else(|| "expected a share such as 0.5% or 0.005".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percentages_or_plain() {
+        assert_eq!(share("0.5%"), Ok(0.005));
+        assert_eq!(share("0.02"), Ok(0.02));
+        assert_eq!(share("0"), Ok(0.0));
+        assert!(share("-1%").is_err() && share("much").is_err() && share("2000%").is_err());
+    }
+}

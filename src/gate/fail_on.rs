@@ -1,0 +1,238 @@
+//! The gates of `--fail-on`: `rule:NAME`, `rule:NAME>1.2`, `metric:NAME>+10%`, `metric:NAME>1e9`, `metric:NAME<50`.
+
+use std::str::FromStr;
+
+use super::{GateOutcome, Outcome};
+use crate::finding::Location;
+
+/// A gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailOn {
+    /// As it was written.
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    /// A finding of this rule, worth more than so much.
+    Rule { name: String, least: Option<f64> },
+    /// A metric beyond a bound.
+    Metric { name: String, is_above: bool, bound: Bound },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Bound {
+    /// A share above or below the baseline's value.
+    Relative(f64),
+    /// A value in the metric's unit.
+    Absolute(f64),
+}
+
+/// A finding, as far as gates ask.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    pub rule: String,
+    pub factor: Option<f64>,
+    pub place: Option<Location>,
+}
+
+/// A launch of the candidate, as far as gates ask.
+pub(crate) struct Seen<'a> {
+    /// What to call it, empty where there is only one.
+    pub kernel: String,
+    pub findings: Vec<Found>,
+    /// Rules that could not be checked.
+    pub skipped: Vec<String>,
+    /// The value of a metric here, and in the baseline's launch that goes with this one.
+    pub metric: Box<dyn Fn(&str) -> (Option<f64>, Option<f64>) + 'a>,
+}
+
+impl FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no gate: write rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (more than the \
+                 baseline's), metric:NAME<-10% (less), metric:NAME>VALUE, or metric:NAME<VALUE"
+            )
+        };
+        let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let at = rest.find(['>', '<']);
+        let (name, bound) = at.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
+        let is_above = at.is_none_or(|at| rest[at..].starts_with('>'));
+        let name = name.trim().to_owned();
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+        let kind = match (kind.trim(), bound) {
+            _ if name.is_empty() => return Err(wrong()),
+            ("rule", None) => Kind::Rule { name, least: None },
+            ("rule", Some(factor)) if is_above => {
+                Kind::Rule { name, least: Some(number(factor).ok_or_else(wrong)?) }
+            }
+            ("metric", Some(bound)) => {
+                let bound = match bound.trim().strip_suffix('%') {
+                    Some(share) if share.trim_start().starts_with(['+', '-']) => {
+                        Bound::Relative(number(share).ok_or_else(wrong)? / 100.0)
+                    }
+                    // A percentage of its own unit: `metric:…pct<50%`.
+                    Some(value) => Bound::Absolute(number(value).ok_or_else(wrong)?),
+                    None => Bound::Absolute(number(bound).ok_or_else(wrong)?),
+                };
+                Kind::Metric { name, is_above, bound }
+            }
+            _ => return Err(wrong()),
+        };
+        if let Kind::Rule { name, .. } = &kind
+            && crate::rules::find(name).is_none()
+        {
+            return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
+        }
+        Ok(Self { text: text.to_owned(), kind })
+    }
+}
+
+impl FailOn {
+    /// What it comes to on the candidate's launches.
+    pub(crate) fn judge(&self, launches: &[Seen]) -> GateOutcome {
+        let mut outcome = Outcome::Passed;
+        let (mut failed, mut unknown, mut place) = (Vec::new(), Vec::new(), None);
+        for launch in launches {
+            let of = if launch.kernel.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", launch.kernel)
+            };
+            match self.of_launch(launch) {
+                Ok(None) => {}
+                Ok(Some((seen, at))) => {
+                    outcome = Outcome::Failed;
+                    failed.push(format!("{of}{seen}"));
+                    place = place.or(at);
+                }
+                Err(why) => unknown.push(format!("{of}{why}")),
+            }
+        }
+        if launches.is_empty() {
+            unknown.push("the candidate was not profiled".to_owned());
+        }
+        if outcome == Outcome::Passed && !unknown.is_empty() {
+            outcome = Outcome::Unknown;
+        }
+        let seen = if outcome == Outcome::Failed { failed } else { unknown };
+        GateOutcome { gate: self.text.clone(), outcome, seen, place }
+    }
+
+    /// What was seen of it in a launch, with the line; `None` where nothing, an error where it can't be seen.
+    fn of_launch(&self, launch: &Seen) -> Result<Option<(String, Option<Location>)>, String> {
+        match &self.kind {
+            Kind::Rule { name, least } => {
+                if launch.skipped.contains(name) {
+                    return Err(format!("{name} could not be checked for want of metrics"));
+                }
+                let beyond = |found: &&Found| {
+                    least.is_none_or(|least| found.factor.is_some_and(|factor| factor > least))
+                };
+                let found = launch.findings.iter().filter(|found| found.rule == *name).find(beyond);
+                Ok(found.map(|found| {
+                    let worth = found
+                        .factor
+                        .map_or(String::new(), |factor| format!(", worth {factor:.2}×"));
+                    (format!("{name} was found{worth}"), found.place.clone())
+                }))
+            }
+            Kind::Metric { name, is_above, bound } => {
+                let (new, base) = (launch.metric)(name);
+                let new = new.ok_or_else(|| format!("{name} was not collected"))?;
+                let limit = match bound {
+                    Bound::Absolute(limit) => *limit,
+                    Bound::Relative(share) => {
+                        let base = base.ok_or_else(|| format!("the baseline has no {name}"))?;
+                        base + share * base.abs()
+                    }
+                };
+                let is_beyond = if *is_above { new > limit } else { new < limit };
+                let way = if *is_above { "above" } else { "below" };
+                let before = base.map_or(String::new(), |base| format!(", {base} before"));
+                Ok(is_beyond.then(|| (format!("{name} is {new}{before}: {way} {limit}"), None)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METRIC: &str = "dram__bytes.sum";
+    const RULE: &str = "uncoalesced-global-access";
+
+    fn launch(new: Option<f64>, base: Option<f64>, factor: Option<f64>) -> Seen<'static> {
+        let found = Found { rule: RULE.to_owned(), factor, place: None };
+        Seen {
+            kernel: String::new(),
+            findings: factor.is_some().then_some(found).into_iter().collect(),
+            skipped: vec!["register-spilling".to_owned()],
+            metric: Box::new(move |name| if name == METRIC { (new, base) } else { (None, None) }),
+        }
+    }
+
+    fn outcome(gate: &str, launch: Seen) -> Outcome {
+        gate.parse::<FailOn>().unwrap().judge(&[launch]).outcome
+    }
+
+    #[test]
+    fn metrics_are_held_against_the_baseline_or_a_value() {
+        for (bound, new, expected) in [
+            (">+10%", 110.0, Outcome::Passed),
+            (">+10%", 110.5, Outcome::Failed),
+            ("<-10%", 90.0, Outcome::Passed),
+            ("<-10%", 89.0, Outcome::Failed),
+            (">0", 1.0, Outcome::Failed),
+            (">1e3", 999.0, Outcome::Passed),
+            ("<50%", 49.0, Outcome::Failed),
+            (">+0%", 100.0, Outcome::Passed),
+        ] {
+            let gate = format!("metric:{METRIC}{bound}");
+            assert_eq!(
+                outcome(&gate, launch(Some(new), Some(100.0), None)),
+                expected,
+                "{gate} {new}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_unknown() {
+        let none = || launch(None, None, None);
+        assert_eq!(outcome(&format!("metric:{METRIC}>1"), none()), Outcome::Unknown);
+        assert_eq!(
+            outcome(&format!("metric:{METRIC}>+1%"), launch(Some(1.0), None, None)),
+            Outcome::Unknown
+        );
+        assert_eq!(outcome("rule:register-spilling", none()), Outcome::Unknown);
+        let gate: FailOn = "rule:register-spilling".parse().unwrap();
+        assert_eq!(gate.judge(&[]).outcome, Outcome::Unknown, "nothing was profiled");
+    }
+
+    #[test]
+    fn a_rule_fails_where_it_is_found_and_worth_enough() {
+        let rule = format!("rule:{RULE}");
+        let of = |factor| launch(None, None, factor);
+        assert_eq!(outcome(&rule, of(Some(1.1))), Outcome::Failed);
+        assert_eq!(outcome(&rule, of(None)), Outcome::Passed);
+        assert_eq!(outcome(&format!("{rule}>1.2"), of(Some(1.1))), Outcome::Passed);
+        assert_eq!(outcome(&format!("{rule}>1.2"), of(Some(1.3))), Outcome::Failed);
+    }
+
+    #[test]
+    fn what_is_no_gate_is_refused_with_what_one_looks_like() {
+        for text in
+            ["", "rule:", "time>1", "metric:x", "metric:x>", "metric:x>much", "rule:partial-wave<2"]
+        {
+            let error = text.parse::<FailOn>().unwrap_err();
+            assert!(error.contains("metric:NAME>+10%"), "{text}: {error}");
+        }
+        assert!("rule:no-such".parse::<FailOn>().unwrap_err().contains("no rule `no-such`"));
+    }
+}

@@ -1,0 +1,178 @@
+//! A file of settings as its values.
+
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{FILE, KEYS, Value, Whose};
+use crate::error::{Error, Result};
+
+/// The file's shape.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    device: Option<Spanned<u32>>,
+    ladder: Option<Spanned<String>>,
+    ncu: Option<Spanned<String>>,
+    ncu_args: Option<Spanned<String>>,
+    timeout: Option<Spanned<String>>,
+    format: Option<Spanned<String>>,
+    check: Option<Check>,
+}
+
+/// Its table of the gate.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Check {
+    max_slowdown: Option<Spanned<String>>,
+    max_time: Option<Spanned<String>>,
+    fail_on: Option<Spanned<Vec<String>>>,
+}
+
+/// What a file says.
+///
+/// # Errors
+/// [`Error::Manifest`] with the line of what it can't say.
+pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>> {
+    let at = |span: &Range<usize>| text.get(..span.start).unwrap_or(text).matches('\n').count() + 1;
+    let fails = |span: &Range<usize>, problem: String| Error::Manifest {
+        path: path.to_owned(),
+        line: at(span),
+        problem,
+    };
+    let file: File = toml::from_str(text)
+        .map_err(|error| fails(&error.span().unwrap_or(0..0), words_of(error.message())))?;
+    let mut found: Vec<(&str, Vec<String>, Range<usize>)> = Vec::new();
+    let mut add = |name, value: Option<Spanned<String>>| {
+        if let Some(value) = value {
+            let span = value.span();
+            found.push((name, vec![value.into_inner()], span));
+        }
+    };
+    let of_device = file.device.map(|device| {
+        let span = device.span();
+        Spanned::new(span, device.into_inner().to_string())
+    });
+    add("device", of_device);
+    add("ladder", file.ladder);
+    add("ncu", file.ncu);
+    add("ncu-args", file.ncu_args);
+    add("timeout", file.timeout);
+    add("format", file.format);
+    if let Some(check) = file.check {
+        add("check.max-slowdown", check.max_slowdown);
+        add("check.max-time", check.max_time);
+        if let Some(gates) = check.fail_on {
+            let span = gates.span();
+            found.push(("check.fail-on", gates.into_inner(), span));
+        }
+    }
+    let mut values = Vec::new();
+    for (name, mut words, span) in found {
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else { continue };
+        if key.is_users_alone && whose == Whose::Project {
+            return Err(fails(
+                &span,
+                format!(
+                    "`{name}` can run programs, and this file comes with the project: put it into your own \
+                     {FILE} (`adoprof config` says where that lies), or on the command line"
+                ),
+            ));
+        }
+        if name == "ladder" {
+            for word in &mut words {
+                *word = ladder(word, path, whose).map_err(|problem| fails(&span, problem))?;
+            }
+        }
+        values.push(Value { key, words, whose, path: path.to_owned(), line: at(&span) });
+    }
+    Ok(values)
+}
+
+/// A ladder as `--ladder` takes it from any folder: a path counts from the file's folder, and a project's stays
+/// within that.
+fn ladder(word: &str, file: &Path, whose: Whose) -> std::result::Result<String, String> {
+    if !word.contains('/') && !matches!(word, "." | "..") {
+        return Ok(word.to_owned());
+    }
+    let relative: PathBuf =
+        Path::new(word).components().filter(|part| *part != Component::CurDir).collect();
+    let leaves =
+        relative.is_absolute() || relative.components().any(|part| part == Component::ParentDir);
+    if leaves && whose == Whose::Project {
+        return Err(format!(
+            "the ladder `{word}` lies outside of the project; name it with --ladder"
+        ));
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    Ok(folder.join(relative).display().to_string())
+}
+
+/// serde's message with what there is instead.
+fn words_of(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.as_slice() {
+        [unknown, known @ ..] if message.starts_with("unknown field") => {
+            let nearest = crate::text::nearest(unknown, known.iter().copied());
+            let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            format!("there is no setting `{unknown}`{meant} Settings here are {}", known.join(", "))
+        }
+        _ => message.lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Value>> {
+        values(Path::new("/p/adoprof.toml"), text, Whose::Project)
+    }
+
+    #[test]
+    fn every_key_can_be_said() {
+        let text = "device = 1\nladder = \"./kernels\"\nncu = \"/opt/ncu\"\nncu-args = \"-v\"\ntimeout = \"90s\"\n\
+                    format = \"json\"\n\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
+                    fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n";
+        let found = values(Path::new("/p/adoprof.toml"), text, Whose::User).unwrap();
+        assert_eq!(found.len(), KEYS.len());
+        let of = |name: &str| found.iter().find(|value| value.key.name == name).unwrap();
+        assert_eq!(
+            (of("check.max-time").words[0].as_str(), of("check.max-time").line),
+            ("10s", 10)
+        );
+        assert_eq!(of("check.fail-on").words, ["rule:partial-wave", "metric:x>1"]);
+        assert_eq!(of("ladder").words, ["/p/kernels"], "from the file's folder");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        for (text, line, words) in [
+            ("device = 0\ndevise = 1\n", 2, "no setting `devise`; did you mean `device`?"),
+            ("[check]\n\nmax-slow = \"1%\"\n", 3, "no setting `max-slow`"),
+            ("timeout = 90\n", 1, "string"),
+            ("device = \"one\"\n", 1, "u32"),
+            ("device = \n", 1, ""),
+        ] {
+            let Err(Error::Manifest { line: found, problem, .. }) = read(text) else {
+                panic!("{text}")
+            };
+            assert_eq!(found, line, "{text}: {problem}");
+            assert!(problem.contains(words), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_projects_ladder_stays_in_the_project() {
+        for outside in ["../kernels", "/kernels", "./a/../../b"] {
+            let error = read(&format!("ladder = \"{outside}\"")).unwrap_err().to_string();
+            assert!(error.contains("outside of the project"), "{error}");
+        }
+        assert_eq!(read("ladder = \"reduce\"").unwrap()[0].words, ["reduce"]);
+        let user =
+            values(Path::new("/c/adoprof.toml"), "ladder = \"/kernels\"", Whose::User).unwrap();
+        assert_eq!(user[0].words, ["/kernels"]);
+    }
+}

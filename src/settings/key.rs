@@ -1,0 +1,118 @@
+//! The keys that there are.
+
+/// A setting.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its name, with its table: `check.max-time`.
+    pub name: &'static str,
+    /// The identifier of the option that it is the default of.
+    pub option: &'static str,
+    /// The only command that it is for; empty for all that have the option.
+    pub command: &'static str,
+    /// What holds where nobody says anything.
+    pub built_in: &'static str,
+    /// The environment variable that says the same.
+    pub variable: Option<&'static str>,
+    /// True where only the user's own file may say it.
+    pub is_users_alone: bool,
+    /// What it is, in a few words.
+    pub purpose: &'static str,
+}
+
+/// A key of all commands that anyone may set.
+const COMMON: Key = Key {
+    name: "",
+    option: "",
+    command: "",
+    built_in: "",
+    variable: None,
+    is_users_alone: false,
+    purpose: "",
+};
+
+/// All keys, in the order in which `config` shows them.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "device",
+        option: "device",
+        built_in: "0",
+        purpose: "number of the device",
+        ..COMMON
+    },
+    Key {
+        name: "ladder",
+        option: "ladder",
+        built_in: "ado",
+        purpose: "the ladder that bare step names belong to",
+        ..COMMON
+    },
+    Key {
+        name: "ncu",
+        option: "ncu",
+        built_in: "found in PATH and CUDA's folders",
+        variable: Some("ADOPROF_NCU"),
+        is_users_alone: true,
+        purpose: "the ncu program to use",
+        ..COMMON
+    },
+    Key {
+        name: "ncu-args",
+        option: "ncu_args",
+        built_in: "none",
+        is_users_alone: true,
+        purpose: "more arguments for ncu",
+        ..COMMON
+    },
+    Key {
+        name: "timeout",
+        option: "timeout",
+        built_in: "10m",
+        purpose: "the longest run",
+        ..COMMON
+    },
+    Key {
+        name: "format",
+        option: "format",
+        built_in: "text",
+        purpose: "form of results",
+        ..COMMON
+    },
+    Key {
+        name: "check.max-slowdown",
+        option: "max_slowdown",
+        command: "check",
+        built_in: "0.5%",
+        purpose: "the slow-down that passes",
+        ..COMMON
+    },
+    Key {
+        name: "check.max-time",
+        option: "max_time",
+        command: "check",
+        built_in: "5s for kernels, 60s for programs",
+        purpose: "how long times may be taken",
+        ..COMMON
+    },
+    Key {
+        name: "check.fail-on",
+        option: "fail_on",
+        command: "check",
+        built_in: "none",
+        purpose: "gates beside the time",
+        ..COMMON
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart() {
+        let mut names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), KEYS.len());
+        assert!(KEYS.iter().all(|key| !key.purpose.is_empty() && !key.built_in.is_empty()));
+    }
+}

@@ -1,0 +1,113 @@
+//! `adoprof check` from recordings, and of programs: no device is needed.
+
+use crate::cli::bench::{Bench, Ran};
+
+/// Checks recorded steps.
+fn recorded(args: &[&str]) -> Ran {
+    let args: Vec<&str> = ["check", "--recorded"].into_iter().chain(args.iter().copied()).collect();
+    Bench::new().run(&args)
+}
+
+fn exits(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{ran:?}");
+    for word in words {
+        assert!(ran.out.contains(word), "no `{word}` in\n{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn a_slower_step_fails_and_says_what_came() {
+    let ran = recorded(&["--baseline", "v3", "v2"]);
+    exits(&ran, 1, &["SLOWER", "recorded apart", "different processes", "new"]);
+    assert!(ran.err.contains("recording of"), "{}", ran.err);
+}
+
+#[test]
+fn a_faster_step_and_the_same_step_pass() {
+    exits(&recorded(&["--baseline", "v2", "v3"]), 0, &["FASTER"]);
+    exits(&recorded(&["--baseline", "v2", "v2"]), 0, &["SAME"]);
+}
+
+#[test]
+fn unlike_things_are_refused_with_each_difference() {
+    let ran = recorded(&["--baseline", "v2", "reduce/r2"]);
+    exits(
+        &ran,
+        5,
+        &["not compared", "unlike: problem: ado against reduce", "unlike: size", "--force"],
+    );
+    let forced = recorded(&["--baseline", "v2", "reduce/r2", "--force"]);
+    exits(&forced, 0, &["FASTER", "unlike: problem"]);
+}
+
+#[test]
+fn gates_judge_counters_without_times() {
+    let metric = "metric:l1tex__data_pipe_lsu_wavefronts.sum>+10%";
+    let same = recorded(&["--baseline", "v2", "v2", "--no-time", "--fail-on", metric]);
+    exits(&same, 0, &["passed", "times not compared"]);
+    let rule = recorded(&[
+        "--baseline",
+        "v2",
+        "v2",
+        "--no-time",
+        "--fail-on",
+        "rule:shared-memory-pressure",
+    ]);
+    let other =
+        recorded(&["--baseline", "v2", "v2", "--no-time", "--fail-on", "rule:host-memory-access"]);
+    exits(&rule, 1, &["failed: rule:shared-memory-pressure", "1 gate failed"]);
+    exits(&other, 0, &["passed: rule:host-memory-access"]);
+    let unknown =
+        recorded(&["--baseline", "v2", "v2", "--no-time", "--fail-on", "metric:no_such>1"]);
+    exits(&unknown, 5, &["unknown: metric:no_such>1", "was not collected"]);
+}
+
+#[test]
+fn every_form_holds_the_check() {
+    let of = |form: &str| recorded(&["--baseline", "v3", "v2", "--format", form]);
+    let json: serde_json::Value = serde_json::from_str(&of("json").out).unwrap();
+    assert_eq!(
+        (&json["verdict"], &json["exit_code"], &json["passed"]),
+        (&"SLOWER".into(), &1.into(), &false.into())
+    );
+    assert_eq!(json["timed"], "apart");
+    assert!(json["comparison"]["time"]["low"].as_f64().unwrap() > 1.03);
+    exits(&of("junit"), 1, &["<testsuites", "failures=\"1\"", "<failure", "SLOWER"]);
+    exits(&of("github"), 1, &["::error ", "SLOWER"]);
+    exits(&of("markdown"), 1, &["### adoprof:", "SLOWER", "<details open>"]);
+    exits(&of("csv"), 1, &["ratio", "SLOWER"]);
+    exits(&of("sarif"), 1, &["slower-than-baseline"]);
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let bench = Bench::new();
+    for (args, words) in [
+        (&["check", "v2"][..], "--baseline"),
+        (&["check", "--baseline", "v2"], "required"),
+        (&["check", "--baseline", "v2", "v3", "--fail-on", "speed"], "metric:NAME>+10%"),
+        (&["check", "--baseline", "v2", "v3", "--no-time"], "--fail-on"),
+        (&["check", "--baseline", "v2", "v3", "--max-slowdown", "fast"], "0.5%"),
+        (&["check", "--baseline-program", "true"], "PROGRAM"),
+    ] {
+        let ran = bench.run(args);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains(words), "no `{words}`: {ran:?}");
+    }
+}
+
+#[test]
+fn a_program_is_gated_by_its_whole_time_where_it_has_no_kernels() {
+    let bench = Bench::new();
+    let check = |base: &str, new: &[&str]| {
+        let mut args = vec!["check", "--max-time", "4s", "--max-slowdown", "50%"];
+        args.extend(["--baseline-program", base, "--"]);
+        args.extend(new);
+        bench.run(&args)
+    };
+    let slower = check("sleep 0.02", &["sleep", "0.1"]);
+    exits(&slower, 1, &["SLOWER", "sleep 0.02"]);
+    assert!(slower.err.contains("recorded no kernels"), "{}", slower.err);
+    let failed = check("true", &["false"]);
+    assert_eq!(failed.code, Some(4), "{failed:?}");
+}

@@ -141,7 +141,7 @@ mod tests {
     fn a_device_is_read_once() {
         let of = || DeviceFacts::of(Some("NVIDIA H200"), Some((9, 0)));
         assert!(Arc::ptr_eq(&of(), &of()));
-        assert_eq!(of().get(Quantity::FmaShare), Some(0.84));
-        assert!(of().source(Quantity::FmaShare).unwrap().starts_with("measured on an H200"));
+        assert_eq!(of().get(Quantity::FmaShare), Some(0.986));
+        assert!(of().source(Quantity::FmaShare).unwrap().starts_with("measured by adoprof"));
     }
 }

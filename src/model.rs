@@ -21,6 +21,7 @@ mod atomics;
 pub mod ceiling;
 pub mod counts;
 mod effect;
+mod full;
 mod left;
 mod merged;
 mod reads;
@@ -254,12 +255,14 @@ impl Model {
         let rounds = effect.rounds.max(1.0).min(merged) / merged;
         let fixed = self.launch_share().min(self.idle());
         let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
+        let stays = self.stays_full(effect);
+        let hidden = if stays { 0.0 } else { effect.hidden.clamp(0.0, 1.0) };
         Some(Left {
             longest,
             fixed: fixed.min(idle) / merged,
             idle: (idle - fixed).max(0.0) * rounds,
-            waiting: self.latency() * (1.0 - effect.hidden.clamp(0.0, 1.0)) * rounds,
-            gone: self.gone(effect),
+            waiting: self.latency() * (1.0 - hidden) * rounds,
+            gone: if stays { 0.0 } else { self.gone(effect) },
             warps: self.warps_without(effect) * rounds,
         })
     }

@@ -267,6 +267,23 @@ fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
     around.clone().chain(functions).collect()
 }
 
+/// A slow path between the loads of the loop, or of the code outside of loops, in which a thread stops: the
+/// first one behind its stop, or the first at all.
+pub(crate) fn between_loads(listing: Listing, stop: usize) -> Option<usize> {
+    let around = listing.sass.flow.innermost(stop);
+    let is_here = |at: usize| listing.sass.flow.innermost(at) == around;
+    let paths: Vec<usize> = listing
+        .entries()
+        .filter(|(at, entry)| entry.routine.is_some() && is_here(*at))
+        .map(|(at, _)| at)
+        .filter(|&at| listing.executed(at) > 0.0 && !slow_path(listing, at).is_empty())
+        .collect();
+    if loads_between::kept_apart(listing, &paths).is_empty() {
+        return None;
+    }
+    paths.iter().find(|&&path| path >= stop).or(paths.first()).copied()
+}
+
 /// The calls of the function that an instruction stands in, and the function.
 fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
     let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));

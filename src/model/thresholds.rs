@@ -4,7 +4,7 @@ use crate::threshold::Threshold;
 
 /// All of them, as the page on rules shows them.
 pub const THRESHOLDS: &[Threshold] =
-    &[WORST_ERROR, FEW_ADDRESSES, TENSOR_FULL, SHORTEST, LAUNCH_KNOWN];
+    &[WORST_ERROR, FEW_ADDRESSES, TENSOR_FULL, PIPE_FULL, SHORTEST, LAUNCH_KNOWN];
 
 /// The share of a predicted gain that may fail to appear.
 pub const WORST_ERROR: Threshold = Threshold {
@@ -32,6 +32,15 @@ pub const TENSOR_FULL: Threshold = Threshold {
     unit: "share",
     source: "measured on an H200: seven tuned kernels for products and attention keep it busy 75 to 82% of the \
              time, and cuBLAS at its best 93%; what lies between depends on shapes and power, not on faults",
+};
+
+/// The busy share of a math pipe, of what it can reach, from which waits cost nothing.
+pub const PIPE_FULL: Threshold = Threshold {
+    what: "share of what a math pipe can reach, from which nothing is promised of shorter waits alone, at least",
+    value: 0.75,
+    unit: "share",
+    source: "measured on an H200: seven tuned kernels for products and attention keep the tensor pipe busy 75 to \
+             82% of the time, and cuBLAS's matrix products of floats the FMA pipe 77%",
 };
 
 /// The shortest time, as a share of the present time, that counters can tell from nothing.

@@ -123,12 +123,21 @@ fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
             launch.need(ACTIVE),
         ),
         evidence: evidence(launch),
-        hint: format!(
-            "Launch only {:.0}% of the threads: let neighbouring threads, which fill their warps, \
-             do the work at {} instead of the first few of each group.",
-            100.0 * at_work / WARP_LANES,
-            place(&locations, "the guarded code"),
-        ),
+        hint: if launch.waves().is_some_and(|waves| waves <= 1.0) {
+            format!(
+                "Give the idle lanes work at {}: all blocks run at once, so that fewer threads would leave SMs \
+                 without warps. Let each group of lanes share one element's work, or let a block take more \
+                 elements than it does.",
+                place(&locations, "the guarded code"),
+            )
+        } else {
+            format!(
+                "Launch only {:.0}% of the threads: let neighbouring threads, which fill their warps, \
+                 do the work at {} instead of the first few of each group.",
+                100.0 * at_work / WARP_LANES,
+                place(&locations, "the guarded code"),
+            )
+        },
         locations,
         effect: effect_of_full_warps(launch, at_work),
     }

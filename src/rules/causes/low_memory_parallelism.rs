@@ -1,23 +1,26 @@
 //! Too few bytes in flight to cover the latency.
 
-use crate::device::Quantity;
+mod littles_law;
+mod loads;
+
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{
-    LATENCY, NOISE, ROOF, ROOF_LIMIT, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+    LATENCY, ROOF, ROOF_LIMIT, STALL_GAIN_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::questions::chain;
-use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
-use crate::text::{byte_rate, count, percent};
+use crate::text::percent;
+use littles_law::in_flight;
+use loads::{
+    A_STOP, Around, Behind, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, chained_share, loads_in_flight,
+};
 
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
-const RATE: &str = "dram__bytes.sum.per_second";
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -31,7 +34,8 @@ where warps mostly wait for data from L1, L2 or DRAM and no unit is near its lim
 waiting itself is the limit. Start several independent loads before using the first result \
 (unroll, several accumulators), load wider (float4), copy ahead asynchronously, or keep more \
 warps resident. Where a store stands before the next loads that could write where they read, the compiler \
-keeps them behind it: load into local variables first, or say __restrict__.",
+keeps them behind it: load into local variables first, or say __restrict__. It also moves none across the \
+slow path of a division.",
     examples: &[Example {
         fault: "\
 // out might overlap in, so each load waits for the store before it
@@ -128,7 +132,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
                  shared memory). Each load there needs the address that the previous one returned, \
                  so unrolling does not help."
             )
-        } else if let Some(line) = loads.behind {
+        } else if let Some(Behind::SlowPath(line)) = loads.behind {
+            format!(
+                "Put {more} loads in flight at {at}: load several elements into local variables before the \
+                 first is worked on. The slow path of a division or function{line} stands between the loads, \
+                 and the compiler moves none across it, so that unrolling alone changes nothing; a form \
+                 without a slow path (see slow-math-functions) sets them free."
+            )
+        } else if let Some(Behind::Store(line)) = loads.behind {
             format!(
                 "Put {more} loads in flight at {at}: load several elements into local variables before the \
                  first store{line}. It may write where the next loads read, as far as the compiler can tell, \
@@ -180,172 +191,13 @@ fn copied_ahead(launch: &ModeledLaunch) -> f64 {
     if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
 }
 
-/// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
-/// eight registers, which is what most kernels can spare. The waits are shared among them.
-const IN_FLIGHT: f64 = 8.0;
-
-/// The same where the waits are in no loop: a thread that has one element must be given several.
-const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
-
-/// The loads of a thread around its longest wait for data.
-struct Loads {
-    /// On their way when it stops.
-    now: f64,
-    /// Which could be.
-    then: f64,
-    /// Where it stops.
-    around: Around,
-    /// The line of a store that the next loads must stay behind, in words; empty where it is not known.
-    behind: Option<String>,
-}
-
-/// Whether a thread's longest wait for data is in a loop.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
-    /// The profile has no machine code.
-    Unknown,
-    NoLoop,
-    Loop,
-    /// In a row of statements that each load and store.
-    Statements,
-}
-
-/// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
-/// which are those between it and the stop before it in its loop, and those that could be. One and
-/// [`IN_FLIGHT`] where the profile does not tell.
-fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
-    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown, behind: None };
-    let Some(listing) = launch.profile.listing() else { return unknown };
-    let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
-    let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
-    let most = sampled.filter(|(_, waits)| *waits > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
-    // Without such waits it is the end.
-    let stop = most.map_or(listing.sass.entries.len() - 1, |(index, _)| index);
-    let flow = &listing.sass.flow;
-    let around = flow.innermost(stop);
-    let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
-    let end = around.map_or(listing.sass.entries.len() - 1, |at| flow.loops[at].back);
-    let kept = kept_behind_a_store(&listing, head, stop, end, around.is_some());
-    let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
-    let is_load = |index: &usize| {
-        matches!(
-            listing.sass.entries[*index].family,
-            Family::Load(Space::Global | Space::Generic) | Family::Texture
-        ) && listing.executed(*index) > 0.0
-    };
-    let now = (before.filter(is_load).count() as f64).max(1.0);
-    let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
-    let (around, then) = match (around, &kept) {
-        (Some(_), _) => (Around::Loop, IN_FLIGHT),
-        (None, Some(kept)) if now + kept.loads > IN_FLIGHT_WITHOUT_LOOP => {
-            (Around::Statements, IN_FLIGHT.min(now + kept.loads))
-        }
-        // Threads that are all resident have all of their loads in flight: as many by fewer threads gain
-        // nothing.
-        (None, _) if all_resident => (Around::NoLoop, now),
-        (None, _) => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
-    };
-    let line = |kept: Kept| {
-        let line = listing.row(kept.store).line;
-        line.map_or_else(String::new, |line| format!(" at line {line}"))
-    };
-    let behind = kept.filter(|_| around != Around::NoLoop).map(line);
-    Loads { now, then, around, behind }
-}
-
-/// Loads that the compiler keeps behind a store because it could write where they read.
-struct Kept {
-    store: usize,
-    /// For each time that a thread comes to the stop.
-    loads: f64,
-}
-
-/// The first store to global memory behind a stop, and the loads that it or those like it could write to:
-/// those of memory that may change. In a loop they are the loads of the next turn, elsewhere all others.
-fn kept_behind_a_store(
-    listing: &Listing,
-    head: usize,
-    stop: usize,
-    end: usize,
-    turns: bool,
-) -> Option<Kept> {
-    let family = |at: usize| listing.sass.entries[at].family;
-    let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
-    let is_store =
-        |at: &usize| matches!(family(*at), Family::Store(Space::Global | Space::Generic));
-    let may_change = |at: &usize| {
-        matches!(family(*at), Family::Load(Space::Global | Space::Generic))
-            && !listing.text(*at).contains(".CONSTANT")
-    };
-    let store = round.find(is_store)?;
-    let comes = listing.executed(stop).max(f64::MIN_POSITIVE);
-    let times = |at: usize| (listing.executed(at) / comes).min(1.0);
-    let loads = if turns {
-        round.filter(may_change).map(times).sum()
-    } else {
-        (head..=end).filter(may_change).map(times).sum::<f64>() - 1.0
-    };
-    (loads > 0.0).then_some(Kept { store, loads })
-}
-
-/// The part of the largest wait from which another instruction before it is a stop of its own.
-const A_STOP: f64 = 0.25;
-
 /// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
 /// thread that follows two chains side by side, which takes twice the registers, halves them.
 const CHAINED_STAYS: f64 = 0.5;
 
-/// The share of the waits for data that is for loads whose address is their own last result.
-fn chained_share(launch: &ModeledLaunch) -> f64 {
-    let Some(listing) = launch.profile.listing() else { return 0.0 };
-    let chained = chain::chained(&listing);
-    if chained.are_none() {
-        return 0.0;
-    }
-    let addresses: Vec<u64> =
-        chained.iter().filter_map(|index| listing.row(index).address).collect();
-    let waits = listing.blame(StallReason::LongScoreboard);
-    let all: f64 = waits.iter().map(|wait| wait.samples).sum();
-    let theirs = waits
-        .iter()
-        .filter(|wait| wait.producer.address.is_some_and(|address| addresses.contains(&address)));
-    let theirs: f64 = theirs.map(|wait| wait.samples).sum();
-    if all > 0.0 { theirs / all } else { 0.0 }
-}
-
-/// Little's law for DRAM: the bytes that a warp has in flight, what full rate would take, and how
-/// many times more that is. `None` where the device's latency is not known.
-fn in_flight(launch: &ModeledLaunch) -> Option<(String, String)> {
-    let nearest = launch.model.busiest().is_some_and(|(term, _)| term == Term::Dram);
-    if !nearest || 100.0 * launch.model.idle() >= NOISE {
-        return None;
-    }
-    let facts = launch.profile.device_facts();
-    let cycles = facts.get(Quantity::DramLatency)?;
-    let hz = launch.quote("gpc__cycles_elapsed.avg.per_second").filter(|&hz| hz > 0.0)?;
-    let warps = launch.quote("sm__warps_active.avg.per_cycle_active")?
-        * launch.quote("launch__sm_count")?;
-    let rate = launch.quote(RATE).filter(|&rate| rate > 0.0)?;
-    let share = launch.model.utilization(Term::Dram).filter(|&share| share > 0.0)?;
-    let reachable = facts.get(Quantity::DramReadRate).unwrap_or(rate / share);
-    let each = |rate: f64| rate * cycles / hz / warps;
-    if !(each(rate).is_finite() && each(rate) > 0.0) {
-        return None;
-    }
-    let text = format!(
-        " {} of DRAM traffic at a latency of about {} cycles means {} bytes in flight per resident \
-         warp; {} would take {}.",
-        byte_rate(rate),
-        count(cycles),
-        count(each(rate)),
-        byte_rate(reachable),
-        count(each(reachable)),
-    );
-    Some((text, format!("{:.1} times as many", (reachable / rate).max(1.0))))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::littles_law::RATE;
     use super::*;
     use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 

@@ -1,24 +1,25 @@
 //! The same data is fetched again and again through L1 or L2.
 
+mod removed;
+mod repeated;
+
 use std::cell::LazyCell;
-use std::collections::HashMap;
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ADDRESSING, Removal};
-use crate::evidence::threshold::{LATENCY, NOISE, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::removal::ADDRESSING;
+use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
-use crate::finding::{Evidence, Location};
+use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::flow::slice;
-use crate::sass::questions::sharing;
-use crate::sass::{Family, Marks, Space};
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
+use removed::{instructions, l2_hit_share, needed_by_loads};
+use repeated::{SharedLoads, by_data, cached_loads};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
@@ -250,145 +251,6 @@ fn hits_cost_nothing(launch: &ModeledLaunch, repeated_bytes: f64) -> bool {
 /// A ratio with a decimal where that tells something: `3.2`, `16,657`.
 fn times(ratio: f64) -> String {
     if ratio < 100.0 { format!("{ratio:.1}") } else { count(ratio) }
-}
-
-/// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of
-/// that name has the stores' as well.
-fn needed_by_loads(launch: &ModeledLaunch) -> Option<f64> {
-    let listing = launch.profile.listing()?;
-    let loads = listing
-        .entries()
-        .filter(|(_, entry)| matches!(entry.family, Family::Load(Space::Global | Space::Generic)));
-    let needed: f64 =
-        loads.map(|(index, _)| listing.row(index).counters.l2_sectors_global_ideal).sum();
-    (needed > 0.0).then_some(needed)
-}
-
-/// What goes of the instructions: the loads of what was loaded before, with their addressing where the
-/// profile has the machine code.
-fn instructions(launch: &ModeledLaunch, goes: f64, shared: Option<&SharedLoads>) -> Effect {
-    let Some(mut removal) = Removal::new(launch) else {
-        let loads = launch.get(LOADS);
-        let all = launch.get(EXECUTED).filter(|&all| all > 0.0);
-        let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
-        return Effect::on(Term::Issue, share);
-    };
-    let listing = removal.listing;
-    let again = |index: usize| match (listing.sass.entries[index].family, shared) {
-        (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
-            shared.part(listing.row(index)).min(goes)
-        }
-        (Family::Load(Space::Global | Space::Generic), None) => goes,
-        _ => 0.0,
-    };
-    let picked = Marks::of(listing.sass.entries.len(), |index| again(index) > 0.0);
-    let beside = removal.beside(|index| picked[index]);
-    let of_beside = removal.addressing(&beside, |index| picked[index]);
-    let (work, theirs) = (slice::work(&listing), slice::addresses_only_of(&listing, &picked));
-    for (index, _) in listing.entries() {
-        if picked[index] {
-            removal.remove_but_l1(index, again(index));
-        } else if theirs[index] {
-            removal.remove_but_l1(index, goes);
-        } else if beside[index] && !work[index] {
-            removal.remove_but_l1(index, goes * of_beside);
-        }
-    }
-    removal.effect(launch)
-}
-
-/// The share of L2's sectors that loads hit there: data that some block fetched before.
-fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
-    let all = launch.get(L2_ALL).filter(|&all| all > 0.0);
-    let asked = launch.get(L2_ASKED);
-    let missed = launch.get(L2_MISSED);
-    match (all, asked, missed) {
-        (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
-        _ => 0.0,
-    }
-}
-
-/// Loads whose addresses are the same in several blocks or warps, told from the instructions.
-struct SharedLoads {
-    /// The part of each load's sectors that is fetched again, 0 to 1, by the load's address.
-    again: HashMap<u64, f64>,
-    /// The share of all waits for data that is for them, 0 to 1.
-    waits_share: f64,
-}
-
-impl SharedLoads {
-    /// `None` without instructions, and where no load is known to be repeated.
-    fn of(launch: &ModeledLaunch) -> Option<Self> {
-        let listing = launch.profile.listing()?;
-        let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
-        let again: HashMap<u64, f64> = sharing::repetitions(listing, grid, block)
-            .filter_map(|(index, copies)| {
-                let copies = copies.filter(|&copies| copies > 1.0)?;
-                let row = listing.row(index);
-                (row.counters.inst_executed > 0.0).then_some((row.address?, 1.0 - 1.0 / copies))
-            })
-            .collect();
-        let waits = listing.blame(StallReason::LongScoreboard);
-        let all: f64 = waits.iter().map(|wait| wait.samples).sum();
-        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
-        let for_them: f64 =
-            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
-        let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
-        (!again.is_empty()).then_some(Self { again, waits_share })
-    }
-
-    /// The part of a load's sectors that is fetched again.
-    fn part(&self, row: &SourceRow) -> f64 {
-        row.address.and_then(|at| self.again.get(&at)).copied().unwrap_or(0.0)
-    }
-
-    /// The lines that fetch most again.
-    fn locations(&self, launch: &ModeledLaunch) -> Vec<Location> {
-        launch.lines_of("sectors fetched again", |row| {
-            self.part(row) * row.counters.l2_sectors_global_ideal
-        })
-    }
-}
-
-/// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
-/// depends on the data, and no tile can be planned for it.
-fn by_data(launch: &ModeledLaunch) -> bool {
-    let Some(listing) = launch.profile.listing() else { return false };
-    let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
-    let (mut all, mut unknown) = (0.0, 0.0);
-    for (index, copies) in sharing::repetitions(listing, grid, block) {
-        let sectors = listing.row(index).counters.l2_sectors_global_ideal;
-        all += sectors;
-        unknown += if copies.is_none() { sectors } else { 0.0 };
-    }
-    unknown > 0.0 && unknown >= BY_DATA * all
-}
-
-/// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
-/// that was fetched before comes from a cache, and warps wait less for it.
-fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Location> {
-    let sectors = |location: &Location| {
-        launch.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
-    };
-    let wait = |location: &Location| {
-        let waits = launch
-            .row(location)
-            .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
-        waits / sectors(location).max(1.0)
-    };
-    let mut lines =
-        launch.profile.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
-    lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
-    let mut covered = 0.0;
-    lines
-        .into_iter()
-        .take_while(|location| {
-            let open = covered < repeated - NOISE / 100.0;
-            covered += location.share;
-            open
-        })
-        .take(3)
-        .collect()
 }
 
 #[cfg(test)]

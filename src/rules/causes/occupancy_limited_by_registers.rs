@@ -38,7 +38,8 @@ registers keep further blocks out, warps are few and schedulers idle because no 
 fewer registers per thread then let more warps in. Values that a loop carries from one iteration \
 to the next have to stay in registers (the sums of a register tile, for example). Where the \
 profile has the machine code, the rule therefore counts how many blocks would fit with those \
-values and the operands of one instruction. It does not fire where no further block would fit even \
+values and the operands of one instruction, and how many with all values that are in use at once, in loops and \
+outside of them, of which it expects one block more at most. It does not fire where no further block would fit even \
 then, nor where the grid has no further block for an SM, nor where the time model expects less than 5% from more warps because a unit is near its \
 limit.",
     examples: &[Example {
@@ -90,8 +91,8 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
 /// Blocks that a compiler makes room for by another order of the same instructions.
 const ONE_MORE: f64 = 1.0;
 
-/// Blocks that fit an SM with the registers that the loops can't do without. `None` where the profile
-/// does not tell.
+/// Blocks that fit an SM with the registers that the loops can't do without, and without spilling what is in
+/// use at once anywhere. `None` where the profile does not tell.
 fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     let listing = launch.profile.listing()?;
     let facts = launch.profile.device_facts();
@@ -100,7 +101,7 @@ fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     // Warps are spread over the schedulers, which have equal parts of the registers.
     let schedulers = facts.get(Quantity::Schedulers)?;
     let carried = f64::from(live::needed_in_loops(&listing, NOISE / 100.0));
-    let in_use = f64::from(live::most_in_loops(&listing, NOISE / 100.0));
+    let in_use = f64::from(live::most_in_use(&listing, NOISE / 100.0));
     let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
     let warps = (threads / WARP_LANES / schedulers).ceil() * schedulers;
     let blocks = |needed: f64| {

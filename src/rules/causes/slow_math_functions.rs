@@ -7,6 +7,7 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
+use crate::sass::Routine;
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -97,16 +98,32 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: format!(
-            "Use {} at {} if its accuracy is enough (-use_fast_math does so everywhere). Fast \
-             forms are good to about 21 bits, for sine and cosine only while the argument is \
-             small, so check the results.",
-            routine.fast(),
-            place(&locations, "the hottest spot"),
-        ),
+        hint: hint(routine, &place(&locations, "the hottest spot")),
         locations,
         effect,
     })
+}
+
+fn hint(routine: Routine, at: &str) -> String {
+    let fast = routine.fast();
+    if routine == Routine::RepeatedDoubleDivision {
+        format!(
+            "Use {fast}, at {at}: the divisor does not change there. The result is rounded once more, in the \
+             last digit of a double, and it costs a register pair. No compiler flag does it: -use_fast_math \
+             is for floats."
+        )
+    } else if routine.is_double() {
+        format!(
+            "Use {fast} at {at}; where all digits of a double are needed, work out fewer of them: once for \
+             several uses, or outside of the loop. No compiler flag does it: -use_fast_math is for floats."
+        )
+    } else {
+        format!(
+            "Use {fast} at {at} if its accuracy is enough (-use_fast_math does so everywhere). Fast \
+             forms are good to about 21 bits, for sine and cosine only while the argument is \
+             small, so check the results."
+        )
+    }
 }
 
 #[cfg(test)]

@@ -119,18 +119,25 @@ fn without(a: Registers, b: Registers) -> Registers {
     std::array::from_fn(|word| a[word] & !b[word])
 }
 
-/// The most registers that hold a value still needed, at any executed place of a loop that makes up at least
-/// a share of the instructions: as the compiler has ordered them, so many are in use at once. Values that were
-/// loaded are left out: they can be loaded later, or once more where they are needed. 0 without such a loop.
+/// The most registers that hold a value still needed, at any executed place of a loop, or of the code outside
+/// of loops, that makes up at least a share of the instructions: as the compiler has ordered them, so many are
+/// in use at once. Values that were loaded are left out: they can be loaded later, or once more where they are
+/// needed. 0 without such code.
 #[must_use]
-pub fn most_in_loops(listing: &Listing, least_share: f64) -> u32 {
+pub fn most_in_use(listing: &Listing, least_share: f64) -> u32 {
     let sass = listing.sass;
+    let flow = &sass.flow;
     let total = listing.total();
     let (_, at_end) = live_at_ends(sass);
     let loaded = loaded_at_starts(sass);
+    let outside: Vec<u32> = (0_u32..)
+        .zip(&flow.blocks)
+        .filter(|(_, block)| flow.innermost(block.start).is_none())
+        .map(|(number, _)| number)
+        .collect();
     let mut most = 0;
-    for each in &sass.flow.loops {
-        let blocks = || each.blocks.iter().map(|&block| (block, &sass.flow.blocks[block as usize]));
+    for region in flow.loops.iter().map(|each| &each.blocks).chain([&outside]) {
+        let blocks = || region.iter().map(|&block| (block, &flow.blocks[block as usize]));
         let executed: f64 = blocks()
             .flat_map(|(_, block)| block.start..block.end)
             .map(|index| listing.executed(index))
@@ -296,13 +303,21 @@ mod tests {
             "EXIT",
         ]);
         // The pointer and R4, once a sum: what is loaded could be loaded later.
-        assert_eq!(most_in_loops(&launch.listing().unwrap(), 0.05), 3);
-        assert_eq!(most_in_loops(&launch.listing().unwrap(), 0.95), 0);
+        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.05), 3);
+        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.95), 0);
     }
 
     #[test]
-    fn without_a_loop_nothing_is_carried() {
-        let launch = launch(&["MOV R0, RZ", "FADD R0, R0, R0", "EXIT"]);
+    fn without_a_loop_nothing_is_carried_and_values_are_in_use() {
+        let launch = launch(&[
+            "MOV R0, c[0x0][0x160]",
+            "MOV R1, c[0x0][0x164]",
+            "FADD R2, R0, R1",
+            "FADD R2, R2, R1",
+            "EXIT",
+        ]);
         assert_eq!(needed_in_loops(&launch.listing().unwrap(), 0.0), 0);
+        // R1 for the last sum beside R0 or the first one.
+        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.0), 2);
     }
 }

@@ -86,6 +86,15 @@ impl Routine {
         )
     }
 
+    /// True for arithmetic of doubles.
+    #[must_use]
+    pub fn is_double(self) -> bool {
+        matches!(
+            self,
+            R::DoubleDivision | R::RepeatedDoubleDivision | R::DoubleRoot | R::DoubleSine
+        )
+    }
+
     /// What the source says.
     #[must_use]
     pub fn name(self) -> &'static str {

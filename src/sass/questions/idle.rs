@@ -39,6 +39,43 @@ fn find(listing: &Listing) -> f64 {
     if missing > 0.0 { idle / missing } else { 0.0 }
 }
 
+/// Lanes of an average instruction that a comparison of floats switches off in the arithmetic of floats: a step
+/// that their own value does not need. Found from the executed instructions; 0 where none is counted.
+#[must_use]
+pub fn off_by_value(listing: &Listing) -> f64 {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    let (mut executed, mut off) = (0.0, 0.0);
+    for (index, entry) in listing.entries() {
+        let counters = &listing.row(index).counters;
+        executed += counters.inst_executed;
+        let here = counters.thread_inst_executed - counters.thread_inst_executed_pred_on;
+        if entry.conditional
+            && entry.family.is_float()
+            && here > 0.0
+            && is_by_value(listing, &mut reaching, index)
+        {
+            off += here;
+        }
+    }
+    if executed > 0.0 { off / executed } else { 0.0 }
+}
+
+/// True where comparisons of floats alone make the guard of an instruction.
+fn is_by_value(listing: &Listing, reaching: &mut Reaching, index: usize) -> bool {
+    let sass = listing.sass;
+    let mut any = false;
+    for each in sass.uses(index).iter().filter(|each| each.role == Role::Guard) {
+        for definition in reaching.definitions(index, *each) {
+            any = true;
+            if !sass.entries[definition as usize].family.is_float() {
+                return false;
+            }
+        }
+    }
+    any
+}
+
 /// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
 /// most half of the warps run, chosen by the thread's index: the others have nothing to do meanwhile. 0
 /// without such samples. Found once for a launch.
@@ -194,6 +231,24 @@ mod tests {
             row.counters.thread_inst_executed = 10.0 * lanes;
         }
         launch
+    }
+
+    #[test]
+    fn a_step_for_denormal_values_leaves_no_lane_idle() {
+        let of = |comparison: &str, step: &str| {
+            let mut launch = code(&[(comparison, 32.0), (step, 32.0), ("EXIT", 32.0)]);
+            // 24 of 32 lanes in each of 10 executions.
+            launch.instructions[1].counters.thread_inst_executed_pred_on = 80.0;
+            for at in [0, 2] {
+                launch.instructions[at].counters.thread_inst_executed_pred_on = 320.0;
+            }
+            off_by_value(&launch.listing().unwrap())
+        };
+        let floats = "FSETP.GEU.AND P0, PT, |R2|, 1.175494350822287508e-38, PT";
+        // 24 lanes of one of three instructions.
+        assert!((of(floats, "@!P0 FMUL R2, R2, 16777216") - 8.0).abs() < 1e-12);
+        assert!(of("ISETP.GE.AND P0, PT, R0, UR4, PT", "@!P0 FMUL R2, R2, 16777216") < 1e-12);
+        assert!(of(floats, "@!P0 IADD3 R2, R2, 0x1, RZ") < 1e-12);
     }
 
     fn share(lines: &[(&str, f64)]) -> f64 {

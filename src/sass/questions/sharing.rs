@@ -11,6 +11,9 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
+/// The general registers come first among the slots.
+const GENERAL: usize = 255;
+
 /// What an address is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Origin {
@@ -18,6 +21,8 @@ struct Origin {
     thread: [bool; 3],
     /// The lane's number.
     lane: bool,
+    /// A general register takes part that no instruction here writes, such as a function's argument.
+    given: bool,
     /// Loaded data takes part, or a special register that places the thread in another way.
     unknown: bool,
 }
@@ -44,7 +49,7 @@ pub fn repetitions(
 /// another number that is nobody's own.
 pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
     let origin = origin(listing, reaching, load);
-    !origin.unknown && !origin.lane && origin.thread == [false; 3]
+    !origin.unknown && !origin.given && !origin.lane && origin.thread == [false; 3]
 }
 
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
@@ -76,7 +81,9 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
     let mut seen = Marks::new(sass.entries.len());
     let mut open: Vec<usize> = Vec::new();
     for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
-        open.extend(reaching.definitions(load, *each).map(|at| at as usize));
+        let definitions = reaching.definitions(load, *each);
+        origin.given |= definitions.len() == 0 && each.slot.index() < GENERAL;
+        open.extend(definitions.map(|at| at as usize));
     }
     while let Some(at) = open.pop() {
         if !seen.insert(at) {
@@ -92,7 +99,9 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
                     .iter()
                     .filter(|each| matches!(each.role, Role::Data | Role::Address))
                 {
-                    open.extend(reaching.definitions(at, *each).map(|at| at as usize));
+                    let definitions = reaching.definitions(at, *each);
+                    origin.given |= definitions.len() == 0 && each.slot.index() < GENERAL;
+                    open.extend(definitions.map(|at| at as usize));
                 }
             }
         }

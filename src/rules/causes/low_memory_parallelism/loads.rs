@@ -1,0 +1,148 @@
+//! The loads of a thread around its longest wait for data.
+
+use crate::evidence::{ModeledLaunch, slow_routines};
+use crate::metric::stall::StallReason;
+use crate::sass::questions::chain;
+use crate::sass::{Family, Listing, Space};
+
+/// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
+/// eight registers, which is what most kernels can spare. The waits are shared among them.
+pub(super) const IN_FLIGHT: f64 = 8.0;
+
+/// The same where the waits are in no loop: a thread that has one element must be given several.
+pub(super) const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
+
+/// The loads of a thread around its longest wait for data.
+pub(super) struct Loads {
+    /// On their way when it stops.
+    pub now: f64,
+    /// Which could be.
+    pub then: f64,
+    /// Where it stops.
+    pub around: Around,
+    /// What the next loads must stay behind.
+    pub behind: Option<Behind>,
+}
+
+/// What keeps the compiler from issuing the next loads earlier, with its line in words; empty where it is not
+/// known.
+pub(super) enum Behind {
+    /// A store that could write where they read.
+    Store(String),
+    /// A routine that branches around a call.
+    SlowPath(String),
+}
+
+/// Whether a thread's longest wait for data is in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    /// The profile has no machine code.
+    Unknown,
+    NoLoop,
+    Loop,
+    /// In a row of statements that each load and store.
+    Statements,
+}
+
+/// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
+/// which are those between it and the stop before it in its loop, and those that could be. One and
+/// [`IN_FLIGHT`] where the profile does not tell.
+pub(super) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
+    let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown, behind: None };
+    let Some(listing) = launch.profile.listing() else { return unknown };
+    let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
+    let sampled = listing.sass.counts.sampled().map(|index| (index, waits(index)));
+    let most = sampled.filter(|(_, waits)| *waits > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
+    // Without such waits it is the end.
+    let stop = most.map_or(listing.sass.entries.len() - 1, |(index, _)| index);
+    let flow = &listing.sass.flow;
+    let around = flow.innermost(stop);
+    let head = around.map_or(0, |at| flow.loops[at].head).min(stop);
+    let end = around.map_or(listing.sass.entries.len() - 1, |at| flow.loops[at].back);
+    let kept = kept_behind_a_store(&listing, head, stop, end, around.is_some());
+    let before = (head..stop).rev().take_while(|&index| waits(index) < A_STOP * waits(stop));
+    let is_load = |index: &usize| {
+        matches!(
+            listing.sass.entries[*index].family,
+            Family::Load(Space::Global | Space::Generic) | Family::Texture
+        ) && listing.executed(*index) > 0.0
+    };
+    let now = (before.filter(is_load).count() as f64).max(1.0);
+    let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
+    let (around, then) = match (around, &kept) {
+        (Some(_), _) => (Around::Loop, IN_FLIGHT),
+        (None, Some(kept)) if now + kept.loads > IN_FLIGHT_WITHOUT_LOOP => {
+            (Around::Statements, IN_FLIGHT.min(now + kept.loads))
+        }
+        // Threads that are all resident have all of their loads in flight: as many by fewer threads gain
+        // nothing.
+        (None, _) if all_resident => (Around::NoLoop, now),
+        (None, _) => (Around::NoLoop, IN_FLIGHT_WITHOUT_LOOP),
+    };
+    let line = |at: usize| {
+        let line = listing.row(at).line;
+        line.map_or_else(String::new, |line| format!(" at line {line}"))
+    };
+    let store =
+        kept.filter(|_| around != Around::NoLoop).map(|kept| Behind::Store(line(kept.store)));
+    let behind = slow_routines::between_loads(listing, stop)
+        .map(|path| Behind::SlowPath(line(path)))
+        .or(store);
+    Loads { now, then, around, behind }
+}
+
+/// Loads that the compiler keeps behind a store because it could write where they read.
+struct Kept {
+    store: usize,
+    /// For each time that a thread comes to the stop.
+    loads: f64,
+}
+
+/// The first store to global memory behind a stop, and the loads that it or those like it could write to:
+/// those of memory that may change. In a loop they are the loads of the next turn, elsewhere all others.
+fn kept_behind_a_store(
+    listing: &Listing,
+    head: usize,
+    stop: usize,
+    end: usize,
+    turns: bool,
+) -> Option<Kept> {
+    let family = |at: usize| listing.sass.entries[at].family;
+    let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
+    let is_store =
+        |at: &usize| matches!(family(*at), Family::Store(Space::Global | Space::Generic));
+    let may_change = |at: &usize| {
+        matches!(family(*at), Family::Load(Space::Global | Space::Generic))
+            && !listing.text(*at).contains(".CONSTANT")
+    };
+    let store = round.find(is_store)?;
+    let comes = listing.executed(stop).max(f64::MIN_POSITIVE);
+    let times = |at: usize| (listing.executed(at) / comes).min(1.0);
+    let loads = if turns {
+        round.filter(may_change).map(times).sum()
+    } else {
+        (head..=end).filter(may_change).map(times).sum::<f64>() - 1.0
+    };
+    (loads > 0.0).then_some(Kept { store, loads })
+}
+
+/// The part of the largest wait from which another instruction before it is a stop of its own.
+pub(super) const A_STOP: f64 = 0.25;
+
+/// The share of the waits for data that is for loads whose address is their own last result.
+pub(super) fn chained_share(launch: &ModeledLaunch) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
+    let chained = chain::chained(&listing);
+    if chained.are_none() {
+        return 0.0;
+    }
+    let addresses: Vec<u64> =
+        chained.iter().filter_map(|index| listing.row(index).address).collect();
+    let waits = listing.blame(StallReason::LongScoreboard);
+    let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+    let theirs = waits
+        .iter()
+        .filter(|wait| wait.producer.address.is_some_and(|address| addresses.contains(&address)));
+    let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
+}

@@ -1,0 +1,70 @@
+//! What goes of a launch's work where each value is loaded once for several uses.
+
+use super::repeated::SharedLoads;
+use super::{EXECUTED, L2_ALL, L2_ASKED, L2_MISSED, LOADS};
+use crate::evidence::ModeledLaunch;
+use crate::evidence::removal::Removal;
+use crate::model::Effect;
+use crate::sass::flow::slice;
+use crate::sass::{Family, Marks, Space};
+use crate::term::Term;
+
+/// The sectors that the addresses of loads need; `None` where the instructions don't tell. The metric of
+/// that name has the stores' as well.
+pub(super) fn needed_by_loads(launch: &ModeledLaunch) -> Option<f64> {
+    let listing = launch.profile.listing()?;
+    let loads = listing
+        .entries()
+        .filter(|(_, entry)| matches!(entry.family, Family::Load(Space::Global | Space::Generic)));
+    let needed: f64 =
+        loads.map(|(index, _)| listing.row(index).counters.l2_sectors_global_ideal).sum();
+    (needed > 0.0).then_some(needed)
+}
+
+/// What goes of the instructions: the loads of what was loaded before, with their addressing where the
+/// profile has the machine code.
+pub(super) fn instructions(
+    launch: &ModeledLaunch,
+    goes: f64,
+    shared: Option<&SharedLoads>,
+) -> Effect {
+    let Some(mut removal) = Removal::new(launch) else {
+        let loads = launch.get(LOADS);
+        let all = launch.get(EXECUTED).filter(|&all| all > 0.0);
+        let share = loads.zip(all).map_or(0.0, |(loads, all)| goes * (loads / all).min(1.0));
+        return Effect::on(Term::Issue, share);
+    };
+    let listing = removal.listing;
+    let again = |index: usize| match (listing.sass.entries[index].family, shared) {
+        (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
+            shared.part(listing.row(index)).min(goes)
+        }
+        (Family::Load(Space::Global | Space::Generic), None) => goes,
+        _ => 0.0,
+    };
+    let picked = Marks::of(listing.sass.entries.len(), |index| again(index) > 0.0);
+    let beside = removal.beside(|index| picked[index]);
+    let of_beside = removal.addressing(&beside, |index| picked[index]);
+    let (work, theirs) = (slice::work(&listing), slice::addresses_only_of(&listing, &picked));
+    for (index, _) in listing.entries() {
+        if picked[index] {
+            removal.remove_but_l1(index, again(index));
+        } else if theirs[index] {
+            removal.remove_but_l1(index, goes);
+        } else if beside[index] && !work[index] {
+            removal.remove_but_l1(index, goes * of_beside);
+        }
+    }
+    removal.effect(launch)
+}
+
+/// The share of L2's sectors that loads hit there: data that some block fetched before.
+pub(super) fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
+    let all = launch.get(L2_ALL).filter(|&all| all > 0.0);
+    let asked = launch.get(L2_ASKED);
+    let missed = launch.get(L2_MISSED);
+    match (all, asked, missed) {
+        (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,94 @@
+//! Which loads fetch again what was fetched before.
+
+use std::collections::HashMap;
+
+use super::BY_DATA;
+use crate::evidence::ModeledLaunch;
+use crate::evidence::threshold::NOISE;
+use crate::export::SourceRow;
+use crate::finding::Location;
+use crate::metric::stall::StallReason;
+use crate::sass::questions::sharing;
+
+/// Loads whose addresses are the same in several blocks or warps, told from the instructions.
+pub(super) struct SharedLoads {
+    /// The part of each load's sectors that is fetched again, 0 to 1, by the load's address.
+    again: HashMap<u64, f64>,
+    /// The share of all waits for data that is for them, 0 to 1.
+    pub waits_share: f64,
+}
+
+impl SharedLoads {
+    /// `None` without instructions, and where no load is known to be repeated.
+    pub(super) fn of(launch: &ModeledLaunch) -> Option<Self> {
+        let listing = launch.profile.listing()?;
+        let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
+        let again: HashMap<u64, f64> = sharing::repetitions(listing, grid, block)
+            .filter_map(|(index, copies)| {
+                let copies = copies.filter(|&copies| copies > 1.0)?;
+                let row = listing.row(index);
+                (row.counters.inst_executed > 0.0).then_some((row.address?, 1.0 - 1.0 / copies))
+            })
+            .collect();
+        let waits = listing.blame(StallReason::LongScoreboard);
+        let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
+        let for_them: f64 =
+            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
+        let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
+        (!again.is_empty()).then_some(Self { again, waits_share })
+    }
+
+    /// The part of a load's sectors that is fetched again.
+    pub(super) fn part(&self, row: &SourceRow) -> f64 {
+        row.address.and_then(|at| self.again.get(&at)).copied().unwrap_or(0.0)
+    }
+
+    /// The lines that fetch most again.
+    pub(super) fn locations(&self, launch: &ModeledLaunch) -> Vec<Location> {
+        launch.lines_of("sectors fetched again", |row| {
+            self.part(row) * row.counters.l2_sectors_global_ideal
+        })
+    }
+}
+
+/// True where half or more of what is loaded is at addresses that were loaded themselves: which of it repeats
+/// depends on the data, and no tile can be planned for it.
+pub(super) fn by_data(launch: &ModeledLaunch) -> bool {
+    let Some(listing) = launch.profile.listing() else { return false };
+    let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
+    let (mut all, mut unknown) = (0.0, 0.0);
+    for (index, copies) in sharing::repetitions(listing, grid, block) {
+        let sectors = listing.row(index).counters.l2_sectors_global_ideal;
+        all += sectors;
+        unknown += if copies.is_none() { sectors } else { 0.0 };
+    }
+    unknown > 0.0 && unknown >= BY_DATA * all
+}
+
+/// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
+/// that was fetched before comes from a cache, and warps wait less for it.
+pub(super) fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Location> {
+    let sectors = |location: &Location| {
+        launch.row(location).map_or(0.0, |row| row.counters.l2_sectors_global_ideal)
+    };
+    let wait = |location: &Location| {
+        let waits = launch
+            .row(location)
+            .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
+        waits / sectors(location).max(1.0)
+    };
+    let mut lines =
+        launch.profile.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+    lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
+    let mut covered = 0.0;
+    lines
+        .into_iter()
+        .take_while(|location| {
+            let open = covered < repeated - NOISE / 100.0;
+            covered += location.share;
+            open
+        })
+        .take(3)
+        .collect()
+}

@@ -1,7 +1,9 @@
 //! The arithmetic's limit is reached.
 
+use crate::evidence::Threshold;
 use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
+use crate::model::thresholds::PIPE_FULL;
 use crate::rules::{Example, Kind, Rule};
 
 const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
@@ -13,7 +15,8 @@ pub const RULE: Rule = Rule {
     summary: "a math pipe or the issue slots work at their limit, on work that is needed",
     explanation: "\
 The busiest unit is a math pipe or the schedulers' issue slots, it reaches at least 85% of what \
-this device was measured to achieve (or of its peak where there is no measurement), and no \
+this device was measured to achieve (or of its peak where there is no measurement; 75% of the FMA pipe, as \
+tuned products of floats do), and no \
 finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
 finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
 that does the same work faster (tensor cores, a narrower type). A profile without machine code is never said to be there: a fault that \
@@ -38,7 +41,15 @@ dx] = g[dy] * g[dx], two passes take 62 multiply-adds per pixel. Sums are rounde
 order.",
     }],
     section: "ComputeWorkloadAnalysis",
-    thresholds: &[ROOF_LIMIT],
+    thresholds: &[
+        ROOF_LIMIT,
+        Threshold {
+            what: "the same of the FMA pipe, at least",
+            value: PIPE_FULL.value,
+            unit: "share",
+            source: PIPE_FULL.source,
+        },
+    ],
     needs: &[BUSY],
     bound: Some(Bound::Compute),
     explains: &[
@@ -56,13 +67,20 @@ mod tests {
     use super::*;
     use crate::rules::testing::{assert_sides, launch};
 
+    const ALU: &str = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed";
     const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
     #[test]
     fn a_math_pipe_at_85_percent_is_at_the_roof() {
-        let full = launch(&[(BUSY, 50.0), (FMA, 85.0)]);
+        let full = launch(&[(BUSY, 50.0), (ALU, 85.0)]);
         let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
-        let draft = assert_sides(&RULE, &full, &[&[(FMA, 84.9)], &[(dram, 90.0)]]);
-        assert!(draft.message.contains("FMA pipe, works at 85%"), "{}", draft.message);
+        let draft = assert_sides(&RULE, &full, &[&[(ALU, 84.9)], &[(dram, 90.0)]]);
+        assert!(draft.message.contains("ALU pipe, works at 85%"), "{}", draft.message);
+    }
+
+    #[test]
+    fn the_fma_pipe_is_there_at_75_percent() {
+        let full = launch(&[(BUSY, 50.0), (FMA, 75.0)]);
+        assert_sides(&RULE, &full, &[&[(FMA, 74.9)]]);
     }
 }

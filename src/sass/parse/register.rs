@@ -49,6 +49,12 @@ impl Slot {
 
     /// True for predicates, uniform ones included.
     #[must_use]
+    pub fn is_general(self) -> bool {
+        self.0 < UNIFORM
+    }
+
+    /// True for a predicate.
+    #[must_use]
     pub fn is_predicate(self) -> bool {
         self.0 >= PREDICATE
     }

@@ -11,9 +11,6 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
-/// The general registers come first among the slots.
-const GENERAL: usize = 255;
-
 /// What an address is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Origin {
@@ -82,7 +79,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
     let mut open: Vec<usize> = Vec::new();
     for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
         let definitions = reaching.definitions(load, *each);
-        origin.given |= definitions.len() == 0 && each.slot.index() < GENERAL;
+        origin.given |= definitions.len() == 0 && each.slot.is_general();
         open.extend(definitions.map(|at| at as usize));
     }
     while let Some(at) = open.pop() {
@@ -100,7 +97,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
                     .filter(|each| matches!(each.role, Role::Data | Role::Address))
                 {
                     let definitions = reaching.definitions(at, *each);
-                    origin.given |= definitions.len() == 0 && each.slot.index() < GENERAL;
+                    origin.given |= definitions.len() == 0 && each.slot.is_general();
                     open.extend(definitions.map(|at| at as usize));
                 }
             }

@@ -12,21 +12,30 @@ use crate::text::{byte_rate, percent};
 /// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
 /// effect names the term with a share of 0.
 pub(crate) fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
-    let (term, share) = launch.model.busiest_at_work()?;
-    // Tuned products of floats leave a quarter of the pipe's turns to the edges of their tiles.
-    let least = if term == Term::Fma { PIPE_FULL.value } else { ROOF / 100.0 };
-    if term.bound() != bound || share < least {
+    let (busiest, its_share) = launch.model.busiest_at_work()?;
+    if busiest.bound() != bound {
         return None;
     }
+    // Tuned products of floats leave a quarter of the FMA pipe's turns to the edges of their tiles.
+    let fma = launch.model.utilization(Term::Fma).filter(|&share| share >= PIPE_FULL.value);
+    let (term, share) = match fma {
+        Some(share) if bound == Bound::Compute && 100.0 * its_share < ROOF => (Term::Fma, share),
+        _ if 100.0 * its_share >= ROOF => (busiest, its_share),
+        _ => return None,
+    };
+    let subject = if term == busiest {
+        format!("The busiest unit, {},", term.title())
+    } else {
+        format!("The {}", term.title())
+    };
     let rate = (term == Term::Dram)
         .then(|| launch.quote("dram__bytes.sum.per_second"))
         .flatten()
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
         message: format!(
-            "The busiest unit, {}, works at {} of what this device achieves{rate}; the rest is \
+            "{subject} works at {} of what this device achieves{rate}; the rest is \
              worth {:.2}× at most.",
-            term.title(),
             percent(share),
             1.0 / share,
         ),

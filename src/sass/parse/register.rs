@@ -47,13 +47,13 @@ impl Slot {
         usize::from(self.0)
     }
 
-    /// True for predicates, uniform ones included.
+    /// True for the registers of a thread's own.
     #[must_use]
     pub fn is_general(self) -> bool {
         self.0 < UNIFORM
     }
 
-    /// True for a predicate.
+    /// True for predicates, uniform ones included.
     #[must_use]
     pub fn is_predicate(self) -> bool {
         self.0 >= PREDICATE

@@ -28,10 +28,10 @@ impl Drop for Pause {
 
 /// Leaves Ctrl-C to another program of this terminal. What ends a program otherwise ends this one too.
 pub(crate) fn pause() -> Pause {
-    PAUSED.store(true, Ordering::SeqCst);
     // A command that only reads has no handler yet. It needs none afterwards: showing its result is the last that
     // it does.
     static HANDLED: std::sync::Once = std::sync::Once::new();
+    PAUSED.store(true, Ordering::SeqCst);
     HANDLED.call_once(|| listen(signal_hook::consts::SIGINT));
     Pause(())
 }

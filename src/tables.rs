@@ -65,8 +65,8 @@ impl Table {
         let mut all: Option<DataFrame> = None;
         for (name, frames) in profiles {
             let frame = self.of(frames);
-            let names = StringChunked::full("profile".into(), name, frame.height()).into_column();
-            let columns = std::iter::once(names).chain(frame.columns().iter().cloned()).collect();
+            let profile = StringChunked::full("profile".into(), name, frame.height()).into_column();
+            let columns = std::iter::once(profile).chain(frame.columns().iter().cloned()).collect();
             let named = DataFrame::new(frame.height(), columns)?;
             all = Some(match all {
                 None => named,

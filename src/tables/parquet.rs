@@ -61,6 +61,16 @@ fn too_large(what: &str) -> Error {
     Error::input("the table", format!("{what} has more bytes than Parquet counts"))
 }
 
+/// A length as the format counts it; none comes near the largest.
+fn i64_of(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// The same of rows in a page and of columns.
+fn i32_of(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX)
+}
+
 /// Adds a column to the file.
 fn add(file: &mut Vec<u8>, column: &Column) -> Result<Chunk> {
     let kind = match column.dtype() {
@@ -74,7 +84,7 @@ fn add(file: &mut Vec<u8>, column: &Column) -> Result<Chunk> {
     let rows = column.len();
     let (offset, mut unpacked) = (file.len(), 0);
     for start in (0..rows.max(1)).step_by(PAGE_ROWS) {
-        let part = column.slice(start.cast_signed() as i64, PAGE_ROWS);
+        let part = column.slice(i64_of(start), PAGE_ROWS);
         unpacked += add_page(file, &part)?;
     }
     let packed = file.len() - offset;
@@ -96,7 +106,7 @@ fn add_page(file: &mut Vec<u8>, column: &Column) -> Result<usize> {
     let packed = zstd::encode_all(body.as_slice(), ZSTD_LEVEL)
         .map_err(|error| Error::io("the table", "compress", &error))?;
     let counted = |bytes: usize| i32::try_from(bytes).map_err(|_| too_large("a page"));
-    let page = Struct::default().i32(1, column.len() as i32).i32(2, PLAIN).i32(3, RLE).i32(4, RLE);
+    let page = Struct::default().i32(1, i32_of(column.len())).i32(2, PLAIN).i32(3, RLE).i32(4, RLE);
     let header = Struct::default()
         .i32(1, DATA_PAGE)
         .i32(2, counted(body.len())?)
@@ -150,7 +160,7 @@ fn levels(present: &[bool]) -> Vec<u8> {
 
 /// What the file holds, behind it all.
 fn footer(rows: usize, chunks: &[Chunk]) -> Vec<u8> {
-    let mut schema = vec![Struct::default().text(4, "adoprof").i32(5, chunks.len() as i32)];
+    let mut schema = vec![Struct::default().text(4, "adoprof").i32(5, i32_of(chunks.len()))];
     let mut columns = Vec::new();
     for chunk in chunks {
         let Chunk { name, kind, offset, rows, packed, unpacked } = chunk;
@@ -164,18 +174,18 @@ fn footer(rows: usize, chunks: &[Chunk]) -> Vec<u8> {
             .i32s(2, &[PLAIN, RLE])
             .texts(3, &[name])
             .i32(4, ZSTD)
-            .i64(5, *rows as i64)
-            .i64(6, *unpacked as i64)
-            .i64(7, *packed as i64)
-            .i64(9, *offset as i64);
-        columns.push(Struct::default().i64(2, *offset as i64).structure(3, meta));
+            .i64(5, i64_of(*rows))
+            .i64(6, i64_of(*unpacked))
+            .i64(7, i64_of(*packed))
+            .i64(9, i64_of(*offset));
+        columns.push(Struct::default().i64(2, i64_of(*offset)).structure(3, meta));
     }
     let bytes: usize = chunks.iter().map(|chunk| chunk.unpacked).sum();
-    let group = Struct::default().structures(1, columns).i64(2, bytes as i64).i64(3, rows as i64);
+    let group = Struct::default().structures(1, columns).i64(2, i64_of(bytes)).i64(3, i64_of(rows));
     Struct::default()
         .i32(1, 1)
         .structures(2, schema)
-        .i64(3, rows as i64)
+        .i64(3, i64_of(rows))
         .structures(4, vec![group])
         .text(6, concat!("adoprof version ", env!("CARGO_PKG_VERSION")))
         .end()

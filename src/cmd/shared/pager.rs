@@ -33,7 +33,7 @@ impl Pager {
 
     /// Shows a text, in the pager where it is longer than the terminal; false where that does not start.
     pub(super) fn show(&self, text: &[u8]) -> io::Result<bool> {
-        let lines = text.iter().filter(|&&byte| byte == b'\n').count();
+        let lines = text.split(|byte| *byte == b'\n').count() - 1;
         if lines < self.rows {
             return Ok(false);
         }

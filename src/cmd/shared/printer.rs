@@ -118,9 +118,8 @@ impl Printer {
         let written = match &self.pager {
             Some(pager) => {
                 let mut text = Vec::new();
-                write(self.style, &mut text).and_then(|()| match pager.show(&text)? {
-                    true => Ok(()),
-                    false => plain(|out| out.write_all(&text)),
+                write(self.style, &mut text).and_then(|()| {
+                    if pager.show(&text)? { Ok(()) } else { plain(|out| out.write_all(&text)) }
                 })
             }
             None => plain(|out| write(self.style, out)),

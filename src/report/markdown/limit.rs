@@ -51,9 +51,12 @@ fn fit(mut text: String, most: usize) -> String {
         (0, lines) => format!("the last {lines} lines"),
         (folds, lines) => format!("{folds} folded parts and the last {lines} lines"),
     };
-    text.push_str(&format!(
-        "\n_Left out: {what}. A comment has room for {most} characters; `--format json` has everything._\n"
-    ));
+    super::push(
+        &mut text,
+        &format!(
+            "\n_Left out: {what}. A comment has room for {most} characters; `--format json` has everything._\n"
+        ),
+    );
     text
 }
 

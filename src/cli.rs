@@ -47,6 +47,10 @@ pub use watch::WatchArgs;
 Start with `adoprof step --kernel v2`: it profiles a kernel of the built-in ladder, or, without a \
 GPU, shows the profile that was recorded on one. `adoprof profile -- ./program` does the same for \
 your own program.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

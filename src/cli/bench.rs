@@ -9,6 +9,10 @@ use crate::report::Format;
 
 /// `adoprof bench`. Without options all parts are judged.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct BenchArgs {
     /// Judge only the kernels with planted faults.
     #[arg(long)]

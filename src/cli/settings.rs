@@ -36,10 +36,10 @@ pub(super) fn apply(mut command: Command, settings: &Settings) -> Result<Command
 fn takes(value: &Value, command: &str) -> bool {
     let is_own = command.starts_with("__");
     let is_for = value.key.command.is_empty() || value.key.command == command;
-    let is_form = value.key.option == "format";
     // Without a ladder, a page is of the profiles that it is given.
     let is_of_page = value.key.option == "ladder" && command == "report";
-    is_for && !is_own && !is_of_page && !(is_form && TABLES.contains(&command))
+    let is_of_table = value.key.option == "format" && TABLES.contains(&command);
+    is_for && !(is_own || is_of_page || is_of_table)
 }
 
 /// True where the ladder was named by the project's file and not on the command line.

@@ -147,8 +147,9 @@ impl Experiment {
                     std::iter::once(head).chain(self.rows.iter().map(|row| row.cells(true)));
                 for line in lines {
                     let [kernel, others @ ..] = line;
-                    let others: String = others.iter().map(|cell| format!(" {cell:>11}")).collect();
-                    writeln!(out, "{kernel:<10}{others}")?;
+                    write!(out, "{kernel:<10}")?;
+                    others.iter().try_for_each(|cell| write!(out, " {cell:>11}"))?;
+                    writeln!(out)?;
                 }
                 writeln!(out)?;
                 self.totals().iter().try_for_each(|line| writeln!(out, "{line}"))

@@ -45,8 +45,11 @@ pub(crate) struct Seen<'a> {
     /// Rules that could not be checked.
     pub skipped: Vec<String>,
     /// The value of a metric here, and in the baseline's launch that goes with this one.
-    pub metric: Box<dyn Fn(&str) -> (Option<f64>, Option<f64>) + 'a>,
+    pub metric: Box<dyn Fn(&str) -> NewAndBase + 'a>,
 }
+
+/// A metric's value in the candidate and in the baseline.
+pub(crate) type NewAndBase = (Option<f64>, Option<f64>);
 
 impl FromStr for FailOn {
     type Err = String;

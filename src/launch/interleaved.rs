@@ -101,7 +101,7 @@ impl<'a> Interleaved<'a> {
         start.record(stream).map_err(|e| self.base.failed("timing", e))?;
         match &self.new {
             _ if is_base => {
-                self.base.put(&self.base.on_device.functions, &self.base.plan.launches)?
+                self.base.put(&self.base.on_device.functions, &self.base.plan.launches)?;
             }
             Candidate::Companion(new) => self.base.queue(new)?,
             Candidate::Own(new) => new.put(&new.on_device.functions, &new.plan.launches)?,

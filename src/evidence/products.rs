@@ -1,8 +1,11 @@
 //! What rules on loops with matrix instructions ask of a launch.
 
+use crate::evidence::ModeledLaunch;
 use crate::metric::stall::StallReason;
-use crate::sass::Listing;
-use crate::sass::questions::matrix_loops::StagedLoop;
+use crate::model::thresholds::TENSOR_FULL;
+use crate::sass::questions::matrix_loops::{StagedLoop, is_warp_product, operand_loads};
+use crate::sass::{Family, Listing, Space};
+use crate::term::Term;
 
 /// The stalls of a warp that waits for copies, or for the other warps that do.
 pub(crate) const WAITS: [StallReason; 4] = [
@@ -35,3 +38,31 @@ pub(crate) fn sectors_gone(listing: Listing, gone: impl Fn(usize) -> f64) -> f64
     }
     if all > 0.0 { theirs / all } else { 0.0 }
 }
+
+/// The share of the time that the products themselves take, at the rate that tuned kernels reach.
+pub(crate) fn least(launch: &ModeledLaunch) -> f64 {
+    let busy = launch.model.utilization(Term::Tensor).unwrap_or(0.0);
+    (busy / TENSOR_FULL.value).min(1.0)
+}
+
+/// True where shared memory serves matrix instructions: those of warp groups read it themselves, or at least
+/// half of the loads from it stand beside those of warps. What feeds products is for rules on products.
+pub(crate) fn shared_memory_feeds_products(listing: Listing) -> bool {
+    let is_load = |at: usize| listing.sass.entries[at].family == Family::Load(Space::Shared);
+    let (mut all, mut of_groups) = (0.0, false);
+    for (index, entry) in listing.entries() {
+        let executed = listing.executed(index);
+        if is_load(index) {
+            all += executed;
+        }
+        of_groups |=
+            entry.family == Family::Tensor && executed > 0.0 && !is_warp_product(&listing, index);
+    }
+    let beside = |each: crate::sass::questions::matrix_loops::Operands| {
+        each.loads.iter().filter(|&&at| is_load(at)).map(|&at| listing.executed(at)).sum::<f64>()
+    };
+    of_groups || all > 0.0 && operand_loads(&listing).map_or(0.0, beside) >= all * MOST
+}
+
+/// Half of the loads.
+const MOST: f64 = 0.5;

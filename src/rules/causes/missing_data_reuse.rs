@@ -16,6 +16,7 @@ use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::matrix_loops::operand_loads;
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
 use removed::{instructions, l2_hit_share, needed_by_loads};
@@ -152,6 +153,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, read) = (launch.need(SECTORS), launch.need(READ));
     // No more than this is asked for: the instructions need not be read where it is too little.
     if !(read > 0.0 && SECTOR_BYTES * sectors / read >= REUSE) {
+        return None;
+    }
+    // Of matrix products the tile of a warp tells how often an operand serves.
+    if launch.profile.listing().is_some_and(|listing| operand_loads(&listing).is_some()) {
         return None;
     }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.

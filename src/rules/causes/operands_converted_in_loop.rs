@@ -1,13 +1,16 @@
 //! Operands of matrix instructions that a loop converts or puts together.
 
 use crate::evidence::modeled_launch::place;
+use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::WIDEST_ACCESS_BYTES;
+use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Listing;
 use crate::sass::questions::matrix_loops::{Conversions, conversions, staged};
+use crate::term::Term;
 use crate::text::{count, percent};
 
 /// Bytes of a register.
@@ -57,6 +60,7 @@ of the bytes; results are the same, since the values were rounded anyway.",
             source: "definition: two bytes instead of four",
         },
         MATTERS_LIMIT,
+        TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
@@ -67,7 +71,6 @@ of the bytes; results are the same, since the values were rounded anyway.",
         "math-pipe-throttle",
         "issue-slots-underused",
     ],
-    unrecorded: Some("its pairs are being recorded"),
     check,
     ..Rule::DEFAULT
 };
@@ -86,12 +89,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         removal.remove_but_l1(at, instructions);
         removal.remove_wavefronts(at, wavefronts);
     }
+    let copies: Vec<usize> = staged(&listing).into_iter().flat_map(|each| each.copies).collect();
+    let halved = |index: usize| if copies.contains(&index) { 1.0 - HALF } else { 0.0 };
     if found.rounds {
-        for at in staged(&listing).into_iter().flat_map(|each| each.copies) {
-            removal.remove(at, 1.0 - HALF);
+        for &at in &copies {
+            removal.remove(at, halved(at));
         }
     }
-    let effect = removal.effect(launch);
+    let mut effect = removal.effect(launch);
+    if found.rounds {
+        // A row's piece is one request, however long.
+        effect.removed.push((Term::L2, sectors_gone(listing, halved)));
+    }
+    effect.least = least(launch);
     if !gains(launch, &effect) {
         return None;
     }
@@ -151,7 +161,6 @@ mod tests {
     use super::*;
     use crate::frame::Launch;
     use crate::rules::testing::{assert_sides, check, sass};
-    use crate::term::Term;
 
     const LSU: &str = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
     const TENSOR: &str = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";

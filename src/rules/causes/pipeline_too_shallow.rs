@@ -1,11 +1,12 @@
 //! Tensor units that wait for each piece of their operands.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::products::{WAITS, waits};
+use crate::evidence::products::{WAITS, least, waits};
 use crate::evidence::removal::{MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::threshold::LATENCY;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
+use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged};
 use crate::text::percent;
@@ -47,7 +48,7 @@ Three pieces are on their way while a fourth is multiplied, and one barrier per 
 takes four times the shared memory.",
     }],
     section: "WarpStateStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[MATTERS_LIMIT, TENSOR_FULL],
     needs: &[LATENCY],
     source_page: SourcePage::Needed,
     explains: &[
@@ -56,7 +57,6 @@ takes four times the shared memory.",
         "short-scoreboard-stalls",
         "issue-slots-underused",
     ],
-    unrecorded: Some("its pairs are being recorded"),
     check,
     ..Rule::DEFAULT
 };
@@ -73,6 +73,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let waits = waits(listing, &loops.iter().collect::<Vec<_>>());
     effect.stalls.retain(|(reason, _)| !WAITS.contains(reason));
     effect.stalls.extend(&waits);
+    effect.least = least(launch);
     if !gains(launch, &effect) {
         return None;
     }

@@ -7,6 +7,7 @@ mod dense_use;
 mod idle_sweep;
 
 use crate::evidence::modeled_launch::place;
+use crate::evidence::products::shared_memory_feeds_products;
 use crate::evidence::removal::gains;
 use crate::evidence::shared_pipe;
 use crate::evidence::shared_pipe::{BUSY, LEAST_BUSY, SharedPipe};
@@ -117,6 +118,9 @@ rounded in another order.",
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let pipe = SharedPipe::busy(launch)?;
+    if launch.profile.listing().is_some_and(shared_memory_feeds_products) {
+        return None;
+    }
     let idle = pipe.without_access.filter(|without| without.share >= IDLE_SWEEP);
     let effect = if idle.is_some() { idle_sweep::effect(&pipe) } else { dense_use::effect(&pipe) };
     if !(pipe.is_on_top(&effect) || gains(launch, &effect)) {

@@ -1,14 +1,15 @@
 //! Matrix instructions whose operands serve too few of them.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::products::sectors_gone;
+use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
+use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::matrix_loops::operand_loads;
+use crate::sass::questions::matrix_loops::{conversions, operand_loads};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -65,6 +66,7 @@ of each thread, and a sixteenth of the warps remains.",
                      6 registers' bytes",
         },
         MATTERS_LIMIT,
+        TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(Term::Tensor.counters())],
@@ -76,7 +78,6 @@ of each thread, and a sixteenth of the warps remains.",
         "barrier-stalls",
         "issue-slots-underused",
     ],
-    unrecorded: Some("its pairs are being recorded"),
     check,
     ..Rule::DEFAULT
 };
@@ -85,8 +86,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let found = operand_loads(&listing)?;
+    // Floats that are rounded to halves before they are multiplied are another fault.
+    let rounded = conversions(&listing).filter(|each| each.rounds);
     let bytes = |index: usize| {
-        listing.executed(index) * WARP_LANES * f64::from(listing.sass.entries[index].width)
+        let is_rounded = rounded.as_ref().is_some_and(|each| each.loads.contains(&index));
+        let width =
+            f64::from(listing.sass.entries[index].width) / if is_rounded { 2.0 } else { 1.0 };
+        listing.executed(index) * WARP_LANES * width
     };
     let loaded: f64 = found.loads.iter().map(|&at| bytes(at)).sum();
     let multiplied: f64 = found
@@ -109,6 +115,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     effect.removed.extend([(Term::L2, sectors), (Term::L2Requests, sectors)]);
     // Tiles larger in both directions.
     effect.removed.push((Term::BlockScheduler, 1.0 - (1.0 - gone).powi(2)));
+    effect.least = least(launch);
     let busy = |term: Term| launch.model.utilization(term).unwrap_or(0.0);
     let feeding = FEEDING.into_iter().max_by(|a, b| busy(*a).total_cmp(&busy(*b)))?;
     if busy(feeding) <= busy(Term::Tensor) || !gains(launch, &effect) {

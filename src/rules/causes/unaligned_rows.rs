@@ -1,11 +1,12 @@
 //! Rows whose pitch blocks wide and asynchronous copies.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::products::{WAITS, sectors_gone, waits};
+use crate::evidence::products::{WAITS, least, sectors_gone, waits};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
+use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Listing;
 use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged};
@@ -64,6 +65,7 @@ their way; a row takes up to 14 bytes more.",
                      bytes and pieces of 32 bytes or more; beyond that lanes are apart, another fault",
         },
         MATTERS_LIMIT,
+        TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
@@ -75,7 +77,6 @@ their way; a row takes up to 14 bytes more.",
         "short-scoreboard-stalls",
         "issue-slots-underused",
     ],
-    unrecorded: Some("its pairs are being recorded"),
     check,
     ..Rule::DEFAULT
 };
@@ -120,6 +121,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     let gone = sectors_gone(listing, beyond);
     effect.removed.extend([(Term::L2, gone), (Term::L2Requests, gone)]);
+    effect.least = least(launch);
     if !gains(launch, &effect) {
         return None;
     }

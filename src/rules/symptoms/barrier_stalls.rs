@@ -1,13 +1,14 @@
 //! Warps wait for each other at barriers.
 
-use crate::evidence::Threshold;
 use crate::evidence::stalls::Stall;
 use crate::evidence::threshold::{
     ISSUE, LATENCY, STALL_GAIN_LIMIT, STALL_ISSUE_LIMIT, STALL_SHARE_LIMIT,
 };
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::Listing;
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
@@ -73,14 +74,41 @@ seven others.",
     said_by_ncu: &[SaidByNcu::stall(&["cta barrier"], &[StallReason::Barrier])],
     // Uneven work of a block's warps is no symptom of what makes all warps slow.
     has_own_cause: |model| model.barriers_for_few() >= FOR_FEW,
-    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    check,
     ..Rule::DEFAULT
 };
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    // Warps that share out registers by their roles wait for one another by design: those that copy for
+    // those that multiply, and the other way round.
+    if launch.profile.listing().is_some_and(has_roles) {
+        return None;
+    }
+    crate::evidence::stalls::check(launch, &STALL)
+}
+
+/// True where warps give registers to others: those that copy to those that multiply.
+fn has_roles(listing: Listing) -> bool {
+    listing.entries().any(|(index, _)| {
+        listing.text(index).contains("USETMAXREG") && listing.executed(index) > 0.0
+    })
+}
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
         crate::rules::testing::assert_stall_rule(&super::RULE, super::STALL.reason);
+    }
+
+    #[test]
+    fn warps_with_roles_wait_for_one_another_by_design() {
+        let fires = |code: &str| {
+            let mut launch = crate::rules::testing::stalled(super::STALL.reason);
+            launch.instructions = crate::rules::testing::sass(&[], &[(code, 1.0)]).instructions;
+            crate::rules::testing::check(&super::RULE, &launch).is_some()
+        };
+        assert!(fires("BAR.SYNC.DEFER_BLOCKING 0x0"));
+        assert!(!fires("USETMAXREG.DEALLOC.CTAPOOL 0x28"));
     }
 }

@@ -206,11 +206,13 @@ fn tensor(instruction: &Instruction) -> Widths {
     let columns = shape.and_then(|shape| shape.split('x').nth(1)?.parse::<u16>().ok());
     let half = if instruction.has("F16") && !instruction.has("F32") { 2 } else { 1 };
     let sums = columns.map_or(4 / half, |columns| (columns / 2 / half).max(1));
-    let a = match shape {
-        Some("1688" | "8816" | "884") => 2,
-        _ => 4,
+    // TF32 numbers take a register each, halves share one.
+    let (a, b) = match shape {
+        Some("1688") if instruction.has("TF32") => (4, 2),
+        Some("1688" | "1684") => (2, 1),
+        Some("8816" | "884") => (2, 2),
+        _ => (4, 2),
     };
-    let b = if shape == Some("1688") { 1 } else { 2 };
     Widths { destination: sums, sources: 1, special: [Some(a), Some(b), Some(sums)] }
 }
 
@@ -274,6 +276,11 @@ mod tests {
                 "R12 R13 R14 R15 R18 R19 R4 R5 R6 R7",
             ),
             ("HMMA.1688.F32 R20, R40, R50, R20", "R20 R21 R22 R23", "R40 R41 R50 R20 R21 R22 R23"),
+            (
+                "HMMA.1688.F32.TF32 R20, R40, R50, R20",
+                "R20 R21 R22 R23",
+                "R40 R41 R42 R43 R50 R51 R20 R21 R22 R23",
+            ),
             ("ATOMG.E.ADD.STRONG.GPU PT, R2, desc[UR8][R2.64], R5", "R2", "UR8 UR9 R2 R3 R5"),
             ("LDC R7, c[0x3][R7]", "R7", "R7"),
             ("LDS R4, [R10+UR7]", "R4", "R10 UR7"),

@@ -5,7 +5,6 @@ use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
@@ -69,7 +68,6 @@ of each thread, and a sixteenth of the warps remains.",
         TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
-    sharpened_by: &[Reads::always(Term::Tensor.counters())],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",

@@ -124,8 +124,11 @@ fn compared(mut noise: Noise, slowdown: f64, budget_ns: f64) -> Verdict {
     }
 }
 
+/// Noise that a seed decides.
+type Seeded = fn(u64) -> Noise;
+
 /// Noise of each kind.
-fn kinds() -> Vec<(&'static str, fn(u64) -> Noise)> {
+fn kinds() -> Vec<(&'static str, Seeded)> {
     vec![
         ("white", |seed| Noise { white: 0.01, ..Noise::new(seed) }),
         ("drift", |seed| Noise { shared: (0.03, 0.999), ..Noise::new(seed) }),

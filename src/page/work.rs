@@ -34,7 +34,7 @@ pub(super) fn flops(launch: &Launch) -> Option<Flops> {
         let mut parts = instruction.opcode.split('.');
         match parts.next().unwrap_or_default() {
             "FFMA" | "FFMA32I" | "HADD2" | "HMUL2" | "FADD2" | "FMUL2" => {
-                flops.single += 2.0 * lanes
+                flops.single += 2.0 * lanes;
             }
             "FADD" | "FMUL" | "FADD32I" | "FMUL32I" => flops.single += lanes,
             "FFMA2" | "HFMA2" => flops.single += 4.0 * lanes,

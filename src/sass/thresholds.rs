@@ -15,6 +15,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     ADDRESS_STEPS,
     MANY_STATEMENTS,
     STATEMENT_STEPS,
+    REARRANGING_STEPS,
 ];
 
 /// The part of a block's warps that are few: the rest, half or more, waits for them.
@@ -114,4 +115,12 @@ pub const STATEMENT_STEPS: Threshold = Threshold {
     value: 64.0,
     unit: "step/instruction",
     source: "bounds the time that a hostile listing takes; 191 statements of a public kernel need fewer",
+};
+
+/// Conversions and permutations that may stand between a load and the product that takes its value.
+pub const REARRANGING_STEPS: Threshold = Threshold {
+    what: "conversions and permutations between a load and the matrix product that takes its value, at most",
+    value: 3.0,
+    unit: "step",
+    source: "derivation: a value is made narrower, packed with its neighbour, and permuted within its register",
 };

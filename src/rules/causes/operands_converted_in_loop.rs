@@ -5,16 +5,13 @@ use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::hardware::WIDEST_ACCESS_BYTES;
+use crate::hardware::{REGISTER_BYTES, WIDEST_ACCESS_BYTES};
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Listing;
 use crate::sass::questions::matrix_loops::{Conversions, conversions, staged};
 use crate::term::Term;
 use crate::text::{count, percent};
-
-/// Bytes of a register.
-const REGISTER_BYTES: f64 = 4.0;
 
 /// What remains of the bytes of floats that are kept as halves.
 const HALF: f64 = 0.5;

@@ -6,6 +6,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::REARRANGING_STEPS;
 
 /// How operands come to shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl StagedLoop {
         });
         let uses =
             |at: usize| is_product(at) || sass.entries[at].family == Family::Load(Space::Shared);
-        let last = inside.iter().copied().filter(|&at| is_product(at)).next_back()?;
+        let last = inside.iter().copied().rfind(|&at| is_product(at))?;
         let behind: Vec<usize> = round(&inside, last).collect();
         let first_use = behind.iter().position(|&at| uses(at)).map_or(behind.len(), |at| at + 1);
         let waiting = behind[..first_use].to_vec();
@@ -153,7 +154,7 @@ fn opcode<'a>(listing: &Listing<'a>, index: usize) -> &'a str {
 pub(super) fn loads_behind(sass: &Sass, reaching: &mut Reaching, index: usize) -> Vec<usize> {
     let is_load = |family| matches!(family, Family::Load(Space::Global | Space::Generic));
     let mut loads = Vec::new();
-    let mut open = vec![(index, 0)];
+    let mut open = vec![(index, 0_u32)];
     while let Some((at, steps)) = open.pop() {
         for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
             for from in
@@ -162,7 +163,7 @@ pub(super) fn loads_behind(sass: &Sass, reaching: &mut Reaching, index: usize) -
                 let family = sass.entries[from].family;
                 if is_load(family) {
                     loads.push(from);
-                } else if steps < MOST_STEPS && rearranges(family) {
+                } else if f64::from(steps) < REARRANGING_STEPS.value && rearranges(family) {
                     open.push((from, steps + 1));
                 }
             }
@@ -170,10 +171,6 @@ pub(super) fn loads_behind(sass: &Sass, reaching: &mut Reaching, index: usize) -
     }
     loads
 }
-
-/// Conversions and permutations between a load and what takes its value: to a narrower type, and together
-/// with a neighbour.
-const MOST_STEPS: usize = 3;
 
 /// True for what changes the form of a value.
 pub(super) fn rearranges(family: Family) -> bool {
@@ -308,7 +305,7 @@ fn narrowed(
         return None;
     }
     let (mut chain, mut loads) = (vec![last], Vec::new());
-    let mut open = vec![(last, 0)];
+    let mut open = vec![(last, 0_u32)];
     while let Some((at, steps)) = open.pop() {
         for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
             let made: Vec<usize> =
@@ -318,7 +315,7 @@ fn narrowed(
                 match entry.family {
                     Family::Load(_) if rounds == (entry.width >= 4) => loads.push(from),
                     Family::Move | Family::Integer | Family::IntegerMultiply
-                        if steps < MOST_STEPS && from != at =>
+                        if f64::from(steps) < REARRANGING_STEPS.value && from != at =>
                     {
                         if !chain.contains(&from) {
                             chain.push(from);

@@ -104,8 +104,8 @@ fn only_long_texts_on_a_terminal_are_paged() {
     bench.v2("v2");
     let pager = "sh -c 'echo THE PAGER; cat > paged'";
     assert!(on_terminal(&bench, "explain", pager).contains("THE PAGER"));
-    let paged = std::fs::read_to_string(bench.path("paged")).unwrap();
-    assert!(paged.contains("uncoalesced-global-access") && paged.lines().count() > 24);
+    let text = std::fs::read_to_string(bench.path("paged")).unwrap();
+    assert!(text.contains("uncoalesced-global-access") && text.lines().count() > 24);
     for (words, pager) in [
         ("explain --no-pager", pager),
         ("explain", "cat"),

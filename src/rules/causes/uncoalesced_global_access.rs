@@ -10,6 +10,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::sharing::goes_by_values;
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -139,7 +140,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, shifted),
+        hint: hint(&locations, layout(launch, shifted)),
         locations,
         effect,
     })
@@ -149,9 +150,42 @@ fn has_excess(launch: &Launch) -> bool {
     launch.get(SECTORS).zip(launch.get(IDEAL)).is_some_and(|(sectors, ideal)| sectors > ideal)
 }
 
-/// The change: of rows that start in the middle of a sector another one than of strides.
-fn hint(locations: &[Location], shifted: bool) -> String {
+/// How the lanes of the access with most excess lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Apart, by a stride.
+    Strided,
+    /// Side by side, from the middle of a sector on.
+    Shifted,
+    /// Where loaded values send them.
+    Gathered,
+}
+
+fn layout(launch: &ModeledLaunch, shifted: bool) -> Layout {
     if shifted {
+        return Layout::Shifted;
+    }
+    let excess =
+        |row: &SourceRow| row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal;
+    let rows = launch.profile.instructions.iter().enumerate();
+    let most = rows.max_by(|(_, a), (_, b)| excess(a).total_cmp(&excess(b)));
+    let gathered = most
+        .zip(launch.profile.listing())
+        .is_some_and(|((at, _), listing)| goes_by_values(&listing, at));
+    if gathered { Layout::Gathered } else { Layout::Strided }
+}
+
+/// The change: of rows that start in the middle of a sector and of gathers another one than of strides.
+fn hint(locations: &[Location], layout: Layout) -> String {
+    if layout == Layout::Gathered {
+        return format!(
+            "At {} each lane goes where a value that it loaded sends it, so that another order of the threads \
+             changes nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes \
+             and use each for several results, or store the data in the order in which it is read.",
+            place(locations, "the hottest access"),
+        );
+    }
+    if layout == Layout::Shifted {
         return format!(
             "The lanes at {} already access neighbouring addresses but begin in the middle of a \
              sector: pad rows so that they begin at a multiple of 32 bytes, or load each value \

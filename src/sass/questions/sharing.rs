@@ -49,6 +49,18 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
     !origin.unknown && !origin.given && !origin.lane && origin.thread == [false; 3]
 }
 
+/// True for an access whose lanes go where loaded values send them, each to a place of its own: a gather or a
+/// scatter. A pointer or an offset that all lanes load alike sends none of them elsewhere.
+#[must_use]
+pub fn goes_by_values(listing: &Listing, access: usize) -> bool {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let (_, loads) = trace(listing, &mut reaching, access);
+    loads.into_iter().any(|load| {
+        let (origin, behind) = trace(listing, &mut reaching, load);
+        origin.lane || origin.thread != [false; 3] || !behind.is_empty()
+    })
+}
+
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
 /// matter: the load/store unit combines them. A block's warps follow its threads row by row, so only
 /// directions in which every row is made of whole warps count.
@@ -71,10 +83,16 @@ fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
     copies
 }
 
-/// Follows everything that the address is made of back to where it comes from.
+/// What an access's address is made of.
 fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
+    trace(listing, reaching, load).0
+}
+
+/// Follows everything that the address is made of back to where it comes from, with the loads of global memory
+/// among that.
+fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Vec<usize>) {
     let sass = listing.sass;
-    let mut origin = Origin::default();
+    let (mut origin, mut loads) = (Origin::default(), Vec::new());
     let mut seen = Marks::new(sass.entries.len());
     let mut open: Vec<usize> = Vec::new();
     for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
@@ -88,7 +106,12 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
         }
         match sass.entries[at].family {
             Family::System => add(&mut origin, listing.text(at)),
-            family if family.is_memory() => origin.unknown = true,
+            family if family.is_memory() => {
+                origin.unknown = true;
+                if matches!(family, Family::Load(Space::Global | Space::Generic)) {
+                    loads.push(at);
+                }
+            }
             Family::Shuffle | Family::Vote => origin.unknown = true,
             _ => {
                 for each in sass
@@ -103,7 +126,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
             }
         }
     }
-    origin
+    (origin, loads)
 }
 
 /// Notes what a read of a special register brings in.
@@ -169,5 +192,24 @@ mod tests {
         let launch = launch(CODE);
         let listing = launch.listing().unwrap();
         assert_eq!(repetitions(listing, [1, 1, 1], [16, 16, 1]).nth(1), Some((7, Some(1.0))));
+    }
+
+    #[test]
+    fn lanes_that_go_where_their_data_says_are_told_from_a_shared_pointer() {
+        let of = |code: &[(&str, f64)], access: usize| {
+            let launch = launch(code);
+            goes_by_values(&launch.listing().unwrap(), access)
+        };
+        assert!(!of(CODE, 4) && !of(CODE, 7), "by thread and block");
+        assert!(of(CODE, 9), "by a value that each lane loaded");
+        // A pointer that all lanes load alike, plus the lane.
+        let shared: &[(&str, f64)] = &[
+            ("S2R R0, SR_TID.X", 1.0),
+            ("LDC.64 R2, c[0x0][0x210]", 1.0),
+            ("LDG.E.64 R4, desc[UR8][R2.64]", 1.0),
+            ("IMAD.WIDE R6, R0, 0x4, R4", 1.0),
+            ("LDG.E R8, desc[UR8][R6.64]", 1.0),
+        ];
+        assert!(!of(shared, 4));
     }
 }

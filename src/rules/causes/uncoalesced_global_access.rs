@@ -165,13 +165,15 @@ fn layout(launch: &ModeledLaunch, shifted: bool) -> Layout {
     if shifted {
         return Layout::Shifted;
     }
-    let excess =
-        |row: &SourceRow| row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal;
-    let rows = launch.profile.instructions.iter().enumerate();
-    let most = rows.max_by(|(_, a), (_, b)| excess(a).total_cmp(&excess(b)));
-    let gathered = most
-        .zip(launch.profile.listing())
-        .is_some_and(|((at, _), listing)| goes_by_values(&listing, at));
+    let gathered = launch.profile.listing().is_some_and(|listing| {
+        let excess = |at: usize| {
+            let counters = &listing.row(at).counters;
+            counters.l2_sectors_global - counters.l2_sectors_global_ideal
+        };
+        let places = listing.entries().map(|(at, _)| at);
+        let most = places.max_by(|&a, &b| excess(a).total_cmp(&excess(b)));
+        most.is_some_and(|at| goes_by_values(&listing, at))
+    });
     if gathered { Layout::Gathered } else { Layout::Strided }
 }
 

@@ -120,5 +120,5 @@ pub mod text;
 mod threshold;
 mod timed_run;
 mod timing;
-mod watch;
 mod trial;
+mod watch;

@@ -2,39 +2,39 @@
 
 mod bench;
 mod check;
+mod common;
 mod frames;
+mod helpers;
 mod init;
+mod machine;
+mod profiles;
 mod profiling;
 mod report;
 mod settings;
 pub mod shell;
+mod steps;
 mod survey;
 mod sweep;
 mod watch;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
-
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::ladder::{self, Tuning};
 use crate::ncu::watcher;
-use crate::report::Format;
 use crate::settings::Settings;
 
-use profiling::duration;
-
-pub use init::InitArgs;
-
-pub use check::CheckArgs;
-
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
+pub use check::CheckArgs;
+pub use common::{Origin, Output, Problem};
 pub use frames::FramesArgs;
+pub use helpers::{LauncherArgs, WatcherArgs};
+pub use init::InitArgs;
+pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs};
+pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
 pub use shell::{CompletionsArgs, ManArgs};
+pub use steps::{LadderArgs, LadderCommand, LimiterArgs, RunArgs, StepArgs};
 pub use survey::SurveyArgs;
 pub use sweep::{PointArgs, SweepArgs};
 pub use watch::WatchArgs;
@@ -136,322 +136,6 @@ pub enum Command {
     /// Ends what is left running where the adoprof that started this is killed.
     #[command(name = watcher::SUBCOMMAND, hide = true)]
     Watcher(WatcherArgs),
-}
-
-/// Whom to look after; its standard input ends with them.
-#[derive(Debug, Args)]
-pub struct WatcherArgs {
-    /// How the marks of its runs begin.
-    pub mark: String,
-}
-
-/// Where a step comes from and how large it is.
-#[derive(Debug, Clone, Args)]
-pub struct Problem {
-    /// A built-in ladder, or a directory with a ladder.toml (write ./NAME for a directory).
-    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
-    pub ladder: String,
-    /// Problem parameters, such as N=512,M=512,L=512.
-    #[arg(long, value_name = "P=VALUE,…", value_delimiter = None)]
-    pub size: Option<String>,
-}
-
-/// Live or recorded.
-#[derive(Debug, Clone, Args)]
-pub struct Origin {
-    /// Run on the device, and fail where there is none.
-    #[arg(long, conflicts_with = "recorded")]
-    pub live: bool,
-    /// Show the recording that ships with adoprof, even where there is a device.
-    #[arg(long)]
-    pub recorded: bool,
-}
-
-/// How results are printed.
-#[derive(Debug, Clone, Args)]
-pub struct Output {
-    /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
-    /// Also say what would limit the kernel once each fault is gone.
-    #[arg(long)]
-    pub explain_ranking: bool,
-}
-
-/// `adoprof step`.
-#[derive(Debug, Args)]
-pub struct StepArgs {
-    /// The step, such as v2 or ado/v2.
-    #[arg(long, value_name = "STEP")]
-    pub kernel: String,
-    /// Ladder and size.
-    #[command(flatten)]
-    pub problem: Problem,
-    /// Live or recorded.
-    #[command(flatten)]
-    pub origin: Origin,
-    /// Compare with this step, saved profile, report or CSV export.
-    #[arg(long, value_name = "BASE")]
-    pub baseline: Option<String>,
-    /// Also time the CPU references, with one thread and with all.
-    #[arg(long)]
-    pub cpu: bool,
-    /// Verify and time, but do not profile.
-    #[arg(long)]
-    pub time_only: bool,
-    /// Also make the changes that need no new code for what was found, and time each: compiler flags, a cap on
-    /// registers, carve-out, the step's tunables halved and doubled.
-    #[arg(long = "try", conflicts_with = "time_only")]
-    pub tries: bool,
-    /// Profiling.
-    #[command(flatten)]
-    pub profiling: ProfilingArgs,
-    /// Correction of estimates.
-    #[command(flatten)]
-    pub calibrate: Calibrate,
-    /// Format of the result.
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// `adoprof run`.
-#[derive(Debug, Args)]
-pub struct RunArgs {
-    /// Ladder and size.
-    #[command(flatten)]
-    pub problem: Problem,
-    /// Live or recorded.
-    #[command(flatten)]
-    pub origin: Origin,
-    /// Only the main steps: leave out the side steps, each of which removes one fault alone.
-    #[arg(long)]
-    pub main_only: bool,
-    /// Also time the CPU references, with one thread and with all.
-    #[arg(long)]
-    pub cpu: bool,
-    /// Profiling.
-    #[command(flatten)]
-    pub profiling: ProfilingArgs,
-    /// Correction of estimates.
-    #[command(flatten)]
-    pub calibrate: Calibrate,
-    /// Format of the result.
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// `adoprof profile`.
-#[derive(Debug, Args)]
-pub struct ProfileArgs {
-    /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
-    pub kernel: Option<String>,
-    /// Skip this many matching launches first.
-    #[arg(long, value_name = "N")]
-    pub launch_skip: Option<u64>,
-    /// Profile at most this many launches (10 where there is no survey).
-    #[arg(long, value_name = "N")]
-    pub launch_count: Option<u64>,
-    /// Only launches within this NVTX range, as ncu's --nvtx-include has it: `step/` is the range that a thread
-    /// pushed as `step`. There is no survey then.
-    #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub nvtx: Option<String>,
-    /// The survey.
-    #[command(flatten)]
-    pub survey: SurveyArgs,
-    /// Compare with this step, saved profile, report or CSV export.
-    #[arg(long, value_name = "BASE")]
-    pub baseline: Option<String>,
-    /// Profiling.
-    #[command(flatten)]
-    pub profiling: ProfilingArgs,
-    /// Correction of estimates.
-    #[command(flatten)]
-    pub calibrate: Calibrate,
-    /// Format of the result.
-    #[command(flatten)]
-    pub output: Output,
-    /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
-    pub program: Vec<OsString>,
-}
-
-/// `adoprof analyze`.
-#[derive(Debug, Args)]
-pub struct AnalyzeArgs {
-    /// Steps, saved profiles, .ncu-rep reports, CSV exports.
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<String>,
-    /// The ladder that bare step names belong to.
-    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
-    pub ladder: String,
-    /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
-    pub kernel: Option<String>,
-    /// Compare with this step, saved profile, report or CSV export.
-    #[arg(long, value_name = "BASE")]
-    pub baseline: Option<String>,
-    /// Correction of estimates.
-    #[command(flatten)]
-    pub calibrate: Calibrate,
-    /// Format of the result.
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// `adoprof diff`.
-#[derive(Debug, Args)]
-pub struct DiffArgs {
-    /// The base: a step, a saved profile, a report or an export.
-    pub base: String,
-    /// What to compare with the base: a step, a saved profile, a report or an export.
-    pub new: String,
-    /// The ladder that bare step names belong to.
-    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
-    pub ladder: String,
-    /// Format of the result.
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// `adoprof explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// The rule to explain, or `numbers` for those that decide beside the rules' own; without one,
-    /// all rules are listed.
-    pub rule: Option<String>,
-}
-
-/// `adoprof ladder`.
-#[derive(Debug, Args)]
-pub struct LadderArgs {
-    /// What to show: the list of ladders by default.
-    #[command(subcommand)]
-    pub command: Option<LadderCommand>,
-}
-
-/// What to say of ladders.
-#[derive(Debug, Subcommand)]
-pub enum LadderCommand {
-    /// The built-in ladders.
-    List {
-        /// The kernels with planted faults instead, which `adoprof bench` judges.
-        #[arg(long)]
-        faults: bool,
-    },
-    /// One ladder: its problem, its steps, what each changes, published figures.
-    Show {
-        /// A built-in ladder, or a directory with a ladder.toml.
-        name: String,
-    },
-    /// Write a built-in ladder's manifest and kernels to a folder, to change and run them there.
-    Copy {
-        /// A built-in ladder.
-        name: String,
-        /// Where to: a folder that is empty or not there yet.
-        #[arg(value_name = "DIR")]
-        directory: PathBuf,
-    },
-    /// Report every mistake in a manifest of your own at once: with NVRTC, what does not fit its kernels too.
-    ///
-    /// Nothing is launched and no command of a program is run. Ends with 0 where nothing is wrong, with 2 where the
-    /// manifest has a mistake, and with 4 where only a source does not compile.
-    Check {
-        /// The directory with the ladder.toml.
-        #[arg(value_name = "DIR")]
-        directory: PathBuf,
-        /// Problem parameters to check it at, such as N=512,M=512,L=512.
-        #[arg(long, value_name = "P=VALUE,…")]
-        size: Option<String>,
-    },
-}
-
-/// `adoprof limiter`.
-#[derive(Debug, Args)]
-pub struct LimiterArgs {
-    /// The step, such as v2 or ado/v2.
-    #[arg(long, value_name = "STEP")]
-    pub kernel: String,
-    /// Ladder and size.
-    #[command(flatten)]
-    pub problem: Problem,
-    /// Live or recorded.
-    #[command(flatten)]
-    pub origin: Origin,
-    /// Number of the device, from 0.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub device: usize,
-    /// Count each variant's global loads and stores with ncu and compare them with the step's.
-    #[arg(long)]
-    pub check_counts: bool,
-    /// The ncu program to use with --check-counts.
-    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
-    pub ncu: Option<PathBuf>,
-    /// Give up after this time, such as 90s or 10m.
-    #[arg(long, default_value = "10m", value_parser = duration)]
-    pub timeout: Duration,
-    /// Also save the result as JSON.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
-}
-
-/// `adoprof doctor`.
-#[derive(Debug, Args)]
-pub struct DoctorArgs {
-    /// Number of the device, from 0.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub device: usize,
-    /// The ncu program to use.
-    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
-    pub ncu: Option<PathBuf>,
-    /// Measure the device's rates and latencies (less than a minute) and write them to your configuration.
-    #[arg(long)]
-    pub measure: bool,
-    /// With --measure: print what was measured and write nothing.
-    #[arg(long, requires = "measure")]
-    pub dry_run: bool,
-    /// With --measure: write to this file instead.
-    #[arg(short, long, requires = "measure", conflicts_with = "dry_run", value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-/// `adoprof config`.
-#[derive(Debug, Args)]
-pub struct ConfigArgs {
-    /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
-}
-
-/// The hidden launcher.
-#[derive(Debug, Args)]
-pub struct LauncherArgs {
-    /// Ladder and size.
-    #[command(flatten)]
-    pub problem: Problem,
-    /// The step.
-    #[arg(long)]
-    pub kernel: String,
-    /// Tunables, flags, block and carve-out, as JSON.
-    #[arg(long, value_parser = tuning)]
-    pub tuning: Option<Tuning>,
-    /// Which device.
-    #[arg(long, default_value_t = 0)]
-    pub device: usize,
-    /// A variant of it in its place.
-    #[arg(long)]
-    pub variant: Option<String>,
-    /// The longest that one run may take, seconds.
-    #[arg(long)]
-    pub limit_s: u64,
-}
-
-/// A tuning as JSON.
-fn tuning(text: &str) -> Result<Tuning, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Columns of help at most: longer lines are hard to read.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::common::{Origin, Output, Problem};
 use super::profiling::duration;
-use super::{Origin, Output, Problem};
 use crate::gate::FailOn;
 
 /// `adoprof check`.

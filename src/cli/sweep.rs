@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Output, Problem, duration, tuning};
+use super::common::{Output, Problem};
+use super::helpers::tuning;
+use super::profiling::duration;
 use crate::ladder::Tuning;
 use crate::ncu::Level;
 

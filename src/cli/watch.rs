@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Output, Problem, ProfilingArgs};
+use super::common::{Output, Problem};
+use super::profiling::ProfilingArgs;
 
 /// `adoprof watch`.
 #[derive(Debug, Args)]

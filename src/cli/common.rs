@@ -1,0 +1,39 @@
+//! Options that several commands share.
+
+use clap::Args;
+
+use crate::ladder;
+use crate::report::Format;
+
+/// Where a step comes from and how large it is.
+#[derive(Debug, Clone, Args)]
+pub struct Problem {
+    /// A built-in ladder, or a directory with a ladder.toml (write ./NAME for a directory).
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Problem parameters, such as N=512,M=512,L=512.
+    #[arg(long, value_name = "P=VALUE,…", value_delimiter = None)]
+    pub size: Option<String>,
+}
+
+/// Live or recorded.
+#[derive(Debug, Clone, Args)]
+pub struct Origin {
+    /// Run on the device, and fail where there is none.
+    #[arg(long, conflicts_with = "recorded")]
+    pub live: bool,
+    /// Show the recording that ships with adoprof, even where there is a device.
+    #[arg(long)]
+    pub recorded: bool,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Args)]
+pub struct Output {
+    /// Format of the result.
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
+    /// Also say what would limit the kernel once each fault is gone.
+    #[arg(long)]
+    pub explain_ranking: bool,
+}

@@ -1,0 +1,43 @@
+//! The commands about rules, this machine, and its settings.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::report::Format;
+
+/// `adoprof explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The rule to explain, or `numbers` for those that decide beside the rules' own; without one,
+    /// all rules are listed.
+    pub rule: Option<String>,
+}
+
+/// `adoprof doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Number of the device, from 0.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub device: usize,
+    /// The ncu program to use.
+    #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// Measure the device's rates and latencies (less than a minute) and write them to your configuration.
+    #[arg(long)]
+    pub measure: bool,
+    /// With --measure: print what was measured and write nothing.
+    #[arg(long, requires = "measure")]
+    pub dry_run: bool,
+    /// With --measure: write to this file instead.
+    #[arg(short, long, requires = "measure", conflicts_with = "dry_run", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `adoprof config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// Format of the result.
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
+}

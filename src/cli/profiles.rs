@@ -1,0 +1,85 @@
+//! The commands about programs and profiles.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::bench::Calibrate;
+use super::common::Output;
+use super::profiling::ProfilingArgs;
+use super::survey::SurveyArgs;
+use crate::ladder;
+
+/// `adoprof profile`.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    /// Only kernels whose name matches this regular expression.
+    #[arg(short, long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Skip this many matching launches first.
+    #[arg(long, value_name = "N")]
+    pub launch_skip: Option<u64>,
+    /// Profile at most this many launches (10 where there is no survey).
+    #[arg(long, value_name = "N")]
+    pub launch_count: Option<u64>,
+    /// Only launches within this NVTX range, as ncu's --nvtx-include has it: `step/` is the range that a thread
+    /// pushed as `step`. There is no survey then.
+    #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub nvtx: Option<String>,
+    /// The survey.
+    #[command(flatten)]
+    pub survey: SurveyArgs,
+    /// Compare with this step, saved profile, report or CSV export.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Profiling.
+    #[command(flatten)]
+    pub profiling: ProfilingArgs,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
+    /// Format of the result.
+    #[command(flatten)]
+    pub output: Output,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// `adoprof analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// Steps, saved profiles, .ncu-rep reports, CSV exports.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// The ladder that bare step names belong to.
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Only kernels whose name matches this regular expression.
+    #[arg(short, long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Compare with this step, saved profile, report or CSV export.
+    #[arg(long, value_name = "BASE")]
+    pub baseline: Option<String>,
+    /// Correction of estimates.
+    #[command(flatten)]
+    pub calibrate: Calibrate,
+    /// Format of the result.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `adoprof diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The base: a step, a saved profile, a report or an export.
+    pub base: String,
+    /// What to compare with the base: a step, a saved profile, a report or an export.
+    pub new: String,
+    /// The ladder that bare step names belong to.
+    #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
+    pub ladder: String,
+    /// Format of the result.
+    #[command(flatten)]
+    pub output: Output,
+}

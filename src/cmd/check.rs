@@ -30,6 +30,14 @@ pub(super) fn run(args: &CheckArgs, printer: &Printer) -> Result<ExitCode> {
             "--no-time judges by the gates of --fail-on, and there is none".to_owned(),
         ));
     }
+    // The command line refuses both; what adoprof.toml asks for would be passed over in silence.
+    if args.no_profile && !args.fail_on.is_empty() {
+        return Err(Error::Usage(
+            "--no-profile leaves nothing that the gates of --fail-on (`check.fail-on` in adoprof.toml) could \
+             judge: leave it out"
+                .to_owned(),
+        ));
+    }
     let mut document = match (&args.new, args.baseline.as_deref()) {
         (Some(new), Some(base)) => named(args, base, new, printer)?,
         _ => program::check(args, printer)?,
@@ -131,8 +139,7 @@ fn times_apart(document: &mut CheckDocument, base: &Profile, new: &Profile, max_
         ));
         return;
     };
-    let run = |step: &'_ crate::timing::StepInfo| step.time_ns;
-    (document.base_ns, document.new_ns) = (Some(run(before)), Some(run(after)));
+    (document.base_ns, document.new_ns) = (Some(before.time_ns), Some(after.time_ns));
     document.comparison = recorded(
         Run { timing: before.time_ns, samples_ns: &before.samples_ns },
         Run { timing: after.time_ns, samples_ns: &after.samples_ns },

@@ -2,19 +2,30 @@
 
 use std::collections::HashMap;
 
-use crate::document::Document;
+use crate::document::{Document, LaunchReport};
 use crate::error::Result;
 use crate::frame::columns::{LAUNCH, METRIC, VALUE};
 use crate::frame::{Launch, by_catalogue};
 use crate::gate::{FailOn, Found, GateOutcome, Seen};
 use crate::kernel_name;
 use crate::profile::Profile;
+use crate::rules::RULES;
 
 /// Columns of a kernel's name in a sentence.
 const LONGEST_NAME: usize = 60;
 
 /// A launch's metrics by their names.
 type Metrics = HashMap<String, f64>;
+
+/// A launch as gates see it.
+#[derive(Debug, Default)]
+struct Counted {
+    kernel: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    duration_ns: Option<f64>,
+    metrics: Metrics,
+}
 
 /// What the gates come to.
 ///
@@ -32,14 +43,19 @@ pub(super) fn judge(
     let (before, after) = (launches(base)?, launches(new)?);
     let pairs = pairs(&before, &after);
     let is_one = after.len() == 1;
+    let reports = reports(&after, &diagnosed.launches);
     let seen: Vec<Seen> = after
         .iter()
         .zip(&pairs)
-        .map(|((kernel, metrics), pair)| {
-            let old = pair.map(|at| &before[at].1);
-            let name =
-                if is_one { String::new() } else { kernel_name::short(kernel, LONGEST_NAME) };
-            let report = diagnosed.launches.iter().find(|launch| launch.kernel == *kernel);
+        .zip(reports)
+        .map(|((launch, pair), report)| {
+            let metrics = &launch.metrics;
+            let old = pair.map(|at| &before[at].metrics);
+            let name = if is_one {
+                String::new()
+            } else {
+                kernel_name::short(&launch.kernel, LONGEST_NAME)
+            };
             Seen {
                 kernel: name,
                 findings: report.map_or_else(Vec::new, |launch| {
@@ -50,9 +66,11 @@ pub(super) fn judge(
                     });
                     found.collect()
                 }),
-                skipped: report.map_or_else(Vec::new, |launch| {
-                    launch.skipped.iter().map(|skipped| skipped.rule.clone()).collect()
-                }),
+                // Nothing is known of a launch that was not diagnosed, so no gate may pass on it.
+                skipped: report.map_or_else(
+                    || RULES.iter().map(|rule| rule.name.to_owned()).collect(),
+                    |launch| launch.skipped.iter().map(|skipped| skipped.rule.clone()).collect(),
+                ),
                 metric: Box::new(move |name| {
                     (metrics.get(name).copied(), old.and_then(|old| old.get(name).copied()))
                 }),
@@ -62,8 +80,25 @@ pub(super) fn judge(
     Ok(gates.iter().map(|gate| gate.judge(&seen)).collect())
 }
 
-/// Each launch's kernel and metrics, in the profile's order.
-fn launches(profile: &Profile) -> Result<Vec<(String, Metrics)>> {
+/// What is said of each launch. A program's diagnosis has its launches in another order, and several of one
+/// kernel: each belongs to the launch that took as long.
+fn reports<'a>(launches: &[Counted], said: &'a [LaunchReport]) -> Vec<Option<&'a LaunchReport>> {
+    let mut left: Vec<&LaunchReport> = said.iter().collect();
+    launches
+        .iter()
+        .map(|launch| {
+            let at = left.iter().position(|report| {
+                report.kernel == launch.kernel
+                    && (report.grid, report.block) == (launch.grid, launch.block)
+                    && report.duration_ns == launch.duration_ns
+            })?;
+            Some(left.swap_remove(at))
+        })
+        .collect()
+}
+
+/// Each launch, in the profile's order.
+fn launches(profile: &Profile) -> Result<Vec<Counted>> {
     let rows = Launch::all(&profile.frames)?;
     let metrics = by_catalogue(&profile.frames.metrics)?;
     let ids = metrics.column(LAUNCH)?.u32()?;
@@ -74,25 +109,29 @@ fn launches(profile: &Profile) -> Result<Vec<(String, Metrics)>> {
             of_launch.entry(id).or_default().insert(name.to_owned(), value);
         }
     }
-    let with_metrics = |launch: Launch| {
-        let metrics = of_launch.remove(&launch.row.id).unwrap_or_default();
-        (launch.row.kernel, metrics)
+    let with_metrics = |launch: Launch| Counted {
+        duration_ns: launch.duration_ns(),
+        metrics: of_launch.remove(&launch.row.id).unwrap_or_default(),
+        grid: launch.row.grid,
+        block: launch.row.block,
+        kernel: launch.row.kernel,
     };
     Ok(rows.into_iter().map(with_metrics).collect())
 }
 
 /// The baseline's launch for each of the candidate's: the only one where both have one, else that of the same kernel
 /// in the same order.
-fn pairs(before: &[(String, Metrics)], after: &[(String, Metrics)]) -> Vec<Option<usize>> {
+fn pairs(before: &[Counted], after: &[Counted]) -> Vec<Option<usize>> {
     if let ([_], [_]) = (before, after) {
         return vec![Some(0)];
     }
     let mut taken = vec![false; before.len()];
     after
         .iter()
-        .map(|(kernel, _)| {
-            let base = kernel_name::base(kernel);
-            let is_free = |at: &usize| !taken[*at] && kernel_name::base(&before[*at].0) == base;
+        .map(|launch| {
+            let base = kernel_name::base(&launch.kernel);
+            let is_free =
+                |at: &usize| !taken[*at] && kernel_name::base(&before[*at].kernel) == base;
             let at = (0..before.len()).find(is_free)?;
             taken[at] = true;
             Some(at)
@@ -106,8 +145,9 @@ mod tests {
 
     #[test]
     fn launches_of_one_kernel_are_paired_in_their_order() {
-        let of = |names: &[&str]| -> Vec<(String, Metrics)> {
-            names.iter().map(|name| ((*name).to_owned(), Metrics::new())).collect()
+        let of = |names: &[&str]| -> Vec<Counted> {
+            let launch = |name: &&str| Counted { kernel: (*name).to_owned(), ..Counted::default() };
+            names.iter().map(launch).collect()
         };
         let pair = |before: &[&str], after: &[&str]| pairs(&of(before), &of(after));
         assert_eq!(
@@ -116,5 +156,26 @@ mod tests {
         );
         assert_eq!(pair(&["old"], &["new"]), [Some(0)], "one kernel that was renamed");
         assert_eq!(pair(&["a", "b"], &["c"]), [None]);
+    }
+
+    #[test]
+    fn each_launch_of_a_kernel_has_its_own_findings() {
+        use crate::report::samples;
+        let said = [
+            samples::launch("k", 3.0, 0.75, vec![samples::finding(1, "partial-wave", 1.5)]),
+            samples::launch("k", 1.0, 0.25, Vec::new()),
+        ];
+        let launch = |ns: f64| Counted {
+            kernel: "k".to_owned(),
+            grid: said[0].grid,
+            block: said[0].block,
+            duration_ns: Some(ns),
+            metrics: Metrics::new(),
+        };
+        // Launched the other way around; the last one was not diagnosed.
+        let found = reports(&[launch(1e6), launch(3e6), launch(3e6)], &said);
+        let findings: Vec<Option<usize>> =
+            found.iter().map(|report| report.map(|report| report.findings.len())).collect();
+        assert_eq!(findings, [Some(0), Some(1), None]);
     }
 }

@@ -48,7 +48,20 @@ pub(crate) fn write() -> Result<()> {
     let out = std::env::var("OUT_DIR")?;
     fs::write(Path::new(&out).join("registry.rs"), registry(&rules)?)?;
     fs::write(Path::new(&out).join("rule_names.rs"), names(&rules))?;
+    fs::write(Path::new(&out).join("around_revision.rs"), around()?)?;
     Ok(())
+}
+
+/// The revision that the rules on what lies around kernels share, as a literal for `src/around.rs`.
+fn around() -> Result<String> {
+    println!("cargo::rerun-if-changed=src/around.rs");
+    println!("cargo::rerun-if-changed=src/around");
+    let mut files = vec![PathBuf::from("src/around.rs")];
+    for entry in fs::read_dir("src/around")? {
+        files.push(entry?.path());
+    }
+    files.retain(|path| !path.ends_with("tests.rs"));
+    Ok(format!("{}", hash(&[&code_of(files.into_iter())?])))
 }
 
 /// A rule's folder and module.

@@ -79,6 +79,9 @@ const LEAST_SAVED: f64 = 0.02;
 /// The most of a program's time that a fault is ever said to take: the program's own work stays.
 const MOST_SAVED: f64 = 0.98;
 
+/// Changes when the code of these rules does, and with it an estimate may.
+pub(crate) const REVISION: u64 = include!(concat!(env!("OUT_DIR"), "/around_revision.rs"));
+
 /// The rule of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Rule> {
     RULES.into_iter().find(|rule| rule.name == name)

@@ -55,7 +55,13 @@ pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
     if metrics_compared == 0 && !pairing.pairs.is_empty() {
         warnings.push("the profiles have no metric in common".to_owned());
     }
-    let (before, after) = (base.document.rules_found(), new.document.rules_found());
+    let (mut before, mut after) = (base.document.rules_found(), new.document.rules_found());
+    // What lies around kernels is compared where both were surveyed.
+    if let (Some(old), Some(program)) = (base.document.rules_around(), new.document.rules_around())
+    {
+        before.extend(old);
+        after.extend(program);
+    }
     let those = |of: &[&str], wanted: &dyn Fn(&&str) -> bool| -> Vec<String> {
         of.iter().filter(|rule| wanted(rule)).map(|rule| (*rule).to_owned()).collect()
     };

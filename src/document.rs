@@ -317,6 +317,13 @@ impl Document {
         }
         rules
     }
+
+    /// The rules found around a program's kernels; `None` where nothing was recorded there.
+    #[must_use]
+    pub fn rules_around(&self) -> Option<Vec<&str>> {
+        let program = self.program.as_ref().filter(|program| program.is_surveyed())?;
+        Some(program.findings.iter().map(|finding| finding.rule.as_str()).collect())
+    }
 }
 
 impl LaunchReport {

@@ -1,8 +1,10 @@
 //! `adoprof check`: the gate.
 
+mod command;
 mod counters;
 mod live;
 mod program;
+mod program_gates;
 mod unlike;
 
 use std::time::Duration;

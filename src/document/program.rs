@@ -186,6 +186,12 @@ impl Program {
         if self.wall_ns > 0.0 { (self.kernel_busy_ns / self.wall_ns).min(1.0) } else { 1.0 }
     }
 
+    /// True where what lies around the kernels was recorded, and not only how long kernels take.
+    #[must_use]
+    pub fn is_surveyed(&self) -> bool {
+        self.active_ns > 0.0
+    }
+
     /// How many kernels the program launched.
     #[must_use]
     pub fn launches(&self) -> u64 {

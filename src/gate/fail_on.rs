@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::{GateOutcome, Outcome};
 use crate::finding::Location;
+use crate::{around, rules};
 
 /// A gate.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct FailOn {
 enum Kind {
     /// A finding of this rule, worth more than so much.
     Rule { name: String, least: Option<f64> },
+    /// The same of a rule on what lies around a program's kernels.
+    Around { name: String, least: Option<f64> },
     /// A metric beyond a bound.
     Metric { name: String, is_above: bool, bound: Bound },
 }
@@ -86,18 +89,30 @@ impl FromStr for FailOn {
             }
             _ => return Err(wrong()),
         };
-        if let Kind::Rule { name, .. } = &kind
-            && crate::rules::find(name).is_none()
-        {
-            return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
-        }
+        let kind = match kind {
+            Kind::Rule { name, least } if around::find(&name).is_some() => {
+                Kind::Around { name, least }
+            }
+            Kind::Rule { name, .. } if rules::find(&name).is_none() => {
+                return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
+            }
+            kind => kind,
+        };
         Ok(Self { text: text.to_owned(), kind })
     }
 }
 
 impl FailOn {
-    /// What it comes to on the candidate's launches.
-    pub(crate) fn judge(&self, launches: &[Seen]) -> GateOutcome {
+    /// True where a survey alone can judge it: it asks for what lies around kernels.
+    pub(crate) fn needs_survey_only(&self) -> bool {
+        matches!(self.kind, Kind::Around { .. })
+    }
+
+    /// What it comes to on the candidate's launches and on what lies around them; `None` where that was not recorded.
+    pub(crate) fn judge(&self, launches: &[Seen], around: Option<&[Found]>) -> GateOutcome {
+        if let Kind::Around { name, least } = &self.kind {
+            return self.judge_around(name, *least, around);
+        }
         let mut outcome = Outcome::Passed;
         let (mut failed, mut unknown, mut place) = (Vec::new(), Vec::new(), None);
         for launch in launches {
@@ -126,6 +141,25 @@ impl FailOn {
         GateOutcome { gate: self.text.clone(), outcome, seen, place }
     }
 
+    /// What a rule on what lies around kernels comes to.
+    fn judge_around(
+        &self,
+        name: &str,
+        least: Option<f64>,
+        around: Option<&[Found]>,
+    ) -> GateOutcome {
+        let (outcome, seen) = match around.map(|found| find(found, name, least)) {
+            None => {
+                let why =
+                    "what lies around the kernels is not known: the candidate was not surveyed";
+                (Outcome::Unknown, vec![why.to_owned()])
+            }
+            Some(None) => (Outcome::Passed, Vec::new()),
+            Some(Some(found)) => (Outcome::Failed, vec![said(found)]),
+        };
+        GateOutcome { gate: self.text.clone(), outcome, seen, place: None }
+    }
+
     /// What was seen of it in a launch, with the line; `None` where nothing, an error where it can't be seen.
     fn of_launch(&self, launch: &Seen) -> Result<Option<(String, Option<Location>)>, String> {
         match &self.kind {
@@ -133,17 +167,11 @@ impl FailOn {
                 if launch.skipped.contains(name) {
                     return Err(format!("{name} could not be checked for want of metrics"));
                 }
-                let beyond = |found: &&Found| {
-                    least.is_none_or(|least| found.factor.is_some_and(|factor| factor > least))
-                };
-                let found = launch.findings.iter().filter(|found| found.rule == *name).find(beyond);
-                Ok(found.map(|found| {
-                    let worth = found
-                        .factor
-                        .map_or(String::new(), |factor| format!(", worth {factor:.2}×"));
-                    (format!("{name} was found{worth}"), found.place.clone())
-                }))
+                let found = find(&launch.findings, name, *least);
+                Ok(found.map(|found| (said(found), found.place.clone())))
             }
+            // Judged once, and not for each launch.
+            Kind::Around { .. } => Ok(None),
             Kind::Metric { name, is_above, bound } => {
                 let (new, base) = (launch.metric)(name);
                 let new = new.ok_or_else(|| format!("{name} was not collected"))?;
@@ -161,6 +189,20 @@ impl FailOn {
             }
         }
     }
+}
+
+/// A finding of a rule that is worth more than so much.
+fn find<'a>(findings: &'a [Found], name: &str, least: Option<f64>) -> Option<&'a Found> {
+    let is_beyond = |found: &&Found| {
+        least.is_none_or(|least| found.factor.is_some_and(|factor| factor > least))
+    };
+    findings.iter().filter(|found| found.rule == name).find(is_beyond)
+}
+
+/// `partial-wave was found, worth 1.30×`.
+fn said(found: &Found) -> String {
+    let worth = found.factor.map_or(String::new(), |factor| format!(", worth {factor:.2}×"));
+    format!("{} was found{worth}", found.rule)
 }
 
 #[cfg(test)]
@@ -181,7 +223,7 @@ mod tests {
     }
 
     fn outcome(gate: &str, launch: Seen) -> Outcome {
-        gate.parse::<FailOn>().unwrap().judge(&[launch]).outcome
+        gate.parse::<FailOn>().unwrap().judge(&[launch], None).outcome
     }
 
     #[test]
@@ -215,7 +257,7 @@ mod tests {
         );
         assert_eq!(outcome("rule:register-spilling", none()), Outcome::Unknown);
         let gate: FailOn = "rule:register-spilling".parse().unwrap();
-        assert_eq!(gate.judge(&[]).outcome, Outcome::Unknown, "nothing was profiled");
+        assert_eq!(gate.judge(&[], None).outcome, Outcome::Unknown, "nothing was profiled");
     }
 
     #[test]
@@ -226,6 +268,24 @@ mod tests {
         assert_eq!(outcome(&rule, of(None)), Outcome::Passed);
         assert_eq!(outcome(&format!("{rule}>1.2"), of(Some(1.1))), Outcome::Passed);
         assert_eq!(outcome(&format!("{rule}>1.2"), of(Some(1.3))), Outcome::Failed);
+    }
+
+    #[test]
+    fn what_lies_around_kernels_is_judged_by_the_survey() {
+        let found = |factor| Found { rule: "small-copies".to_owned(), factor, place: None };
+        let of = |gate: &str, around: Option<&[Found]>| {
+            let gate = gate.parse::<FailOn>().unwrap();
+            assert!(gate.needs_survey_only());
+            gate.judge(&[launch(None, None, Some(2.0))], around).outcome
+        };
+        let copies = [found(Some(1.2))];
+        assert_eq!(of("rule:small-copies", Some(&copies)), Outcome::Failed);
+        assert_eq!(of("rule:small-copies>1.1", Some(&copies)), Outcome::Failed);
+        assert_eq!(of("rule:small-copies>1.2", Some(&copies)), Outcome::Passed);
+        assert_eq!(of("rule:many-short-launches", Some(&copies)), Outcome::Passed);
+        assert_eq!(of("rule:small-copies", Some(&[])), Outcome::Passed);
+        assert_eq!(of("rule:small-copies", None), Outcome::Unknown, "there was no survey");
+        assert!(!format!("rule:{RULE}").parse::<FailOn>().unwrap().needs_survey_only());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A document with its estimates corrected by the ledger.
 
 use super::calibration::{Calibration, LEAST_HINTS};
-use crate::document::Document;
+use crate::document::{Document, ProgramFinding};
 use crate::rules::{self, Kind};
 use crate::text::count_of;
 
@@ -36,6 +36,27 @@ pub(crate) fn apply(document: &mut Document, calibration: &Calibration) {
             class(&a.rule).cmp(&class(&b.rule)).then(factor(b).total_cmp(&factor(a)))
         });
         for (index, finding) in launch.findings.iter_mut().enumerate() {
+            finding.rank = index + 1;
+        }
+    }
+    if let Some(program) = &mut document.program {
+        for finding in &mut program.findings {
+            let rule = finding.rule.clone();
+            match calibration.correct(&rule, &finding.estimated_speedup) {
+                Some(better) => {
+                    finding.estimated_speedup = better;
+                    let n = calibration.measured(&rule).unwrap_or_default();
+                    add(
+                        &mut corrected,
+                        format!("{rule} ({})", count_of(n as f64, "measured hint")),
+                    );
+                }
+                None => add(&mut kept, rule),
+            }
+        }
+        let factor = |finding: &ProgramFinding| finding.estimated_speedup.factor;
+        program.findings.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
+        for (index, finding) in program.findings.iter_mut().enumerate() {
             finding.rank = index + 1;
         }
     }

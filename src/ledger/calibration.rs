@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Hint, Line, Outcome, version};
+use super::entry::{Hint, Line, Outcome, version_of};
 use crate::finding::Estimate;
 use crate::rules;
 
@@ -115,7 +115,7 @@ impl Record {
     }
 
     fn is_current(&self) -> bool {
-        rules::find(&self.hint.rule).is_some_and(|rule| version(rule) == self.hint.version)
+        version_of(&self.hint.rule).is_some_and(|version| version == self.hint.version)
     }
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::around;
 use crate::finding::Estimate;
 use crate::rules::{self, Kind, Rule};
 use crate::text::assignments;
@@ -36,12 +37,12 @@ pub struct Hint {
     pub subject: Subject,
     /// The GPU.
     pub device: String,
-    /// The kernel whose finding it is; of several the longest.
+    /// The kernel whose finding it is, of several the longest; empty for what lies around a program's kernels.
     pub kernel: String,
     /// The share in the time of all launches of those that have the finding, 0 to 1.
     pub time_share: f64,
     /// The time that gains are measured of, ns: a step's without the profiler; a program's launch
-    /// has only the one under it.
+    /// has only the one under it; what lies around kernels, the whole program's.
     pub time_ns: f64,
     /// The rule.
     pub rule: String,
@@ -121,10 +122,14 @@ pub(super) fn version(rule: &Rule) -> String {
     hash(&[rule.name, &format!("{:016x}", rules::revision(rule))])
 }
 
-/// True for rules that promise a gain: a roof promises none.
+/// The version of the rule of that name, of a launch or of a whole program; `None` for a name that is no rule's, and
+/// for a roof, which promises no gain.
 #[must_use]
-pub(super) fn promises(rule: &Rule) -> bool {
-    rule.kind != Kind::Roof
+pub(super) fn version_of(name: &str) -> Option<String> {
+    let of_launches = rules::find(name).filter(|rule| rule.kind != Kind::Roof).map(version);
+    of_launches.or_else(|| {
+        around::find(name).map(|rule| hash(&[rule.name, &format!("{:016x}", around::REVISION)]))
+    })
 }
 
 /// The first 12 digits of a hash over parts; a separator that no part has keeps them apart.
@@ -146,5 +151,10 @@ mod tests {
         assert_eq!(versions.len(), RULES.len());
         assert!(versions.iter().all(|version| version.len() == 12));
         assert!(RULES.iter().all(|rule| rules::revision(rule) != 0));
+        let around: BTreeSet<String> =
+            around::RULES.iter().filter_map(|rule| version_of(rule.name)).collect();
+        assert_eq!(around.len(), around::RULES.len());
+        assert!(around.is_disjoint(&versions));
+        assert_eq!(version_of("no-such-rule"), None);
     }
 }

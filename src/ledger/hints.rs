@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Hint, LEDGER_SCHEMA, Outcome, Subject, promises, version};
-use crate::document::{Diff, Document, LaunchReport};
+use super::entry::{Hint, LEDGER_SCHEMA, Outcome, Subject, version_of};
+use crate::document::{Diff, Document, LaunchReport, ProgramFinding};
 use crate::finding::Estimate;
 use crate::ladder::{Ladder, Step};
-use crate::rules;
 use crate::timing::StepInfo;
 
 /// Where and when a document was made.
@@ -22,7 +21,8 @@ pub(crate) struct Origin {
 }
 
 /// The hints of a document: every fault with an estimate, roofs left out. A step is timed as a whole,
-/// so its hints are of all its launches together; a program's are of each kernel's longest launch.
+/// so its hints are of all its launches together; a program's are of each kernel's longest launch, and of what lies
+/// around its kernels.
 #[must_use]
 pub(crate) fn hints(document: &Document, origin: &Origin) -> Vec<Hint> {
     match &document.step {
@@ -52,7 +52,7 @@ fn of_step(document: &Document, step: &StepInfo, origin: &Origin) -> Vec<Hint> {
                 time_ns: step.time_ns.median,
                 time_share: with().map(|launch| document.share(launch)).sum::<f64>().min(1.0),
             };
-            hint(&fault, &subject, longest, origin)
+            hint(&fault, &subject, &Whose::of(longest), origin)
         })
         .collect()
 }
@@ -78,9 +78,41 @@ fn of_program(document: &Document, origin: &Origin) -> Vec<Hint> {
                 time_ns: ns(launch),
                 time_share: document.share(launch),
             };
-            hint(&fault, &subject, launch, origin)
+            hint(&fault, &subject, &Whose::of(launch), origin)
         })
+        .chain(around_kernels(document, &subject, origin))
         .collect()
+}
+
+/// The hints of what lies around a program's kernels: of its whole time.
+fn around_kernels(document: &Document, subject: &Subject, origin: &Origin) -> Vec<Hint> {
+    let Some(program) = &document.program else { return Vec::new() };
+    let device = document.launches.iter().find_map(|launch| launch.device.as_deref());
+    let whose = Whose { kernel: "", device };
+    let of_finding = |finding: &ProgramFinding| {
+        let fault = Fault {
+            rule: &finding.rule,
+            rank: finding.rank,
+            estimate: finding.estimated_speedup,
+            time_ns: program.wall_ns,
+            time_share: 1.0,
+        };
+        hint(&fault, subject, &whose, origin)
+    };
+    program.findings.iter().filter_map(of_finding).collect()
+}
+
+/// What a finding is of.
+struct Whose<'a> {
+    /// The kernel; empty for a whole program.
+    kernel: &'a str,
+    device: Option<&'a str>,
+}
+
+impl<'a> Whose<'a> {
+    fn of(launch: &'a LaunchReport) -> Self {
+        Self { kernel: &launch.kernel, device: launch.device.as_deref() }
+    }
 }
 
 /// A fault with what was promised of which time.
@@ -92,13 +124,8 @@ struct Fault<'a> {
     time_share: f64,
 }
 
-fn hint(
-    fault: &Fault<'_>,
-    subject: &Subject,
-    launch: &LaunchReport,
-    origin: &Origin,
-) -> Option<Hint> {
-    let rule = rules::find(fault.rule).filter(|rule| promises(rule))?;
+fn hint(fault: &Fault<'_>, subject: &Subject, whose: &Whose<'_>, origin: &Origin) -> Option<Hint> {
+    let version = version_of(fault.rule)?;
     let timed = fault.time_ns.is_finite() && fault.time_ns > 0.0;
     if !(timed && is_sound(&fault.estimate)) {
         return None;
@@ -108,12 +135,12 @@ fn hint(
         id: String::new(),
         date: origin.date.clone(),
         subject: subject.clone(),
-        device: launch.device.clone().unwrap_or_else(|| origin.device.clone()),
-        kernel: launch.kernel.clone(),
+        device: whose.device.unwrap_or(&origin.device).to_owned(),
+        kernel: whose.kernel.to_owned(),
         time_share: fault.time_share,
         time_ns: fault.time_ns,
         rule: fault.rule.to_owned(),
-        version: version(rule),
+        version,
         rank: fault.rank,
         estimate: fault.estimate,
     };
@@ -203,7 +230,10 @@ pub(crate) fn by_baseline(
     let Some(speedup) = diff.speedup.filter(|gain| gain.is_finite() && *gain > 0.0) else {
         return Vec::new();
     };
+    let wall_ns = new.program.as_ref().map_or(f64::NAN, |program| program.wall_ns);
     let gain = |hint: &Hint| match (&hint.subject.step, &new.step) {
+        // What lies around kernels is of the program's own time, which a survey measures.
+        (None, None) if hint.kernel.is_empty() => hint.time_ns / wall_ns,
         // The same kernel's longest launch, where the new profile has it too.
         (None, None) => new
             .launches
@@ -214,8 +244,12 @@ pub(crate) fn by_baseline(
             .map_or(speedup, |ns| hint.time_ns / ns),
         _ => speedup,
     };
-    let gone: Vec<&Hint> = base.iter().filter(|hint| diff.gone.contains(&hint.rule)).collect();
-    let leading = leading(&gone);
+    // A launch's gain and the program's are of different times, so each has a leading hint of its own.
+    let leading = [true, false].map(|is_around| {
+        let gone = base.iter().filter(|hint| diff.gone.contains(&hint.rule));
+        let gone: Vec<&Hint> = gone.filter(|hint| hint.kernel.is_empty() == is_around).collect();
+        leading(&gone)
+    });
     base.iter()
         .filter_map(|hint| {
             let gain = gain(hint);
@@ -227,7 +261,7 @@ pub(crate) fn by_baseline(
                 by: diff.new.clone(),
                 gain,
                 gone,
-                counts: leading == Some(&hint.id),
+                counts: leading.contains(&Some(hint.id.as_str())),
             })
         })
         .collect()

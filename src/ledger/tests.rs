@@ -225,3 +225,48 @@ fn the_recordings_fill_it() {
         );
     }
 }
+
+#[test]
+fn what_lies_around_kernels_is_measured_by_the_programs_own_time() {
+    use crate::document::{Program, ProgramFinding};
+    let surveyed = |wall_ns: f64, rules: &[(&str, f64)]| {
+        let finding = |(at, (rule, factor)): (usize, &(&str, f64))| ProgramFinding {
+            rank: at + 1,
+            rule: (*rule).to_owned(),
+            estimated_speedup: Estimate { factor: *factor, low: 1.0, high: 2.0 },
+            message: String::new(),
+            evidence: Vec::new(),
+            hint: String::new(),
+        };
+        let findings = rules.iter().enumerate().map(finding).collect();
+        let launch = samples::launch("k", 1.0, 1.0, vec![samples::finding(1, "partial-wave", 1.2)]);
+        Document {
+            launches: vec![launch],
+            program: Some(Program { wall_ns, active_ns: wall_ns, findings, ..Program::default() }),
+            ..Document::default()
+        }
+    };
+    let before = surveyed(3e9, &[("small-copies", 1.5), ("many-short-launches", 1.1)]);
+    let given = hints(&before, &origin());
+    let rules: Vec<(&str, &str, f64)> =
+        given.iter().map(|hint| (&*hint.rule, &*hint.kernel, hint.time_ns)).collect();
+    assert_eq!(
+        rules,
+        [("partial-wave", "k", 1e6), ("small-copies", "", 3e9), ("many-short-launches", "", 3e9)]
+    );
+    // The program takes two thirds of its time, its kernel as long as before.
+    let later = surveyed(2e9, &[("many-short-launches", 1.1)]);
+    let diff = Diff {
+        speedup: Some(1.0),
+        gone: vec!["small-copies".to_owned()],
+        kept: vec!["partial-wave".to_owned(), "many-short-launches".to_owned()],
+        ..Diff::default()
+    };
+    let measured = by_baseline(&given, &later, &diff, &origin());
+    let of: Vec<(f64, bool, bool)> =
+        measured.iter().map(|one| (one.gain, one.gone, one.counts)).collect();
+    assert_eq!(of, [(1.0, false, false), (1.5, true, true), (1.5, false, false)]);
+    // A profile without a survey says nothing of the program's time.
+    let unsurveyed = Document { program: None, ..later };
+    assert_eq!(by_baseline(&given, &unsurveyed, &diff, &origin()).len(), 1);
+}

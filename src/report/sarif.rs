@@ -97,7 +97,9 @@ fn diff(diff: &Diff) -> Value {
     let results = states.iter().flat_map(|(rules, state)| {
         rules.iter().map(move |rule| {
             let level = if *state == "new" { "warning" } else { "note" };
-            let summary = crate::rules::find(rule).map_or("", |rule| rule.summary);
+            let summary = crate::rules::find(rule).map(|rule| rule.summary);
+            let summary = summary.or_else(|| crate::around::find(rule).map(|rule| rule.checks));
+            let summary = summary.unwrap_or_default();
             let text = if summary.is_empty() { rule.clone() } else { format!("{rule}: {summary}") };
             let result = json!({
                 "ruleId": rule,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::document::{Document, LaunchReport};
+use crate::document::{Document, LaunchReport, Program, ProgramFinding};
 use crate::error::Result;
 use crate::frame::columns::{LAUNCH, METRIC, VALUE};
 use crate::frame::{Launch, by_catalogue};
@@ -77,7 +77,20 @@ pub(super) fn judge(
             }
         })
         .collect();
-    Ok(gates.iter().map(|gate| gate.judge(&seen)).collect())
+    let around = diagnosed.program.as_ref().and_then(around);
+    Ok(gates.iter().map(|gate| gate.judge(&seen, around.as_deref())).collect())
+}
+
+/// What was found around a program's kernels; `None` where nothing was recorded there.
+pub(super) fn around(program: &Program) -> Option<Vec<Found>> {
+    program.is_surveyed().then(|| {
+        let found = |finding: &ProgramFinding| Found {
+            rule: finding.rule.clone(),
+            factor: Some(finding.estimated_speedup.factor),
+            place: None,
+        };
+        program.findings.iter().map(found).collect()
+    })
 }
 
 /// What is said of each launch. A program's diagnosis has its launches in another order, and several of one

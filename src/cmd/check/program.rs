@@ -1,9 +1,11 @@
 //! A program against another, or against itself as it was profiled.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::command::Command;
+use super::program_gates::{self, Base};
 use crate::cli::CheckArgs;
 use crate::cmd::shared::open;
 use crate::cmd::shared::printer::Printer;
@@ -26,13 +28,6 @@ const RUNS_APART: usize = 5;
 /// # Errors
 /// [`Error::Usage`] where there is no such program, [`Error::Kernel`] where one fails.
 pub(super) fn check(args: &CheckArgs, printer: &Printer) -> Result<CheckDocument> {
-    if !args.fail_on.is_empty() {
-        return Err(Error::Usage(
-            "--fail-on judges profiles: `adoprof profile -o NEW -- PROGRAM`, then \
-             `adoprof check --no-time --baseline BASE NEW --fail-on …`"
-                .to_owned(),
-        ));
-    }
     let new = Command::of(&args.program)?;
     let mut document = match (&args.baseline_program, &args.baseline) {
         (Some(base), _) => {
@@ -42,36 +37,31 @@ pub(super) fn check(args: &CheckArgs, printer: &Printer) -> Result<CheckDocument
                 ))
             })?;
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-            in_turn(args, &Command::of(&words)?, &new, printer)?
+            let base = Command::of(&words)?;
+            let mut document = if args.no_time {
+                CheckDocument::new(base.text(), new.text(), Timed::NotAtAll)
+            } else {
+                in_turn(args, &base, &new, printer)?
+            };
+            program_gates::judge(&mut document, args, Base::Command(&base), &new, printer)?;
+            document
         }
-        (None, Some(base)) => against_profile(args, base, &new, printer)?,
+        (None, Some(base)) => {
+            let profile = open::one(base, &args.problem.ladder, None)?;
+            let mut document = if args.no_time {
+                CheckDocument::new(profile.name.clone(), new.text(), Timed::NotAtAll)
+            } else {
+                against_profile(args, &profile, &new, printer)?
+            };
+            program_gates::judge(&mut document, args, Base::Profile(&profile), &new, printer)?;
+            document
+        }
         (None, None) => {
             return Err(Error::Usage("check needs --baseline or --baseline-program".to_owned()));
         }
     };
     document.notices.dedup();
     Ok(document)
-}
-
-/// A program with its arguments.
-struct Command {
-    program: PathBuf,
-    args: Vec<OsString>,
-}
-
-impl Command {
-    fn of(words: &[OsString]) -> Result<Self> {
-        let (program, args) = words
-            .split_first()
-            .ok_or_else(|| Error::Usage("there is no program to run".to_owned()))?;
-        Ok(Self { program: PathBuf::from(program), args: args.to_vec() })
-    }
-
-    fn text(&self) -> String {
-        let words = std::iter::once(self.program.as_os_str())
-            .chain(self.args.iter().map(OsString::as_os_str));
-        shell_words::join(words.map(|word| word.to_string_lossy().into_owned()))
-    }
 }
 
 /// What of a run is compared.
@@ -185,11 +175,10 @@ fn in_turn(
 /// The program now against its profile, which has one time of its kernels, or all times of a step.
 fn against_profile(
     args: &CheckArgs,
-    base: &str,
+    profile: &Profile,
     new: &Command,
     printer: &Printer,
 ) -> Result<CheckDocument> {
-    let profile = open::one(base, &args.problem.ladder, None)?;
     let mut document = CheckDocument::new(profile.name.clone(), new.text(), Timed::Apart);
     let progress = printer.progress();
     let mut times = Vec::new();
@@ -205,7 +194,7 @@ fn against_profile(
         })?);
     }
     let after = median_and_range(&times);
-    let before = base_times(&profile, after.median, &times)?;
+    let before = base_times(profile, after.median, &times)?;
     document.base_ns = Some(before.0);
     document.new_ns = Some(after);
     document.comparison = recorded(

@@ -24,7 +24,8 @@ const FINDING_COLUMNS: [&str; 14] = [
     "ncu_percent",
 ];
 
-/// One row a finding; its place is the line with the largest share.
+/// One row per finding; its place is the line with the largest share. What lies around a program's kernels comes last,
+/// without a launch.
 pub(super) fn document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &FINDING_COLUMNS)?;
     for row in finding_rows(document) {
@@ -70,5 +71,54 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
             ]);
         }
     }
+    // What lies around a program's kernels belongs to no launch.
+    for finding in document.program.iter().flat_map(|program| &program.findings) {
+        let gain = finding.estimated_speedup;
+        let mut row = vec![String::new(); FINDING_COLUMNS.len()];
+        let cells = [
+            (2, finding.rank.to_string()),
+            (3, printable(&finding.rule)),
+            (4, number(Some(gain.factor))),
+            (5, number(Some(gain.low))),
+            (6, number(Some(gain.high))),
+            (10, printable(&finding.message)),
+            (11, printable(&finding.hint)),
+        ];
+        for (column, cell) in cells {
+            row[column] = cell;
+        }
+        rows.push(row);
+    }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::{Program, ProgramFinding};
+    use crate::finding::Estimate;
+    use crate::report::samples;
+
+    #[test]
+    fn what_lies_around_kernels_has_rows_without_a_launch() {
+        let mut document = samples::program();
+        let finding = ProgramFinding {
+            rank: 1,
+            rule: "small-copies".to_owned(),
+            estimated_speedup: Estimate { factor: 1.5, low: 1.25, high: 2.0 },
+            message: "many copies".to_owned(),
+            evidence: Vec::new(),
+            hint: "copy less often".to_owned(),
+        };
+        document.program = Some(Program { findings: vec![finding], ..Program::default() });
+        let mut out = Vec::new();
+        super::document(&document, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(
+            text.lines().count(),
+            1 + 3 + 1,
+            "a head, three launches' findings and one: {text}"
+        );
+        let last = text.lines().last().unwrap();
+        assert_eq!(last, ",,1,small-copies,1.5,1.25,2,,,,many copies,copy less often,,");
+    }
 }

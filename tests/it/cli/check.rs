@@ -1,6 +1,8 @@
 //! `adoprof check` from recordings, and of programs: no device is needed.
 
-use crate::cli::bench::{Bench, Ran};
+use crate::cli::bench::{Bench, Ran, ran, stand_in};
+use crate::cli::survey::{CHOSEN, page};
+use crate::survey::STAND_INS;
 
 /// Checks recorded steps.
 fn recorded(args: &[&str]) -> Ran {
@@ -110,4 +112,41 @@ fn a_program_is_gated_by_its_whole_time_where_it_has_no_kernels() {
     assert!(slower.err.contains("recorded no kernels"), "{}", slower.err);
     let failed = check("true", &["false"]);
     assert_eq!(failed.code, Some(4), "{failed:?}");
+}
+
+/// Checks the stand-in for a program against itself by gates alone.
+fn gated(what: &str, gate: &str) -> Ran {
+    let bench = Bench::new();
+    bench.write("raw.csv", page(&CHOSEN));
+    bench.write("none.csv", "");
+    let program = STAND_INS.program().display().to_string();
+    let mut command = bench.command(&["check", "--no-time", "--ncu", &stand_in()]);
+    command
+        .args(["--fail-on", gate, "--baseline-program", &program, "--", &program, what])
+        .env("ADOPROF_CUPTI", STAND_INS.cupti())
+        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
+        .env("STAND_IN_CASE", "success")
+        .env("STAND_IN_ARGV", bench.path("argv"))
+        .env("STAND_IN_RAW", bench.path("raw.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv"));
+    let ran = ran(&mut command);
+    assert_eq!(
+        bench.path("argv.profile").exists(),
+        gate.starts_with("metric"),
+        "ncu runs for counters alone"
+    );
+    ran
+}
+
+#[test]
+fn a_program_is_gated_by_its_survey_and_by_its_counters() {
+    // The stand-in's copies take nanoseconds of a program that takes milliseconds.
+    exits(&gated("", "rule:small-copies"), 0, &["passed: rule:small-copies", "times not compared"]);
+    exits(&gated("no-cuda", "rule:small-copies"), 5, &["unknown: rule:small-copies", "not known"]);
+    let time = "metric:gpu__time_duration.sum";
+    exits(&gated("", &format!("{time}>125")), 1, &["failed", "mul: gpu__time_duration.sum is 130"]);
+    exits(&gated("", &format!("{time}>+1%")), 0, &["passed"]);
+    let lost = gated("no-cuda", &format!("{time}>1"));
+    assert_eq!(lost.code, Some(3), "{lost:?}");
 }

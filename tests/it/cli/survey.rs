@@ -6,7 +6,7 @@ use crate::cli::bench::{Bench, Ran, ran, stand_in};
 use crate::survey::STAND_INS;
 
 /// A raw page of launches, each with its kernel, blocks in x and duration.
-fn page(launches: &[(&str, u32, u32)]) -> String {
+pub(crate) fn page(launches: &[(&str, u32, u32)]) -> String {
     let mut page = String::from(
         "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n\
          \"\",\"\",\"\",\"\",\"ns\"\n",
@@ -53,7 +53,7 @@ fn profile_by(
 }
 
 /// The stand-in launches `add` eight times in two grids in turn, and `mul` once in each.
-const CHOSEN: [(&str, u32, u32); 3] =
+pub(crate) const CHOSEN: [(&str, u32, u32); 3] =
     [("add(float *, int)", 32, 120), ("add(float *, int)", 64, 110), ("mul(float *)", 32, 130)];
 
 fn launches_of_groups(document: &Value) -> Vec<(String, u64, Value)> {

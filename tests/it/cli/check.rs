@@ -147,6 +147,10 @@ fn a_program_is_gated_by_its_survey_and_by_its_counters() {
     let time = "metric:gpu__time_duration.sum";
     exits(&gated("", &format!("{time}>125")), 1, &["failed", "mul: gpu__time_duration.sum is 130"]);
     exits(&gated("", &format!("{time}>+1%")), 0, &["passed"]);
-    let lost = gated("no-cuda", &format!("{time}>1"));
-    assert_eq!(lost.code, Some(3), "{lost:?}");
+    let gate = format!("{time}>1");
+    let args = ["check", "--no-time", "--ncu", "/nowhere/ncu", "--fail-on", &gate];
+    let program = ["--baseline-program", "true", "--", "true"];
+    let without_ncu = Bench::new().run(&[&args[..], &program].concat());
+    assert_eq!(without_ncu.code, Some(3), "{without_ncu:?}");
+    assert!(without_ncu.err.contains("could not be profiled for --fail-on"), "{without_ncu:?}");
 }

@@ -10,6 +10,7 @@ mod lacking;
 mod lineless;
 mod range;
 mod ranking;
+mod several;
 pub mod thresholds;
 mod unread;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
 pub use lineless::lineless_remark;
 pub use ranking::RankingStep;
+pub use several::several_remark;
 pub use unread::{has_unread_code, unread_remark};
 
 use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
@@ -52,7 +54,7 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
     let mut drafts: Vec<(&'static Rule, Draft)> = Vec::new();
     let mut skipped = Vec::new();
     for rule in RULES {
-        let missing = rule.missing(launch);
+        let missing = several::missing(rule, launch);
         if missing.is_empty() {
             drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
         } else {

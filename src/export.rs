@@ -52,9 +52,9 @@ pub struct LaunchRow {
     pub id: u32,
     /// The demangled kernel name with its parameter list.
     pub kernel: String,
-    /// Blocks in x, y, z.
+    /// Blocks in x, y, z; zeros where they are not known, and for results of several kernels.
     pub grid: [u32; 3],
-    /// Threads per block in x, y, z.
+    /// Threads per block in x, y, z; zeros likewise.
     pub block: [u32; 3],
     /// The device's name, where the export has it.
     pub device: Option<String>,
@@ -126,6 +126,24 @@ pub struct SourceRow {
     pub text: String,
     /// The counts.
     pub counters: SourceCounters,
+}
+
+/// What ncu calls results of several kernels that it counted together: a range of the program, a list of commands,
+/// a CUDA graph.
+pub const WORKLOADS: [&str; 3] = ["range", "cmdlist", "graph"];
+
+impl LaunchRow {
+    /// True for a range, a list of commands or a graph: several kernels that were counted together.
+    #[must_use]
+    pub fn is_of_several_kernels(&self) -> bool {
+        self.grid == [0; 3] && WORKLOADS.contains(&self.kernel.as_str())
+    }
+
+    /// Makes it a result of several kernels, which have no grid and no block in common.
+    pub(crate) fn name_workload(&mut self, name: &str) {
+        name.clone_into(&mut self.kernel);
+        (self.grid, self.block) = ([0; 3], [0; 3]);
+    }
 }
 
 impl Export {

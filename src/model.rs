@@ -109,7 +109,10 @@ impl Model {
         let for_few = launch.listing().map_or(0.0, |listing| idle::waits_for_few(&listing));
         Self {
             time_ns: launch.duration_ns(),
-            empty_kernel_ns: facts.get(Quantity::EmptyKernel),
+            // What was counted together was not launched at once.
+            empty_kernel_ns: facts
+                .get(Quantity::EmptyKernel)
+                .filter(|_| !launch.row.is_of_several_kernels()),
             lone_launch_ns: lone_launch_ns(&facts),
             busy,
             idle,

@@ -11,7 +11,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::{diagnose, lacking_remark, lineless_remark, unread_remark};
+use crate::diagnose::{diagnose, lacking_remark, lineless_remark, several_remark, unread_remark};
 use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
@@ -148,7 +148,9 @@ impl Profile {
         // Of a program that was profiled here: an export may lack lines for want of a view, and steps have them.
         let is_program = self.meta.is_some() && self.step().is_none();
         let lineless = is_program.then(|| lineless_remark(profiled())).flatten();
-        let unread = unread_remark(profiled());
+        let several = several_remark(profiled());
+        let of_one = |launch: &&Launch| !launch.row.is_of_several_kernels();
+        let unread = unread_remark(profiled().filter(of_one));
         let mut document = Document::new(launches);
         if let Some((program, groups)) = of_program {
             match self.step() {
@@ -165,7 +167,7 @@ impl Profile {
         document.notices.extend(remarks);
         document.notices.extend(lineless);
         // It changes what all the rest is worth.
-        document.notices.splice(0..0, unread);
+        document.notices.splice(0..0, several.into_iter().chain(unread));
         if let Some(ladder) = ladder {
             find_next_step(&mut document, ladder);
         }

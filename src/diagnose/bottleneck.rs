@@ -101,6 +101,14 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
         );
     }
     let (unit, busy) = model.busiest().map_or(("unit", 0.0), |(term, busy)| (term.title(), busy));
+    if launch.row.is_of_several_kernels() {
+        return format!(
+            "Idle: an average SM has no warp for {} of the time, between the kernels or beside grids that do \
+             not fill the device; the busiest unit, {unit}, is busy {} of the time.",
+            percent(model.idle()),
+            percent(busy)
+        );
+    }
     if model.idle() < FEW_IDLE.value {
         return format!(
             "Small grid{blocks}: too few warps are resident to cover the waits; the busiest unit, \

@@ -21,14 +21,15 @@ mod wire;
 
 use std::path::Path;
 
-use container::{Container, damaged_block, plain};
+use container::{Container, EncodedResult, Workload, damaged_block, plain};
 use counters::Modules;
 use launch_metric::LaunchMetric;
-use messages::{ClockStatus, ProfileResult, SessionDetails};
+use messages::{ClockStatus, GraphClocks, ProfileResult, RangeClocks, SessionDetails};
 
 use super::limits::{self, Limits};
-use super::{Collected, Export, SourceRow};
+use super::{Collected, Export, SourceRow, WORKLOADS};
 use crate::error::{Error, Result};
+use crate::text::count_of;
 
 pub use container::is_report;
 
@@ -83,8 +84,7 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
         }
         // A launch that can't be decoded keeps its number, as the others keep theirs.
         let takes_source = within.allow_source(export.source.len());
-        let Some((result, metrics, source)) = decoded(encoded.message, id, &modules, takes_source)
-        else {
+        let Some((result, metrics, source)) = decoded(encoded, id, &modules, takes_source) else {
             let damage = damaged_block(encoded.block);
             if container.damage.last() != Some(&damage) {
                 container.damage.push(damage);
@@ -98,7 +98,11 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
         if !in_full && are_known_only.is_none() && limits::are_many(count, metrics.len()) {
             are_known_only = Some(limits::known_only(count, metrics.len()));
         }
-        export.launches.push(metrics::launch(&result, id, &metrics, &container.sessions));
+        let mut launch = metrics::launch(&result, id, &metrics, &container.sessions);
+        if let Some(name) = workload_name(encoded.workload) {
+            launch.name_workload(name);
+        }
+        export.launches.push(launch);
         if are_known_only.is_some() {
             metrics.retain(|row| limits::is_known(&row.metric));
         }
@@ -132,15 +136,37 @@ fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<S
     Ok((export, missing))
 }
 
+/// What a workload of several kernels is called; ncu's pages name it so too. `None` for one kernel.
+fn workload_name(workload: Workload) -> Option<&'static str> {
+    match workload {
+        Workload::Kernel => None,
+        Workload::Range => Some(WORKLOADS[0]),
+        Workload::CommandList => Some(WORKLOADS[1]),
+        Workload::Graph => Some(WORKLOADS[2]),
+    }
+}
+
 /// A launch with its metrics and, where they are wanted, its source rows; `None` where its message is damaged.
 fn decoded<'a>(
-    message: &'a [u8],
+    encoded: &EncodedResult<'a>,
     id: u32,
     modules: &Modules,
     takes_source: bool,
 ) -> Option<(ProfileResult, Vec<LaunchMetric<'a>>, Vec<SourceRow>)> {
+    let message = encoded.message;
+    if encoded.workload != Workload::Kernel {
+        // Other kinds have the same metrics under other numbers, the clocks too, and no code of their own.
+        let is_range = encoded.workload == Workload::Range;
+        let clocks = if is_range {
+            wire::decode::<RangeClocks>(message, &[&[launch_metric::OF_SEVERAL]], 144)?.clocks
+        } else {
+            wire::decode::<GraphClocks>(message, &[&[launch_metric::OF_SEVERAL]], 144)?.clocks
+        };
+        let metrics = launch_metric::read(message, launch_metric::OF_SEVERAL)?;
+        return Some((ProfileResult { clocks, ..ProfileResult::default() }, metrics, Vec::new()));
+    }
     let result: ProfileResult = wire::decode(message, &[&[launch_metric::METRICS], &[19]], 144)?;
-    let metrics = launch_metric::read(message)?;
+    let metrics = launch_metric::read(message, launch_metric::METRICS)?;
     let source = if takes_source { modules.rows(&result, &metrics, id)? } else { Vec::new() };
     Some((result, metrics, source))
 }
@@ -202,8 +228,8 @@ fn nothing_in(container: &Container) -> String {
              collect or copy it again"
         )
     } else if container.other_results > 0 {
-        "the report holds only results of ranges or graphs, which adoprof does not read; collect \
-         it with --replay-mode kernel"
+        "the report holds only results of a kind that adoprof does not know; collect it with \
+         --replay-mode kernel"
             .to_owned()
     } else {
         "the report holds no kernel launch; check the kernel filter it was collected with"
@@ -229,8 +255,9 @@ fn notices(container: &Container, whole: usize) -> Vec<String> {
     }
     if container.other_results > 0 {
         notices.push(format!(
-            "The report also holds {} results of ranges or graphs, which are not read.",
-            container.other_results
+            "The report also holds {} of a kind that adoprof does not know, which {} not read.",
+            count_of(container.other_results as f64, "result"),
+            if container.other_results == 1 { "is" } else { "are" }
         ));
     }
     notices

@@ -171,10 +171,11 @@ pub(super) fn describe(launch: &mut LaunchRow, metrics: &[MetricRow]) {
             _ => number(&format!("launch__{what}_size")).map(|total| [total, 1, 1]),
         }
     };
-    if launch.grid == [0; 3] {
+    let is_one = !launch.is_of_several_kernels();
+    if is_one && launch.grid == [0; 3] {
         launch.grid = dims("grid").unwrap_or_default();
     }
-    if launch.block == [0; 3] {
+    if is_one && launch.block == [0; 3] {
         launch.block = dims("block").unwrap_or_default();
     }
     if launch.device.is_none() {

@@ -25,12 +25,26 @@ const LARGEST_SESSIONS: usize = 1 << 20;
 /// A launch has at least a name, a grid and a block, bytes.
 const SMALLEST_RESULT: usize = 16;
 
-/// A kernel launch that is not decoded yet: decoded it takes several times the memory, and one at a time
-/// will do.
+/// What a result counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Workload {
+    /// One kernel's launch.
+    Kernel,
+    /// A range of the program, replayed as a whole.
+    Range,
+    /// A list of commands.
+    CommandList,
+    /// A CUDA graph.
+    Graph,
+}
+
+/// A result that is not decoded yet: decoded it takes several times the memory, and one at a time will do.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedResult<'a> {
     /// The block that it lies in, from 1.
     pub block: usize,
+    /// What it counted.
+    pub workload: Workload,
     /// The message.
     pub message: &'a [u8],
 }
@@ -40,7 +54,7 @@ pub(super) struct EncodedResult<'a> {
 pub(super) struct Container<'a> {
     /// Modules, in pieces.
     pub sources: Vec<SourceData>,
-    /// Kernel launches, in order.
+    /// Kernel launches and other workloads, in order.
     pub results: Vec<EncodedResult<'a>>,
     /// The string table of all blocks together.
     pub strings: Vec<Arc<str>>,
@@ -50,7 +64,7 @@ pub(super) struct Container<'a> {
     session_bytes: usize,
     /// The processes that launched something.
     pub processes: BTreeSet<u64>,
-    /// Results of ranges, graphs and command lists, which are not read.
+    /// Results of kinds that are not known, which are not read.
     pub other_results: u64,
     /// What is wrong with the file's end or with single blocks, each one clause.
     pub damage: Vec<String>,
@@ -158,17 +172,26 @@ impl<'a> Container<'a> {
         if !session.is_empty() && self.session_bytes <= LARGEST_SESSIONS {
             self.sessions.extend(decode::<SessionDetails>(&session, &[&[6, 3], &[8]], 112));
         }
-        let process = header.process.filter(|_| header.results > 0);
+        // In the order in which they lie in the payload.
+        let results = [
+            (Workload::Kernel, header.results),
+            (Workload::Range, header.range_results),
+            (Workload::CommandList, header.cmdlist_results),
+            (Workload::Graph, header.graph_results),
+        ];
+        let has_results = results.iter().any(|(_, count)| *count > 0);
+        let process = header.process.filter(|_| has_results);
         self.processes.extend(process.map(|process| process.id));
-        self.other_results = self
-            .other_results
-            .saturating_add(header.range_results)
-            .saturating_add(header.cmdlist_results)
-            .saturating_add(header.graph_results);
         let payload = cursor.take(header.payload_size);
         // Of a payload that is cut off, the whole entries are as good as ever.
         let mut entries = Cursor { rest: payload.unwrap_or(cursor.rest) };
-        let whole = self.entries(number, header.sources, header.results, &mut entries);
+        let whole = self.entries(number, header.sources, results, &mut entries);
+        if whole && payload.is_some() {
+            // What newer releases put behind the kinds that are known.
+            while entries.message().is_some() {
+                self.other_results += 1;
+            }
+        }
         if !whole || payload.is_none() {
             self.damage.push(damaged_block(number));
         }
@@ -180,7 +203,7 @@ impl<'a> Container<'a> {
         &mut self,
         block: usize,
         sources: u64,
-        results: u64,
+        results: [(Workload, u64); 4],
         payload: &mut Cursor<'a>,
     ) -> bool {
         let mut whole = true;
@@ -192,13 +215,15 @@ impl<'a> Container<'a> {
                 None => whole = false,
             }
         }
-        for _ in 0..results {
-            let Some(entry) = payload.message() else { return false };
-            // This keeps zeros from counting as millions of launches.
-            if entry.len() < SMALLEST_RESULT {
-                return false;
+        for (workload, count) in results {
+            for _ in 0..count {
+                let Some(entry) = payload.message() else { return false };
+                // This keeps zeros from counting as millions of launches.
+                if entry.len() < SMALLEST_RESULT {
+                    return false;
+                }
+                self.results.push(EncodedResult { block, workload, message: entry });
             }
-            self.results.push(EncodedResult { block, message: entry });
         }
         whole
     }

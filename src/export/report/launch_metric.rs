@@ -8,6 +8,8 @@ use super::wire::{Field, fields};
 
 /// The field of a launch's message that has its metrics.
 pub(super) const METRICS: u32 = 13;
+/// The same of a range's, a graph's and a command list's message.
+pub(super) const OF_SEVERAL: u32 = 4;
 
 /// One metric of a launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,13 +21,13 @@ pub(super) struct LaunchMetric<'a> {
     message: &'a [u8],
 }
 
-/// The metrics in a launch's message; `None` where it is damaged.
+/// The metrics in a result's message, which lie in its field of this number; `None` where it is damaged.
 #[must_use]
-pub(super) fn read(message: &[u8]) -> Option<Vec<LaunchMetric<'_>>> {
+pub(super) fn read(message: &[u8], of: u32) -> Option<Vec<LaunchMetric<'_>>> {
     let mut metrics = Vec::new();
     for field in fields(message) {
         let (number, field) = field?;
-        if number == METRICS {
+        if number == of {
             metrics.push(LaunchMetric::read(field.message()?)?);
         }
     }
@@ -97,7 +99,7 @@ mod tests {
         counted.instances.push(Instance { of: Some(words("FADD")), value: Some(double(1.0)) });
         let metrics = vec![counted, metric(8, Some(words("H200"))), metric(9, None)];
         let message = Kernel { metrics: metrics.clone(), ..Kernel::default() }.encoded();
-        let found = read(&message).unwrap();
+        let found = read(&message, METRICS).unwrap();
         assert_eq!(found.len(), 3);
         for (found, MetricResult { name, value, .. }) in found.iter().zip(&metrics) {
             assert_eq!((found.name, &found.value), (*name, value));
@@ -110,13 +112,13 @@ mod tests {
     #[test]
     fn damage_is_told_from_absence() {
         // A metric of 4 bytes: its name 1, and an instance of no bytes.
-        assert_eq!(read(b"\x6a\x04\x08\x01\x1a\x00").unwrap()[0].instances().count(), 0);
+        assert_eq!(read(b"\x6a\x04\x08\x01\x1a\x00", METRICS).unwrap()[0].instances().count(), 0);
         // The instance reaches beyond the metric.
-        assert_eq!(read(b"\x6a\x04\x08\x01\x1a\x05"), None);
+        assert_eq!(read(b"\x6a\x04\x08\x01\x1a\x05", METRICS), None);
         // The name is no number.
-        assert_eq!(read(b"\x6a\x02\x0a\x00"), None);
+        assert_eq!(read(b"\x6a\x02\x0a\x00", METRICS), None);
         // What the instance holds is cut off: the metric is whole.
-        let metric = &read(b"\x6a\x06\x08\x01\x1a\x02\x0a\x05").unwrap()[0];
+        let metric = &read(b"\x6a\x06\x08\x01\x1a\x02\x0a\x05", METRICS).unwrap()[0];
         assert_eq!(metric.instances().collect::<Vec<_>>(), [None]);
     }
 }

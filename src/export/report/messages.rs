@@ -147,6 +147,22 @@ pub(super) struct ProfileResult {
     pub rules: Vec<Vec<u8>>,
 }
 
+/// The clocks of a range's result.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct RangeClocks {
+    /// The clocks.
+    #[prost(message, optional, tag = "12")]
+    pub clocks: Option<ClockStatus>,
+}
+
+/// The clocks of a graph's or a command list's result.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct GraphClocks {
+    /// The clocks.
+    #[prost(message, optional, tag = "13")]
+    pub clocks: Option<ClockStatus>,
+}
+
 /// Extents in three dimensions.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Size {

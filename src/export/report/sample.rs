@@ -39,6 +39,22 @@ struct Metrics {
     metrics: Vec<MetricResult>,
 }
 
+/// The same of results of several kernels.
+#[derive(Clone, PartialEq, prost::Message)]
+struct OfSeveral {
+    #[prost(uint64, tag = "1")]
+    thread: u64,
+    #[prost(uint64, tag = "2")]
+    call: u64,
+    #[prost(message, repeated, tag = "4")]
+    metrics: Vec<MetricResult>,
+}
+
+/// The message of a range, a graph or a list of commands with these metrics.
+pub(super) fn several(metrics: &[MetricResult]) -> Vec<u8> {
+    OfSeveral { thread: 1, call: 2, metrics: metrics.to_vec() }.encode_to_vec()
+}
+
 /// One metric.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct MetricResult {

@@ -214,9 +214,37 @@ fn what_is_no_report_is_refused_in_a_sentence() {
     assert!(problem(b"PK\x03\x04").contains("not an ncu report"));
     assert!(problem(b"NVR\0").contains("damaged"));
     assert!(problem(&sample::file(vec![])).contains("no kernel launch"));
-    let ranges = BlockHeader { range_results: 1, ..BlockHeader::default() };
-    let ranges = sample::file(vec![Block { header: ranges, entries: vec![vec![0; 20]] }]);
-    assert!(problem(&ranges).contains("--replay-mode kernel"));
+}
+
+#[test]
+fn ranges_graphs_and_lists_of_commands_are_results_of_their_own() {
+    let message = sample::several(&[metric(1, Some(double(2.5e6)))]);
+    for (header, name) in [
+        (BlockHeader { range_results: 1, ..BlockHeader::default() }, "range"),
+        (BlockHeader { cmdlist_results: 1, ..BlockHeader::default() }, "cmdlist"),
+        (BlockHeader { graph_results: 1, ..BlockHeader::default() }, "graph"),
+    ] {
+        // Kernels stand before all others in a block.
+        let mut block = Block { header, entries: Vec::new() }.result(&kernel("k(int)", Vec::new()));
+        block.entries.push(message.clone());
+        let export =
+            open(&sample::file(vec![Block::strings(&["", "gpu__time_duration.sum"]), block]))
+                .unwrap();
+        let [one, several] = export.launches.as_slice() else { panic!("{:?}", export.launches) };
+        assert!(!one.is_of_several_kernels() && several.is_of_several_kernels());
+        assert_eq!((several.kernel.as_str(), several.grid, several.block), (name, [0; 3], [0; 3]));
+        let time = find(&export, "gpu__time_duration.sum");
+        assert_eq!((time.launch, time.value), (1, Some(2.5e6)));
+        assert_eq!(export.notices, [""; 0]);
+    }
+    // One entry more than all counts together is of a kind of the future.
+    let mut block = Block::default().result(&kernel("k(int)", Vec::new()));
+    block.entries.push(message.clone());
+    let export = open(&sample::file(vec![block])).unwrap();
+    assert_eq!(export.launches.len(), 1);
+    assert!(export.notices[0].contains("1 result of a kind that adoprof does not know"));
+    let unknown = Block { entries: vec![message.clone()], ..Block::default() };
+    assert!(problem(&sample::file(vec![unknown])).contains("--replay-mode kernel"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::document::{Diff, Document, MetricChange, Program};
 use crate::kernel_name;
 use crate::report::markdown::push;
 use crate::report::words::diff::{arrow, title};
-use crate::report::words::number::{bare, change, estimate, extent, factor, metric};
+use crate::report::words::number::{bare, change, estimate, extent, extents, factor, metric};
 use crate::report::words::run::gain;
 use crate::report::words::steps::Row;
 use crate::report::words::tried;
@@ -109,7 +109,7 @@ pub(super) fn launch_table(text: &mut String, document: &Document) {
         let first = launch.findings.first();
         vec![
             code_cell(&kernel_name::short(&launch.kernel, LONGEST)),
-            format!("{} × {}", extent(launch.grid), extent(launch.block)),
+            extents(launch.grid, launch.block),
             launch.duration_ns.map(duration).unwrap_or_default(),
             percent(launch.time_share),
             launch.bound.word().to_owned(),

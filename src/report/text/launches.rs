@@ -7,7 +7,7 @@ use super::program;
 use super::table::{Column, MOST_ROWS, render};
 use crate::document::{Document, LaunchReport};
 use crate::kernel_name;
-use crate::report::words::number::{extent, factor};
+use crate::report::words::number::{extents, factor};
 use crate::text::{duration, percent};
 
 /// The most columns that a kernel's name takes in the table, which cuts it where the terminal is narrow.
@@ -117,7 +117,7 @@ fn row(document: &Document, kind: &Kind, several: bool) -> Vec<String> {
         launch.bound.word().to_owned(),
         first.map(|finding| finding.rule.clone()).unwrap_or_default(),
         estimate(launch),
-        format!("{} × {}", extent(launch.grid), extent(launch.block)),
+        extents(launch.grid, launch.block),
     ]);
     row
 }

@@ -89,8 +89,19 @@ pub(crate) fn shape(launch: &LaunchReport) -> String {
     shape_of(launch.grid, launch.block)
 }
 
+/// `1024 × 256`: blocks and threads per block, for tables; empty where they are not known.
+pub(crate) fn extents(grid: [u32; 3], block: [u32; 3]) -> String {
+    if grid == [0; 3] {
+        return String::new();
+    }
+    format!("{} × {}", extent(grid), extent(block))
+}
+
 /// The same of a grid and a block alone.
 fn shape_of(grid: [u32; 3], block: [u32; 3]) -> String {
+    if grid == [0; 3] {
+        return "grid and block unknown".to_owned();
+    }
     let counted = |of: [u32; 3], noun: &str| {
         let extent = extent(of);
         let s = if extent == "1" { "" } else { "s" };
@@ -140,6 +151,9 @@ mod tests {
     fn one_block_is_no_plural() {
         assert_eq!(shape_of([1, 1, 1], [32, 1, 1]), "1 block of 32 threads");
         assert_eq!(shape_of([64, 32, 1], [1, 1, 1]), "64×32 blocks of 1 thread");
+        assert_eq!(shape_of([0; 3], [0; 3]), "grid and block unknown");
+        assert_eq!(extents([64, 32, 1], [128, 1, 1]), "64×32 × 128");
+        assert_eq!(extents([0; 3], [0; 3]), "");
     }
 
     #[test]

@@ -40,13 +40,37 @@ pub enum Tag {
     Managed = 7,
     /// u64 start, end; u32 kind, operation, device.
     Compilation = 8,
-    /// u64 name; u32 number, multiprocessors, compute capability major, minor.
+    /// u64 name; u32 number, multiprocessors, compute capability major, minor; 16 bytes of its UUID.
     Device = 9,
     /// The words of the command line, each with a zero at its end.
     Command = 10,
     /// u64 time, records that CUPTI dropped; the process ended in an orderly way.
     End = 11,
+    /// `NAME=VALUE` of a variable that may say which rank of several the process is.
+    Rank = 12,
 }
+
+/// What `src/rank.rs` reads: the process's own environment, because a program may set it after its start.
+const RANK_VARIABLES: [&CStr; 13] = [
+    c"RANK",
+    c"LOCAL_RANK",
+    c"WORLD_SIZE",
+    c"OMPI_COMM_WORLD_RANK",
+    c"OMPI_COMM_WORLD_LOCAL_RANK",
+    c"OMPI_COMM_WORLD_SIZE",
+    c"PMIX_RANK",
+    c"PMI_RANK",
+    c"PMI_SIZE",
+    c"MPI_LOCALRANKID",
+    c"SLURM_PROCID",
+    c"SLURM_LOCALID",
+    c"SLURM_NTASKS",
+];
+
+/// A rank's number is no longer than this.
+const LONGEST_NUMBER: usize = 20;
+/// The longest name, the sign between, and the number.
+const LONGEST_RANK: usize = 64;
 
 const BUFFER: usize = 64 * 1024;
 const LONGEST_PATH: usize = 4096;
@@ -161,6 +185,13 @@ impl Output {
         self.append(&[&header]);
         let mut words = [0; 4096];
         self.record(Tag::Command, &[sys::read_file(c"/proc/self/cmdline", &mut words)]);
+        for name in RANK_VARIABLES {
+            let Some(value) = sys::variable(name).filter(|value| value.len() <= LONGEST_NUMBER) else { continue };
+            let mut text = [0; LONGEST_RANK];
+            let parts = name.to_bytes().iter().chain(b"=").chain(value);
+            let length = text.iter_mut().zip(parts).map(|(place, &byte)| *place = byte).count();
+            self.record(Tag::Rank, &[text.get(..length).unwrap_or(&[])]);
+        }
     }
 
     /// Adds a record; its parts follow one another.

@@ -27,7 +27,7 @@ pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use check::CheckArgs;
 pub use common::{Origin, Output, Problem};
 pub use frames::FramesArgs;
-pub use helpers::{LauncherArgs, WatcherArgs};
+pub use helpers::{LauncherArgs, RankArgs, WatcherArgs};
 pub use init::InitArgs;
 pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs};
 pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
@@ -35,7 +35,7 @@ pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
 pub use shell::{CompletionsArgs, ManArgs};
 pub use steps::{LadderArgs, LadderCommand, LimiterArgs, RunArgs, StepArgs};
-pub use survey::SurveyArgs;
+pub use survey::{ChosenRanks, SurveyArgs};
 pub use sweep::{PointArgs, SweepArgs};
 pub use watch::WatchArgs;
 
@@ -133,6 +133,9 @@ pub enum Command {
     /// Verifies, times and profiles one point; sweep runs this.
     #[command(name = "__point", hide = true)]
     Point(PointArgs),
+    /// Becomes one rank of several, or an ncu that profiles it; launchers run this.
+    #[command(name = "__rank", hide = true)]
+    Rank(RankArgs),
     /// Ends what is left running where the adoprof that started this is killed.
     #[command(name = watcher::SUBCOMMAND, hide = true)]
     Watcher(WatcherArgs),

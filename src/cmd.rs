@@ -15,6 +15,7 @@ mod ledger;
 mod limiter;
 mod point;
 mod profile;
+mod rank;
 mod report;
 mod run;
 mod shared;
@@ -50,6 +51,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Bench(_)
             | Command::Ledger(_)
             | Command::Config(_)
+            | Command::Rank(_)
             | Command::Watcher(_)
     )
 }
@@ -63,6 +65,7 @@ fn shows_reports(command: &Command) -> bool {
             | Command::Init(_)
             | Command::Launch(_)
             | Command::Point(_)
+            | Command::Rank(_)
             | Command::Watcher(_)
     )
 }
@@ -77,7 +80,11 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
     // What a user's file of a device says must hold, or be reported; doctor says so in its table.
     if !matches!(
         cli.command,
-        Command::Doctor(_) | Command::Watcher(_) | Command::Completions(_) | Command::Man(_)
+        Command::Doctor(_)
+            | Command::Rank(_)
+            | Command::Watcher(_)
+            | Command::Completions(_)
+            | Command::Man(_)
     ) {
         device::check()?;
     }
@@ -104,6 +111,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Config(args) => config::run(args, cli, &printer),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
+        Command::Rank(args) => rank::run(args),
         Command::Point(args) => point::run(args, &printer),
         Command::Watcher(args) => {
             watcher::watch(std::io::stdin(), &args.mark);

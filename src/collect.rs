@@ -1,6 +1,7 @@
 //! Collecting a profile: a run of ncu and its pages, and a second run where the first leaves open what
 //! could matter most.
 
+pub(crate) mod ranks;
 pub mod reading;
 mod remaining;
 pub mod second_run;

@@ -3,6 +3,7 @@
 mod diff;
 mod program;
 mod ranked;
+mod ranks;
 mod tried;
 mod version;
 
@@ -20,6 +21,7 @@ pub use crate::rules::is_roof;
 pub use diff::{Diff, MetricChange};
 pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
+pub use ranks::{RankTime, RankedKernel, Ranks};
 pub use tried::{Tried, gain};
 pub use version::Version;
 
@@ -49,6 +51,9 @@ pub struct Document {
     /// The whole program, where it was surveyed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
+    /// The program's ranks side by side, where it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Ranks>,
     /// The ladder's step that answers the verdict.
     pub next_step: Option<String>,
     /// The arguments of `adoprof step` that lead to the ladder and the problem that the user chose,
@@ -113,6 +118,9 @@ pub struct LaunchReport {
     pub block: [u32; 3],
     /// The device's name, where known.
     pub device: Option<String>,
+    /// The rank whose launch it is, where the program has several: the one in the middle by duration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// Duration under the profiler, ns.
     pub duration_ns: Option<f64>,
     /// Its share of the time of all launches, 0 to 1; its group's share of that of all kernels of the program,
@@ -337,6 +345,7 @@ impl LaunchReport {
             grid: launch.row.grid,
             block: launch.row.block,
             device: launch.row.device.clone(),
+            rank: None,
             duration_ns,
             time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
             bound: diagnosis.bound,

@@ -59,6 +59,7 @@
 //! - `settings`: what adoprof.toml of the project and of the user says
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
+//! - `rank`: which of a program's ranks a process is
 //! - `includes`: the headers that a source includes
 //! - `files`: files read within bounds, and written whole or not at all
 //! - `error`: what can go wrong, and the exit codes
@@ -107,6 +108,7 @@ mod problem;
 pub mod profile;
 mod program_run;
 mod progress;
+pub mod rank;
 pub mod report;
 pub mod rules;
 pub mod sass;

@@ -6,6 +6,7 @@ mod files;
 mod next_step;
 mod packed;
 pub mod program;
+pub mod ranks;
 mod recorded_ladders;
 mod reference;
 
@@ -265,7 +266,7 @@ mod tests {
                     local: 0,
                 };
                 let name = "NVIDIA H200".to_owned();
-                let device = Device { name, multiprocessors: 132, capability: [9, 0] };
+                let device = Device { name, multiprocessors: 132, capability: [9, 0], uuid: None };
                 let found = residency(&shape, &device).unwrap();
                 if (found.occupancy * 100.0 - expected).abs() > 0.01 {
                     others.push(format!("{shape:?}: {:.1}, {expected}", found.occupancy * 100.0));

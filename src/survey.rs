@@ -11,6 +11,7 @@ pub mod file;
 pub mod group;
 pub mod library;
 pub mod phase;
+pub(crate) mod ranks;
 pub mod record;
 pub mod run;
 #[cfg(test)]

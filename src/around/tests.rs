@@ -22,7 +22,7 @@ impl Made {
         let mut made = Self { host: 1000 * US, ..Self::default() };
         made.process.shapes = shapes;
         let name = "NVIDIA Stand-in".to_owned();
-        let device = Device { name, multiprocessors: 100, capability: [9, 0] };
+        let device = Device { name, multiprocessors: 100, capability: [9, 0], uuid: None };
         made.process.devices.insert(0, device);
         made
     }

@@ -1,5 +1,8 @@
 //! The commands that adoprof runs itself.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::common::Problem;
@@ -10,6 +13,16 @@ use crate::ladder::Tuning;
 pub struct WatcherArgs {
     /// How the marks of its runs begin.
     pub mark: String,
+}
+
+/// One rank of several.
+#[derive(Debug, Args)]
+pub struct RankArgs {
+    /// Where the ranks' files lie.
+    pub folder: PathBuf,
+    /// The program and its arguments.
+    #[arg(last = true, required = true)]
+    pub program: Vec<OsString>,
 }
 
 /// The hidden launcher.

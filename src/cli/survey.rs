@@ -31,9 +31,42 @@ pub struct SurveyArgs {
         conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "nvtx"]
     )]
     pub phase: Option<Phase>,
+    /// Of a program that a launcher starts in several ranks (mpirun, mpiexec, srun, torchrun), profile these: 0,7, all,
+    /// or a sample of so many, the busiest and the idlest among them.
+    #[arg(long, default_value = "sample:8", value_parser = ranks, value_name = "LIST|all|sample:N")]
+    pub ranks: ChosenRanks,
     /// Also profile kernels that wait for other ranks or devices (NCCL, NVSHMEM), which may never end.
     #[arg(long)]
     pub include_communication: bool,
+}
+
+/// The ranks to profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChosenRanks {
+    /// Every one.
+    All,
+    /// So many of them.
+    Sample(usize),
+    /// These.
+    Named(Vec<u32>),
+}
+
+fn ranks(text: &str) -> Result<ChosenRanks, String> {
+    let wrong = || "expected ranks such as 0,7, `all`, or a sample such as sample:4".to_owned();
+    if text == "all" {
+        return Ok(ChosenRanks::All);
+    }
+    if let Some(count) = text.strip_prefix("sample:") {
+        return at_least_one(count).map(ChosenRanks::Sample).map_err(|_| wrong());
+    }
+    let mut ranks = text
+        .split(',')
+        .map(|rank| rank.trim().parse())
+        .collect::<Result<Vec<u32>, _>>()
+        .map_err(|_| wrong())?;
+    ranks.sort_unstable();
+    ranks.dedup();
+    Ok(ChosenRanks::Named(ranks))
 }
 
 /// A part of a run: `2s..5s`, each end of which may be left out.
@@ -91,6 +124,18 @@ mod tests {
         assert_eq!(phase("1.5m.."), of(9e10, None));
         for text in ["", "2s", "5s..2s", "1..2", "-1s..", "1s..x", "nans..", "1s...3s"] {
             assert!(phase(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_named_counted_or_all() {
+        assert_eq!(ranks("7, 0,7"), Ok(ChosenRanks::Named(vec![0, 7])));
+        assert_eq!(
+            (ranks("all"), ranks("sample:3")),
+            (Ok(ChosenRanks::All), Ok(ChosenRanks::Sample(3)))
+        );
+        for text in ["", "0-3", "-1", "sample:0", "sample:", "every"] {
+            assert!(ranks(text).is_err(), "{text}");
         }
     }
 

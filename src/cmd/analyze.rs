@@ -1,18 +1,27 @@
 //! `adoprof analyze`: diagnosis from files.
 
 use super::shared::chosen_step::next_arguments;
-use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices, retain};
+use std::path::Path;
+
+use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices, retain, show};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
-use crate::error::{ExitCode, Result};
+use crate::error::{Error, ExitCode, Result};
 use crate::ladder::Ladder;
-use crate::profile::Profile;
+use crate::profile::ranks::RankedProfiles;
+use crate::profile::{self, Profile};
 use crate::report::render_several;
+use crate::store;
 
 pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     ignored_options::ranking(&args.output, true, printer);
+    if let [path] = args.paths.as_slice()
+        && let Some(mut ranked) = of_ranks(Path::new(path))?
+    {
+        return analyze_ranks(&mut ranked, args, printer);
+    }
     let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;
     for notice in &left_out {
         printer.notice(notice);
@@ -41,6 +50,36 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     printer.report(args.output.format, |style, out| {
         render_several(&documents, args.output.format, style, out)
     })?;
+    Ok(ExitCode::Success)
+}
+
+/// The profiles of ranks that a folder holds.
+fn of_ranks(path: &Path) -> Result<Option<RankedProfiles>> {
+    if path.is_dir() && !store::is_saved(path) { profile::ranks::read(path) } else { Ok(None) }
+}
+
+/// The ranks of one run as one diagnosis.
+fn analyze_ranks(
+    ranked: &mut RankedProfiles,
+    args: &AnalyzeArgs,
+    printer: &Printer,
+) -> Result<ExitCode> {
+    if args.baseline.is_some() {
+        return Err(Error::Usage(
+            "--baseline compares one profile with another; name one rank's folder or report"
+                .to_owned(),
+        ));
+    }
+    if let Some(pattern) = &args.kernel {
+        let regex = kernel_filter(pattern)?;
+        for (_, profile) in &mut ranked.profiles {
+            retain(profile, &regex, pattern)?;
+        }
+    }
+    let document = ranked.diagnose()?;
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
+    let document = ledger::corrected(document, calibration.as_ref(), None);
+    show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
 }
 

@@ -92,7 +92,7 @@ fn surveyed(
     let interrupted = interrupt::flag();
     let limits =
         Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
-    let program = Program { program: Path::new(program), args, folder: None };
+    let program = Program { program: Path::new(program), args, folder: None, env: Vec::new() };
     match survey::run::run(&program, limits) {
         Ok(Surveyed { survey, output, ended_badly, failure, .. }) => {
             let why = failure.or_else(|| {

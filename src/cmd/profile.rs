@@ -1,6 +1,7 @@
 //! `adoprof profile -- PROGRAM`: any CUDA program, unmodified.
 
 mod durations;
+mod ranked;
 mod surveyed;
 
 use std::path::{Path, PathBuf};
@@ -72,6 +73,18 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         surveyed::show(plan, args, printer)?;
         return Ok(ExitCode::Success);
     }
+    if let Some(launcher) = ranked::launcher(args, plan.as_ref()) {
+        let of_ranks = (&launcher, plan.as_ref());
+        let place = (name.as_str(), target);
+        let document = ranked::collect(args, (&ncu, &mut request), place, of_ranks, &progress);
+        drop(progress);
+        return match (document, plan) {
+            (Ok(document), _) => ranked::show(&document, args, printer),
+            (Err(error), Some(plan)) => surveyed::unprofiled(plan, error, args, printer),
+            (Err(error), None) => Err(error),
+        };
+    }
+    let ranks = plan.as_ref().and_then(|plan| plan.ranks.clone());
     let (collected, plan) = collect(args, &ncu, &mut request, &name, plan, &progress);
     drop(progress);
     let Profiled { report, passes, pages, mut notices, .. } = match (collected, &plan) {
@@ -87,25 +100,8 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
             profile::program::write(target.staging(), &plan.surveyed)?;
         }
     }
-    let saved = Saved {
-        meta: Meta {
-            schema: META_SCHEMA.to_owned(),
-            step: None,
-            environment: Environment {
-                ncu: ncu.version.to_string(),
-                clock_control: "none".to_owned(),
-                cache_control: "all".to_owned(),
-                collected: request.selection.name().to_owned(),
-                passes,
-                command: format!("adoprof profile -- {name}"),
-                date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
-                adoprof: env!("CARGO_PKG_VERSION").to_owned(),
-                ..Environment::default()
-            },
-            notices,
-        },
-        pages,
-    };
+    let saved =
+        Saved { meta: Meta { notices, ..program_meta(&ncu, &request, passes, &name) }, pages };
     // What can't be read is no profile that a later run could compare with: only its report is kept.
     let read = Profile::from_pages(name.clone(), saved.meta.clone(), &saved.pages, &report);
     let mut profile = match read.and_then(with_launches) {
@@ -114,6 +110,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     };
     profile.folder = Some(target.finish(&saved, Some(&report))?);
     let mut document = profile.diagnose(None)?;
+    document.ranks = ranks;
     if let Some(base) = &baseline {
         document.diff = Some(compare(base, &profile)?);
     }
@@ -128,6 +125,26 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let document = ledger::corrected(document, calibration.as_ref(), None);
     diagnosed::show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
+}
+
+/// What a program's profile says of itself.
+fn program_meta(ncu: &Ncu, request: &CollectRequest, passes: Option<u32>, name: &str) -> Meta {
+    Meta {
+        schema: META_SCHEMA.to_owned(),
+        step: None,
+        environment: Environment {
+            ncu: ncu.version.to_string(),
+            clock_control: "none".to_owned(),
+            cache_control: "all".to_owned(),
+            collected: request.selection.name().to_owned(),
+            passes,
+            command: format!("adoprof profile -- {name}"),
+            date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
+            adoprof: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Environment::default()
+        },
+        notices: Vec::new(),
+    }
 }
 
 /// ncu's command lines, and what the survey before them would run.

@@ -83,7 +83,7 @@ mod tests {
 
     fn of(capability: [u32; 2], threads: u32, registers: u32, shared: u32) -> Option<Residency> {
         let name = "NVIDIA X".to_owned();
-        let device = Device { name, multiprocessors: 132, capability };
+        let device = Device { name, multiprocessors: 132, capability, uuid: None };
         let shape = Shape {
             kernel: "k".to_owned(),
             grid: [132, 10, 1],

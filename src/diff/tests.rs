@@ -44,6 +44,7 @@ fn report(kernel: &str, duration_ns: Option<f64>, rules: &[&str]) -> LaunchRepor
         grid: [1; 3],
         block: [32, 1, 1],
         device: Some("NVIDIA H200".to_owned()),
+        rank: None,
         duration_ns,
         time_share: 1.0,
         bound: Bound::None,

@@ -67,6 +67,18 @@ pub(super) fn ask(leaders: &[u32]) {
     }
 }
 
+/// Ends whatever the runs of this process have left.
+pub(crate) fn end_all_runs() {
+    end_marked(&own_mark());
+}
+
+/// Asks processes to end by themselves, each of them alone.
+pub(crate) fn ask_to_end(processes: &[u32]) {
+    for &process in processes {
+        signal(process, libc::SIGTERM);
+    }
+}
+
 /// True while a group has a process that runs.
 pub(super) fn is_alive(leaders: &[u32]) -> bool {
     pids().filter_map(look).any(|process| !process.dead && leaders.contains(&process.group))

@@ -149,7 +149,7 @@ pub fn last_lines(program_output: &str) -> String {
 
 /// True where ncu says that it ends the program or that it wrote its report: what it is killed over is no
 /// report.
-fn has_written_up(log: &str) -> bool {
+pub(crate) fn has_written_up(log: &str) -> bool {
     ["==PROF== Trying to shutdown", "==PROF== Report: "].iter().any(|said| log.contains(said))
 }
 

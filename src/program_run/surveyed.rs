@@ -59,8 +59,12 @@ pub(super) struct Found {
 /// [`Error::Kernel`] where it ends badly, and those of [`survey::run::run`].
 pub(super) fn run(plan: &ProgramPlan, limits: Limits) -> Result<Found> {
     let (program, args) = command::resolved(plan, &plan.run)?;
-    let program =
-        survey::run::Program { program: &program, args: &args, folder: Some(&plan.folder) };
+    let program = survey::run::Program {
+        program: &program,
+        args: &args,
+        folder: Some(&plan.folder),
+        env: Vec::new(),
+    };
     let surveyed = survey::run::run(&program, limits)?;
     if surveyed.ended_badly {
         let how = surveyed.survey.notices.last().cloned().unwrap_or_default();

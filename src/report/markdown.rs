@@ -3,6 +3,7 @@
 
 mod check;
 mod limit;
+mod ranks;
 mod sweep;
 mod tables;
 
@@ -152,6 +153,9 @@ fn document_body(text: &mut String, document: &Document) {
             around(text, program);
         }
         None => launch_table(text, document),
+    }
+    if let Some(of) = &document.ranks {
+        ranks::ranks(text, of);
     }
     document_findings(text, document);
     tried_table(text, document);

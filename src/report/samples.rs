@@ -54,6 +54,7 @@ pub(crate) fn launch(
         grid: [1024, 1, 1],
         block: [1024, 1, 1],
         device: Some("NVIDIA H200".to_owned()),
+        rank: None,
         duration_ns: Some(ms * 1e6),
         time_share: share,
         bound: Bound::Memory,

@@ -16,6 +16,7 @@ pub(super) mod page;
 mod program;
 mod programs;
 mod ranking;
+mod ranks;
 mod run;
 mod sweep;
 mod table;
@@ -90,6 +91,7 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
     header(&mut page, document);
     if !page.style.quiet {
         body(&mut page, document);
+        ranks::ranks(&mut page, document);
         tried::tried(&mut page, document);
         facts(&mut page, document);
         skipped(&mut page, document);

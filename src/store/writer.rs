@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::{META_FILE, Meta, REPORT_FILE, Saved};
 use crate::error::{Error, Result};
-use crate::export::csv::Pages;
 
 /// How hard the pages are compressed: 230 KB of CSV become 20 KB in 50 ms.
 const ZSTD_LEVEL: i32 = 12;
@@ -102,16 +101,25 @@ impl Target {
     /// # Errors
     /// [`Error::Input`] where writing fails; then nothing is left.
     pub fn finish(self, saved: &Saved, report: Option<&Path>) -> Result<PathBuf> {
-        self.write(&saved.meta, &saved.pages)?;
-        let at = self.staging.path();
-        if let Some(report) = report {
-            let kept = at.join(REPORT_FILE);
-            if report != kept {
-                std::fs::rename(report, &kept)
-                    .or_else(|_| std::fs::copy(report, &kept).map(|_| ()))
-                    .map_err(|e| Error::io(&kept, "keep the report", &e))?;
-            }
-        }
+        write(self.staging.path(), saved, report)?;
+        self.finish_as_it_is()
+    }
+
+    /// Writes one of several profiles into a folder of this one.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where writing fails.
+    pub fn add(&self, name: &str, saved: &Saved, report: Option<&Path>) -> Result<()> {
+        let at = self.staging.path().join(name);
+        std::fs::create_dir_all(&at).map_err(|e| unwritable(&at, &e))?;
+        write(&at, saved, report)
+    }
+
+    /// Moves what was written into place. Returns the final directory.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_as_it_is(self) -> Result<PathBuf> {
         refuse_occupied(&self.folder)?;
         // An empty folder that the user made beforehand is theirs to fill.
         let _ = std::fs::remove_dir(&self.folder);
@@ -137,24 +145,31 @@ impl Target {
         std::fs::rename(report, &kept).map_err(|e| Error::io(&kept, "keep the report", &e))?;
         Ok(kept)
     }
+}
 
-    fn write(&self, meta: &Meta, pages: &Pages) -> Result<()> {
-        let at = self.staging.path();
-        let path = at.join(META_FILE);
-        let text = serde_json::to_string_pretty(meta)
-            .map_err(|e| Error::input(&path, format!("cannot be written: {e}")))?;
-        std::fs::write(&path, text + "\n").map_err(|e| Error::io(&path, "write", &e))?;
-        for (name, text) in pages.named() {
-            if text.is_empty() {
-                continue;
-            }
-            let path = at.join(format!("{name}.csv.zst"));
-            zstd::encode_all(text.as_bytes(), ZSTD_LEVEL)
-                .and_then(|bytes| std::fs::write(&path, bytes))
-                .map_err(|e| Error::io(&path, "write", &e))?;
+/// Writes a profile's files into a folder.
+fn write(at: &Path, saved: &Saved, report: Option<&Path>) -> Result<()> {
+    let path = at.join(META_FILE);
+    let text = serde_json::to_string_pretty(&saved.meta)
+        .map_err(|e| Error::input(&path, format!("cannot be written: {e}")))?;
+    std::fs::write(&path, text + "\n").map_err(|e| Error::io(&path, "write", &e))?;
+    for (name, text) in saved.pages.named() {
+        if text.is_empty() {
+            continue;
         }
-        Ok(())
+        let path = at.join(format!("{name}.csv.zst"));
+        zstd::encode_all(text.as_bytes(), ZSTD_LEVEL)
+            .and_then(|bytes| std::fs::write(&path, bytes))
+            .map_err(|e| Error::io(&path, "write", &e))?;
     }
+    let Some(report) = report else { return Ok(()) };
+    let kept = at.join(REPORT_FILE);
+    if report != kept {
+        std::fs::rename(report, &kept)
+            .or_else(|_| std::fs::copy(report, &kept).map(|_| ()))
+            .map_err(|e| Error::io(&kept, "keep the report", &e))?;
+    }
+    Ok(())
 }
 
 /// Removes what runs left that were killed: staging folders and locks that no process holds. A folder of
@@ -288,6 +303,7 @@ pub fn newest_local(ladder: &str, step: &str, suits: impl Fn(&Meta) -> bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::csv::Pages;
     use crate::store::{META_SCHEMA, read};
 
     fn saved() -> Saved {

@@ -9,6 +9,7 @@ use super::record::{
     Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape, Span, Wait,
 };
 use crate::error::{Error, Result};
+use crate::rank::Rank;
 
 /// How a file begins; the number is that of its format.
 const MAGIC: &[u8; 8] = b"ADOSRV01";
@@ -124,6 +125,7 @@ struct Reader {
     shapes: HashMap<NumberedShape, u32>,
     functions: HashMap<u64, u32>,
     devices: Vec<(u64, u32, Device)>,
+    variables: HashMap<String, String>,
 }
 
 impl Reader {
@@ -178,7 +180,8 @@ impl Reader {
             9 => {
                 let (name, number, multiprocessors) = (fields.u64(), fields.u32(), fields.u32());
                 let capability = [fields.u32(), fields.u32()];
-                let device = Device { name: String::new(), multiprocessors, capability };
+                let uuid = uuid(fields.take());
+                let device = Device { name: String::new(), multiprocessors, capability, uuid };
                 self.devices.push((name, number, device));
             }
             10 => {
@@ -189,6 +192,12 @@ impl Reader {
             11 => {
                 process.end = Some(fields.u64());
                 process.dropped = fields.u64();
+            }
+            12 => {
+                let text = String::from_utf8_lossy(payload);
+                if let Some((name, value)) = text.split_once('=') {
+                    self.variables.insert(name.to_owned(), value.to_owned());
+                }
             }
             // A newer library than this reader can't be: both are in one binary.
             _ => {}
@@ -205,7 +214,8 @@ impl Reader {
     }
 
     fn finish(self) -> Process {
-        let Self { mut process, names, shapes, functions, devices } = self;
+        let Self { mut process, names, shapes, functions, devices, variables } = self;
+        process.rank = Rank::of(|name| variables.get(name).cloned());
         let name_of = |number: u64| names.get(&number).map_or(NAMELESS, String::as_str).to_owned();
         process.shapes = in_order(shapes, |shape| Shape {
             kernel: name_of(shape.name),
@@ -227,6 +237,13 @@ impl Reader {
         process.waits.sort_by_key(|wait| wait.span.start);
         process
     }
+}
+
+/// A device's UUID as NVIDIA's tools print it; `None` where the record had none.
+fn uuid(bytes: [u8; 16]) -> Option<String> {
+    let digits = crate::text::hex(&bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    (bytes != [0; 16]).then(|| format!("GPU-{}", parts.join("-")))
 }
 
 fn in_order<K, V>(numbered: HashMap<K, u32>, made: impl Fn(K) -> V) -> Vec<V> {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::rank::Rank;
+
 /// From when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -54,6 +56,8 @@ pub struct Process {
     pub migrations: Vec<Migration>,
     /// Code compiled or loaded from the cache at run time.
     pub compilations: Vec<Compilation>,
+    /// Which rank of the program it is, where its launcher says so.
+    pub rank: Option<Rank>,
     /// The devices by number.
     pub devices: BTreeMap<u32, Device>,
 }
@@ -218,4 +222,6 @@ pub struct Device {
     pub multiprocessors: u32,
     /// Compute capability, major and minor.
     pub capability: [u32; 2],
+    /// Its UUID as NVIDIA's tools print it.
+    pub uuid: Option<String>,
 }

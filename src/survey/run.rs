@@ -22,6 +22,8 @@ pub struct Program<'a> {
     pub args: &'a [OsString],
     /// The folder in which it runs; the present one without.
     pub folder: Option<&'a Path>,
+    /// Variables that are set on top of the present environment.
+    pub env: Vec<(OsString, OsString)>,
 }
 
 /// A surveyed run.
@@ -83,14 +85,16 @@ fn command(program: &Program<'_>, folder: &Path) -> Result<NcuCommand> {
     let library = library::deploy(folder)?;
     let candidates = std::env::join_paths(cupti::candidates(program.program)).unwrap_or_default();
     let variable = |name: &str, value: OsString| (OsString::from(name), value);
+    let mut env = program.env.clone();
+    env.extend([
+        variable("CUDA_INJECTION64_PATH", library.into_os_string()),
+        variable("ADOPROF_SURVEY_DIR", folder.as_os_str().to_owned()),
+        variable("ADOPROF_SURVEY_CUPTI", candidates),
+    ]);
     Ok(NcuCommand {
         program: program.program.to_owned(),
         args: program.args.to_vec(),
-        env: vec![
-            variable("CUDA_INJECTION64_PATH", library.into_os_string()),
-            variable("ADOPROF_SURVEY_DIR", folder.as_os_str().to_owned()),
-            variable("ADOPROF_SURVEY_CUPTI", candidates),
-        ],
+        env,
         cwd: program.folder.map(Path::to_owned),
     })
 }

@@ -64,7 +64,7 @@ pub(crate) fn waiting(survey: &Survey, groups: &[Group]) -> BTreeMap<String, Pee
 }
 
 /// True for a kernel of a communication library.
-fn is_collective(name: &str) -> bool {
+pub(crate) fn is_collective(name: &str) -> bool {
     let base = kernel_name::base(name);
     BEGINNINGS.iter().any(|beginning| base.starts_with(beginning))
         || kernel_name::demangled(name).trim_start_matches("void ").starts_with(NAMESPACE)

@@ -18,6 +18,7 @@ mod ledger;
 mod limiter;
 mod newcomer;
 mod profile;
+mod ranks;
 mod report;
 mod streams;
 mod survey;

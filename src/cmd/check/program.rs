@@ -82,6 +82,7 @@ fn once(command: &Command, timeout: Duration) -> Result<(Option<f64>, f64)> {
         program: Path::new(&command.program),
         args: &command.args,
         folder: None,
+        env: Vec::new(),
     };
     let surveyed = survey::run::run(&program, limits)?;
     if surveyed.ended_badly {

@@ -8,7 +8,8 @@ use super::durations;
 use crate::cli::ProfileArgs;
 use crate::cmd::shared::diagnosed;
 use crate::cmd::shared::printer::Printer;
-use crate::document::{Document, Program, SCHEMA, SurveyedProgram};
+use crate::collect::ranks::port;
+use crate::document::{Document, Program, Ranks, SCHEMA, SurveyedProgram};
 use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
 use crate::ncu::{CollectRequest, Invocations, Limits, Ncu};
@@ -18,7 +19,7 @@ use crate::survey::group::{Group, groups_within};
 use crate::survey::phase::{Phase, part};
 use crate::survey::run::Surveyed;
 use crate::survey::waits::{Peer, waiting};
-use crate::survey::{Survey, run};
+use crate::survey::{self, Survey, run};
 use crate::text::{count_of, duration, percent, printable};
 use crate::{interrupt, kernel_name, ncu};
 
@@ -57,13 +58,16 @@ pub(super) struct Plan {
     pub only: Vec<String>,
     /// True where all kernels wait so, which leaves nothing to profile.
     pub all_wait: bool,
+    /// The program's ranks, where it has several.
+    pub ranks: Option<Ranks>,
 }
 
 impl Plan {
     /// The survey alone of a program.
     fn of_none(surveyed: SurveyedProgram, notices: Vec<String>, lacks_cupti: bool) -> Self {
         let (invocations, price, only) = (None, String::new(), Vec::new());
-        Self { surveyed, invocations, price, notices, lacks_cupti, only, all_wait: false }
+        let (all_wait, ranks) = (false, None);
+        Self { surveyed, invocations, price, notices, lacks_cupti, only, all_wait, ranks }
     }
 
     /// The expression for ncu that keeps it away from kernels that wait for others; `None` where none does.
@@ -118,7 +122,8 @@ pub(super) fn plan(
 pub(super) fn show(plan: Plan, args: &ProfileArgs, printer: &Printer) -> Result<()> {
     let program = Some(plan.surveyed.program);
     let notices = plan.notices;
-    let document = Document { schema: SCHEMA.to_owned(), program, notices, ..Document::default() };
+    let (schema, ranks) = (SCHEMA.to_owned(), plan.ranks);
+    let document = Document { schema, program, ranks, notices, ..Document::default() };
     diagnosed::show(&document, args.output.format, printer)
 }
 
@@ -170,7 +175,8 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };
-    let program = run::Program { program: Path::new(program), args: rest, folder: None };
+    let env = port::variables();
+    let program = run::Program { program: Path::new(program), args: rest, folder: None, env };
     let Surveyed { survey, output, ended_badly, failure, lacks_cupti } =
         run::run(&program, limits)?;
     let mut notices = survey.notices.clone();
@@ -276,7 +282,20 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     let (kernels, numbers) = (choice.kernels, choice.numbers);
     let invocations = (!all_wait).then_some(Invocations { kernels, are_demangled: false, numbers });
     let surveyed = SurveyedProgram { program, chosen };
-    Ok(Plan { surveyed, invocations, price, notices, lacks_cupti: false, only, all_wait })
+    let ranks = survey::ranks::Ranks::of(survey);
+    notices.extend(ranks.iter().flat_map(|ranks| &ranks.unmatched).map(|kernel| unmatched(kernel)));
+    let ranks = ranks.as_ref().map(Ranks::new);
+    let lacks_cupti = false;
+    Ok(Plan { surveyed, invocations, price, notices, lacks_cupti, only, all_wait, ranks })
+}
+
+/// Says why the wait in a collective is not known.
+fn unmatched(kernel: &str) -> String {
+    const LONGEST_NAME: usize = 60;
+    format!(
+        "ranks launched {} in different numbers, so nobody can say how much of its time is waiting for others",
+        kernel_name::short(kernel, LONGEST_NAME)
+    )
 }
 
 /// Says which kernels are not profiled because they wait for others.

@@ -84,6 +84,7 @@ fn device(launch: &Launch) -> Option<Device> {
         name: launch.row.device.clone().unwrap_or_default(),
         multiprocessors,
         capability: [major, minor],
+        uuid: None,
     })
 }
 

@@ -1,0 +1,9 @@
+//! Collecting from the ranks of a program: its launcher starts each rank under an ncu of its own, so that each leaves a
+//! report of its own, and one that hangs or fails spoils no other.
+
+pub(crate) mod launcher;
+pub(crate) mod port;
+mod run;
+pub(crate) mod wrapper;
+
+pub(crate) use run::{RankProfiled, Ranked, collect};

@@ -68,8 +68,12 @@ fn surveyed(command: &Command, timeout: Duration) -> Result<Program> {
     let interrupted = interrupt::flag();
     let limits =
         Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
-    let program =
-        survey::run::Program { program: &command.program, args: &command.args, folder: None };
+    let program = survey::run::Program {
+        program: &command.program,
+        args: &command.args,
+        folder: None,
+        env: Vec::new(),
+    };
     let surveyed = survey::run::run(&program, limits)?;
     Ok(Program::new(command.text(), &surveyed.survey, &[]))
 }

@@ -5,11 +5,13 @@
 
 mod lock;
 mod machine;
+mod program;
 mod smi;
 mod space;
 mod versions;
 
 pub(crate) use machine::driver_version as driver_release;
+pub(crate) use program::checks as program_checks;
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +21,7 @@ use crate::survey::cupti;
 use crate::text::layout::wrap;
 
 /// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     /// All is well.
     Ok,

@@ -1,5 +1,6 @@
 //! The commands about rules, this machine, and its settings.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -32,6 +33,9 @@ pub struct DoctorArgs {
     /// With --measure: write to this file instead.
     #[arg(short, long, requires = "measure", conflicts_with = "dry_run", value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Look at this program's device code too: whether the GPU takes it, line information, debug builds. It is not run.
+    #[arg(last = true, conflicts_with = "measure", value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
 }
 
 /// `adoprof config`.

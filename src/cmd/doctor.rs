@@ -2,7 +2,7 @@
 
 mod measure;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::shared::printer::Printer;
 use crate::cli::DoctorArgs;
@@ -15,7 +15,12 @@ pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
         return measure::run(args, printer);
     }
     let folders = [("profiles", PathBuf::from(".adoprof")), ("cache", cache::folder())];
-    let checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
+    let mut checks = doctor::examine(&Cuda, args.ncu.as_deref(), &folders);
+    if let Some(program) = args.program.first() {
+        let devices = Cuda.devices().unwrap_or_default();
+        let device = devices.get(args.device).map(|device| device.compute_capability);
+        checks.extend(doctor::program_checks(Path::new(program), device));
+    }
     printer.text(&doctor::render(&checks, printer.style.prose(), printer.style.verbose))?;
     Ok(doctor::exit_code(&checks))
 }

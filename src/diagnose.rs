@@ -102,8 +102,8 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
     });
 }
 
-/// Puts symptoms under the findings that explain them and orders the rest: a roof first, then
-/// everything else by its gain.
+/// Puts symptoms under the findings that explain them and orders the rest: a roof first, then code that was
+/// compiled without optimization, then everything else by its gain.
 ///
 /// A roof comes first even where some cause is expected to give a few percent: it stands only where
 /// no cause inflates the unit that is at its limit, so whatever the others give comes out of the
@@ -148,7 +148,9 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
         .collect();
     causes.sort_by(|(a, _), (b, _)| {
         let (roof, gain) = (|one: &Found| one.rule.kind == Kind::Roof, Found::gain);
-        roof(b).cmp(&roof(a)).then(gain(b).total_cmp(&gain(a)))
+        let rebuild = |one: &Found| one.rule.cure == Cure::Rebuild;
+        let kind = roof(b).cmp(&roof(a)).then(rebuild(b).cmp(&rebuild(a)));
+        kind.then(gain(b).total_cmp(&gain(a)))
     });
     warps_before_loads(&mut causes);
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()

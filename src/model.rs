@@ -219,9 +219,11 @@ impl Model {
             (1.0 / time.max(effect.least).max(SHORTEST.value)).max(1.0)
         };
         let (middle, slowest) = (left.likely(), left.slowest());
+        let low = 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.waiting.max(slowest)) - 1.0);
+        let lesser = effect.at_least.as_ref().and_then(|lesser| self.without(lesser));
         Some(Estimate {
             factor: factor(middle),
-            low: 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.waiting.max(slowest)) - 1.0),
+            low: lesser.map_or(low, |lesser| low.min(lesser.low)),
             high: factor(0.0),
         })
     }

@@ -53,6 +53,8 @@ pub enum Cure {
     MoreWarps,
     /// More loads in flight of each warp.
     MoreLoads,
+    /// The same code, compiled anew: until then all other findings are about code that nobody means to run.
+    Rebuild,
     /// A change of another kind.
     Other,
 }

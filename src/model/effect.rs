@@ -28,6 +28,8 @@ pub struct Effect {
     /// How many rounds their blocks then take, each as long as one launch's now; 0 and 1 where all run
     /// at once.
     pub rounds: f64,
+    /// What a lesser change takes away that does for the fault too: the range begins with it.
+    pub at_least: Option<Box<Effect>>,
 }
 
 impl Effect {
@@ -70,6 +72,7 @@ impl Effect {
             launch: self.launch || other.launch,
             merged: self.merged.max(other.merged),
             rounds: self.rounds.max(other.rounds),
+            at_least: None,
         }
     }
 

@@ -347,6 +347,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         launch: false,
         merged: 2.0,
         rounds: 0.0,
+        at_least: None,
     };
     let other = Effect {
         removed: vec![(Term::L1Data, 0.5), (Term::Fma, 0.3)],
@@ -358,6 +359,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         launch: true,
         merged: 4.0,
         rounds: 3.0,
+        at_least: None,
     };
     for both in [one.and(&other), other.and(&one)] {
         assert_near(both.share_of(Term::L1Data), 0.75);

@@ -9,5 +9,6 @@ pub mod independence;
 pub mod matrix_loops;
 pub mod product;
 mod queue;
+pub mod self_moves;
 pub mod sharing;
 mod statements;

@@ -19,7 +19,7 @@ use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::questions::matrix_loops::operand_loads;
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
-use removed::{instructions, l2_hit_share, needed_by_loads};
+use removed::{instructions, l2_hit_share, needed_by_loads, of_loads_in_l1};
 use repeated::{SharedLoads, by_data, cached_loads};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -168,7 +168,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let repeated = 1.0 - read / asked;
     let needed_tags = asked / SECTOR_BYTES / SECTORS_PER_LINE;
     let shared = launch.get(SHARED).unwrap_or(0.0);
-    let l1_share = needed_tags / (needed_tags + shared);
+    // The stores' look-ups stay beside those of the loads.
+    let tags = needed_tags / of_loads_in_l1(launch).max(f64::MIN_POSITIVE);
+    let l1_share = needed_tags / (tags + shared);
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
     let shared_loads = LazyCell::new(|| SharedLoads::of(launch));
     let arithmetic =

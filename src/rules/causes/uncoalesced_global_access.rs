@@ -1,16 +1,18 @@
 //! More sectors move between L1 and L2 than the warps' addresses need.
 
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, GRID, SMS, place};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
-use crate::finding::{Evidence, Location};
+use crate::finding::{Evidence, LEAST_GAIN, Location};
 use crate::frame::{Launch, Reads};
-use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE, WARP_LANES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::questions::sharing::goes_by_values;
+use crate::sass::Listing;
+use crate::sass::questions::independence::turns_for_lanes;
+use crate::sass::questions::sharing::sent_by_values;
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -80,6 +82,7 @@ the sectors moves.",
     needs: &[SECTORS, IDEAL],
     sharpened_by: &[
         Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN]),
+        BLOCKS_AT_ONCE,
         // Where the source page doesn't tell.
         Reads::only_where(|launch| !launch.has_source(), &[TAGS]),
     ],
@@ -124,7 +127,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let shifted = first.is_some_and(|row| {
         row.counters.l2_sectors_global < SHIFTED * row.counters.l2_sectors_global_ideal
     });
-    let (effect, payer) = cost(launch, sectors, ideal);
+    let gathers = Gathers::of(launch);
+    let layout = layout(launch, shifted, &gathers);
+    let (mut effect, payer) = cost(launch, sectors, ideal, &gathers);
+    let lanes = if layout == Layout::Strided { lanes_for_a_thread(launch) } else { Some(1.0) };
+    let both = spread(launch, lanes.unwrap_or(1.0), &effect);
+    let fills = both.is_some();
+    if let Some(both) = both {
+        effect = both;
+    }
     Some(Draft {
         message: format!(
             "Global accesses ask for {} sectors where their addresses need {} ({}): {} ({}) are \
@@ -140,7 +151,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, layout(launch, shifted)),
+        hint: hint(&locations, layout, lanes, fills),
         locations,
         effect,
     })
@@ -161,24 +172,96 @@ enum Layout {
     Gathered,
 }
 
-fn layout(launch: &ModeledLaunch, shifted: bool) -> Layout {
+fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -> Layout {
     if shifted {
         return Layout::Shifted;
     }
-    let gathered = launch.profile.listing().is_some_and(|listing| {
-        let excess = |at: usize| {
-            let counters = &listing.row(at).counters;
-            counters.l2_sectors_global - counters.l2_sectors_global_ideal
-        };
-        let places = listing.entries().map(|(at, _)| at);
-        let most = places.max_by(|&a, &b| excess(a).total_cmp(&excess(b)));
-        most.is_some_and(|at| goes_by_values(&listing, at))
-    });
+    let gathered =
+        most_excess(launch).is_some_and(|(listing, most)| gathers.has(listing.row(most)));
     if gathered { Layout::Gathered } else { Layout::Strided }
 }
 
+/// Sectors beyond those that dense addresses would need.
+fn excess(row: &SourceRow) -> f64 {
+    (row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal).max(0.0)
+}
+
+/// The accesses with excess whose lanes go where loaded values send them, by their addresses: no other order
+/// of the lanes makes them dense.
+struct Gathers(Vec<u64>);
+
+impl Gathers {
+    fn of(launch: &ModeledLaunch) -> Self {
+        let Some(listing) = launch.profile.listing() else { return Self(Vec::new()) };
+        let gathers = sent_by_values(
+            &listing,
+            |at| is_wide(listing.row(at)),
+            |at| !is_apart(listing.row(at)),
+        );
+        Self(gathers.into_iter().filter_map(|at| listing.row(at).address).collect())
+    }
+
+    fn has(&self, row: &SourceRow) -> bool {
+        row.address.is_some_and(|address| self.0.contains(&address))
+    }
+}
+
+/// True where an access asks for more sectors than its addresses need.
+fn is_wide(row: &SourceRow) -> bool {
+    let (sectors, ideal) = (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
+    sectors > ideal * (1.0 + LEAST_EXCESS)
+}
+
+/// True where each lane of an access has a sector of its own: lanes are a row apart.
+fn is_apart(row: &SourceRow) -> bool {
+    let lanes = row.counters.thread_inst_executed_pred_on;
+    row.counters.l2_sectors_global >= lanes * (1.0 - LEAST_EXCESS)
+}
+
+/// The access with most excess sectors, in its listing; `None` without SASS.
+fn most_excess<'a>(launch: &ModeledLaunch<'a>) -> Option<(Listing<'a>, usize)> {
+    let listing = launch.profile.listing()?;
+    let places = listing.entries().map(|(at, _)| at);
+    let most = places.max_by(|&a, &b| excess(listing.row(a)).total_cmp(&excess(listing.row(b))))?;
+    Some((listing, most))
+}
+
+/// How many lanes could share what one thread does now at the access with most excess, at most a warp's: the
+/// turns of its loop, where none needs another's value. `None` where the code is not known.
+fn lanes_for_a_thread(launch: &ModeledLaunch) -> Option<f64> {
+    let (listing, most) = most_excess(launch)?;
+    Some(turns_for_lanes(&listing, most).min(WARP_LANES))
+}
+
+/// Rows that are given to several lanes each bring as many times the warps into play: SMs that have none now
+/// get work, and below one wave the others get more to hide latency with. `None` where that alone is worth more
+/// than dense accesses: then the grid is the fault, which has a rule of its own.
+fn spread(launch: &ModeledLaunch, lanes: f64, dense: &Effect) -> Option<Effect> {
+    if lanes <= 1.0 {
+        return None;
+    }
+    let at_work = 1.0 - launch.model.idle();
+    let each = launch.blocks_per_sm().unwrap_or(1.0).max(1.0);
+    let on_an_sm = launch.get(GRID)? / launch.get(SMS)?;
+    let now = on_an_sm.clamp(1.0, each);
+    let then = (on_an_sm * lanes).clamp(now, each);
+    let warps = Effect {
+        idle: (at_work * lanes).min(1.0) - at_work,
+        hidden: 1.0 - now / then,
+        ..Effect::default()
+    };
+    let gain = |effect: &Effect| launch.model.without(effect).map_or(1.0, |gain| gain.factor);
+    let byproduct = gain(&warps) >= LEAST_GAIN && gain(dense) > gain(&warps);
+    byproduct.then(|| Effect {
+        idle: warps.idle,
+        hidden: warps.hidden,
+        at_least: Some(Box::new(dense.clone())),
+        ..dense.clone()
+    })
+}
+
 /// The change: of rows that start in the middle of a sector and of gathers another one than of strides.
-fn hint(locations: &[Location], layout: Layout) -> String {
+fn hint(locations: &[Location], layout: Layout, lanes: Option<f64>, fills: bool) -> String {
     if layout == Layout::Gathered {
         return format!(
             "At {} each lane goes where a value that it loaded sends it, so that another order of the threads \
@@ -196,11 +279,26 @@ fn hint(locations: &[Location], layout: Layout) -> String {
             place(locations, "the hottest access"),
         );
     }
+    let at = place(locations, "the access with the widest stride between lanes");
+    let lanes = lanes.unwrap_or(WARP_LANES);
+    let how = if lanes <= 1.0 {
+        // Nothing here that lanes could take turns at.
+        "swap the roles of the thread's indices, change the layout, or stage a tile through shared memory that \
+         all lanes load together"
+            .to_owned()
+    } else if fills {
+        format!(
+            "give each warp a row and let its lanes stride along it, which also gives {} times as many warps \
+             work; another layout or a tile in shared memory alone would leave most of the device idle",
+            count(lanes)
+        )
+    } else {
+        "give each warp a row and let its lanes stride along it, or stage a tile through shared memory"
+            .to_owned()
+    };
     format!(
-        "Let neighbouring lanes of a warp access neighbouring addresses at {}: give each warp a \
-         row and let its lanes stride along it, or stage a tile through shared memory. The ideal \
-         is one sector per 8 lanes of 4 bytes.",
-        place(locations, "the access with the widest stride between lanes"),
+        "Let neighbouring lanes of a warp access neighbouring addresses at {at}: {how}. The ideal is one \
+         sector per 8 lanes of 4 bytes."
     )
 }
 
@@ -212,11 +310,19 @@ fn ratio(actual: f64, ideal: f64) -> String {
 }
 
 /// What goes with the excess, and a sentence on who pays for it now.
-fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
+fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64, gathers: &Gathers) -> (Effect, String) {
+    let of_gathers = |counter: fn(&SourceRow) -> f64| -> f64 {
+        let rows = launch.profile.instructions.iter().filter(|row| gathers.has(row));
+        rows.map(counter).sum()
+    };
+    // No other order of the lanes makes a gather dense.
+    let gathered = of_gathers(|row| row.counters.l2_sectors_global);
+    let dense = (ideal - of_gathers(|row| row.counters.l2_sectors_global_ideal)).max(0.0);
+    let ideal = (dense + gathered).min(sectors).max(ideal);
     let mut removed = Vec::new();
     let mut payers = Vec::new();
     let mut tag_share = 0.0_f64;
-    if let Some((share, tags, needed)) = l1_share(launch, ideal) {
+    if let Some((share, tags, needed)) = l1_share(launch, ideal, gathers) {
         tag_share = (1.0 - needed / tags.max(1.0)).clamp(0.0, 1.0);
         removed.push((Term::L1Data, share));
         if share > 0.0 {
@@ -246,7 +352,7 @@ fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
     // A dense request brings its sectors four at a time.
     let requests = launch.get(REQUESTS).filter(|&requests| requests > 0.0);
     let request_share = requests
-        .map(|requests| (1.0 - ideal / SECTORS_PER_LINE / requests).clamp(0.0, 1.0))
+        .map(|requests| (1.0 - (dense / SECTORS_PER_LINE + gathered) / requests).clamp(0.0, 1.0))
         .filter(|_| l2_share >= LEAST_EXCESS)
         .unwrap_or(l2_share);
     if request_share > 0.0 {
@@ -264,7 +370,7 @@ fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
     (
         Effect {
             removed,
-            stalls: stalls(launch, request_share.max(tag_share)),
+            stalls: stalls(launch, request_share.max(tag_share), gathers),
             ..Effect::default()
         },
         payer,
@@ -275,15 +381,11 @@ fn cost(launch: &ModeledLaunch, sectors: f64, ideal: f64) -> (Effect, String) {
 /// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
 /// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
 /// busy with the look-ups of others, through which all of them go in turn.
-fn stalls(launch: &ModeledLaunch, goes: f64) -> Vec<(StallReason, f64)> {
+fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallReason, f64)> {
     if goes <= 0.0 {
         return Vec::new();
     }
-    let excess = |row: &SourceRow| {
-        let (sectors, ideal) =
-            (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
-        sectors > ideal * (1.0 + LEAST_EXCESS)
-    };
+    let excess = |row: &SourceRow| is_wide(row) && !gathers.has(row);
     let waits = match launch.profile.listing() {
         Some(listing) => {
             let waits = listing.blame(StallReason::LongScoreboard);
@@ -305,13 +407,20 @@ fn stalls(launch: &ModeledLaunch, goes: f64) -> Vec<(StallReason, f64)> {
 /// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups
 /// now, and those needed. The pipe takes a wavefront for every line that a request touches, and
 /// every shared-memory wavefront.
-fn l1_share(launch: &ModeledLaunch, ideal_sectors: f64) -> Option<(f64, f64, f64)> {
+fn l1_share(
+    launch: &ModeledLaunch,
+    ideal_sectors: f64,
+    gathers: &Gathers,
+) -> Option<(f64, f64, f64)> {
     let launch = launch.profile;
     let rows: &[SourceRow] =
         if launch.instructions.is_empty() { &launch.lines } else { &launch.instructions };
     let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
     let (tags, needed) = if by_row > 0.0 {
-        (by_row, rows.iter().map(needed_tags).sum::<f64>())
+        let needed = |row: &SourceRow| {
+            if gathers.has(row) { row.counters.l1_tag_requests_global } else { needed_tags(row) }
+        };
+        (by_row, rows.iter().map(needed).sum::<f64>())
     } else {
         let tags = launch.get(TAGS)?;
         (tags, (ideal_sectors / SECTORS_PER_LINE).min(tags))
@@ -333,7 +442,8 @@ fn needed_tags(row: &SourceRow) -> f64 {
 mod tests {
     use super::*;
     use crate::export::SourceCounters;
-    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 
     /// Two thirds of the pipe's wavefronts are tags, one third shared memory.
     const STRIDED: &[(&str, f64)] =
@@ -416,5 +526,62 @@ mod tests {
         assert!(check(&RULE, &shifted).unwrap().hint.contains("in the middle of a sector"));
         shifted.lines = vec![line(9, "v += in[k];", counters(600.0))];
         assert!(check(&RULE, &shifted).unwrap().hint.contains("give each warp a row"));
+    }
+
+    /// A thread per row: of each access 32 lanes of 4 bytes touch so many sectors. The first quarter of the
+    /// SMs' time is all that they have warps for.
+    fn rows(body: [(&str, f64); 2], sectors: [f64; 2]) -> Launch {
+        let next = [
+            ("IADD3 R2, R2, 0x4, RZ", 40.0),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 40.0),
+            ("@P0 BRA 0x110", 40.0),
+            ("EXIT", 1.0),
+        ];
+        let code: Vec<_> =
+            [("S2R R2, SR_TID.X", 1.0)].into_iter().chain(body).chain(next).collect();
+        let metrics = [
+            (SECTORS, 40.0 * (sectors[0] + sectors[1])),
+            (IDEAL, 40.0 * 8.0),
+            (GRID, 33.0),
+            (SMS, 132.0),
+            ("sm__cycles_active.avg", 25.0),
+            ("sm__cycles_elapsed.max", 100.0),
+            ("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", 25.0),
+        ];
+        let mut launch = sass(&metrics, &code);
+        for (at, sectors) in [1, 2].into_iter().zip(sectors) {
+            let counters = &mut launch.instructions[at].counters;
+            counters.l2_sectors_global = 40.0 * sectors;
+            counters.l2_sectors_global_ideal = 40.0 * 4.0;
+            counters.l1_tag_requests_global = 40.0 * if sectors > 4.0 { sectors } else { 1.0 };
+            counters.thread_inst_executed_pred_on = 40.0 * 32.0;
+        }
+        launch
+    }
+
+    const LOAD: (&str, f64) = ("LDG.E R4, desc[UR4][R2.64]", 40.0);
+    const GATHER: (&str, f64) = ("LDG.E R6, desc[UR4][R4.64]", 40.0);
+
+    #[test]
+    fn rows_for_warps_fill_a_device_that_rows_for_threads_leave_idle() {
+        let sums = check(&RULE, &rows([LOAD, ("FADD R0, R0, R4", 40.0)], [32.0, 4.0])).unwrap();
+        assert!((sums.effect.idle - 0.75).abs() < 1e-12);
+        assert!(sums.hint.contains("32 times as many warps"), "{}", sums.hint);
+        let dense = sums.effect.at_least.unwrap();
+        assert!(dense.idle.abs() < 1e-12 && dense.removed == sums.effect.removed);
+        let walk = check(&RULE, &rows([LOAD, ("FMUL R0, R0, R4", 40.0)], [32.0, 4.0])).unwrap();
+        assert!(walk.effect.idle.abs() < 1e-12, "each turn needs the one before");
+        assert!(!walk.hint.contains("give each warp a row"), "{}", walk.hint);
+    }
+
+    #[test]
+    fn no_order_of_the_lanes_makes_a_gather_dense() {
+        let by_values = rows([LOAD, GATHER], [4.0, 32.0]);
+        let draft = check(&RULE, &by_values).unwrap();
+        assert!(draft.hint.contains("where a value that it loaded sends it"), "{}", draft.hint);
+        assert!(draft.effect.removed.iter().all(|(_, share)| *share < 1e-12), "{draft:?}");
+        // Where the values themselves are a row apart, other lanes go elsewhere.
+        let draft = check(&RULE, &rows([LOAD, GATHER], [32.0, 32.0])).unwrap();
+        assert!((draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12, "{draft:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Loads whose address comes from their own last result: a walk along pointers, or an automaton.
 //!
 //! Such loads can't be issued ahead, however far a loop is unrolled: the next address is known only
-//! when the last value has arrived.
+//! when the last value has arrived. The same holds where a turn's values decide by a condition where the next
+//! turn loads: a search by halves, or the merging of two lists.
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -9,6 +10,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::EVERY_TURN;
 
 /// The loads from global memory that wait for themselves.
 #[must_use]
@@ -19,10 +21,44 @@ pub fn chained(listing: &Listing) -> Marks {
         matches!(entries[index].family, Family::Load(Space::Global | Space::Generic))
             && listing.executed(index) > 0.0
             && listing.sass.flow.innermost(index).is_some()
-            && reaches_itself(listing, &mut reaching, index)
+            && (reaches_itself(listing, &mut reaching, index)
+                || goes_by_choice(listing, &mut reaching, index))
     })
 }
 
+/// True where a load's address is moved on in some turns of its loop and not in others.
+fn goes_by_choice(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
+    let sass = listing.sass;
+    let Some(around) = sass.flow.innermost(load) else { return false };
+    let around = &sass.flow.loops[around];
+    let inside = |at: usize| around.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+    let lanes = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
+    // Lanes that come to the branch back: others may have left the loop before.
+    let turns = listing.row(around.back).counters.thread_inst_executed;
+    let mut seen = Marks::new(sass.entries.len());
+    let (mut open, mut moved) = (vec![load], Vec::new());
+    while let Some(at) = open.pop() {
+        let of_load = matches!(sass.entries[at].family, Family::Load(_));
+        let followed = |role| role == Role::Address || role == Role::Data && !of_load;
+        for each in sass.uses(at).iter().filter(|each| followed(each.role)) {
+            for before in reaching.definitions(at, *each).map(|before| before as usize) {
+                // What reaches the load from the turn before, and not in every turn.
+                let comes_round = inside(before) && before >= at;
+                let some = lanes(before) < EVERY_TURN.value * turns;
+                if comes_round && some && lanes(before) > 0.0 {
+                    moved.push(before);
+                }
+                if inside(before) && seen.insert(before) {
+                    open.push(before);
+                }
+            }
+        }
+    }
+    // Moved on from where it was, and not worked out anew.
+    moved.into_iter().any(|at| reaches_itself(listing, reaching, at))
+}
+
+/// True where an instruction uses what it made itself a turn before.
 fn reaches_itself(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
     let sass = listing.sass;
     let mut seen = Marks::new(sass.entries.len());
@@ -75,5 +111,29 @@ mod tests {
             ("EXIT", 1.0),
         ]);
         assert!(chained(&gather.listing().unwrap()).are_none());
+    }
+
+    #[test]
+    fn lists_that_are_merged_are_read_one_value_after_the_other() {
+        // Each turn moves one of two places on.
+        let merge = |lanes: f64| {
+            let mut code = launch(&[
+                ("LDG.E R0, desc[UR8][R2.64]", 9.0),
+                ("FSETP.GT.AND P1, PT, R0, R7, PT", 9.0),
+                ("@P1 IADD3 R2, R2, 0x4, RZ", 9.0),
+                ("IADD3 R6, R6, 0x1, RZ", 9.0),
+                ("ISETP.NE.AND P0, PT, R6, R9, PT", 9.0),
+                ("@P0 BRA 0x0", 9.0),
+                ("EXIT", 1.0),
+            ]);
+            for row in &mut code.instructions {
+                row.counters.thread_inst_executed_pred_on = 9.0 * 32.0;
+                row.counters.thread_inst_executed = 9.0 * 32.0;
+            }
+            code.instructions[2].counters.thread_inst_executed_pred_on = lanes;
+            !chained(&code.listing().unwrap()).are_none()
+        };
+        assert!(merge(150.0));
+        assert!(!merge(9.0 * 32.0), "moved on in every turn");
     }
 }

@@ -90,6 +90,18 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
     Some(found)
 }
 
+/// The turns of the loop around an access that neighbouring lanes could share out among themselves: those of
+/// the innermost one, where no turn needs another's values but a sum's; 1 where there is none, or they do.
+#[must_use]
+pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
+    let Some(around) = listing.sass.flow.innermost(access) else { return 1.0 };
+    let around = &listing.sass.flow.loops[around];
+    let turns = turns(listing, around);
+    let apart = turns >= FEW_TURNS.value
+        && least_turns(listing, &mut Reaching::new(listing.sass), around).is_some();
+    if apart { turns } else { 1.0 }
+}
+
 /// The loops in a loop, or in the kernel, that are in no smaller one.
 fn outermost(listing: &Listing, around: Option<usize>) -> Vec<usize> {
     let loops = &listing.sass.flow.loops;

@@ -49,16 +49,26 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
     !origin.unknown && !origin.given && !origin.lane && origin.thread == [false; 3]
 }
 
-/// True for an access whose lanes go where loaded values send them, each to a place of its own: a gather or a
-/// scatter. A pointer or an offset that all lanes load alike sends none of them elsewhere.
+/// The accesses of global memory, of those that are picked, whose lanes go where loaded values send them, each
+/// to a place of its own: gathers and scatters. A pointer or an offset that all lanes load alike sends none of
+/// them elsewhere. Only values count whose own load is dense: where its lanes are a row apart, another order
+/// of the threads brings neighbouring values together.
 #[must_use]
-pub fn goes_by_values(listing: &Listing, access: usize) -> bool {
+pub fn sent_by_values(
+    listing: &Listing,
+    pick: impl Fn(usize) -> bool,
+    is_dense: impl Fn(usize) -> bool,
+) -> Vec<usize> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let (_, loads) = trace(listing, &mut reaching, access);
-    loads.into_iter().any(|load| {
-        let (origin, behind) = trace(listing, &mut reaching, load);
-        origin.lane || origin.thread != [false; 3] || !behind.is_empty()
-    })
+    let mut is_sent = |access: usize| {
+        let (_, loads) = trace(listing, &mut reaching, access);
+        loads.into_iter().filter(|&load| is_dense(load)).any(|load| {
+            let (origin, behind) = trace(listing, &mut reaching, load);
+            origin.lane || origin.thread != [false; 3] || !behind.is_empty()
+        })
+    };
+    let picked = listing.entries().map(|(at, _)| at).filter(|&at| pick(at));
+    picked.filter(|&at| is_sent(at)).collect()
 }
 
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
@@ -198,7 +208,7 @@ mod tests {
     fn lanes_that_go_where_their_data_says_are_told_from_a_shared_pointer() {
         let of = |code: &[(&str, f64)], access: usize| {
             let launch = launch(code);
-            goes_by_values(&launch.listing().unwrap(), access)
+            !sent_by_values(&launch.listing().unwrap(), |at| at == access, |_| true).is_empty()
         };
         assert!(!of(CODE, 4) && !of(CODE, 7), "by thread and block");
         assert!(of(CODE, 9), "by a value that each lane loaded");

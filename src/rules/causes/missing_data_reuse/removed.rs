@@ -4,6 +4,7 @@ use super::repeated::SharedLoads;
 use super::{EXECUTED, L2_ALL, L2_ASKED, L2_MISSED, LOADS};
 use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::Removal;
+use crate::export::SourceRow;
 use crate::model::Effect;
 use crate::sass::flow::slice;
 use crate::sass::{Family, Marks, Space};
@@ -58,13 +59,31 @@ pub(super) fn instructions(
     removal.effect(launch)
 }
 
-/// The share of L2's sectors that loads hit there: data that some block fetched before.
+/// The share of L2's sectors that loads hit there: data that some block fetched before. Stores go to L2 in any
+/// case, and find their place there.
 pub(super) fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
     let all = launch.get(L2_ALL).filter(|&all| all > 0.0);
     let asked = launch.get(L2_ASKED);
     let missed = launch.get(L2_MISSED);
+    let stored = of_stores(launch, |row| row.counters.l2_sectors_global);
     match (all, asked, missed) {
-        (Some(all), Some(asked), Some(missed)) => ((asked - missed) / all).clamp(0.0, 1.0),
+        (Some(all), Some(asked), Some(missed)) => ((asked - missed - stored) / all).clamp(0.0, 1.0),
         _ => 0.0,
     }
+}
+
+/// The part that loads have of the look-ups in L1; 1 where the instructions don't tell.
+pub(super) fn of_loads_in_l1(launch: &ModeledLaunch) -> f64 {
+    let all: f64 =
+        launch.profile.instructions.iter().map(|row| row.counters.l1_tag_requests_global).sum();
+    let stored = of_stores(launch, |row| row.counters.l1_tag_requests_global);
+    if all > 0.0 { (1.0 - stored / all).clamp(0.0, 1.0) } else { 1.0 }
+}
+
+/// What a counter has of the stores to global memory.
+fn of_stores(launch: &ModeledLaunch, counter: impl Fn(&SourceRow) -> f64) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
+    let is_store = |family| matches!(family, Family::Store(Space::Global | Space::Generic));
+    let stores = listing.entries().filter(|(_, entry)| is_store(entry.family));
+    stores.map(|(at, _)| counter(listing.row(at))).sum()
 }

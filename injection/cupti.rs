@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::activity::{self, kind};
 use crate::calls;
+use crate::capture;
 use crate::output::{Fields, Output, Tag};
 use crate::sys::{self, Library};
 
@@ -129,6 +130,27 @@ pub fn start() -> Result<(), &'static [u8]> {
     }
     watch(cupti);
     sys::at_exit(at_exit);
+    Ok(())
+}
+
+/// Opens a CUPTI that works here and has it tell of modules and launches.
+pub fn start_capture() -> Result<(), &'static [u8]> {
+    let cupti = open()?;
+    let mut subscriber = ptr::null_mut();
+    // SAFETY: fills the place; the callback is of CUPTI's type.
+    if unsafe { (cupti.subscribe)(&raw mut subscriber, capture::called, ptr::null_mut()) } != 0 {
+        return Err(b"CUPTI has a subscriber already: the program profiles itself");
+    }
+    let enable = |domain, number| {
+        // SAFETY: takes numbers and the subscriber that CUPTI just gave.
+        unsafe { (cupti.enable_callback)(1, subscriber, domain, number) == 0 }
+    };
+    if !enable(capture::RESOURCE, capture::MODULE_LOADED) {
+        return Err(b"CUPTI does not tell of modules here");
+    }
+    for number in capture::LAUNCHES {
+        enable(calls::DRIVER, number);
+    }
     Ok(())
 }
 

@@ -8,6 +8,8 @@
 //! calls are those of the process, whatever its version or kind. `build/injection.rs` compiles it for the
 //! target of adoprof itself.
 //!
+//! Asked for one launch instead (see [`capture`]), it copies that launch with the memory that it reaches to a file.
+//!
 //! The process is told where to write and which CUPTI to open by variables, see [`folder`] and [`cupti`].
 //! The file's format stands in [`output`].
 
@@ -15,6 +17,7 @@
 
 mod activity;
 mod calls;
+mod capture;
 mod cupti;
 mod names;
 mod output;
@@ -37,6 +40,12 @@ pub extern "C" fn InitializeInjection() -> c_int {
     if !STARTED.swap(true, Ordering::AcqRel)
         && let Some(folder) = sys::variable(FOLDER)
     {
+        if capture::is_asked_for() {
+            if let Err(reason) = cupti::start_capture() {
+                capture::refuse(reason);
+            }
+            return 1;
+        }
         match Output::open(folder) {
             Some(output) => {
                 if let Err(reason) = cupti::start() {

@@ -104,13 +104,13 @@ static OUTPUT: Output = Output {
 };
 
 /// A path that ends with a zero.
-struct Path {
+pub struct Path {
     bytes: [u8; LONGEST_PATH],
     length: usize,
 }
 
 impl Path {
-    fn new(folder: &[u8], process: u32, number: u32, extension: &[u8]) -> Self {
+    pub fn new(folder: &[u8], process: u32, number: u32, extension: &[u8]) -> Self {
         let mut path = Self { bytes: [0; LONGEST_PATH], length: 0 };
         path.push(folder);
         path.push(b"/");
@@ -142,7 +142,7 @@ impl Path {
         self.push(&[b'0' + (number % 10) as u8]);
     }
 
-    fn as_c(&self) -> &CStr {
+    pub fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
 }

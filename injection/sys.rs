@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 unsafe extern "C" {
     fn getenv(name: *const c_char) -> *const c_char;
     fn getpid() -> c_int;
+    fn _exit(code: c_int) -> !;
     fn sched_yield() -> c_int;
     fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     fn read(file: c_int, into: *mut c_void, length: usize) -> isize;
@@ -53,6 +54,14 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
         CStr::from_ptr(value)
     };
     Some(value.to_bytes()).filter(|value| !value.is_empty())
+}
+
+/// The value of a variable that is a whole number.
+pub fn number(name: &CStr) -> Option<u64> {
+    let digit = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
+    variable(name)?
+        .iter()
+        .try_fold(0_u64, |sum, byte| Some(sum.wrapping_mul(10).wrapping_add(digit(byte)?)))
 }
 
 pub fn process() -> u32 {
@@ -150,6 +159,12 @@ pub fn at_exit(function: extern "C" fn(*mut c_void)) -> bool {
     // SAFETY: the function takes no notice of its argument; this library is never unloaded, so that it
     // need not be named.
     unsafe { __cxa_atexit(function, ptr::null_mut(), ptr::null_mut()) == 0 }
+}
+
+/// Ends the process at once, without what it has set up for its end.
+pub fn leave() -> ! {
+    // SAFETY: takes a number and does not return.
+    unsafe { _exit(0) }
 }
 
 /// Stops this thread, never the process.

@@ -1,6 +1,7 @@
 //! The command line: types, and what was meant where it can't be read.
 
 mod bench;
+mod capture;
 mod check;
 mod common;
 mod frames;
@@ -24,6 +25,7 @@ use crate::ncu::watcher;
 use crate::settings::Settings;
 
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
+pub use capture::CaptureArgs;
 pub use check::CheckArgs;
 pub use common::{Origin, Output, Problem};
 pub use frames::FramesArgs;
@@ -112,6 +114,8 @@ pub enum Command {
     Ladder(LadderArgs),
     /// Write a first manifest for kernels or a program that you have.
     Init(InitArgs),
+    /// Make a ladder of one launch of any program, with the memory that it reaches.
+    Capture(CaptureArgs),
     /// Say what limits a step, by timing it with parts left out.
     Limiter(LimiterArgs),
     /// Say how often findings are right, on kernels with planted faults and on the ladders.

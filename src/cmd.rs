@@ -2,6 +2,7 @@
 
 mod analyze;
 mod bench;
+mod capture;
 mod check;
 mod config;
 mod diff;
@@ -62,6 +63,7 @@ fn shows_reports(command: &Command) -> bool {
         command,
         Command::Completions(_)
             | Command::Frames(_)
+            | Command::Capture(_)
             | Command::Init(_)
             | Command::Launch(_)
             | Command::Point(_)
@@ -104,6 +106,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Completions(args) => shell::completions(args, &printer),
         Command::Man(args) => shell::man(args, &printer),
         Command::Init(args) => init::run(args, &printer),
+        Command::Capture(args) => capture::run(args, &printer),
         Command::Ladder(args) => ladder::run(args, &printer),
         Command::Bench(args) => bench::run(args, &printer),
         Command::Ledger(args) => ledger::run(args, &printer),

@@ -12,16 +12,18 @@ mod memory;
 mod module;
 pub mod nvrtc;
 mod peer;
+mod replay;
 mod texture;
 mod timing;
 
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
     result, sys,
 };
 
@@ -56,6 +58,10 @@ struct OnDevice {
     /// Before the buffers that they are views of, so that they are given back first.
     textures: Textures,
     buffers: Vec<Memory>,
+    /// What a captured launch changes, as it was before: buffers by their place.
+    before: BTreeMap<usize, CudaSlice<u8>>,
+    /// The parameters of a captured launch, in their order.
+    parameters: Vec<Vec<u8>>,
 }
 
 impl OnDevice {
@@ -126,8 +132,8 @@ impl Prepared {
         };
         let functions = load(device, &plan)?;
         let stream = device.context.default_stream();
-        let buffers = plan
-            .buffers
+        let mut parameters = Vec::new();
+        let allocated = || plan.buffers
             .iter()
             .map(|buffer| {
                 let bytes = buffer.bytes().max(1) as usize;
@@ -146,11 +152,21 @@ impl Prepared {
                     ))
                 })
             })
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Result<Vec<_>>>();
+        let buffers = match &plan.captured {
+            Some(replay) => {
+                let buffers = replay::memory(device, &stream, replay, functions.first())?;
+                parameters = replay::parameters(&replay.launch, |buffer| buffers[buffer].device_ptr(&stream).0);
+                buffers
+            }
+            None => allocated()?,
+        };
         let textures = Textures::new(&plan.buffers, &plan.launches, |buffer| {
             buffers[buffer].device_ptr(&stream).0
         })?;
-        let on_device = ManuallyDrop::new(OnDevice { stream, functions, textures, buffers });
+        let before = BTreeMap::new();
+        let on_device = OnDevice { stream, functions, textures, buffers, before, parameters };
+        let on_device = ManuallyDrop::new(on_device);
         Ok(Self { plan, limit, on_device })
     }
 
@@ -176,7 +192,9 @@ impl Prepared {
             .memcpy_htod(bytes, &mut *self.on_device.buffers[buffer])
             .and_then(|()| stream.synchronize())
             .map_err(|e| self.failed("copying an input to the device", e))?;
-        Ok(start.elapsed())
+        let spent = start.elapsed();
+        self.remember(buffer)?;
+        Ok(spent)
     }
 
     /// Copies a buffer back and returns it with how long the copy took.
@@ -282,6 +300,9 @@ impl Prepared {
         function: &CudaFunction,
         textures: &Textures,
     ) -> Result<()> {
+        if let Some(replay) = &self.plan.captured {
+            return self.replay(launch, function, replay);
+        }
         let scalar = |argument: &Argument| match argument {
             Argument::Buffer(_) => None,
             Argument::Texture(texture) => Some(Scalar::U64(textures.object(*texture))),
@@ -311,7 +332,11 @@ impl Prepared {
         };
         // SAFETY: argument types and order are the manifest's promise; the buffers outlive the
         // launch. A wrong promise faults on the device and comes back as an error.
-        unsafe { builder.launch(config) }.map(|_| ()).map_err(|e| {
+        unsafe { builder.launch(config) }.map(|_| ()).map_err(|e| self.refused(launch, e))
+    }
+
+    /// A launch that the driver refused.
+    fn refused(&self, launch: &PlannedLaunch, e: DriverError) -> Error {
             let DriverError(code) = e;
             let why = match code {
                 sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE => {
@@ -331,7 +356,6 @@ impl Prepared {
                 launch.block,
                 device::describe(e)
             ))
-        })
     }
 
     /// Waits for an event by polling, so that Ctrl-C and the limit are seen while a kernel hangs.

@@ -14,6 +14,7 @@
 //! - `page`: a page with pictures, of whatever a user names
 //! - `report`: the forms in which documents are written
 //! - `explain`: the rules in words, from what each says of itself
+//! - `capture`: one launch of any program, copied while it runs
 //! - `init`: a first manifest for existing kernels or an existing program
 //! - `bench`: how right the findings are on kernels with planted faults
 //! - `ledger`: predicted against measured gains
@@ -44,6 +45,7 @@
 //! - `ladder`: ladders: kernels as data
 //! - `problem`: inputs, right answers, and how far from them an answer may be
 //! - `plan`: a step at one size, ready to be built and launched
+//! - `captured`: one launch of a program as files
 //! - `store`: saved profiles and the recordings inside the binary
 //! - `survey`: what a whole program does on its devices, recorded while it runs
 //! - `ncu`: NVIDIA's profiler: found, asked, run, read back
@@ -69,6 +71,8 @@
 mod agreement;
 mod around;
 pub mod bench;
+mod capture;
+mod captured;
 pub mod cli;
 pub mod cmd;
 pub mod collect;

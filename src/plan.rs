@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::captured::Replay;
+
 pub(crate) use program::{AnswerCheck, CommandLine, ProgramPlan, TimeSource, TimeUnit};
 
 /// A step of a ladder for one problem size.
@@ -31,6 +33,8 @@ pub struct Plan {
     pub flags: Vec<String>,
     /// The share of an SM's L1 memory to ask for as shared memory, percent; the driver's choice without.
     pub carveout_percent: Option<u32>,
+    /// The launch of somebody's program that the plan replays; its memory is the buffers, in their order.
+    pub(crate) captured: Option<Replay>,
     /// How the answer is checked.
     pub check: Check,
     /// The library routine that is timed beside the step, by its name.

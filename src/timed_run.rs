@@ -1,5 +1,7 @@
 //! A plan on a device: checked against its reference, then timed without the profiler.
 
+mod replayed;
+
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -29,6 +31,9 @@ pub(crate) struct Options {
 /// # Errors
 /// [`Error::Usage`] or [`Error::Environment`] where they don't fit the host's memory.
 pub(crate) fn inputs(plan: &Plan) -> Result<Inputs> {
+    if let Some(replay) = &plan.captured {
+        return replayed::before(replay);
+    }
     problem::fill::inputs(plan, SEED)
 }
 
@@ -75,6 +80,12 @@ pub(crate) fn verify(
     progress: &Progress,
 ) -> Result<(f64, Duration)> {
     let plan = prepared.plan().clone();
+    if let Some(replay) = &plan.captured {
+        progress.stage(format!("{}: running and checking what it writes", plan.step));
+        upload_state(prepared, inputs)?;
+        prepared.run()?;
+        return replayed::check(prepared, &plan, replay);
+    }
     let expected = expected(device, &plan, inputs, limit, progress)?;
     progress.stage(format!("{}: running and checking the answer", plan.step));
     // Probing for the time may have changed state buffers; the checked run starts from the fills.
@@ -118,7 +129,7 @@ pub(crate) fn verify_and_time(
         verified: true,
         max_error,
         total_ns: Some(timing.median + (uploading + down).as_nanos() as f64),
-        rate: Some(rate(&plan, &timing)),
+        rate: plan.captured.is_none().then(|| rate(&plan, &timing)),
         time_ns: timing,
         samples_ns,
         warm_ns,

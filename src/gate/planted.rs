@@ -116,6 +116,7 @@ fn plan(buffers: &[(&str, u64)], launch: PlannedLaunch) -> Plan {
         },
         flags: Vec::new(),
         carveout_percent: None,
+        captured: None,
         check: Check::Reference,
         library: None,
         bytes: 0,

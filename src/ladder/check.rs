@@ -2,6 +2,7 @@
 
 mod arguments;
 mod buffers;
+mod captured;
 mod library;
 mod program;
 mod steps;
@@ -198,7 +199,7 @@ impl Checker<'_> {
     /// What a ladder with kernels needs beside them.
     fn wanted_by_kernels(&self) {
         let manifest = self.manifest;
-        if manifest.steps.iter().all(|step| step.run.is_some()) {
+        if manifest.steps.iter().all(|step| step.run.is_some() || step.captured.is_some()) {
             return;
         }
         for (key, is_there) in [

@@ -96,6 +96,8 @@ pub(super) struct Step {
     pub from: Option<Spanned<String>>,
     /// The CUDA source; required of a step of kernels.
     pub file: Option<Spanned<String>>,
+    /// The file of a launch that `adoprof capture` wrote: the step replays it.
+    pub captured: Option<Spanned<String>>,
     /// The command that runs a step that is a program.
     pub run: Option<Spanned<Flag>>,
     /// The command that builds it.

@@ -1,5 +1,6 @@
 //! From a step and a problem size to a plan.
 
+mod captured;
 mod launches;
 mod program;
 
@@ -60,6 +61,9 @@ pub(super) fn plan(
     if step.is_program() {
         return Err(not_kernels(step));
     }
+    if step.captured().is_some() {
+        return captured::plan(ladder, step, None, given, tuning, sms);
+    }
     let size = size(ladder, step, given)?;
     let reduced = step.defaults.iter().any(|(name, _)| !given.contains_key(name));
     let tunables = step.tuned(tuning)?;
@@ -96,6 +100,10 @@ pub(super) fn variant_plan(
     given: &Overrides,
     sms: u32,
 ) -> Result<Plan> {
+    if step.captured().is_some() {
+        let tuning = Tuning::default();
+        return captured::plan(ladder, step, Some(variant), given, &tuning, sms);
+    }
     let size = size(ladder, step, given)?;
     let tunables = step.tunables();
     Planner { ladder, step, variant: Some(variant), size, sms, tunables, block: None }.plan()
@@ -145,6 +153,7 @@ impl Planner<'_> {
             source: self.source()?.clone(),
             flags: self.flags(&values)?.into_iter().chain(self.definitions()).collect(),
             carveout_percent: None,
+            captured: None,
             check,
             library: library.map(|name| name.get_ref().clone()),
             bytes: self.needed("bytes", manifest.bytes.as_ref(), &values)?,

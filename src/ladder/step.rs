@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::manifest::{self, Published};
 use super::nearest;
 use super::overrides::Overrides;
+use crate::captured::Replay;
 use crate::error::{Error, Result};
 use crate::plan::{Source, VariantKind};
 
@@ -17,6 +18,7 @@ pub struct Step {
     pub(super) plants: Vec<String>,
     pub(super) innocent: Vec<String>,
     pub(super) source: Option<Source>,
+    pub(super) captured: Option<Replay>,
     pub(super) variants: Vec<Variant>,
 }
 
@@ -145,6 +147,11 @@ impl Step {
     #[must_use]
     pub fn source(&self) -> Option<&Source> {
         self.source.as_ref()
+    }
+
+    /// The launch that it replays, where it is one that was captured.
+    pub(crate) fn captured(&self) -> Option<&Replay> {
+        self.captured.as_ref()
     }
 
     /// True where it is a program and not kernels that adoprof launches.

@@ -66,6 +66,10 @@ impl<'a> Interleaved<'a> {
         let order = [base_is_outside, !base_is_outside, !base_is_outside, base_is_outside];
         let mut events = Vec::with_capacity(order.len());
         for is_base in order {
+            self.base.restore()?;
+            if let Candidate::Own(new) = &self.new {
+                new.restore()?;
+            }
             if let Some(flush) = &mut self.flush {
                 flush.overwrite(self.base)?;
             }

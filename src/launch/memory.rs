@@ -10,6 +10,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, result, sys};
 
 use super::peer::Peer;
+use super::replay::Stretch;
 
 /// Bytes at an address that the device can reach.
 pub(super) struct Memory {
@@ -25,6 +26,8 @@ enum Owner {
     Host(NonNull<u8>),
     /// The other device, and the address that it gave.
     Peer(Arc<CudaContext>, sys::CUdeviceptr),
+    /// A part of a larger stretch, which gives itself back, or a module's.
+    Part(#[expect(dead_code, reason = "held until the part is gone")] Option<Arc<Stretch>>),
 }
 
 impl Memory {
@@ -67,6 +70,19 @@ impl Memory {
         Ok(Self { slice: ManuallyDrop::new(slice), owner })
     }
 
+    /// A part of a stretch at its place, or, without one, memory of a module's variable.
+    pub(super) fn part(
+        stream: &Arc<CudaStream>,
+        address: sys::CUdeviceptr,
+        bytes: usize,
+        of: Option<Arc<Stretch>>,
+    ) -> Self {
+        // SAFETY: the caller vouches that the bytes are there. The slice is never dropped, so it does not free
+        // what it did not allocate.
+        let slice = unsafe { stream.upgrade_device_ptr(address, bytes) };
+        Self { slice: ManuallyDrop::new(slice), owner: Owner::Part(of) }
+    }
+
     /// The bytes, where they are the host's. No kernel may be running on them.
     pub(super) fn host_bytes(&mut self) -> Option<&mut [u8]> {
         let Owner::Host(pointer) = self.owner else { return None };
@@ -104,6 +120,7 @@ impl Drop for Memory {
                 let _freed = unsafe { result::free_sync(*address) };
                 let _bound = self.slice.context().bind_to_thread();
             }
+            Owner::Part(_) => {}
             // SAFETY: dropped once, here, and not used afterwards.
             Owner::Device => unsafe { ManuallyDrop::drop(&mut self.slice) },
         }

@@ -15,13 +15,16 @@ use crate::plan::{Plan, PlannedLaunch, Source};
 /// Compiles a plan's source and loads it: the function of each launch.
 pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
     let path = place_source(&plan.source)?;
-    let cubin = nvrtc::compile(&nvrtc::Unit {
-        text: &plan.source.text,
-        path: &path,
-        shown_as: &plan.source.name,
-        flags: &plan.flags,
-        compute_capability: device.compute_capability,
-    })?;
+    let cubin = match plan.captured.as_ref().filter(|replay| !replay.has_own_code) {
+        Some(replay) => super::replay::code(device, replay)?,
+        None => nvrtc::compile(&nvrtc::Unit {
+            text: &plan.source.text,
+            path: &path,
+            shown_as: &plan.source.name,
+            flags: &plan.flags,
+            compute_capability: device.compute_capability,
+        })?,
+    };
     let kernels = cubin::kernels(&cubin);
     let module = device
         .context
@@ -37,6 +40,9 @@ pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
                 .load_function(&kernel.symbol)
                 .map_err(|e| refused(&format!("`{}` cannot be loaded: {e}", kernel.symbol)))?;
             allow_shared_memory(&function, launch)?;
+            if let Some(replay) = &plan.captured {
+                super::replay::prepare(&function, replay)?;
+            }
             prefer_shared_memory(&function, plan)?;
             Ok(function)
         })

@@ -78,6 +78,7 @@ impl Prepared {
         let budget = repetitions.budget * times_ns.len() as u32;
         for round in 1..=repetitions.most.max(1) {
             for (entrant, times) in times_ns.iter_mut().enumerate() {
+                self.restore()?;
                 if let Some(flush) = &mut flush {
                     flush.overwrite(self)?;
                 }
@@ -106,7 +107,8 @@ impl Prepared {
     /// True where part of the step's buffers would still be in L2 at the next repetition.
     pub(super) fn stays_in_l2(&self, device: &Device) -> bool {
         let held: u64 = self.plan.buffers.iter().map(crate::plan::Buffer::bytes).sum();
-        held < 4 * device.l2_bytes
+        // A captured launch may reach far more than it touches.
+        self.plan.captured.is_some() || held < 4 * device.l2_bytes
     }
 
     /// Times anything that works on the step's buffers, in the same way; `run` does it once and
@@ -137,6 +139,7 @@ fn repeated(
     // A slow step gets fewer repetitions than asked for rather than minutes.
     let least = |spent: Duration| if spent > repetitions.budget { 3 } else { repetitions.least };
     loop {
+        prepared.restore()?;
         if let Some(flush) = &mut flush {
             flush.overwrite(prepared)?;
         }

@@ -47,6 +47,7 @@ pub(crate) fn copy_plan(bytes_per_thread: u32, threads: u32, bytes: u64) -> Plan
         },
         flags: Vec::new(),
         carveout_percent: None,
+        captured: None,
         check: Check::Reference,
         library: None,
         bytes: 2 * moved,

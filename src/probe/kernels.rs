@@ -247,6 +247,7 @@ impl Probe {
             },
             flags: Vec::new(),
             carveout_percent: None,
+            captured: None,
             check: Check::Reference,
             library: None,
             bytes: 0,

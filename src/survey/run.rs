@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{Survey, cupti, file, library};
 use crate::error::{Error, Result};
-use crate::ncu::process::{Limits, Stderr, stream};
+use crate::ncu::process::{Ended, Limits, Stderr, stream};
 use crate::ncu::{NcuCommand, watcher};
 use crate::text;
 
@@ -57,19 +57,12 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
     let folder =
         folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
     watcher::remove_if_killed(folder.path());
-    let command = command(program, folder.path())?;
-    let mut output = Vec::new();
     let start = Instant::now();
-    let ended = stream(&command, Stderr::Merged, limits, "the survey", |piece| {
-        output.extend_from_slice(piece);
-        if output.len() > 2 * MOST_OUTPUT {
-            output.drain(..output.len() - MOST_OUTPUT);
-        }
-    })?;
+    let (ended, output) = inject(program, folder.path(), &[], limits, "the survey")?;
     let wall_ns = start.elapsed().as_secs_f64() * 1e9;
     let mut surveyed = read(folder.path())?;
     surveyed.survey.wall_ns = wall_ns;
-    surveyed.output = String::from_utf8_lossy(&output).into_owned();
+    surveyed.output = output;
     surveyed.ended_badly = !ended.status.success();
     if surveyed.ended_badly {
         surveyed.survey.notices.push(match ended.status.code() {
@@ -78,6 +71,31 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
         });
     }
     Ok(surveyed)
+}
+
+/// Runs the program with the library inside, which writes into the folder and is told what the variables say.
+/// Returns how it ended, and the end of what it printed.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn inject(
+    program: &Program<'_>,
+    folder: &Path,
+    variables: &[(&str, OsString)],
+    limits: Limits<'_>,
+    what: &str,
+) -> Result<(Ended, String)> {
+    let mut command = command(program, folder)?;
+    let more = variables.iter().map(|(name, value)| (OsString::from(name), value.clone()));
+    command.env.extend(more);
+    let mut output = Vec::new();
+    let ended = stream(&command, Stderr::Merged, limits, what, |piece| {
+        output.extend_from_slice(piece);
+        if output.len() > 2 * MOST_OUTPUT {
+            output.drain(..output.len() - MOST_OUTPUT);
+        }
+    })?;
+    Ok((ended, String::from_utf8_lossy(&output).into_owned()))
 }
 
 /// The command that runs the program with the library inside.

@@ -41,7 +41,10 @@ impl Checker<'_> {
             self.keep(self.elsewhere(name, is_both(name)));
         }
         let source = step.file.as_ref().map(|file| self.keep(self.source(file, read)));
-        if step.run.is_some() {
+        let captured = step.captured.as_ref().map(|file| self.keep(self.captured(step, file, read)));
+        if step.captured.is_some() {
+            self.nothing_but_captured(step);
+        } else if step.run.is_some() {
             self.program(step, folder);
         } else {
             self.kernels(index);
@@ -50,8 +53,12 @@ impl Checker<'_> {
             Some(source) => Some(source?),
             None => None,
         };
+        let captured = match captured {
+            Some(captured) => Some(captured?),
+            None => None,
+        };
         let variants = self.variants(step, source.as_ref(), read);
-        Some(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, variants })
+        Some(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, captured, variants })
     }
 
     /// A step of kernels has a file and launches that write the outputs, and nothing of a program's.
@@ -59,7 +66,7 @@ impl Checker<'_> {
         let step = &self.manifest.steps[index];
         self.no_program(step);
         if step.file.is_none() {
-            let problem = "the key `file` is missing: add the .cu file, or `run` for a program";
+            let problem = "the key `file` is missing: add the .cu file, `run` for a program, or `captured` for a launch";
             self.keep::<()>(self.fail(&step.name, problem));
         }
         match &step.launches {

@@ -1,0 +1,103 @@
+//! `adoprof capture`: one launch of any program as a ladder.
+
+use std::path::{Path, PathBuf};
+
+use super::shared::printer::Printer;
+use crate::capture::{self, Chosen, Request};
+use crate::cli::CaptureArgs;
+use crate::error::{Error, ExitCode, Result};
+use crate::ncu::{Limits, last_lines};
+use crate::survey::run::{self, Program};
+use crate::{init, interrupt, kernel_name, text};
+
+pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
+    let (first, rest) = args
+        .program
+        .split_first()
+        .ok_or_else(|| Error::Usage("name a program behind `--`".to_owned()))?;
+    if let Some(output) = &args.output {
+        refuse_existing(output)?;
+    }
+    let interrupted = interrupt::flag();
+    let limits = Limits {
+        timeout: Some(args.timeout),
+        interrupted: &interrupted,
+        write_up: std::time::Duration::ZERO,
+    };
+    let program = Program { program: Path::new(first), args: rest, folder: None };
+    let progress = printer.progress();
+    progress.stage("surveying the program".to_owned());
+    let surveyed = run::run(&program, limits)?;
+    if let Some(failure) = surveyed.failure {
+        let lines = match last_lines(&surveyed.output).as_str() {
+            lines if surveyed.ended_badly && !lines.is_empty() => {
+                format!("; its last lines were:\n{lines}")
+            }
+            _ => String::new(),
+        };
+        return Err(Error::Environment(format!(
+            "there is no launch to capture: {failure}{lines}"
+        )));
+    }
+    let chosen = capture::chosen(&surveyed.survey, args.kernel.as_deref(), args.nth)?;
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None => default_folder(&chosen)?,
+    };
+    let name = kernel_name::base(&chosen.kernel);
+    progress.stage(format!("capturing launch {} of {name}", chosen.number + 1));
+    let request = Request {
+        program,
+        chosen: &chosen,
+        output: &output,
+        limit: args.limit,
+        keep_running: args.keep_running,
+    };
+    let captured = capture::run(&request, limits)?;
+    drop(progress);
+    for notice in &captured.notices {
+        printer.notice(notice);
+    }
+    let folder = output.display();
+    printer.text(&format!(
+        "captured launch {} of {name}, which takes {}, with {} of memory in {}: {folder}\n\
+         next      adoprof step --ladder {} --kernel captured",
+        chosen.number + 1,
+        text::duration(chosen.ns),
+        text::bytes(captured.bytes as f64),
+        text::count_of(captured.stretches as f64, "stretch"),
+        shell_words::quote(&ladder_argument(&output)),
+    ))?;
+    Ok(ExitCode::Success)
+}
+
+/// The folder as `--ladder` takes it: with a slash, so that it is no built-in ladder's name.
+fn ladder_argument(output: &Path) -> String {
+    let text = output.to_string_lossy();
+    if text.contains('/') { text.into_owned() } else { format!("./{text}") }
+}
+
+fn refuse_existing(output: &Path) -> Result<()> {
+    if output.exists() {
+        return Err(Error::input(output, "is there already and is not overwritten; name another folder"));
+    }
+    Ok(())
+}
+
+/// A folder here, named after the kernel.
+fn default_folder(chosen: &Chosen) -> Result<PathBuf> {
+    let folder = PathBuf::from(init::name_of(&kernel_name::base(&chosen.kernel)));
+    refuse_existing(&folder)?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_not_taken_for_a_built_in_ladder() {
+        assert_eq!(ladder_argument(Path::new("ado")), "./ado");
+        assert_eq!(ladder_argument(Path::new("a/b")), "a/b");
+    }
+}

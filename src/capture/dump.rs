@@ -121,6 +121,9 @@ impl Dump {
                 }
                 let mut payload = Vec::new();
                 file.by_ref().take(length).read_to_end(&mut payload).map_err(failed)?;
+                if payload.len() as u64 != length {
+                    return Err(Error::input(path, "is cut short"));
+                }
                 dump.record(tag, number, &payload);
             }
             at += length;
@@ -188,6 +191,9 @@ impl Dump {
         file.seek(SeekFrom::Start(at)).map_err(failed)?;
         let mut bytes = Vec::new();
         file.take(length).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 != length {
+            return Err(Error::input(&self.path, "is cut short"));
+        }
         Ok(bytes)
     }
 }

@@ -131,7 +131,8 @@ impl Launch {
     /// What is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let launch: Self = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let files = launch.memory.iter().flat_map(|memory| [Some(&memory.before), memory.after.as_ref()]);
+        let files =
+            launch.memory.iter().flat_map(|memory| [Some(&memory.before), memory.after.as_ref()]);
         for file in files.flatten().chain([&launch.code]) {
             if !is_inside(file) {
                 return Err(format!("`{}` is not inside the folder", crate::text::printable(file)));
@@ -156,9 +157,8 @@ impl Launch {
 
     /// The stretch that an address lies in, and how far from its start.
     pub(crate) fn place(&self, address: u64) -> Option<(usize, u64)> {
-        let holds = |memory: &Memory| {
-            address >= memory.address && address - memory.address < memory.bytes
-        };
+        let holds =
+            |memory: &Memory| address >= memory.address && address - memory.address < memory.bytes;
         let at = self.memory.iter().position(holds)?;
         Some((at, address - self.memory[at].address))
     }

@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PushKernelArg,
-    result, sys,
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig,
+    PushKernelArg, result, sys,
 };
 
 use crate::error::{Error, Result};
@@ -133,30 +133,34 @@ impl Prepared {
         let functions = load(device, &plan)?;
         let stream = device.context.default_stream();
         let mut parameters = Vec::new();
-        let allocated = || plan.buffers
-            .iter()
-            .map(|buffer| {
-                let bytes = buffer.bytes().max(1) as usize;
-                let (memory, giver) = match (buffer.place, &peer) {
-                    (Place::Host, _) => (Memory::on_host(&stream, bytes), "host"),
-                    (Place::Peer, Some(peer)) => {
-                        (Memory::on_peer(&stream, peer, bytes), "other device")
-                    }
-                    _ => (Memory::on_device(&stream, bytes), "device"),
-                };
-                memory.map_err(|e| {
-                    Error::Environment(format!(
-                        "the {giver} could not give {} for `{}`: {e}",
-                        crate::text::bytes(buffer.bytes() as f64),
-                        buffer.name
-                    ))
+        let allocated = || {
+            plan.buffers
+                .iter()
+                .map(|buffer| {
+                    let bytes = buffer.bytes().max(1) as usize;
+                    let (memory, giver) = match (buffer.place, &peer) {
+                        (Place::Host, _) => (Memory::on_host(&stream, bytes), "host"),
+                        (Place::Peer, Some(peer)) => {
+                            (Memory::on_peer(&stream, peer, bytes), "other device")
+                        }
+                        _ => (Memory::on_device(&stream, bytes), "device"),
+                    };
+                    memory.map_err(|e| {
+                        Error::Environment(format!(
+                            "the {giver} could not give {} for `{}`: {e}",
+                            crate::text::bytes(buffer.bytes() as f64),
+                            buffer.name
+                        ))
+                    })
                 })
-            })
-            .collect::<Result<Vec<_>>>();
+                .collect::<Result<Vec<_>>>()
+        };
         let buffers = match &plan.captured {
             Some(replay) => {
                 let buffers = replay::memory(device, &stream, replay, functions.first())?;
-                parameters = replay::parameters(&replay.launch, |buffer| buffers[buffer].device_ptr(&stream).0);
+                parameters = replay::parameters(&replay.launch, |buffer| {
+                    buffers[buffer].device_ptr(&stream).0
+                });
                 buffers
             }
             None => allocated()?,
@@ -337,25 +341,25 @@ impl Prepared {
 
     /// A launch that the driver refused.
     fn refused(&self, launch: &PlannedLaunch, e: DriverError) -> Error {
-            let DriverError(code) = e;
-            let why = match code {
-                sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE => {
-                    "; is a block over 1024 threads, or more shared memory asked for than a block \
+        let DriverError(code) = e;
+        let why = match code {
+            sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE => {
+                "; is a block over 1024 threads, or more shared memory asked for than a block \
                      may have?"
-                }
-                sys::cudaError_enum::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
-                    "; the block needs more registers or shared memory than an SM has"
-                }
-                _ => "",
-            };
-            Error::Kernel(format!(
-                "{}: launching `{}` with grid {:?} and block {:?} failed: {}{why}",
-                self.plan.step,
-                launch.kernel,
-                launch.grid,
-                launch.block,
-                device::describe(e)
-            ))
+            }
+            sys::cudaError_enum::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
+                "; the block needs more registers or shared memory than an SM has"
+            }
+            _ => "",
+        };
+        Error::Kernel(format!(
+            "{}: launching `{}` with grid {:?} and block {:?} failed: {}{why}",
+            self.plan.step,
+            launch.kernel,
+            launch.grid,
+            launch.block,
+            device::describe(e)
+        ))
     }
 
     /// Waits for an event by polling, so that Ctrl-C and the limit are seen while a kernel hangs.

@@ -33,7 +33,10 @@ struct Candidate<'a> {
 
 impl Candidate<'_> {
     fn name(&self) -> &str {
-        self.process.shapes.get(self.process.kernels[self.at].shape as usize).map_or("", |shape| shape.kernel.as_str())
+        self.process
+            .shapes
+            .get(self.process.kernels[self.at].shape as usize)
+            .map_or("", |shape| shape.kernel.as_str())
     }
 
     fn ns(&self) -> f64 {
@@ -47,9 +50,10 @@ impl Candidate<'_> {
 /// # Errors
 /// [`Error::Usage`] where no launch matches, or none that can be captured.
 pub(crate) fn chosen(survey: &Survey, pattern: Option<&str>, nth: Option<u64>) -> Result<Chosen> {
-    let pattern = pattern.map(Regex::new).transpose().map_err(|error| {
-        Error::Usage(format!("-k is not a regular expression: {error}"))
-    })?;
+    let pattern = pattern
+        .map(Regex::new)
+        .transpose()
+        .map_err(|error| Error::Usage(format!("-k is not a regular expression: {error}")))?;
     let matches = |name: &str| {
         pattern.as_ref().is_none_or(|pattern| {
             pattern.is_match(&kernel_name::demangled(name)) || pattern.is_match(name)
@@ -133,7 +137,13 @@ mod tests {
             let start = 1000 * at as u64;
             process.kernels.push(Kernel {
                 span: Span { start, end: start + ns },
-                place: Place { device: 0, context: 1, stream: 7, correlation: at as u32, graph: *graph },
+                place: Place {
+                    device: 0,
+                    context: 1,
+                    stream: 7,
+                    correlation: at as u32,
+                    graph: *graph,
+                },
                 shape: at as u32,
             });
         }
@@ -147,12 +157,16 @@ mod tests {
 
     #[test]
     fn a_number_counts_all_that_match_and_the_launch_its_own_kernels() {
-        let survey = survey(&[("_Z3addPf", 5, 0), ("mul", 5, 0), ("_Z3addPf", 5, 0), ("other", 5, 0)]);
+        let survey =
+            survey(&[("_Z3addPf", 5, 0), ("mul", 5, 0), ("_Z3addPf", 5, 0), ("other", 5, 0)]);
         assert_eq!(which(&survey, Some("add|mul"), Some(3)), ("_Z3addPf".into(), 1));
         assert_eq!(which(&survey, Some(r"^add\(float"), Some(2)), ("_Z3addPf".into(), 1));
         let refused = chosen(&survey, Some("add"), Some(3)).unwrap_err().to_string();
         assert!(refused.contains("2 launches"), "{refused}");
-        assert!(chosen(&survey, Some("div"), None).is_err() && chosen(&survey, Some("("), None).is_err());
+        assert!(
+            chosen(&survey, Some("div"), None).is_err()
+                && chosen(&survey, Some("("), None).is_err()
+        );
     }
 
     #[test]

@@ -235,13 +235,16 @@ pub(super) mod samples {
             file.extend(payload);
         };
         let mut launch = Vec::new();
-        for number in [4_u32, 2, 1, 128, 1, 1, 64, 0, 13_000, 40, 0, 49_152, u32::MAX, 0, 0, 0, 1, 0] {
+        for number in
+            [4_u32, 2, 1, 128, 1, 1, 64, 0, 13_000, 40, 0, 49_152, u32::MAX, 0, 0, 0, 1, 0]
+        {
             launch.extend(number.to_le_bytes());
         }
         launch.extend(2048_u64.to_le_bytes());
         record(1, 0, &launch);
         record(2, 4, &[2; 64]);
-        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let words =
+            |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         record(3, 0, &words(&[0, 0x7f00_0000_0008]));
         record(3, 1, &[&words(&[8]), [7, 0, 0, 0].as_slice()].concat());
         record(4, 0, b"code");
@@ -274,7 +277,10 @@ mod tests {
     fn a_launch_is_read_with_its_memory() {
         let (dump, _folder) = opened(&samples::bytes()).unwrap();
         assert_eq!((dump.grid(), dump.block(), dump.shared_bytes()), ([4, 2, 1], [128, 1, 1], 64));
-        assert_eq!((dump.registers(), dump.most_shared_bytes(), dump.carveout_percent()), (40, 49_152, -1));
+        assert_eq!(
+            (dump.registers(), dump.most_shared_bytes(), dump.carveout_percent()),
+            (40, 49_152, -1)
+        );
         assert!(dump.any_cluster() && !dump.is_cooperative());
         assert_eq!((dump.stack_bytes, dump.inner_pointers), (2048, 5));
         assert_eq!(dump.parameters, [vec![8, 0, 0, 0, 0, 0x7f, 0, 0], vec![7, 0, 0, 0]]);

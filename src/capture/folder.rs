@@ -31,7 +31,9 @@ pub(super) fn write(dump: &Dump, request: &Request, scratch: &Path) -> Result<Ca
         )));
     }
     if dump.stretches.iter().any(|stretch| stretch.is_host) {
-        return Err(cant("a parameter points to pinned memory of the host, which is not copied".to_owned()));
+        return Err(cant(
+            "a parameter points to pinned memory of the host, which is not copied".to_owned(),
+        ));
     }
     let staging = scratch.join("ladder");
     let mut memory = Vec::new();
@@ -105,7 +107,9 @@ fn launch(dump: &Dump, request: &Request, memory: Vec<Memory>) -> Launch {
         memory,
     };
     let parameter = |bytes: &Vec<u8>| {
-        let words = bytes.chunks_exact(8).filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)));
+        let words = bytes
+            .chunks_exact(8)
+            .filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)));
         let places = words.filter_map(|word| launch.place(word));
         let names = places.map(|(at, offset)| match offset {
             0 => launch.memory[at].name.clone(),
@@ -143,7 +147,12 @@ fn notices(dump: &Dump) -> Vec<String> {
 
 fn manifest_text(launch: &Launch, folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let title = format!("{}, launch {} in {}", kernel_name::base(&launch.kernel), launch.number, launch.program);
+    let title = format!(
+        "{}, launch {} in {}",
+        kernel_name::base(&launch.kernel),
+        launch.number,
+        launch.program
+    );
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     format!(
         "# Written by adoprof capture. launch.toml has the launch: its parameters, its memory, its shape.\n\
@@ -215,12 +224,20 @@ mod tests {
         let captured = captured(&output);
         assert_eq!((captured.stretches, captured.bytes), (2, 24));
         let ladder = Ladder::load(&output).unwrap();
-        assert!(ladder.title().contains("scale, launch 3 in ./prog 'a \"b\"'"), "{}", ladder.title());
+        assert!(
+            ladder.title().contains("scale, launch 3 in ./prog 'a \"b\"'"),
+            "{}",
+            ladder.title()
+        );
         let plan = ladder.plan("captured", &Overrides::new(), 1).unwrap();
         let launch = &plan.launches[0];
-        assert_eq!((launch.kernel.as_str(), launch.grid, launch.block), ("_Z5scalePfi", [4, 2, 1], [128, 1, 1]));
+        assert_eq!(
+            (launch.kernel.as_str(), launch.grid, launch.block),
+            ("_Z5scalePfi", [4, 2, 1], [128, 1, 1])
+        );
         assert_eq!(launch.shared_bytes, 64);
-        let roles: Vec<_> = plan.buffers.iter().map(|buffer| (buffer.bytes(), buffer.role)).collect();
+        let roles: Vec<_> =
+            plan.buffers.iter().map(|buffer| (buffer.bytes(), buffer.role)).collect();
         assert_eq!(roles, [(8, Role::Input), (16, Role::State)]);
         let replay = plan.captured.unwrap();
         assert_eq!(replay.launch.memory[0].variable.as_deref(), Some("table"));
@@ -240,7 +257,8 @@ mod tests {
         let (head, own) = text.split_once("# [[steps]]").unwrap();
         let own = format!("[[steps]]{}", own.replace("\n# ", "\n"));
         std::fs::write(&path, format!("{head}{own}")).unwrap();
-        std::fs::write(output.join("kernel.cu"), "__global__ void scale(float *a, int n) {}\n").unwrap();
+        std::fs::write(output.join("kernel.cu"), "__global__ void scale(float *a, int n) {}\n")
+            .unwrap();
         let ladder = Ladder::load(&output).unwrap();
         let plan = ladder.plan("mine", &Overrides::new(), 1).unwrap();
         assert!(plan.captured.unwrap().has_own_code && plan.source.text.contains("scale"));

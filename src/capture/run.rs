@@ -7,8 +7,8 @@ use super::choose::Chosen;
 use super::dump::Dump;
 use super::folder;
 use crate::error::{Error, Result};
-use crate::ncu::{Limits, last_lines};
 use crate::ncu::watcher;
+use crate::ncu::{Limits, last_lines};
 use crate::survey::run::{Program, inject};
 use crate::text;
 

@@ -36,7 +36,10 @@ pub(crate) fn read(path: &Path, bytes: u64) -> Result<Vec<u8>> {
     let mut contents = Vec::new();
     decoder.take(bytes + 1).read_to_end(&mut contents).map_err(|error| damaged(&error))?;
     if contents.len() as u64 != bytes {
-        return Err(Error::input(path, format!("does not hold {bytes} bytes: capture the launch again")));
+        return Err(Error::input(
+            path,
+            format!("does not hold {bytes} bytes: capture the launch again"),
+        ));
     }
     Ok(contents)
 }

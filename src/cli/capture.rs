@@ -58,7 +58,10 @@ mod tests {
 
     #[test]
     fn amounts_of_memory_have_a_unit() {
-        assert_eq!((bytes("500MB"), bytes("8gb"), bytes("2G")), (Ok(500_000_000), Ok(8_000_000_000), Ok(2_000_000_000)));
+        assert_eq!(
+            (bytes("500MB"), bytes("8gb"), bytes("2G")),
+            (Ok(500_000_000), Ok(8_000_000_000), Ok(2_000_000_000))
+        );
         for text in ["", "8", "8TB", "-1GB", "0GB", "1.5GB", "99999999999999GB"] {
             assert!(bytes(text).is_err(), "{text}");
         }

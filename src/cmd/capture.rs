@@ -35,9 +35,7 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
             }
             _ => String::new(),
         };
-        return Err(Error::Environment(format!(
-            "there is no launch to capture: {failure}{lines}"
-        )));
+        return Err(Error::Environment(format!("there is no launch to capture: {failure}{lines}")));
     }
     let chosen = capture::chosen(&surveyed.survey, args.kernel.as_deref(), args.nth)?;
     let output = match &args.output {
@@ -79,7 +77,10 @@ fn ladder_argument(output: &Path) -> String {
 
 fn refuse_existing(output: &Path) -> Result<()> {
     if output.exists() {
-        return Err(Error::input(output, "is there already and is not overwritten; name another folder"));
+        return Err(Error::input(
+            output,
+            "is there already and is not overwritten; name another folder",
+        ));
     }
     Ok(())
 }

@@ -20,7 +20,10 @@ impl Checker<'_> {
         let text = self.source(file, read)?;
         let folder = text.path.as_ref().and_then(|path| path.parent());
         let Some(folder) = folder else {
-            return self.fail(file, "a captured launch lies in its ladder's folder, and a built-in ladder has none");
+            return self.fail(
+                file,
+                "a captured launch lies in its ladder's folder, and a built-in ladder has none",
+            );
         };
         match Launch::parse(&text.text) {
             Ok(launch) => Ok(Replay {
@@ -30,7 +33,10 @@ impl Checker<'_> {
             }),
             Err(problem) => self.fail(
                 file,
-                format!("`{}` is not a captured launch: {problem}; capture it again", file.get_ref()),
+                format!(
+                    "`{}` is not a captured launch: {problem}; capture it again",
+                    file.get_ref()
+                ),
             ),
         }
     }
@@ -53,9 +59,13 @@ impl Checker<'_> {
             let Some(span) = span else { continue };
             let problem = match key {
                 "run" | "host" | "peer" => {
-                    format!("`captured` makes this step a launch of its own, where `{key}` means nothing: remove it")
+                    format!(
+                        "`captured` makes this step a launch of its own, where `{key}` means nothing: remove it"
+                    )
                 }
-                _ => format!("`{key}` is for code that is compiled: add `file`, the .cu file that takes the place of the captured code"),
+                _ => format!(
+                    "`{key}` is for code that is compiled: add `file`, the .cu file that takes the place of the captured code"
+                ),
             };
             self.mistakes.borrow_mut().push(self.origin.error(&span, problem));
         }

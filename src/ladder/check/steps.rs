@@ -41,7 +41,8 @@ impl Checker<'_> {
             self.keep(self.elsewhere(name, is_both(name)));
         }
         let source = step.file.as_ref().map(|file| self.keep(self.source(file, read)));
-        let captured = step.captured.as_ref().map(|file| self.keep(self.captured(step, file, read)));
+        let captured =
+            step.captured.as_ref().map(|file| self.keep(self.captured(step, file, read)));
         if step.captured.is_some() {
             self.nothing_but_captured(step);
         } else if step.run.is_some() {
@@ -58,7 +59,16 @@ impl Checker<'_> {
             None => None,
         };
         let variants = self.variants(step, source.as_ref(), read);
-        Some(Step { manifest: step.clone(), defaults, answers, plants, innocent, source, captured, variants })
+        Some(Step {
+            manifest: step.clone(),
+            defaults,
+            answers,
+            plants,
+            innocent,
+            source,
+            captured,
+            variants,
+        })
     }
 
     /// A step of kernels has a file and launches that write the outputs, and nothing of a program's.

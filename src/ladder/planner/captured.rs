@@ -71,7 +71,10 @@ pub(super) fn plan(
         size,
         buffers: buffers.collect(),
         launches,
-        captured: Some(crate::captured::Replay { has_own_code: source.is_some(), ..replay.clone() }),
+        captured: Some(crate::captured::Replay {
+            has_own_code: source.is_some(),
+            ..replay.clone()
+        }),
         source: source.cloned().unwrap_or_else(machine_code),
         flags: planner
             .flags(&values)?

@@ -32,6 +32,8 @@ pub(crate) struct Launch {
     pub number: u64,
     /// How long it took in the program, ns, without a profiler that serializes.
     pub original_ns: f64,
+    /// The median of the launches like it in the program, ns.
+    pub typical_ns: f64,
     /// The device that it ran on.
     pub device: String,
     /// The device's compute capability: the machine code runs on no other.
@@ -186,6 +188,7 @@ mod tests {
             program: "./axpy 100".into(),
             number: 3,
             original_ns: 1234.0,
+            typical_ns: 1200.5,
             device: "a GPU".into(),
             compute_capability: [9, 0],
             date: "2026-01-01".into(),

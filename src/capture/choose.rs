@@ -17,6 +17,8 @@ pub(crate) struct Chosen {
     pub number: u64,
     /// How long it took, ns.
     pub ns: f64,
+    /// The median of the launches like it, of one kernel and shape in one process, ns.
+    pub typical_ns: f64,
     /// The device's name.
     pub device: String,
     /// The device's compute capability.
@@ -42,14 +44,35 @@ impl Candidate<'_> {
     fn ns(&self) -> f64 {
         self.process.kernels[self.at].span.ns()
     }
+
+    fn chosen(&self) -> Chosen {
+        let kernel = &self.process.kernels[self.at];
+        let alike = self.process.kernels.iter().filter(|other| other.shape == kernel.shape);
+        let mut times: Vec<f64> = alike.map(|other| other.span.ns()).collect();
+        times.sort_by(f64::total_cmp);
+        let device = self.process.devices.get(&kernel.place.device);
+        Chosen {
+            kernel: self.name().to_owned(),
+            number: self.number,
+            ns: self.ns(),
+            typical_ns: times.get(times.len() / 2).copied().unwrap_or_default(),
+            device: device.map(|device| device.name.clone()).unwrap_or_default(),
+            compute_capability: device.map(|device| device.capability).unwrap_or_default(),
+        }
+    }
 }
 
 /// The launch that is meant: the `nth` of those whose kernel's name matches, or, without a number, one of median
-/// duration of the kernel with the most time.
+/// duration of the kernel with the most time. Behind it comes, without a number, that kernel's first launch: a program
+/// that repeats a launch finds in memory what it is about to write, and only its first changes anything.
 ///
 /// # Errors
 /// [`Error::Usage`] where no launch matches, or none that can be captured.
-pub(crate) fn chosen(survey: &Survey, pattern: Option<&str>, nth: Option<u64>) -> Result<Chosen> {
+pub(crate) fn chosen(
+    survey: &Survey,
+    pattern: Option<&str>,
+    nth: Option<u64>,
+) -> Result<Vec<Chosen>> {
     let pattern = pattern
         .map(Regex::new)
         .transpose()
@@ -94,14 +117,9 @@ pub(crate) fn chosen(survey: &Survey, pattern: Option<&str>, nth: Option<u64>) -
             count => format!("the program makes {} that match", text::count_of(count as f64, "launch")),
         })
     })?;
-    let device = found.process.devices.get(&found.process.kernels[found.at].place.device);
-    Ok(Chosen {
-        kernel: found.name().to_owned(),
-        number: found.number,
-        ns: found.ns(),
-        device: device.map(|device| device.name.clone()).unwrap_or_default(),
-        compute_capability: device.map(|device| device.capability).unwrap_or_default(),
-    })
+    let first = candidates.iter().find(|other| other.name() == found.name()).copied();
+    let first = first.filter(|first| nth.is_none() && first.number != found.number);
+    Ok([Some(found), first].into_iter().flatten().map(|candidate| candidate.chosen()).collect())
 }
 
 /// A launch of median duration of the kernel with the most time.
@@ -152,7 +170,7 @@ mod tests {
 
     fn which(survey: &Survey, pattern: Option<&str>, nth: Option<u64>) -> (String, u64) {
         let found = chosen(survey, pattern, nth).unwrap();
-        (found.kernel, found.number)
+        (found[0].kernel.clone(), found[0].number)
     }
 
     #[test]
@@ -174,6 +192,18 @@ mod tests {
         let survey = survey(&[("a", 90, 0), ("b", 50, 0), ("b", 10, 0), ("b", 70, 0)]);
         assert_eq!(which(&survey, None, None), ("b".into(), 0));
         assert_eq!(which(&survey, Some("a"), None), ("a".into(), 0));
+    }
+
+    #[test]
+    fn the_kernels_first_launch_comes_behind_unless_a_number_was_given() {
+        let survey = survey(&[("b", 50, 0), ("b", 10, 0), ("b", 20, 0)]);
+        let numbers = |nth| {
+            let found = chosen(&survey, None, nth).unwrap();
+            found.iter().map(|chosen| (chosen.number, chosen.ns)).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(None), [(2, 20.0), (0, 50.0)]);
+        assert_eq!(numbers(Some(2)), [(1, 10.0)]);
+        assert_eq!(numbers(Some(1)), [(0, 50.0)]);
     }
 
     #[test]

@@ -183,6 +183,28 @@ impl Dump {
         Ok((self.bytes(stretch.before)?, self.bytes(stretch.after)?))
     }
 
+    /// True where the launch changed a byte of the memory.
+    ///
+    /// # Errors
+    /// As [`contents`](Self::contents).
+    pub(super) fn changes(&self) -> Result<bool> {
+        for stretch in &self.stretches {
+            let (before, after) = self.contents(stretch)?;
+            if before != after {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it stays.
+    pub(super) fn remove(&self) -> Result<()> {
+        std::fs::remove_file(&self.path).map_err(|error| Error::io(&self.path, "remove", &error))
+    }
+
     fn bytes(&self, place: Option<(u64, u64)>) -> Result<Vec<u8>> {
         let Some((at, length)) = place else { return Ok(Vec::new()) };
         let failed =
@@ -288,6 +310,9 @@ mod tests {
         let (before, after) = dump.contents(&dump.stretches[1]).unwrap();
         assert_eq!((before[0], after[0], after.len()), (1, 9, 16));
         assert_eq!(dump.contents(&dump.stretches[0]).unwrap(), (vec![3; 8], vec![3; 8]));
+        assert!(dump.changes().unwrap());
+        let stretches = vec![dump.stretches[0].clone()];
+        assert!(!Dump { stretches, ..dump }.changes().unwrap());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::choose::Chosen;
 use super::code;
 use super::dump::{Dump, Stretch};
 use super::run::{Captured, Request};
@@ -20,8 +21,13 @@ const KEPT: [u32; 4] = [4, 5, 11, 14];
 /// # Errors
 /// [`Error::Environment`] where the launch can't be replayed, with the reason; [`Error::Input`] where the folder can't be
 /// written.
-pub(super) fn write(dump: &Dump, request: &Request, scratch: &Path) -> Result<Captured> {
-    let kernel = &request.chosen.kernel;
+pub(super) fn write(
+    dump: &Dump,
+    request: &Request,
+    chosen: &Chosen,
+    scratch: &Path,
+) -> Result<Captured> {
+    let kernel = &chosen.kernel;
     let cant = |why: String| Error::Environment(format!("the launch can't be captured: {why}"));
     let module = code::module(&dump.modules, kernel, dump.registers());
     let module = module.ok_or_else(|| cant("its machine code was not seen".to_owned()))?;
@@ -40,7 +46,7 @@ pub(super) fn write(dump: &Dump, request: &Request, scratch: &Path) -> Result<Ca
     for (at, stretch) in dump.stretches.iter().enumerate() {
         memory.push(stored(dump, at, stretch, &staging)?);
     }
-    let launch = launch(dump, request, memory);
+    let launch = launch(dump, request, chosen, memory);
     let problem = |why: String| Error::input(request.output, format!("can't be written: {why}"));
     write_atomically(&staging.join(CODE), module)?;
     write_atomically(&staging.join(FILE), launch.text().map_err(problem)?.as_bytes())?;
@@ -49,9 +55,10 @@ pub(super) fn write(dump: &Dump, request: &Request, scratch: &Path) -> Result<Ca
     std::fs::rename(&staging, request.output)
         .map_err(|error| Error::io(request.output, "write", &error))?;
     Ok(Captured {
+        chosen: chosen.clone(),
         stretches: launch.memory.len(),
         bytes: launch.memory.iter().map(|memory| memory.bytes).sum(),
-        notices: notices(dump),
+        notices: notices(dump, &launch),
     })
 }
 
@@ -76,8 +83,7 @@ fn stored(dump: &Dump, at: usize, stretch: &Stretch, staging: &Path) -> Result<M
     })
 }
 
-fn launch(dump: &Dump, request: &Request, memory: Vec<Memory>) -> Launch {
-    let chosen = request.chosen;
+fn launch(dump: &Dump, request: &Request, chosen: &Chosen, memory: Vec<Memory>) -> Launch {
     let program = std::iter::once(request.program.program.to_string_lossy())
         .chain(request.program.args.iter().map(|word| word.to_string_lossy()));
     let attributes = dump.attributes.iter().filter(|(number, _)| KEPT.contains(number));
@@ -87,6 +93,7 @@ fn launch(dump: &Dump, request: &Request, memory: Vec<Memory>) -> Launch {
         program: shell_words::join(program),
         number: chosen.number + 1,
         original_ns: chosen.ns,
+        typical_ns: chosen.typical_ns,
         device: chosen.device.clone(),
         compute_capability: chosen.compute_capability,
         date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
@@ -126,8 +133,15 @@ fn is_cooperative((number, value): &(u32, Vec<u8>)) -> bool {
     *number == 2 && value.iter().take(4).any(|byte| *byte != 0)
 }
 
-fn notices(dump: &Dump) -> Vec<String> {
+fn notices(dump: &Dump, launch: &Launch) -> Vec<String> {
     let mut notices = Vec::new();
+    if launch.memory.iter().all(|memory| memory.after.is_none()) {
+        notices.push(
+            "the launch changes nothing: the memory held already what it writes, so that a replay that wrote nothing \
+             would pass for right; --nth chooses another launch"
+                .to_owned(),
+        );
+    }
     if dump.stretches.iter().any(|stretch| stretch.is_managed) {
         notices.push(
             "the launch reaches managed memory, which a replay has on the device: what it costs to move is left out"
@@ -173,7 +187,7 @@ fn manifest_text(launch: &Launch, folder: &Path) -> String {
          # launches = [{{ kernel = \"{base}\", grid = [{grid}], block = [{block}], shared = {shared} }}]\n",
         name = quoted(&init::name_of(&name)),
         title = quoted(&title),
-        took = text::duration(launch.original_ns),
+        took = text::duration(launch.typical_ns),
         base = kernel_name::base(&launch.kernel),
         grid = expressions(launch.grid),
         block = expressions(launch.block),
@@ -203,18 +217,24 @@ mod tests {
             kernel: "_Z5scalePfi".into(),
             number: 2,
             ns: 5000.0,
+            typical_ns: 4000.0,
             device: "a GPU".into(),
             compute_capability: [9, 0],
         };
         let args = ["a \"b\"".into()];
         let request = Request {
-            program: Program { program: Path::new("./prog"), args: &args, folder: None },
-            chosen: &chosen,
+            program: Program {
+                program: Path::new("./prog"),
+                args: &args,
+                folder: None,
+                env: Vec::new(),
+            },
+            chosen: std::slice::from_ref(&chosen),
             output,
             limit: 1 << 30,
             keep_running: false,
         };
-        write(&Dump::open(&path).unwrap(), &request, scratch.path()).unwrap()
+        write(&Dump::open(&path).unwrap(), &request, &chosen, scratch.path()).unwrap()
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::text;
 pub(crate) struct Request<'a> {
     /// The program.
     pub program: Program<'a>,
-    /// Its launch.
-    pub chosen: &'a Chosen,
+    /// Its launches that will do: the next is taken where one changes nothing.
+    pub chosen: &'a [Chosen],
     /// The ladder's folder, which is not there yet.
     pub output: &'a Path,
     /// The most memory to copy, bytes.
@@ -28,6 +28,8 @@ pub(crate) struct Request<'a> {
 
 /// What was captured.
 pub(crate) struct Captured {
+    /// The launch.
+    pub chosen: Chosen,
     /// Stretches of memory.
     pub stretches: usize,
     /// Their size, bytes.
@@ -51,21 +53,32 @@ pub(crate) fn run(request: &Request, limits: Limits<'_>) -> Result<Captured> {
     watcher::remove_if_killed(scratch.path());
     let absolute = scratch.path().canonicalize();
     let absolute = absolute.map_err(|error| Error::io(scratch.path(), "open", &error))?;
+    let mut launches = request.chosen.iter().peekable();
+    while let Some(chosen) = launches.next() {
+        let dump = once(request, chosen, &absolute, limits)?;
+        if launches.peek().is_none() || dump.changes()? {
+            return folder::write(&dump, request, chosen, &absolute);
+        }
+        dump.remove()?;
+    }
+    Err(Error::Usage("no launch was chosen".to_owned()))
+}
+
+/// Runs the program until a launch is copied.
+fn once(request: &Request, chosen: &Chosen, folder: &Path, limits: Limits<'_>) -> Result<Dump> {
     let mut variables: Vec<(&str, OsString)> = vec![
-        ("ADOPROF_CAPTURE_KERNEL", request.chosen.kernel.clone().into()),
-        ("ADOPROF_CAPTURE_NTH", request.chosen.number.to_string().into()),
+        ("ADOPROF_CAPTURE_KERNEL", chosen.kernel.clone().into()),
+        ("ADOPROF_CAPTURE_NTH", chosen.number.to_string().into()),
         ("ADOPROF_CAPTURE_LIMIT", request.limit.to_string().into()),
     ];
     if request.keep_running {
         variables.push(("ADOPROF_CAPTURE_KEEP_RUNNING", "1".into()));
     }
-    let (ended, output) =
-        inject(&request.program, &absolute, &variables, limits, "the captured run")?;
-    if let Some(path) = first(&absolute, "captured")? {
-        let dump = Dump::open(&path)?;
-        return folder::write(&dump, request, &absolute);
+    let (ended, output) = inject(&request.program, folder, &variables, limits, "the captured run")?;
+    if let Some(path) = first(folder, "captured")? {
+        return Dump::open(&path);
     }
-    if let Some(path) = first(&absolute, "refused")? {
+    if let Some(path) = first(folder, "refused")? {
         let reason = std::fs::read_to_string(&path).unwrap_or_default();
         let reason = text::printable(reason.trim());
         return Err(Error::Environment(format!("the launch can't be captured: {reason}")));

@@ -24,7 +24,7 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };
-    let program = Program { program: Path::new(first), args: rest, folder: None };
+    let program = Program { program: Path::new(first), args: rest, folder: None, env: Vec::new() };
     let progress = printer.progress();
     progress.stage("surveying the program".to_owned());
     let surveyed = run::run(&program, limits)?;
@@ -42,8 +42,8 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
         Some(output) => output.clone(),
         None => default_folder(&chosen)?,
     };
-    let name = kernel_name::base(&chosen.kernel);
-    progress.stage(format!("capturing launch {} of {name}", chosen.number + 1));
+    let name = kernel_name::base(chosen.first().map_or("", |first| &first.kernel));
+    progress.stage(format!("capturing a launch of {name}"));
     let request = Request {
         program,
         chosen: &chosen,
@@ -60,8 +60,8 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
     printer.text(&format!(
         "captured launch {} of {name}, which takes {}, with {} of memory in {}: {folder}\n\
          next      adoprof step --ladder {} --kernel captured",
-        chosen.number + 1,
-        text::duration(chosen.ns),
+        captured.chosen.number + 1,
+        text::duration(captured.chosen.ns),
         text::bytes(captured.bytes as f64),
         text::count_of(captured.stretches as f64, "stretch"),
         shell_words::quote(&ladder_argument(&output)),
@@ -86,8 +86,9 @@ fn refuse_existing(output: &Path) -> Result<()> {
 }
 
 /// A folder here, named after the kernel.
-fn default_folder(chosen: &Chosen) -> Result<PathBuf> {
-    let folder = PathBuf::from(init::name_of(&kernel_name::base(&chosen.kernel)));
+fn default_folder(chosen: &[Chosen]) -> Result<PathBuf> {
+    let kernel = chosen.first().map_or("", |first| first.kernel.as_str());
+    let folder = PathBuf::from(init::name_of(&kernel_name::base(kernel)));
     refuse_existing(&folder)?;
     Ok(folder)
 }

@@ -256,6 +256,7 @@ mod tests {
             program = "p"
             number = 1
             original_ns = 1.0
+            typical_ns = 1.0
             device = "d"
             compute_capability = [9, 0]
             date = ""

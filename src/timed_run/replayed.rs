@@ -27,7 +27,7 @@ pub(super) fn before(replay: &Replay) -> Result<Inputs> {
     replay.launch.memory.par_iter().map(held).collect()
 }
 
-/// Compares what the launch wrote with what it wrote in the program. Returns an error of 0 and the time of the
+/// Compares the memory with what it was in the program after the launch. Returns an error of 0 and the time of the
 /// copies.
 ///
 /// # Errors
@@ -35,8 +35,9 @@ pub(super) fn before(replay: &Replay) -> Result<Inputs> {
 pub(super) fn check(prepared: &Prepared, plan: &Plan, replay: &Replay) -> Result<(f64, Duration)> {
     let mut spent = Duration::ZERO;
     for (index, memory) in replay.launch.memory.iter().enumerate() {
-        let Some(after) = &memory.after else { continue };
-        let expected = captured::read(&replay.folder.join(after), memory.bytes)?;
+        // What the launch left alone must stay as it was.
+        let file = memory.after.as_ref().unwrap_or(&memory.before);
+        let expected = captured::read(&replay.folder.join(file), memory.bytes)?;
         let (got, took) = prepared.download(index)?;
         spent += took;
         if let Some(problem) = differing(&expected, &got, memory) {

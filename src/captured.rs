@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 pub(crate) use contents::{read, write};
 
 /// The file with everything but the memory.
@@ -126,6 +128,17 @@ pub(crate) struct Replay {
     pub has_own_code: bool,
 }
 
+impl Replay {
+    /// The machine code.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it can't be read.
+    pub(crate) fn code(&self) -> crate::error::Result<Vec<u8>> {
+        let path = self.folder.join(&self.launch.code);
+        crate::files::read(&path, MOST_CODE).map_err(|error| Error::io(&path, "read", &error))
+    }
+}
+
 impl Launch {
     /// Takes the text of [`FILE`].
     ///
@@ -157,6 +170,21 @@ impl Launch {
         toml::to_string(self).map_err(|error| error.to_string())
     }
 
+    /// What is wrong with a kernel whose parameters have these sizes, in one sentence; `None` where it takes what was
+    /// captured.
+    pub(crate) fn misfit(&self, kernel: &str, sizes: Option<&[u32]>) -> Option<String> {
+        let own: Vec<u32> =
+            self.parameters.iter().map(|parameter| parameter.bytes.len() as u32).collect();
+        match sizes {
+            None => Some(format!("which parameters `{kernel}` takes can't be read from its code")),
+            Some(sizes) if sizes == own => None,
+            Some(sizes) => Some(format!(
+                "`{kernel}` takes parameters of {sizes:?} bytes, and {own:?} were captured: give it those of {}",
+                self.name
+            )),
+        }
+    }
+
     /// The stretch that an address lies in, and how far from its start.
     pub(crate) fn place(&self, address: u64) -> Option<(usize, u64)> {
         let holds =
@@ -168,6 +196,8 @@ impl Launch {
 
 /// Bytes of an attribute's value.
 pub(crate) const ATTRIBUTE_BYTES: usize = 64;
+/// The most machine code to read, bytes.
+const MOST_CODE: u64 = 1 << 30;
 /// A TiB: no device has more memory.
 const MOST_BYTES: u64 = 1 << 40;
 
@@ -234,6 +264,17 @@ mod tests {
         assert_eq!(launch.place(0x7f00_1000_03ff), Some((0, 1023)));
         assert_eq!(launch.place(0x7f00_1000_0400), None);
         assert_eq!(launch.place(0x7f00_0fff_ffff), None);
+    }
+
+    #[test]
+    fn a_kernel_takes_the_parameters_that_were_captured() {
+        let launch = launch();
+        assert_eq!(launch.misfit("axpy", Some(&[8])), None);
+        let text = launch.misfit("axpy", Some(&[8, 4])).unwrap();
+        assert!(text.contains("[8, 4] bytes, and [8] were captured"), "{text}");
+        assert!(
+            launch.misfit("axpy", None).is_some() && launch.misfit("axpy", Some(&[])).is_some()
+        );
     }
 
     #[test]

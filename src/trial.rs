@@ -65,7 +65,13 @@ pub(crate) fn promise(document: &Document, rule: &str) -> Option<Estimate> {
 fn wanted(finding: &RankedFinding, launch: &Launch, step: &Step) -> Vec<String> {
     let trials = rules::find(&finding.rule).map(|rule| rule.trials).unwrap_or_default();
     // How a program is compiled and launched stands in its own build; only tunables reach it.
-    let applies = |trial: &&Trial| !step.is_program() || **trial == Trial::Tunables;
+    // Captured machine code is not compiled at all.
+    let is_code = step.captured().is_some() && step.source().is_none();
+    let applies = |trial: &&Trial| match trial {
+        Trial::Tunables => true,
+        Trial::Carveout(_) => !step.is_program(),
+        _ => !step.is_program() && !is_code,
+    };
     trials.iter().filter(applies).flat_map(|trial| settings(*trial, launch, step)).collect()
 }
 

@@ -26,6 +26,9 @@ pub struct ProfileArgs {
     /// pushed as `step`. There is no survey then.
     #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub nvtx: Option<String>,
+    /// A process that runs already: says why adoprof can't attach to it, and what leads to its diagnosis instead.
+    #[arg(long, value_name = "PID", conflicts_with = "program")]
+    pub pid: Option<u32>,
     /// The survey.
     #[command(flatten)]
     pub survey: SurveyArgs,
@@ -42,7 +45,7 @@ pub struct ProfileArgs {
     #[command(flatten)]
     pub output: Output,
     /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present = "pid", value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
 

@@ -1,5 +1,6 @@
 //! `adoprof profile -- PROGRAM`: any CUDA program, unmodified.
 
+mod attached;
 mod durations;
 mod ranked;
 mod surveyed;
@@ -34,6 +35,11 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     }
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, true, printer);
+    if let Some(pid) = args.pid {
+        let timeout = Some(args.profiling.timeout);
+        let ncu = ncu::locate(args.profiling.ncu.as_deref(), timeout);
+        return Err(attached::refused(pid, ncu));
+    }
     let name = program_name(args);
     if args.survey.survey {
         return survey_only(args, &name, printer);

@@ -36,6 +36,13 @@ pub(super) fn load(device: &Device, plan: &Plan) -> Result<Vec<CudaFunction>> {
             let refused = |problem: &str| Error::Kernel(format!("{}: {problem}", plan.source.name));
             let kernel =
                 cubin::find(&kernels, &launch.kernel).map_err(|problem| refused(&problem))?;
+            if let Some(replay) = &plan.captured
+                && let Some(problem) =
+                    replay.launch.misfit(&launch.kernel, kernel.parameters.as_deref())
+            {
+                // The driver would read beyond the parameters.
+                return Err(refused(&problem));
+            }
             let function = module
                 .load_function(&kernel.symbol)
                 .map_err(|e| refused(&format!("`{}` cannot be loaded: {e}", kernel.symbol)))?;

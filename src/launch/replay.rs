@@ -16,8 +16,6 @@ use crate::plan::PlannedLaunch;
 
 pub(super) use stretch::Stretch;
 
-/// The most machine code to read, bytes.
-const MOST_CODE: u64 = 1 << 30;
 /// What every context has as a stack, bytes per thread.
 const USUAL_STACK: u64 = 1024;
 
@@ -36,8 +34,7 @@ pub(super) fn code(device: &Device, replay: &Replay) -> Result<Vec<u8>> {
             launch.device, device.name
         )));
     }
-    let path = replay.folder.join(&launch.code);
-    crate::files::read(&path, MOST_CODE).map_err(|error| Error::io(&path, "read", &error))
+    replay.code()
 }
 
 /// Lets a kernel have what the program allowed it.

@@ -83,13 +83,16 @@ pub(super) fn check(plan: &Plan, target: &Target) -> Checked {
         Ok(path) => path,
         Err(error) => return Checked { refused: Some(error.to_string()), ..Checked::default() },
     };
-    let compiled = nvrtc::compile(&nvrtc::Unit {
-        text: &plan.source.text,
-        path: &path,
-        shown_as: &plan.source.name,
-        flags: &plan.flags,
-        compute_capability: target.compute_capability,
-    });
+    let compiled = match plan.captured.as_ref().filter(|replay| !replay.has_own_code) {
+        Some(replay) => replay.code(),
+        None => nvrtc::compile(&nvrtc::Unit {
+            text: &plan.source.text,
+            path: &path,
+            shown_as: &plan.source.name,
+            flags: &plan.flags,
+            compute_capability: target.compute_capability,
+        }),
+    };
     let cubin = match compiled {
         Ok(cubin) => cubin,
         Err(Error::Environment(why)) => {
@@ -138,6 +141,10 @@ fn of_kernel(
              {most} at most",
             target.words()
         ));
+    }
+    if let Some(replay) = &plan.captured {
+        problems.extend(replay.launch.misfit(name, kernel.parameters.as_deref()));
+        return problems;
     }
     let Some(parameters) = &kernel.parameters else { return problems };
     if parameters.len() != launch.arguments.len() {

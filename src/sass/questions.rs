@@ -12,3 +12,4 @@ mod queue;
 pub mod self_moves;
 pub mod sharing;
 mod statements;
+pub mod swap;

@@ -11,6 +11,8 @@ use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::questions::sharing::goes_by_thread;
+use crate::sass::questions::swap::replaceable;
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -33,6 +35,9 @@ const ATOMIC_SECTORS: [&str; 3] = [
 
 /// The busiest slice's atomic unit, percent of the time, from which it counts.
 const LEAST_BUSY: f64 = 20.0;
+
+/// Sectors per instruction of lanes that don't share an address.
+const SECTORS_APART: f64 = 2.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -71,6 +76,13 @@ the order of the additions, and with it the last digits, varies from run to run.
             source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         STALL_SHARE_LIMIT,
+        Threshold {
+            what: "sectors per atomic instruction from which its lanes add to addresses of their own where \
+                   the thread's number makes them, at least",
+            value: SECTORS_APART,
+            unit: "sector",
+            source: "definition: one address lies in one sector",
+        },
     ],
     needs: &[ATOMS, REDS],
     sharpened_by: &[
@@ -128,14 +140,47 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(REDS, launch.need(REDS), "request"),
             Evidence::new(HOT, hot, "%"),
         ],
-        hint: format!(
-            "Combine values before the atomic at {}: reduce within the warp, then within the block \
-             in shared memory, and add once per block and address.",
-            place(&locations, "the hottest spot"),
-        ),
+        hint: hint(launch, &place(&locations, "the hottest spot")),
         locations,
         effect: effect(launch, requests),
     })
+}
+
+/// The change: lanes with addresses of their own have nothing to combine with one another, and a loop of
+/// compare-and-swap may be an atomic that the hardware has.
+fn hint(launch: &ModeledLaunch, at: &str) -> String {
+    let listing = launch.profile.listing();
+    let swap = listing.and_then(|listing| {
+        let (swap, function) = replaceable(&listing)?;
+        let line = listing.row(swap).line?;
+        Some(format!(
+            " The loop around the compare-and-swap at line {line} does what {function} does in one \
+             instruction; for signed numbers of 64 bits cast to unsigned long long."
+        ))
+    });
+    let swap = swap.unwrap_or_default();
+    let apart = listing.is_some_and(|listing| {
+        let atomics = listing
+            .entries()
+            .map(|(at, _)| at)
+            .filter(|&at| atomics::is_global(listing.row(at)) && listing.executed(at) > 0.0);
+        let most = atomics.max_by(|&a, &b| listing.executed(a).total_cmp(&listing.executed(b)));
+        most.is_some_and(|most| {
+            let sectors = listing.row(most).counters.l2_sectors_global;
+            sectors >= SECTORS_APART * listing.executed(most) && goes_by_thread(&listing, most)
+        })
+    });
+    if apart {
+        return format!(
+            "At {at} each lane adds to an address of its own, so that a warp has nothing to combine: launch \
+             fewer threads, let each take several of the values that go to its address (a stride that is a \
+             multiple of the number of addresses), add them up in a register, and add once.{swap}"
+        );
+    }
+    format!(
+        "Combine values before the atomic at {at}: reduce within the warp, then within the block in shared \
+         memory, and add once per block and address.{swap}"
+    )
 }
 
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with

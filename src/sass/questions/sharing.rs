@@ -49,6 +49,13 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
     !origin.unknown && !origin.given && !origin.lane && origin.thread == [false; 3]
 }
 
+/// True for an access whose address is made of the thread's number and of nothing that was loaded.
+#[must_use]
+pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
+    let origin = origin(listing, &mut Reaching::with_guards(listing.sass), access);
+    !origin.unknown && (origin.lane || origin.thread[0])
+}
+
 /// The accesses of global memory, of those that are picked, whose lanes go where loaded values send them, each
 /// to a place of its own: gathers and scatters. A pointer or an offset that all lanes load alike sends none of
 /// them elsewhere. Only values count whose own load is dense: where its lanes are a row apart, another order
@@ -202,6 +209,13 @@ mod tests {
         let launch = launch(CODE);
         let listing = launch.listing().unwrap();
         assert_eq!(repetitions(listing, [1, 1, 1], [16, 16, 1]).nth(1), Some((7, Some(1.0))));
+    }
+
+    #[test]
+    fn an_address_by_thread_is_none_by_data() {
+        let launch = launch(CODE);
+        let by_thread = |at| goes_by_thread(&launch.listing().unwrap(), at);
+        assert_eq!([4, 7, 9, 10].map(by_thread), [true, true, false, false]);
     }
 
     #[test]

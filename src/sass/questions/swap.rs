@@ -1,0 +1,66 @@
+//! Loops of compare-and-swap that do what the hardware has an atomic for.
+
+use crate::sass::code::listing::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// The executed compare-and-swap on global memory that turns in a loop and writes a sum, an extreme or a
+/// bitwise result of what was there, with the function that does the same.
+#[must_use]
+pub fn replaceable(listing: &Listing) -> Option<(usize, &'static str)> {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    listing.entries().find_map(|(at, entry)| {
+        let swaps = matches!(entry.family, Family::Atomic(Space::Global | Space::Generic))
+            && listing.text(at).contains(".CAS")
+            && listing.executed(at) > 0.0;
+        let around = sass.flow.loops.get(sass.flow.innermost(at).filter(|_| swaps)?)?;
+        let inside = |at: usize| around.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+        let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+        let mut made = data.flat_map(|each| reaching.definitions(at, *each).collect::<Vec<_>>());
+        let function = made.find_map(|before| {
+            let before = before as usize;
+            inside(before).then(|| function(listing.text(before))).flatten()
+        });
+        function.map(|function| (at, function))
+    })
+}
+
+/// The function whose atomic does what an instruction does.
+fn function(text: &str) -> Option<&'static str> {
+    let parsed = Instruction::parse(text)?;
+    match parsed.base() {
+        "IADD3" | "VIADD" | "IADD" | "FADD" | "DADD" | "HADD2" => Some("atomicAdd"),
+        "IMNMX" | "VIMNMX" if text.contains("!PT") => Some("atomicMax"),
+        "IMNMX" | "VIMNMX" => Some("atomicMin"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn a_loop_that_adds_by_compare_and_swap_is_an_atomic_add() {
+        let of = |made: &str, back: &str| {
+            let code = launch(&[
+                ("LDG.E R4, desc[UR4][R2.64]", 9.0),
+                (made, 12.0), // 0x110
+                ("ATOMG.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5", 12.0),
+                ("ISETP.NE.AND P0, PT, R7, R4, PT", 12.0),
+                ("MOV R4, R7", 12.0),
+                (back, 12.0),
+                ("EXIT", 9.0),
+            ]);
+            replaceable(&code.listing().unwrap())
+        };
+        assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x110"), Some((2, "atomicAdd")));
+        assert_eq!(of("FMUL R5, R4, R9", "@P0 BRA 0x110"), None, "there is no atomic product");
+        assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x160"), None, "tried once");
+    }
+}

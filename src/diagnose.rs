@@ -250,6 +250,8 @@ mod tests {
         // 50% of the slots: twice the warps fit. 52%: less than twice.
         assert_eq!(order(50.0, 4.0)[..2], [warps, loads]);
         assert_eq!(order(52.0, 4.0)[..2], [loads, warps]);
+        // Eight times as many would give more than the loads: first already.
+        assert_eq!(order(12.5, 16.0)[..2], [warps, loads]);
     }
 
     #[test]

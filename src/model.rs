@@ -258,14 +258,14 @@ impl Model {
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let merged = effect.merged.max(1.0);
         let rounds = effect.rounds.max(1.0).min(merged) / merged;
-        let fixed = self.launch_share().min(self.idle());
         let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
+        let fixed = self.launch_share().min(idle);
         let stays = self.stays_full(effect);
         let hidden = if stays { 0.0 } else { effect.hidden.clamp(0.0, 1.0) };
         Some(Left {
             longest,
-            fixed: fixed.min(idle) / merged,
-            idle: (idle - fixed).max(0.0) * rounds,
+            fixed: fixed / merged,
+            idle: (idle - fixed) * rounds,
             waiting: self.latency() * (1.0 - hidden) * rounds,
             gone: if stays { 0.0 } else { self.gone(effect) },
             warps: self.warps_without(effect) * rounds,

@@ -27,7 +27,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         return if too_short { small_launch(launch, model) } else { without_units(launch) };
     };
     let (unit, busy) = (term.title(), percent(share));
-    let uncovered = uncovered(model, share);
+    let uncovered = percent_left(share);
     if roof {
         return format!(
             "At the roof: the busiest unit, {unit}, works at {busy} of what this device achieves, \
@@ -61,17 +61,6 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
                  {uncovered} warps wait or SMs idle."
             )
         }
-    }
-}
-
-/// The time that no unit covers, in percent: what the busiest unit's share leaves, so that the two add
-/// up, unless the model sees more or less.
-fn uncovered(model: &Model, busiest: f64) -> String {
-    let uncovered = model.uncovered();
-    if (1.0 - busiest - uncovered).abs() < 0.01 {
-        percent_left(busiest)
-    } else {
-        percent(uncovered)
     }
 }
 
@@ -211,5 +200,24 @@ fn wait_words(reason: StallReason) -> &'static str {
         | StallReason::Misc
         | StallReason::NotSelected
         | StallReason::Selected => "other things",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_grid_leaves_sms_without_warps_or_with_too_few() {
+        let sentence = |active: f64| {
+            let mut launch = Launch::default();
+            launch.set("sm__cycles_active.avg", Some(active));
+            launch.set("gpc__cycles_elapsed.max", Some(100.0));
+            launch.set("sm__issue_active.avg.pct_of_peak_sustained_elapsed", Some(20.0));
+            small_launch(&launch, &Model::new(&launch))
+        };
+        // A twentieth of the time is the limit.
+        assert!(sentence(95.0).contains("no warp for 5% of the time"), "{}", sentence(95.0));
+        assert!(sentence(95.1).contains("too few warps"), "{}", sentence(95.1));
     }
 }

@@ -149,6 +149,26 @@ mod tests {
     }
 
     #[test]
+    fn estimates_without_machine_code_reach_further() {
+        let high = |instructions| {
+            let mut launch = full(instructions);
+            for (name, value) in [
+                (FMA, 20.0),
+                ("smsp__issue_active.avg.pct_of_peak_sustained_active", 50.0),
+                ("smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 5.0),
+                ("smsp__average_warp_latency_per_inst_issued.ratio", 10.0),
+            ] {
+                launch.set(name, Some(value));
+            }
+            let findings = diagnose(&launch).findings;
+            let found = findings.into_iter().find(|finding| finding.rule == "barrier-stalls");
+            found.unwrap().estimate.unwrap().high
+        };
+        let ratio = high(Vec::new()) / high(vec![instruction("NOP", 1.0)]);
+        assert!((ratio - 1.3).abs() < 1e-9, "{ratio}");
+    }
+
+    #[test]
     fn the_remark_says_how_much_is_missing_and_what_mends_it() {
         let whole = |instructions| {
             let mut launch = full(instructions);

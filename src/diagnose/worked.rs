@@ -48,6 +48,13 @@ fn the_sentence_names_the_two_busiest_units_and_what_none_covers() {
         "Compute",
         &["FMA pipe", "70%", "L1 data pipe", "20%", "30%"],
     );
+    // 99.4% and 0.6% are shown so that they add up.
+    assert_sentence(
+        &launch(&[(L1, 99.4), (ISSUE, 30.0)]),
+        Bound::Memory,
+        "Memory",
+        &["busy 99% of", "for the other 1% warps"],
+    );
 }
 
 #[test]
@@ -89,6 +96,10 @@ fn the_sentence_of_many_tiny_blocks_counts_them() {
         "Starting blocks",
         &["1,000,000 blocks", "60%", "issue slots", "10%"],
     );
+    // They take 40% of the time, and SMs have no warp for half of it.
+    launch.set(ELAPSED, Some(1_203_000.0 / 0.4));
+    launch.set(ACTIVE, Some(1_203_000.0 / 0.8));
+    assert_sentence(&launch, Bound::Launch, "Small grid", &["no warp for 50%", "40%"]);
 }
 
 #[test]

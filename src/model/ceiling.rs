@@ -58,6 +58,8 @@ mod tests {
         assert!(near(share(0.0), 0.91));
         assert!(near(share(0.5), 0.858));
         assert!(near(share(0.25), 0.884));
+        // A peak below what was measured is taken to be reached.
+        assert!(near(dram_share(&h200, Some(4.0e12), 0.0), 1.0));
     }
 
     #[test]

@@ -13,8 +13,7 @@ pub(super) fn estimate(model: &Model, left: &Left, effect: &Effect) -> Estimate 
     let lone = model.time_ns.map_or(0.0, |ns| model.lone_launch_ns / ns);
     let own = (left.time(left.likely()) - left.fixed).max(0.0);
     let (once, busy) = (own * rounds, left.longest.1 * launches);
-    // One launch that does the work of several takes at least as long as each does now.
-    let factor = |time: f64| (launches / time.max(left.fixed + own)).max(1.0);
+    let factor = |time: f64| (launches / time).max(1.0);
     Estimate {
         factor: factor(left.fixed + lone + once.max(busy)),
         low: 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.fixed + lone + once + busy) - 1.0),

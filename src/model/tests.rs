@@ -162,6 +162,11 @@ fn merged_launches_take_their_rounds_or_their_busiest_unit() {
     let start = LONE_LAUNCH_NS / (4.0 * EMPTY_KERNEL_NS);
     assert!(near(estimate.factor, 4.0 / (0.1 + start + 2.7)), "{estimate:?}");
     assert!(near(estimate.high, 4.0 / (0.1 + 2.4)));
+    // A unit that is busy for a tenth needs less for all four than one round takes.
+    let mut waiting = Launch::default();
+    waiting.set("sm__issue_active.avg.pct_of_peak_sustained_elapsed", Some(10.0));
+    let estimate = Model::new(&waiting).without(&four).unwrap();
+    assert!(near(estimate.factor, 4.0) && near(estimate.high, 4.0), "{estimate:?}");
 }
 
 #[test]

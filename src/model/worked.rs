@@ -377,3 +377,46 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         assert_near(both.rounds, 3.0);
     }
 }
+
+#[test]
+fn beside_a_full_pipe_shorter_waits_gain_nothing() {
+    const TENSOR: &str = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
+    let factor = |fma: f64, effect: &Effect| {
+        model(&[(FMA, fma), (WAIT, 10.0)]).without(effect).unwrap().factor
+    };
+    let no_waits = Effect::stalls([StallReason::Wait]);
+    let more_warps = Effect { hidden: 0.5, ..Effect::default() };
+    // Below three quarters the other 26% go, or half of them.
+    assert_near(factor(74.0, &no_waits), 1.0 / 0.74);
+    assert_near(factor(74.0, &more_warps), 1.0 / 0.87);
+    assert_near(factor(75.0, &no_waits), 1.0);
+    assert_near(factor(75.0, &more_warps), 1.0);
+    // A pipe with a tenth less to do is not full then: 0.72 of the time, and no waits.
+    let less_work = Effect { removed: vec![(Term::Fma, 0.1)], ..no_waits };
+    assert_near(factor(80.0, &less_work), 1.0 / 0.72);
+    // The tensor pipe counts as full from there.
+    assert_near(model(&[(TENSOR, 74.0)]).utilization(Term::Tensor).unwrap(), 0.74);
+    assert_near(model(&[(TENSOR, 76.0)]).utilization(Term::Tensor).unwrap(), 1.0);
+}
+
+#[test]
+fn what_remains_at_least_limits_next() {
+    // An empty kernel takes half of the time, and L1's work, all of it, goes.
+    let l1 = Effect::on(Term::L1Data, 1.0);
+    let next = hopper(&[(L1, 100.0), (DURATION, 1728.0 / 0.5)]).next_limit(&l1).unwrap();
+    assert_near(next.time, 0.5);
+    assert_eq!(next.limit, Limit::IdleSms);
+    // What a warp does one after another, three tenths.
+    let least = Effect { least: 0.3, ..l1 };
+    assert_near(model(&[(L1, 100.0)]).next_limit(&least).unwrap().time, 0.3);
+}
+
+#[test]
+fn launches_that_become_one_share_its_own_cost() {
+    // Per launch: busy 0.2, latency 0.3, SMs idle 0.5, of which 0.2 are the launch itself. A quarter of that
+    // is left, and half of the other 0.3 and of the latency: 0.35 of work, in 0.8 of 0.95.
+    let metrics = [(L1, 20.0), (ACTIVE, 500.0), (ELAPSED, 1000.0), (DURATION, 1728.0 / 0.2)];
+    let merged = Effect { merged: 4.0, rounds: 2.0, ..Effect::default() };
+    let next = hopper(&metrics).next_limit(&merged).unwrap();
+    assert_near(next.time, 0.05 + 0.35 * 0.95 / 0.8);
+}

@@ -185,4 +185,23 @@ mod tests {
         let hidden = check(&RULE, &few).unwrap().effect.hidden;
         assert!((hidden - 27.0 / 40.0).abs() < 1e-12, "{hidden}");
     }
+
+    #[test]
+    fn accesses_switched_off_take_their_wavefronts_along() {
+        let mut off = sass(
+            &[(GRID, 100.0), (BUSY, 60.0)],
+            &[
+                ("ISETP.GE.AND P0, PT, R0, UR4, PT", 800.0),
+                ("@!P0 LDG.E R4, desc[UR4][R2.64]", 800.0),
+                ("EXIT", 800.0),
+            ],
+        );
+        off.instructions[1].counters.thread_inst_executed_pred_on = 80.0;
+        off.instructions[1].counters.l1_tag_requests_global = 2400.0;
+        let draft = check(&RULE, &off).unwrap();
+        // 80 warps have a lane switched on. The other 720 take a wavefront each of 2400.
+        assert!((draft.effect.share_of(Term::L1Data) - 0.3).abs() < 1e-12, "{:?}", draft.effect);
+        let at_work = draft.evidence.iter().find(|each| each.metric == "warps_at_work").unwrap();
+        assert!((at_work.value - 80.0).abs() < 1e-9, "{}", at_work.value);
+    }
 }

@@ -193,6 +193,9 @@ mod tests {
         assert!((draft.effect.share_of(Term::L1Data) - 0.5).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::Issue) - 0.7).abs() < 1e-12);
         assert!(draft.hint.contains("rounded once"), "{}", draft.hint);
+        assert!(draft.message.contains("80% of all executed"), "{}", draft.message);
+        // The products take 20%, at 75% of the pipe's peak.
+        assert!((draft.effect.least - 0.2 / 0.75).abs() < 1e-12);
     }
 
     #[test]
@@ -218,5 +221,25 @@ mod tests {
             let rest = ["HMMA.16816.F32 R24, R8, R12, R24", "@P0 BRA 0x100"];
             assert_eq!(check(&RULE, &of(&[&code[..], &rest[..]].concat())), None, "{code:?}");
         }
+    }
+
+    #[test]
+    fn copies_of_floats_become_half_as_long_and_others_stay() {
+        let copy = "LDGSTS.E.BYPASS.128 [R22], desc[UR4][R2.64]";
+        let rest = ["HMMA.16816.F32 R24, R8, R12, R24", "@P0 BRA 0x100"];
+        let effect = |code: &[&str]| {
+            let mut launch = of(&[&[copy], code, &rest[..]].concat());
+            launch.instructions[0].counters.l2_sectors_global = 160.0;
+            check(&RULE, &launch).unwrap().effect
+        };
+        // Four bytes per lane take the place of eight: of two loads three quarters, and half of the copy.
+        let rounded =
+            effect(&["LDS R4, [R20]", "LDS R5, [R21]", "F2FP.F16.F32.PACK_AB R8, R5, R4"]);
+        assert!((rounded.share_of(Term::Lsu) - (0.875 * 2.0 + 0.5) / 3.0).abs() < 1e-12);
+        assert!((rounded.share_of(Term::L2) - 0.5).abs() < 1e-12);
+        let put = ["LDS.U16 R4, [R20]", "LDS.U16 R5, [R21]", "PRMT R12, R4, 0x5410, R5"];
+        let together = effect(&put);
+        assert!((together.share_of(Term::Lsu) - 0.875 * 2.0 / 3.0).abs() < 1e-12);
+        assert!(together.share_of(Term::L2).abs() < 1e-12);
     }
 }

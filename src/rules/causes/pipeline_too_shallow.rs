@@ -171,4 +171,31 @@ mod tests {
     fn copies_that_stay_on_their_way_are_left_alone() {
         assert_eq!(check(&RULE, &copied("0x2")), None);
     }
+
+    #[test]
+    fn stores_of_loaded_pieces_go_with_their_waits() {
+        let code = [
+            ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+            ("STS [R20], R4", 10.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0),
+            ("LDSM.16.M88.4 R8, [R21]", 10.0),
+            ("HMMA.16816.F32 R12, R8, R10, R12", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let metrics = [(LATENCY, 100.0), (LONG, 60.0), (TENSOR, 30.0)];
+        let mut launch = sass(&metrics, &code);
+        let sleeping = StallReason::Sleeping as usize;
+        for index in [1, 6] {
+            launch.instructions[index].counters.stall_samples[sleeping] = 3.0;
+        }
+        launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
+        let effect = check(&RULE, &launch).unwrap().effect;
+        // Of 61 instructions the ten stores; of the naps those between the products, once.
+        assert!((effect.share_of(crate::term::Term::Issue) - 10.0 / 61.0).abs() < 1e-12);
+        assert!((effect.share_of_stall(StallReason::Sleeping) - 0.5).abs() < 1e-12);
+        assert!((effect.share_of_stall(StallReason::LongScoreboard) - 1.0).abs() < 1e-12);
+        // The products alone take 30%, at 75% of the pipe's peak.
+        assert!((effect.least - 0.4).abs() < 1e-12, "{}", effect.least);
+    }
 }

@@ -155,6 +155,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 mod tests {
     use super::*;
     use crate::frame::Launch;
+    use crate::metric::stall::StallReason;
     use crate::rules::testing::{assert_sides, check, sass};
 
     const TENSOR: &str = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -176,8 +177,17 @@ mod tests {
     #[test]
     fn two_fragments_for_two_products_are_too_many() {
         // 1,024 bytes for 2 x 768: 2/3, of which 1/6 would do. L1 has nothing else to do.
-        let draft = assert_sides(&RULE, &tile(2), &[&[(TENSOR, 81.0)], &[(L1, 30.0)]]);
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let draft =
+            assert_sides(&RULE, &tile(2), &[&[(TENSOR, 81.0)], &[(L1, 30.0)], &[(dram, 99.0)]]);
         assert!((draft.effect.share_of(Term::L1Data) - 0.75).abs() < 1e-12);
+        // Of five instructions per turn and one exit the loads and the branch, but no product.
+        assert!((draft.effect.share_of(Term::Issue) - 0.75 * 30.0 / 51.0).abs() < 1e-12);
+        assert!(draft.effect.share_of(Term::Tensor).abs() < 1e-12);
+        // Tiles that are four times larger in each direction: a sixteenth of the blocks.
+        assert!((draft.effect.share_of(Term::BlockScheduler) - 0.9375).abs() < 1e-12);
+        // The products take 30%, at 75% of the pipe's peak.
+        assert!((draft.effect.least - 0.4).abs() < 1e-12);
         assert!(draft.message.contains("1.5 times"), "{}", draft.message);
         assert!(draft.hint.contains("75%"), "{}", draft.hint);
         assert_eq!(draft.locations.iter().map(|each| each.line).collect::<Vec<_>>(), [1, 2]);
@@ -186,5 +196,58 @@ mod tests {
     #[test]
     fn a_large_tile_is_left_alone() {
         assert_eq!(check(&RULE, &tile(8)), None, "1,024 bytes for 8 x 768 are 1/6");
+    }
+
+    #[test]
+    fn where_the_products_take_longer_than_their_operands_tiles_are_large_enough() {
+        let short = StallReason::ShortScoreboard;
+        let mut launch = tile(2);
+        launch.set(&short.ratio_metric(), Some(50.0));
+        launch.instructions[2].counters.stall_samples[short as usize] = 9.0;
+        let fires = |l1: f64| {
+            let mut launch = launch.clone();
+            launch.set(L1, Some(l1));
+            check(&RULE, &launch).is_some()
+        };
+        assert!(fires(31.0) && !fires(30.0), "beside a tensor pipe that is busy for 30%");
+    }
+
+    #[test]
+    fn copies_of_a_tile_go_with_its_operands() {
+        let code = [
+            ("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]", 10.0),
+            ("LDSM.16.M88.4 R8, [R20]", 10.0),
+            ("LDSM.16.M88.4 R12, [R21]", 10.0),
+            ("HMMA.16816.F32 R24, R8, R12, R24", 10.0),
+            ("HMMA.16816.F32 R24, R8, R12, R24", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let mut launch = sass(&[(ISSUE_BUSY, 80.0), (TENSOR, 30.0)], &code);
+        for index in [0, 6] {
+            launch.instructions[index].counters.l2_sectors_global = 160.0;
+        }
+        let effect = check(&RULE, &launch).unwrap().effect;
+        // Three quarters of the copies, which bring half of the sectors.
+        assert!((effect.share_of(Term::L2) - 0.375).abs() < 1e-12, "{effect:?}");
+        assert!((effect.share_of(Term::L2Requests) - 0.375).abs() < 1e-12);
+    }
+
+    #[test]
+    fn floats_that_are_rounded_count_as_what_is_multiplied() {
+        let code = [
+            ("LDS.64 R4, [R20]", 10.0),
+            ("LDS.64 R6, [R21]", 10.0),
+            ("F2FP.F16.F32.PACK_AB R8, R5, R4", 10.0),
+            ("F2FP.F16.F32.PACK_AB R9, R7, R6", 10.0),
+            ("HMMA.16816.F32 R24, R8, R12, R24", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let message = check(&RULE, &sass(&[(ISSUE_BUSY, 80.0), (TENSOR, 30.0)], &code));
+        let message = message.unwrap().message;
+        // 16 bytes per lane, of which 8 would do, for 24.
+        assert!(message.contains("3.0 times"), "{message}");
     }
 }

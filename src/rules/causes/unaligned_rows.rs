@@ -208,6 +208,8 @@ mod tests {
         let draft = assert_sides(&RULE, &copied(4.875), &[&[(LSU, 4.0), (TENSOR, 90.0)]]);
         assert!((draft.effect.share_of(Term::Lsu) - 0.5625).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::L2) - 0.875 / 4.875).abs() < 1e-12);
+        // The products take 20%, at 75% of the pipe's peak.
+        assert!((draft.effect.least - 0.2 / 0.75).abs() < 1e-12);
         assert!(
             draft.message.contains("4.9 sectors where its bytes fill 4.0"),
             "{}",
@@ -220,6 +222,34 @@ mod tests {
     fn aligned_rows_and_lanes_apart_are_other_faults() {
         assert_eq!(check(&RULE, &copied(4.0)), None);
         assert_eq!(check(&RULE, &copied(32.0)), None);
+    }
+
+    #[test]
+    fn copies_of_sixteen_bytes_can_be_no_wider() {
+        let of = |width: &str, sectors: f64| {
+            let copy = format!("LDGSTS.E{width} [R20], desc[UR4][R2.64]");
+            let code = [
+                (copy.as_str(), 10.0),
+                ("LDSM.16.M88.4 R8, [R21]", 10.0),
+                ("HMMA.16816.F32 R24, R8, R10, R24", 10.0),
+                ("@P0 BRA 0x100", 10.0),
+                ("EXIT", 1.0),
+            ];
+            let l2 = "lts__t_sectors.avg.pct_of_peak_sustained_elapsed";
+            let mut launch = sass(&[(ISSUE_BUSY, 20.0), (l2, 90.0)], &code);
+            launch.instructions[0].counters.l2_sectors_global = 10.0 * sectors;
+            check(&RULE, &launch).is_some()
+        };
+        // 32 lanes fill 8 sectors with 8 bytes each, 16 with 16.
+        assert!(of(".64", 9.5) && !of(".128", 17.5));
+    }
+
+    #[test]
+    fn copies_that_run_ahead_leave_the_waits() {
+        let mut launch = copied(4.875);
+        launch.instructions[6].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+        let effect = check(&RULE, &launch).unwrap().effect;
+        assert!(effect.share_of_stall(StallReason::Barrier).abs() < 1e-12);
     }
 
     #[test]
@@ -241,6 +271,8 @@ mod tests {
         launch.instructions[1].counters.stall_samples[long as usize] = 9.0;
         let draft = check(&RULE, &launch).unwrap();
         assert!((draft.effect.share_of_stall(long) - 1.0).abs() < 1e-12);
+        // Of load, store and ldmatrix seven eighths of the first, for one of 16 bytes, and the second.
+        assert!((draft.effect.share_of(Term::Lsu) - (0.875 + 1.0) / 3.0).abs() < 1e-12);
         assert!(draft.message.contains("through registers"), "{}", draft.message);
     }
 }

@@ -127,6 +127,8 @@ mod tests {
         assert_eq!(cap(5.0, 256.0), Some(40));
         // 4 blocks of 3 warps, 3 of each part: 170.7.
         assert_eq!(cap(3.0, 96.0), Some(168));
+        // 100 threads are 4 warps: 4 blocks have 16, 4 of each part.
+        assert_eq!(cap(3.0, 100.0), Some(128));
         // 2 blocks of 32 warps leave 32 each, 3 of them 21.3.
         assert_eq!(cap(2.0, 1024.0), Some(16));
         assert_eq!(cap(5.0, 1024.0), None, "fewer than 16");
@@ -162,5 +164,17 @@ mod tests {
         );
         assert_eq!(changes[2].point.tuning.flags, ["--use_fast_math"]);
         assert_eq!(changes[0].point.tuning.tune["BLOCK"], default / 2);
+    }
+
+    #[test]
+    fn the_first_five_findings_are_tried() {
+        let ladder = Ladder::builtin("increment").unwrap();
+        let step = ladder.step("i5").unwrap();
+        let texts = |before: usize| {
+            let of =
+                document(&[&vec!["lg-throttle"; before][..], &["slow-math-functions"]].concat());
+            changes(&of, &[Launch::default()], &ladder, step, &Overrides::new()).unwrap().len()
+        };
+        assert_eq!((texts(4), texts(5)), (1, 0));
     }
 }

@@ -127,6 +127,34 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_warp_takes_a_whole_one_and_shared_memory_comes_in_steps() {
+        // 100 threads are 4 warps of 64.
+        assert_eq!(of([9, 0], 100, 32, 0).unwrap().blocks_per_sm, 16);
+        // 228 KiB hold 18 blocks of 12,928 bytes, which is 11,904 and the system's KiB, 101 times 128. One byte
+        // more takes another 128: 17.
+        let blocks = |shared| of([9, 0], 64, 16, shared).unwrap().blocks_per_sm;
+        assert_eq!(228 * 1024 / (11_904 + 1024), 18);
+        assert_eq!((blocks(11_904), blocks(11_905)), (18, 17));
+    }
+
+    #[test]
+    fn what_is_asked_for_at_the_launch_counts_with_the_kernels_own() {
+        let name = "NVIDIA X".to_owned();
+        let device = Device { name, multiprocessors: 132, capability: [9, 0] };
+        let shape = Shape {
+            kernel: "k".to_owned(),
+            grid: [132, 1, 1],
+            block: [128, 1, 1],
+            registers: 32,
+            static_shared: 16 * 1024,
+            dynamic_shared: 16 * 1024,
+            local: 0,
+        };
+        // 32 KiB and the system's KiB: 6 times in 228 KiB.
+        assert_eq!(residency(&shape, &device).unwrap().blocks_per_sm, 6);
+    }
+
+    #[test]
     fn what_is_not_known_is_left_open() {
         assert_eq!(of([6, 0], 128, 32, 0), None);
         assert_eq!(of([9, 0], 128, 0, 0), None, "ncu's durations come without registers");
@@ -143,6 +171,8 @@ mod tests {
         assert_eq!(registers_for_warps(&facts, 48), Some(40));
         assert_eq!(registers_for_warps(&facts, 13), Some(128));
         assert_eq!(registers_for_warps(&facts, 0), None);
+        // 512 warps of a part leave a register per thread, which is no multiple of 8.
+        assert_eq!(registers_for_warps(&facts, 2048), None);
         for warps in 1..=64 {
             let cap = registers_for_warps(&facts, warps).unwrap();
             assert!(warps_by_registers(&facts, cap.min(255)).unwrap() >= warps, "{warps}");

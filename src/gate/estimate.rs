@@ -163,4 +163,10 @@ mod tests {
         assert!((median(&mut [4.0, 1.0, 3.0, 2.0]) - 2.5).abs() < 1e-15);
         assert!((median(&mut [4.0, 1.0, 3.0]) - 3.0).abs() < 1e-15);
     }
+
+    #[test]
+    fn the_largest_value_is_drawn_too() {
+        // Of four values the middle two count: the last one does where it is drawn twice.
+        assert!(scatter(&[0.0, 0.0, 0.0, 1.0]) > 0.1);
+    }
 }

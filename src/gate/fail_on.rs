@@ -248,6 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_a_negative_baseline_is_one_of_its_size() {
+        let gate = format!("metric:{METRIC}>+10%");
+        let of = |new| outcome(&gate, launch(Some(new), Some(-100.0), None));
+        assert_eq!((of(-90.0), of(-89.0)), (Outcome::Passed, Outcome::Failed));
+    }
+
+    #[test]
+    fn what_fails_on_one_launch_fails_though_another_is_unknown() {
+        let gate: FailOn = format!("metric:{METRIC}>1").parse().unwrap();
+        let launches = [launch(None, None, None), launch(Some(2.0), None, None)];
+        assert_eq!(gate.judge(&launches, None).outcome, Outcome::Failed);
+    }
+
+    #[test]
     fn what_was_not_measured_is_unknown() {
         let none = || launch(None, None, None);
         assert_eq!(outcome(&format!("metric:{METRIC}>1"), none()), Outcome::Unknown);

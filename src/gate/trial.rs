@@ -232,4 +232,48 @@ mod tests {
         assert!((middle - 1.75e9).abs() < 1.0 && (share - 0.5 / 1.75).abs() < 1e-9);
         assert_eq!(trial([quartet(None)]).clock(), None);
     }
+
+    #[test]
+    fn what_is_beyond_the_last_whole_round_belongs_to_it() {
+        let quartet = |new| Quartet { base_ns: [100.0; 2], new_ns: [new; 2], clock_hz: Some(2.0) };
+        // One of four beside three more: of fourteen times the middle ones are 110.
+        let trial = trial([101.0, 101.0, 101.0, 110.0, 110.0, 110.0, 110.0].map(quartet));
+        let rounds = trial.rounds(|_| Some(1.0)).unwrap();
+        assert!(rounds.len() == 1 && (rounds[0].exp() - 1.1).abs() < 1e-12, "{rounds:?}");
+        // Cycles of one clock have the ratio of the times.
+        assert_eq!(trial.rounds(|quartet| quartet.clock_hz).unwrap().len(), 1);
+        let cycles = trial.rounds(|quartet| quartet.clock_hz).unwrap();
+        assert!((cycles[0].exp() - 1.1).abs() < 1e-12, "{cycles:?}");
+    }
+
+    #[test]
+    fn a_look_counts_runs_and_reads_the_clock_where_it_moved() {
+        let look = |moves: bool| {
+            let clock = |at: i32| if moves && at >= 24 { 1.5e9 } else { 2e9 };
+            let quartet =
+                |at| Quartet { base_ns: [1e5; 2], new_ns: [1e5; 2], clock_hz: Some(clock(at)) };
+            let mut trial = trial((0..48).map(quartet));
+            let comparison = trial.look().unwrap();
+            // Twelve rounds of four: the next look is at eighteen.
+            assert!(!trial.is_time_to_look());
+            (48..71).for_each(|at| trial.push(quartet(at)));
+            assert!(!trial.is_time_to_look());
+            trial.push(quartet(71));
+            assert!(trial.is_time_to_look());
+            comparison
+        };
+        assert_eq!(look(false).runs, 96);
+        assert!(look(false).cycles.is_none() && look(true).cycles.is_some());
+    }
+
+    #[test]
+    fn single_rounds_of_another_clock_are_no_move() {
+        // One round of forty: beyond the 95th percentile.
+        let quartet = |at| Quartet {
+            base_ns: [1e5; 2],
+            new_ns: [1e5; 2],
+            clock_hz: Some(if at < 4 { 1e9 } else { 2e9 }),
+        };
+        assert_eq!(trial((0..160).map(quartet)).clock(), Some((2e9, 0.0)));
+    }
 }

@@ -20,8 +20,8 @@ mod tests {
     #[test]
     fn what_overlaps_counts_once() {
         let span = |start, end| Span { start, end };
-        // 10–30 and 20–50 make 40, 60–70 makes 10, and 62–65 lies within it.
-        let spans = vec![span(60, 70), span(10, 30), span(62, 65), span(20, 50)];
+        // 10–30 and 20–50 make 40, 60–70 makes 10, and 62–65 and 66–69 lie within it.
+        let spans = vec![span(60, 70), span(10, 30), span(62, 65), span(66, 69), span(20, 50)];
         assert_eq!((union_ns(Vec::new()), union_ns(spans)), (0.0, 50.0));
     }
 }

@@ -43,3 +43,24 @@ fn processes_share_their_groups() {
     let groups = groups(&two);
     assert_eq!((groups.len(), groups[0].launches.len()), (1, 2));
 }
+
+#[test]
+fn a_class_takes_a_twentieth_of_the_time_or_more() {
+    let count = |durations: &[(usize, u64)]| {
+        let launches: Vec<(u32, u64)> =
+            durations.iter().flat_map(|&(count, ns)| vec![(0, ns); count]).collect();
+        groups(&survey(&[shape("a", 1)], &launches)).len()
+    };
+    // 600 of 20,600 ns are 3%; 600 of 10,600 are 6%.
+    assert_eq!((count(&[(200, 100), (3, 200)]), count(&[(100, 100), (3, 200)])), (1, 2));
+    // Of 40,600 ns the 600 in the middle are no class of their own: they go with the longest.
+    assert_eq!(count(&[(100, 100), (3, 200), (3, 10_000)]), 2);
+}
+
+#[test]
+fn nine_in_ten_launches_lie_in_a_groups_range() {
+    let launches: Vec<(u32, u64)> = (100..=120).map(|ns| (0, ns)).collect();
+    let groups = groups(&survey(&[shape("a", 1)], &launches));
+    // Of 21 launches the second and the last but one.
+    assert_eq!(groups[0].range_ns.map(f64::to_bits), [101.0, 119.0].map(f64::to_bits));
+}

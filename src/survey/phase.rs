@@ -81,5 +81,6 @@ mod tests {
         let part = part(&survey, Span { start: 1100, end: 1300 });
         let starts: Vec<u64> = part.processes[0].kernels.iter().map(|k| k.span.start).collect();
         assert_eq!((starts, part.wall_ns), (vec![1100, 1200], 200.0));
+        assert_eq!(part.processes[0].start, 1100);
     }
 }

@@ -101,5 +101,7 @@ mod tests {
         assert_eq!(elements_of(&["LDL R2, [R2]", "IADD3 R2, R1, -0x8, RZ"]), []);
         let beyond = ["IADD3 R1, R1, -0x8, RZ", "LDL R2, [R2+0xffffffffffffffff]"];
         assert_eq!(elements_of(&beyond), [], "no place in the frame");
+        let before = ["IADD3 R1, R1, -0x8, RZ", "LDL R2, [R2-0x4]"];
+        assert_eq!(elements_of(&before), [], "the array begins elsewhere");
     }
 }

@@ -328,4 +328,47 @@ mod tests {
         ]);
         assert_eq!(found(&sum), None);
     }
+
+    #[test]
+    fn what_a_part_of_the_code_does_is_not_known() {
+        let part =
+            code(&[("FADD R0, R1, R2", 100.0, 32.0), ("LDG.E R4, desc[UR4][R2.64]", 25.0, 32.0)]);
+        assert_eq!(found(&part), None, "it ends nowhere");
+    }
+
+    #[test]
+    fn stores_to_shared_memory_are_made_by_no_more_warps_than_have_wavefronts() {
+        let mut off = code(&[("@!P0 STS [R7], R4", 100.0, 3.2), ("EXIT", 100.0, 32.0)]);
+        off.instructions[0].counters.wavefronts_shared = 10.0;
+        assert!((found(&off).unwrap().share - 0.9).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_few_warps_that_load_a_bound_work_and_spills_are_no_work() {
+        let few = code(&[
+            ("LDC.64 R2, c[0x0][0x210]", 100.0, 32.0),
+            ("STL [R1], R4", 100.0, 32.0),
+            ("@P0 EXIT", 100.0, 0.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 25.0, 32.0),
+            ("EXIT", 25.0, 32.0),
+        ]);
+        assert!((found(&few).unwrap().share - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn who_enters_an_inner_loop_comes_from_the_outer_one() {
+        // A tenth of the warps works; each of all makes five turns of the outer loop and four of the inner one.
+        let mut nested = code(&[
+            ("@!P0 LDG.E R4, desc[UR4][R2.64]", 100.0, 3.2),
+            ("IADD3 R0, R0, 0x1, RZ", 500.0, 32.0),
+            ("IADD3 R5, R5, 0x1, RZ", 2000.0, 32.0),
+            ("@P1 BRA 0x120", 2000.0, 32.0),
+            ("@P2 BRA 0x110", 500.0, 32.0),
+            ("EXIT", 100.0, 32.0),
+        ]);
+        nested.instructions[0].counters.l1_tag_requests_global = 10.0;
+        for share in found(&nested).unwrap().of_executions {
+            assert!((share - 0.9).abs() < 1e-12, "{share}");
+        }
+    }
 }

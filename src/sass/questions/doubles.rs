@@ -160,4 +160,12 @@ mod tests {
         assert!(of(&stores).is_empty());
         assert!(of(&["FADD R0, R1, R2"]).is_empty());
     }
+
+    #[test]
+    fn halves_of_doubles_in_memory_ask_for_none() {
+        let stored = ["F2F.F64.F32 R2, R0", "DMUL R4, R2, R2", "STG.E desc[UR4][R20.64], R4"];
+        assert_eq!(of(&stored), [0, 1]);
+        let loaded = ["LDG.E R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
+        assert_eq!(of(&loaded), [1, 2]);
+    }
 }

@@ -260,6 +260,9 @@ mod tests {
     fn lanes_that_returned_rest() {
         let early = [("@P0 EXIT", 32.0), ("FADD R0, R1, R2", 8.0), ("EXIT", 8.0)];
         assert!((share(&early) - 1.0).abs() < 1e-12);
+        // Where 12 lanes are missing no more than those rest.
+        let fewer = [("@P0 EXIT", 32.0), ("FADD R0, R1, R2", 8.0), ("EXIT", 20.0)];
+        assert!((share(&fewer) - 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -280,12 +283,45 @@ mod tests {
             ("EXIT", 32.0),
         ];
         assert!((share(&skipped) - 1.0).abs() < 1e-12);
+        // The sides meet before the other one begins anew for all.
+        let jumps = [
+            ("@P0 BRA 0x130", 32.0),
+            ("FADD R0, R1, R2", 16.0),
+            ("BRA 0x140", 16.0),
+            ("FMUL R0, R1, R2", 32.0),
+            ("EXIT", 32.0),
+        ];
+        assert!(share(&jumps).abs() < 1e-12);
     }
 
     #[test]
     fn lanes_out_of_a_loop_are_on_another_path() {
         let walk = [("FADD R0, R1, R2", 16.0), ("@P0 BRA 0x0", 16.0), ("EXIT", 32.0)];
         assert!(share(&walk).abs() < 1e-12);
+        let left = [
+            ("FADD R0, R1, R2", 16.0),
+            ("@P1 BRA 0x140", 16.0),
+            ("FMUL R0, R1, R2", 8.0),
+            ("BRA 0x100", 8.0),
+            ("EXIT", 32.0),
+        ];
+        assert!(share(&left).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_that_data_turns_away_in_a_loop_do_not_rest() {
+        let turned = |condition| {
+            share(&[
+                ("LDG.E R4, desc[UR4][R2.64]", 32.0),
+                (condition, 32.0),
+                ("@P1 BRA 0x140", 32.0),
+                ("FADD R0, R1, R2", 8.0),
+                ("@P0 BRA 0x100", 32.0),
+                ("EXIT", 32.0),
+            ])
+        };
+        assert!(turned("ISETP.NE.AND P1, PT, R4, RZ, PT").abs() < 1e-12);
+        assert!((turned("ISETP.NE.AND P1, PT, R9, RZ, PT") - 1.0).abs() < 1e-12);
     }
 
     /// One warp in `part` of them works in front of a barrier, where the samples are.

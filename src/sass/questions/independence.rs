@@ -377,6 +377,8 @@ mod tests {
         for recurrence in [
             &["FFMA R0, R0, R5, R4", NEXT][..],            // multiplied
             &["FMUL R0, R0, R5", NEXT],                    // multiplied
+            &["FFMA R0, R4, R0, c[0x0][0x160]", NEXT],     // multiplied, and a constant added
+            &["FFMA R0, R4, R0, RZ", NEXT],                // multiplied, and nothing added
             &["LEA R0, R0, R5, 0x2", NEXT],                // shifted
             &["FMNMX R0, R0, R4, PT", NEXT],               // the least so far
             &["LDG.E R0, desc[UR4][R0.64]", NEXT],         // a walk
@@ -419,6 +421,34 @@ mod tests {
         assert!((of_loop(&row).turns - 1.0).abs() < 1e-12);
         let tile = ["STS [R7], R5", "BAR.SYNC 0x0", "LDS R4, [R8]", "FADD R0, R0, R4", NEXT];
         assert!(of_loop(&tile).turns > 1.0);
+        let table = ["LDS R4, [R7]", "FADD R0, R0, R4", NEXT];
+        assert!(of_loop(&table).turns > 1.0, "filled before the loop");
+    }
+
+    #[test]
+    fn of_several_loops_the_largest_tells_the_turns() {
+        let of = |first: f64, second: f64| {
+            let code = [
+                ("MOV R0, RZ", 10.0),
+                ("FADD R0, R0, R4", 10.0 * first), // 0x110
+                ("IADD3 R2, R2, 0x1, RZ", 10.0 * first),
+                ("ISETP.NE.AND P0, PT, R2, R9, PT", 10.0 * first),
+                ("@P0 BRA 0x110", 10.0 * first),
+                ("MOV R3, RZ", 10.0),
+                ("FADD R1, R1, R4", 10.0 * second), // 0x160
+                ("IADD3 R3, R3, 0x1, RZ", 10.0 * second),
+                ("ISETP.NE.AND P0, PT, R3, R9, PT", 10.0 * second),
+                ("@P0 BRA 0x160", 10.0 * second),
+                ("STG.E desc[UR4][R6.64], R0", 10.0),
+                ("EXIT", 10.0),
+            ];
+            shareable(&launch(&code).listing().unwrap()).unwrap()
+        };
+        for found in [of(40.0, 80.0), of(80.0, 40.0)] {
+            assert!((found.turns - 80.0).abs() < 1e-12, "{found:?}");
+            // 120 turns of four instructions, and four more.
+            assert!((found.share - 480.0 / 484.0).abs() < 1e-12, "{found:?}");
+        }
     }
 
     #[test]

@@ -403,4 +403,46 @@ mod tests {
         let turn = only(&[&narrow[..], &rest[..]].concat()).unwrap();
         assert_eq!(turn.copies, [0, 1]);
     }
+
+    #[test]
+    fn the_smallest_loop_around_copies_and_products_is_the_staged_one() {
+        let inner = [LOAD, STORE, BARRIER, OPERAND, PRODUCT, "@P0 BRA 0x110"];
+        let around = ["IADD3 R22, R22, 0x1, RZ", "@P1 BRA 0x100"];
+        let code = [&["MOV R20, R22"][..], &inner[..], &around[..]].concat();
+        assert_eq!(only(&code).unwrap().inside, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn copies_are_those_of_the_loop_that_come_in() {
+        // The first piece is loaded before the loop, the next ones in it.
+        let turn = [STORE, BARRIER, LOAD, OPERAND, PRODUCT, "@P0 BRA 0x110"];
+        assert_eq!(only(&[&[LOAD][..], &turn[..]].concat()).unwrap().copies, [3]);
+        assert_eq!(only(&["UTMASTG.2D [UR8], [UR14]", OPERAND, PRODUCT, BACK]), None, "results");
+    }
+
+    fn converted(code: &[&str]) -> Option<Conversions> {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
+        conversions(&launch(&code).listing().unwrap())
+    }
+
+    #[test]
+    fn what_is_as_wide_as_it_is_multiplied_needs_no_conversion() {
+        let product = "HMMA.16816.F32 R24, R8, R12, R24";
+        let put = |load| converted(&[load, "PRMT R12, R4, 0x5410, R4", product, BACK]).is_some();
+        assert!(put("LDS.U16 R4, [R20]") && !put("LDS R4, [R20]"));
+        let unpacked = ["LDS R4, [R20]", "F2FP.F16.E4M3.UNPACK_B R12, R4", product, BACK];
+        assert_eq!(converted(&unpacked), None, "bytes that become halves");
+        let rounded = "F2FP.F16.F32.PACK_AB R12, R5, R4";
+        assert!(converted(&["LDS.64 R4, [R20]", rounded, product, BACK]).is_some());
+        let once = ["LDS.64 R4, [R20]", rounded, product, "@P0 BRA 0x120"];
+        assert_eq!(converted(&once), None, "rounded before the loop");
+    }
+
+    #[test]
+    fn operands_may_come_from_global_memory_at_once() {
+        let code = [("LDG.E.128 R8, desc[UR4][R2.64]", 1.0), (PRODUCT, 1.0), (BACK, 1.0)];
+        let launch = launch(&code);
+        let found = operand_loads(&launch.listing().unwrap()).unwrap();
+        assert_eq!((found.products, found.loads), (vec![1], vec![0]));
+    }
 }

@@ -350,4 +350,44 @@ mod tests {
         assert_eq!(product("STS [R24], R4"), Some(Element::Half));
         assert_eq!(product("STS [R24], R0"), None);
     }
+
+    #[test]
+    fn halves_are_summed_over_eight() {
+        let chain = |count: usize| {
+            let mut code = vec!["LDS R0, [R20]", "LDS R2, [R22]", "HFMA2 R6, R0, R2, RZ"];
+            code.extend(vec!["HFMA2 R6, R0, R2, R6"; count - 1]);
+            code.extend(["STS [R24], R6", "@P0 BRA 0x100"]);
+            of(&code)[2]
+        };
+        assert_eq!((chain(7), chain(8)), (None, Some(Element::Half)));
+    }
+
+    #[test]
+    fn one_load_can_bring_both_factors() {
+        let of = |second: &'static str| {
+            of(&[
+                "LDG.E R0, desc[UR4][R20.64]",
+                "HADD2.F32 R4, -RZ, R0.H0_H0",
+                "HADD2.F32 R5, -RZ, R0.H1_H1",
+                second,
+                "@P0 BRA 0x100",
+            ])[3]
+        };
+        assert_eq!(of("FFMA R6, R4, R5, R6"), Some(Element::Half));
+        assert_eq!(of("FFMA R6, R4, R4, R6"), None, "a square");
+    }
+
+    #[test]
+    fn factors_are_loaded_in_a_loop_and_near() {
+        let outside = ["LDS R0, [R20]", "LDS R2, [R22]", "HFMA2 R6, R0, R2, R6", "@P0 BRA 0x120"];
+        assert_eq!(of(&outside)[2], None);
+        // A conversion and so many copies stand between the load and the product.
+        let copied = |count: usize| {
+            let mut code = vec!["LDS R2, [R22]", "LDS R0, [R20]"];
+            code.extend(vec!["MOV R0, R0"; count]);
+            code.extend(["HFMA2 R6, R0, R2, R6", "@P0 BRA 0x100"]);
+            of(&code)[count + 2]
+        };
+        assert_eq!((copied(5), copied(6)), (Some(Element::Half), None));
+    }
 }

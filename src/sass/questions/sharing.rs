@@ -205,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_lanes_number_is_in_is_no_blocks() {
+        let launch = crate::sass::code::listing::tests::launch(&[
+            ("S2R R0, SR_LANEID", 1.0),
+            ("LDC.64 R2, c[0x0][0x210]", 1.0),
+            ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+            ("LDG.E R6, desc[UR8][R4.64]", 1.0),
+        ]);
+        let listing = launch.listing().unwrap();
+        assert!(!is_of_block(&listing, &mut Reaching::with_guards(listing.sass), 3));
+    }
+
+    #[test]
     fn rows_narrower_than_a_warp_share_it() {
         let launch = launch(CODE);
         let listing = launch.listing().unwrap();
@@ -226,6 +238,8 @@ mod tests {
         };
         assert!(!of(CODE, 4) && !of(CODE, 7), "by thread and block");
         assert!(of(CODE, 9), "by a value that each lane loaded");
+        let further = [("IMAD.WIDE R16, R14, 0x4, R2", 1.0), ("LDG.E R18, desc[UR8][R16.64]", 1.0)];
+        assert!(of(&[CODE, &further[..]].concat(), 12), "by a value found by another");
         // A pointer that all lanes load alike, plus the lane.
         let shared: &[(&str, f64)] = &[
             ("S2R R0, SR_TID.X", 1.0),

@@ -90,4 +90,26 @@ mod tests {
         assert_eq!(of(31, false).what, What::Nothing);
         assert_eq!(of(40, true).what, What::Nothing, "the last one needs all others");
     }
+
+    #[test]
+    fn what_all_statements_need_each_works_out_anew() {
+        let mut code = vec!["FADD R5, R5, R8".to_owned(); 20];
+        for at in 0..40 {
+            code.push(format!("LDG.E R4, desc[UR4][R2.64+{:#x}]", 4 * at));
+            code.push("FMUL R0, R5, R4".to_owned());
+            code.push(format!("STG.E desc[UR4][R6.64+{:#x}], R0", 4 * at));
+        }
+        code.push("EXIT".to_owned());
+        let of = |rare: usize| {
+            // So many of the stores run once where the others run ten times.
+            let runs = |at: usize| if at >= 20 && at < 20 + 3 * rare { 1.0 } else { 10.0 };
+            let code: Vec<(&str, f64)> =
+                code.iter().enumerate().map(|(at, text)| (text.as_str(), runs(at))).collect();
+            shareable(&launch(&code).listing().unwrap()).unwrap()
+        };
+        // A statement takes 23 of 20 + 40 x 3 + 1 instructions.
+        assert!((of(0).turns - 141.0 / 23.0).abs() < 1e-12, "{}", of(0).turns);
+        assert_ne!(of(8).what, What::Nothing);
+        assert_eq!(of(9).what, What::Nothing, "31 statements that all warps come to");
+    }
 }

@@ -289,6 +289,7 @@ mod tests {
             ("void f<float>(T1 *)", "void f<double>(T1 *)"),
             ("void f<(int)4>(T1 *)", "void f<(int)8>(T1 *)"),
             ("f(int)", "f(float)"),
+            ("void f<4>(T1 *)", "void f<4, 8>(T1 *)"),
             ("void f<4>(int)", "f(int)"),
             ("f<-4>(int)", "f<4>(int)"),
             ("f<a::Op>(T1)", "f<b::Op>(T1)"),
@@ -310,10 +311,17 @@ mod tests {
             ("triton_poi_fused_0", "triton_poi_fused_0"),
             ("force[v1,c5](Array<float, 2, C>)", "force"),
             ("__main__::force[abi:v1][abi:c5](long long)", "force"),
+            ("[v1]", "[v1]"),
             ("", ""),
         ] {
             assert_eq!(base(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn arguments_part_at_their_own_commas() {
+        let arguments = Parts::new("f<a<1, 2>, 3>").arguments;
+        assert_eq!(arguments, Some(vec!["a<1, 2>", "3"]));
     }
 
     proptest! {

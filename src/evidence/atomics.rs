@@ -149,4 +149,32 @@ mod tests {
             assert!(!is_global(&row(text)) && !is_shared(&row(text)), "{text}");
         }
     }
+
+    #[test]
+    fn what_waits_at_atomics_goes_as_far_as_they_do() {
+        let mut launch = crate::frame::Launch::default();
+        launch.instructions = testing::listing("REDG.E.ADD.STRONG.GPU [R2.64], R5", 30.0, 10.0);
+        let model = crate::model::Model::new(&launch);
+        let launch = ModeledLaunch { profile: &launch, model: &model };
+        // Half of 30 samples of 40.
+        assert_eq!(stalls(&launch, is_global, 0.5), [(StallReason::LongScoreboard, 0.375)]);
+        assert!((share_of_stalls(&launch, is_global) - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_swap_is_repeated_as_often_as_its_line_runs_again() {
+        let at = |line, text: &str, count| {
+            let mut row = SourceRow { line: Some(line), ..row(text) };
+            row.counters.inst_executed = count;
+            row
+        };
+        let mut launch = crate::frame::Launch::default();
+        launch.instructions =
+            vec![at(5, "LDS R4, [R1]", 10.0), at(5, "ATOMS.CAS R5, [R1], R4, R6", 30.0)];
+        launch.instructions.push(at(6, "FADD R1, R2, R3", 60.0));
+        let model = crate::model::Model::new(&launch);
+        // Twenty more than the line's first time, of a hundred.
+        let share = retries(&ModeledLaunch { profile: &launch, model: &model });
+        assert!((share - 0.2).abs() < 1e-12, "{share}");
+    }
 }

@@ -150,4 +150,30 @@ mod tests {
         assert!(near(of(8.0), (0.75, 0.25 * 0.6)), "{:?}", of(8.0));
         assert!(near(of(2.0), (0.5, 0.5 * 0.6)), "{:?}", of(2.0));
     }
+
+    #[test]
+    fn lanes_that_a_value_switches_off_are_at_work() {
+        let mut launch = crate::evidence::testing::sass(
+            &[(ACTIVE, 30.0), (AT_WORK, 20.0)],
+            &[
+                ("FSETP.GEU.AND P0, PT, |R2|, 1.175494350822287508e-38, PT", 10.0),
+                ("@!P0 FMUL R2, R2, 16777216", 10.0),
+                ("EXIT", 10.0),
+            ],
+        );
+        // 24 of 32 lanes of one of three instructions: eight of each.
+        launch.instructions[1].counters.thread_inst_executed_pred_on = 80.0;
+        let model = Model::new(&launch);
+        assert_eq!(lanes(&ModeledLaunch { profile: &launch, model: &model }), (30.0, 28.0));
+    }
+
+    #[test]
+    fn full_warps_merge_no_more_look_ups_than_they_save() {
+        let launch = launch(&[(TAGS, 100.0), (IDEAL, 40.0), (SHARED, 0.0)]);
+        let model = Model::new(&launch);
+        let case = ModeledLaunch { profile: &launch, model: &model };
+        // Ten look-ups would do for 40 sectors, but of 24 lanes a quarter goes.
+        let effect = effect_of_full_warps(&case, 24.0);
+        assert!((effect.share_of(Term::L1Data) - 0.25).abs() < 1e-12, "{effect:?}");
+    }
 }

@@ -91,4 +91,28 @@ mod tests {
         // 9600 bytes written, of which 100 sectors are 3200: 6400 local ones, and half as many read.
         assert_eq!(l2(&launch, 0.5)[2], (Term::Dram, 0.5 * 9600.0 / 16_000.0));
     }
+
+    #[test]
+    fn loads_that_do_not_hit_l1_reach_l2() {
+        let launch =
+            launch(&[(STORED, 300.0), (LOADED, 400.0), (HIT_RATE, 75.0), (FROM_L1, 800.0)]);
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        // A quarter of 400 beside 300, of 800.
+        assert_eq!(l2(&launch, 0.5)[0], (Term::L2, 0.25));
+    }
+
+    #[test]
+    fn no_more_is_written_than_was_stored() {
+        let launch = launch(&[
+            (STORED, 100.0),
+            (MISSED, 50.0),
+            (FROM_L1, 900.0),
+            (STORED_GLOBAL, 100.0),
+            (READ, 6400.0),
+            (WRITTEN, 9600.0),
+        ]);
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        // 6400 bytes beyond the global ones, but 100 sectors are 3200, and half as many are read.
+        assert_eq!(l2(&launch, 1.0)[2], (Term::Dram, 4800.0 / 16_000.0));
+    }
 }

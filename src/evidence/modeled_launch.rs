@@ -191,3 +191,20 @@ pub(crate) fn place(locations: &[Location], otherwise: &str) -> String {
         .first()
         .map_or_else(|| otherwise.to_owned(), |location| format!("line {}", location.line))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_are_blocks_over_what_all_sms_hold() {
+        let metrics =
+            [(GRID, 1000.0), (SMS, 100.0), (OCCUPANCY_LIMITS[1], 5.0), (ROUNDED_WAVES, 7.0)];
+        let mut launch = crate::evidence::testing::launch(&metrics);
+        let waves =
+            |launch: &Launch| ModeledLaunch { profile: launch, model: &Model::new(launch) }.waves();
+        assert_eq!(waves(&launch), Some(2.0));
+        launch.set(SMS, None);
+        assert_eq!(waves(&launch), Some(7.0), "ncu's own figure");
+    }
+}

@@ -66,3 +66,32 @@ pub(crate) fn shared_memory_feeds_products(listing: Listing) -> bool {
 
 /// Half of the loads.
 const MOST: f64 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::testing::sass;
+
+    /// Matrix instructions in a loop beside as many loads, and so many loads in front of it.
+    fn feeds(product: &str, outside: f64) -> bool {
+        let launch = sass(
+            &[],
+            &[
+                ("LDS R4, [R20]", outside),
+                ("LDSM.16.M88.4 R8, [R21]", 10.0),
+                (product, 10.0),
+                ("@P0 BRA 0x110", 10.0),
+                ("EXIT", 1.0),
+            ],
+        );
+        shared_memory_feeds_products(launch.listing().unwrap())
+    }
+
+    #[test]
+    fn shared_memory_feeds_products_by_half_of_its_loads() {
+        let product = "HMMA.16816.F32 R24, R8, R12, R24";
+        assert!(feeds(product, 10.0) && !feeds(product, 11.0));
+        // Warp groups read it themselves.
+        assert!(feeds("HGMMA.64x128x16.F32 R24, gdesc[UR8], R24", 100.0));
+    }
+}

@@ -346,4 +346,37 @@ mod tests {
         assert!((of_overhead(5) - 0.8).abs() < 1e-12, "{}", of_overhead(5));
         assert!((of_overhead(3) - 1.0).abs() < 1e-12, "{}", of_overhead(3));
     }
+
+    #[test]
+    fn what_comes_instead_takes_as_long_as_the_device_says_or_as_what_is_there() {
+        let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let added = |compute_capability| {
+            let metrics =
+                [(fma, 2.0), ("sm__cycles_elapsed.avg", 1000.0), ("launch__sm_count", 10.0)];
+            let mut launch = sass(&metrics, &[("FFMA R0, R1, R2, R0", 10.0), ("EXIT", 1.0)]);
+            launch.row.compute_capability = compute_capability;
+            let model = Model::new(&launch);
+            let launch = ModeledLaunch { profile: &launch, model: &model };
+            let mut removal = Removal::new(&launch).unwrap();
+            removal.add(Term::Fma, 100.0);
+            removal.effect(&launch).added_to(Term::Fma)
+        };
+        // 100 instructions, four per cycle on 10 SMs for 1000 cycles.
+        assert!((added(Some((9, 0))) - 0.0025).abs() < 1e-12);
+        // Ten times as many as there are, which take 2% of the time.
+        assert!((added(None) - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn waits_at_barriers_are_for_others() {
+        let mut launch = sass(&[], &[("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0), ("EXIT", 1.0)]);
+        let samples = &mut launch.instructions[0].counters.stall_samples;
+        samples[StallReason::Barrier as usize] = 5.0;
+        samples[StallReason::Wait as usize] = 5.0;
+        let model = Model::new(&launch);
+        let launch = ModeledLaunch { profile: &launch, model: &model };
+        let mut removal = Removal::new(&launch).unwrap();
+        removal.remove(0, 1.0);
+        assert_eq!(removal.effect(&launch).stalls, [(StallReason::Wait, 1.0)]);
+    }
 }

@@ -210,3 +210,21 @@ fn without_access(launch: &ModeledLaunch) -> Option<WithoutAccess> {
     let wavefronts = (all - known).max(0.0);
     Some(WithoutAccess { share: wavefronts / all, wavefronts })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::testing::sass;
+    use crate::model::Model;
+
+    #[test]
+    fn shuffles_take_wavefronts_of_the_pipe_and_do_work() {
+        let launch = sass(
+            &[(ALL, 100.0), (LOADS, 40.0), (STORES, 20.0)],
+            &[("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", 30.0), ("EXIT", 1.0)],
+        );
+        let model = Model::new(&launch);
+        let found = without_access(&ModeledLaunch { profile: &launch, model: &model }).unwrap();
+        assert!((found.wavefronts - 10.0).abs() < 1e-12 && (found.share - 0.1).abs() < 1e-12);
+    }
+}

@@ -82,6 +82,7 @@ mod tests {
         assert_eq!((load.write_barrier, load.read_barrier), (Some(2), None));
         assert!(load.waits_for(0) && load.waits_for(5) && !load.waits_for(1));
         assert!(!load.waits_for(8));
+        assert_eq!(Control::of(encoding(15, 7, 7, 0)).stall_cycles, 15);
         assert!(Control::of(Encoding(0)).yields);
     }
 

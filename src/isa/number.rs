@@ -124,6 +124,9 @@ mod tests {
             let value = f64::from(f32::from_bits(bits));
             assert_eq!(written(|out| float(out, value, true)), text, "{bits:#x}");
         }
+        // C's %.20g turns to exponents below 0.0001: 2 to the -13 and to the -14.
+        assert_eq!(written(|out| float(out, 0.5_f64.powi(13), true)), "0.0001220703125");
+        assert_eq!(written(|out| float(out, 0.5_f64.powi(14), true)), "6.103515625e-05");
         assert_eq!(written(|out| float(out, f64::NAN, true)), "+QNAN ");
         assert_eq!(written(|out| float(out, -f64::NAN, false)), "-SNAN ");
     }

@@ -199,6 +199,29 @@ mod tests {
     }
 
     #[test]
+    fn numbers_read_as_their_template_says() {
+        let written = |template: &str, bits: u128| {
+            let mut out = String::new();
+            let template = crate::isa::template::parse(template).unwrap();
+            Instruction { encoding: Encoding(bits), address: 0 }.template(&template, &mut out);
+            out
+        };
+        // 7 - 5 and 7 - 0.
+        assert_eq!((written("<P!0.3>", 5), written("<P!0.3>", 0)), ("P2".into(), "PT".into()));
+        assert_eq!(written("<D32.32>", 0x3ff8_0000 << 32), "1.5");
+        // The highest bit of the fraction tells quiet from signalling.
+        for (template, quiet, signalling) in [
+            ("<F0.32>", 0x7fc0_0000, 0x7fa0_0000),
+            ("<D0.32>", 0x7ff8_0000, 0x7ff4_0000),
+            ("<H0.16>", 0x7e00, 0x7d00),
+            ("<J0.16>", 0x7fc0, 0x7fa0),
+        ] {
+            assert_eq!(written(template, quiet), "+QNAN ", "{template}");
+            assert_eq!(written(template, signalling), "+SNAN ", "{template}");
+        }
+    }
+
+    #[test]
     fn an_unknown_opcode_keeps_its_place_and_its_guard() {
         let unknown =
             (0..0x1000).find(|&opcode| text(90, 0x7000 | opcode, 0, 0).starts_with(UNKNOWN));

@@ -280,7 +280,9 @@ mod tests {
 
     #[test]
     fn what_is_not_well_formed_is_refused() {
-        for wrong in ["{1?a}", "{1?a:b", "<R16", "<Z16>", "a}", "{}", "{x?a:b}", "a/b"] {
+        assert!(parse("<X15'0.4>").is_some());
+        for wrong in ["<X16'0.4>", "{1?a}", "{1?a:b", "<R16", "<Z16>", "a}", "{}", "{x?a:b}", "a/b"]
+        {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

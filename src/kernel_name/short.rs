@@ -127,6 +127,7 @@ mod tests {
     fn plain_names_lose_their_parameters_only() {
         assert_eq!(short("gpu_version1(const float *, float *, int)", 40), "gpu_version1");
         assert_eq!(short("_Z5scaleIfLi4EEvPT_", 40), "scale<float, 4>");
+        assert_eq!(short("_Z5scaleIfLi4EEvPT_", 15), "scale<float, 4>");
         assert_eq!(short("void f<1, 2, 3, 4, 5, 6, 7, 8, 9>(int)", 8), "f<…>");
         assert_eq!(short("", 5), "");
     }
@@ -134,5 +135,15 @@ mod tests {
     #[test]
     fn hostile_names_stay_on_their_line() {
         assert!(!short("f\u{1b}[2J\n<g\u{202e}>", 40).contains(['\u{1b}', '\n', '\u{202e}']));
+    }
+
+    #[test]
+    fn namespaces_and_letters_name_no_operation() {
+        let array = "std::array<char *, 3>";
+        assert_eq!(
+            short(&format!("f<at_native::add_functor<int>, {array}>"), 20),
+            "f<…add_functor…>"
+        );
+        assert_eq!(short(&format!("f<T_<add_functor<int>>, {array}>"), 20), "f<…add_functor…>");
     }
 }

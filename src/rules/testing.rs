@@ -94,6 +94,10 @@ pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
         &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
     );
     assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
+    // Blocks become larger, and half as many, where their number is the limit.
+    let larger = if limit == BY_BLOCKS { 0.5 } else { 0.0 };
+    let started = draft.effect.share_of(crate::term::Term::BlockScheduler);
+    assert!((started - larger).abs() < 1e-12, "{started}");
     assert!(!draft.hint.contains('{'), "{}", draft.hint);
 }
 

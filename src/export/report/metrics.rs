@@ -94,3 +94,32 @@ fn extents(size: Option<&Size>) -> [u32; 3] {
     let extent = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).max(1);
     size.map_or([1; 3], |size| [extent(size.x), extent(size.y), extent(size.z)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_percent() {
+        assert_eq!(unit("any__thing.pct"), "%");
+        assert_eq!(unit("any__thing.avg.pct_of_peak_sustained_elapsed"), "%");
+        assert_eq!(unit("any__thing.sum"), "");
+    }
+
+    #[test]
+    fn of_several_devices_none_is_meant_without_a_number() {
+        let of = |devices: &[u64]| SessionDetails {
+            devices: devices.iter().map(|&id| Device { id, ..Device::default() }).collect(),
+            ..SessionDetails::default()
+        };
+        assert!(device(&[of(&[3])], None).is_some());
+        assert!(device(&[of(&[3, 4])], None).is_none());
+        assert_eq!(device(&[of(&[3, 4])], Some(4.0)).map(|device| device.id), Some(4));
+    }
+
+    #[test]
+    fn a_dimension_without_an_extent_is_one() {
+        assert_eq!(extents(Some(&Size { x: 5, y: 0, z: 0 })), [5, 1, 1]);
+        assert_eq!(extents(None), [1; 3]);
+    }
+}

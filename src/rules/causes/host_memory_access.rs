@@ -73,4 +73,28 @@ mod tests {
     fn a_twentieth_from_the_host_counts() {
         crate::rules::testing::assert_remote_rule(&super::RULE, super::SECTORS);
     }
+
+    #[test]
+    fn a_link_that_is_busy_counts_however_few_sectors_come_over_it() {
+        use crate::rules::testing::{check, launch};
+        let rate = "device__attribute_gpu_pci_ext_gpu_link_rate";
+        let width = "device__attribute_gpu_pci_ext_gpu_link_width";
+        // 16 lanes of 32,000 megabits are 64 GB/s; 4% of the sectors, 128 MB, fill them for 2 ms.
+        let of = |ns: f64| {
+            let mut launch = launch(&[
+                (super::SECTORS, 4.0e6),
+                (crate::evidence::linked_memory::ASKED, 1.0e8),
+                ("gpu__time_duration.sum", ns),
+                (rate, 32_000.0),
+                (width, 16.0),
+            ]);
+            launch.row.device = Some("NVIDIA H200".to_owned());
+            check(&super::RULE, &launch)
+        };
+        assert!(of(2e6 / 0.049).is_none());
+        let effect = of(2e6 / 0.051).unwrap().effect;
+        // Device memory would take 128 MB / 4.55 TB/s = 28 us of 39 ms.
+        let dram = effect.added_to(crate::term::Term::Dram);
+        assert!((dram - 128e6 / 4.55e12 / (2e-3 / 0.051)).abs() < 1e-9, "{dram}");
+    }
 }

@@ -83,4 +83,14 @@ mod tests {
         let full = launch(&[(BUSY, 50.0), (FMA, 75.0)]);
         assert_sides(&RULE, &full, &[&[(FMA, 74.9)]]);
     }
+
+    #[test]
+    fn a_fuller_pipe_is_the_roof_even_beside_a_full_fma_pipe() {
+        let message = |alu: f64| {
+            let full = launch(&[(BUSY, 50.0), (ALU, alu), (FMA, 80.0)]);
+            crate::rules::testing::check(&RULE, &full).unwrap().message
+        };
+        assert!(message(85.0).starts_with("The busiest unit, ALU pipe,"), "{}", message(85.0));
+        assert!(message(84.0).starts_with("The FMA pipe works at 80%"), "{}", message(84.0));
+    }
 }

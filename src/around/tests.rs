@@ -443,14 +443,16 @@ fn a_pattern_has_its_least_number() {
     };
     assert!(waits(20, 0) && !waits(19, 5));
     // Twenty kernels of 5 µs with few blocks.
-    let small = |count: usize, ns: u64| {
-        let mut made = Made::new(vec![shape("a", 50)]);
+    let small_of = |blocks: u32, count: usize, ns: u64| {
+        let mut made = Made::new(vec![shape("a", blocks)]);
         for _ in 0..count {
             made.launch(0, ns);
         }
         rules(&made.found(110 * US)).contains(&"kernels-not-concurrent")
     };
-    assert!(small(20, 5 * US) && !small(19, 5 * US) && !small(20, 4999));
+    // Half as many as there are multiprocessors leave room.
+    assert!(small_of(50, 20, 5 * US) && !small_of(51, 20, 5 * US));
+    assert!(!small_of(50, 19, 5 * US) && !small_of(50, 20, 4999));
     // Twenty calls, ten of each kind.
     let allocations = |count: usize, name: &str| {
         let mut made = Made::new(vec![shape("a", 1000)]);
@@ -591,4 +593,82 @@ fn a_run_is_the_busiest_process_and_its_outermost_calls() {
     let survey = Survey { wall_ns: 1e6, processes, notices: Vec::new() };
     let run = run::Run::new(&survey).unwrap();
     assert_eq!((run.process.id, run.calls.len()), (2, 1));
+}
+
+#[test]
+fn short_kernels_take_a_fiftieth_of_a_millisecond_or_less() {
+    let found = |ns: u64| {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..101 {
+            made.launch(0, ns);
+            made.host = made.device + 5 * US;
+        }
+        rules(&made.found(4_000 * US)).contains(&"many-short-launches")
+    };
+    assert!(found(20 * US) && !found(20 * US + 1));
+}
+
+#[test]
+fn sizes_decide_what_a_copy_is() {
+    // Small below 64 KiB, and ruled by its rate from there on.
+    let copies = |bytes: u64, source: u8| {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..200 {
+            made.copy(bytes, 100 * US, source, true);
+        }
+        made.found(25_000 * US)
+    };
+    let limit = 64 << 10;
+    assert!(rules(&copies(limit - 1, memory::PINNED)).contains(&"small-copies"));
+    assert!(!rules(&copies(limit, memory::PINNED)).contains(&"small-copies"));
+    assert!(!rules(&copies(limit - 1, memory::PAGEABLE)).contains(&"pageable-host-memory"));
+    assert!(rules(&copies(limit, memory::PAGEABLE)).contains(&"pageable-host-memory"));
+}
+
+#[test]
+fn the_link_is_as_fast_as_a_copy_of_four_mebibytes() {
+    let rate = |bytes: u64| {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.copy(bytes, 1000 * US, memory::PINNED, true);
+        let survey = Survey { wall_ns: 1e7, processes: vec![made.process], notices: Vec::new() };
+        run::Run::new(&survey).unwrap().link_rate()
+    };
+    // 4,194,304 bytes in a millisecond; of smaller ones nothing is known but the device's generation.
+    assert!((rate(4 << 20) / 4.194_304e9 - 1.0).abs() < 1e-12);
+    assert!((rate((4 << 20) - 1) / 50e9 - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn pages_are_new_where_a_copy_to_the_host_is_slower_than_what_pages_in_use_allow() {
+    let is_new = |gb_per_s: f64| {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.copy((gb_per_s * 1e6) as u64, 1000 * US, memory::PAGEABLE, false);
+        let copy = made.process.copies.last_mut().unwrap();
+        (copy.direction, copy.source, copy.destination) = (2, memory::DEVICE, memory::PAGEABLE);
+        of(&made.found(2_000 * US), "pageable-host-memory").message.contains("so slow")
+    };
+    assert!(is_new(3.7) && !is_new(3.9));
+}
+
+#[test]
+fn a_fault_takes_no_more_than_all_but_a_fiftieth_of_a_program() {
+    let mut made = Made::new(vec![shape("a", 1000)]);
+    made.launch(0, 1000 * US);
+    made.process.compilations =
+        vec![Compilation { span: Span { start: 0, end: 990 * US }, operation: 3 }];
+    let found = made.found(1000 * US);
+    assert!((saved(found[0].estimate.factor) - 0.98).abs() < 1e-9, "{:?}", found[0]);
+}
+
+#[test]
+fn the_ten_busiest_lanes_are_shown() {
+    let mut made = Made::new(vec![shape("a", 1000)]);
+    for stream in 1..=11 {
+        made.launch(0, 10 * US * u64::from(stream));
+        made.process.kernels.last_mut().unwrap().place.stream = stream;
+    }
+    let survey = Survey { wall_ns: 1e6, processes: vec![made.process], notices: Vec::new() };
+    let (_, lanes) = lanes::lanes(&survey);
+    assert_eq!((lanes.len(), lanes[0].name.as_str()), (10, "stream 11"));
+    assert!(lanes.iter().all(|lane| lane.name != "stream 1"));
 }

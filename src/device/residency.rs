@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_at_the_launch_counts_with_the_kernels_own() {
         let name = "NVIDIA X".to_owned();
-        let device = Device { name, multiprocessors: 132, capability: [9, 0] };
+        let device = Device { name, multiprocessors: 132, capability: [9, 0], uuid: None };
         let shape = Shape {
             kernel: "k".to_owned(),
             grid: [132, 1, 1],

@@ -85,4 +85,10 @@ mod tests {
         assert!((margin(&quartets, 0.0, false).noise - 0.1 * expected).abs() < 1e-12);
         assert!((margin(&quartets, 0.0, true).noise - 0.25 * expected).abs() < 1e-12);
     }
+
+    #[test]
+    fn steps_of_less_than_a_nanosecond_are_no_ticks() {
+        let quartets = [quartet([100.0, 100.95], [102.0, 102.0])];
+        assert!((tick_ns(&quartets) - 1.05).abs() < 1e-9);
+    }
 }

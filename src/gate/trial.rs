@@ -183,7 +183,7 @@ mod tests {
         let per_round =
             |quartet_ns| Trial::new(Pace { quartet_ns, budget_ns: 3e9 }, 0.005, false).per_round;
         // 3 s over 30 rounds are 100 ms each.
-        assert_eq!([1e6, 3e7, 4.9e7, 9e7, 5e8].map(per_round), [4, 3, 2, 1, 1]);
+        assert_eq!([1e6, 2.6e7, 3e7, 4.9e7, 9e7, 5e8].map(per_round), [4, 3, 3, 2, 1, 1]);
     }
 
     #[test]
@@ -263,7 +263,27 @@ mod tests {
             comparison
         };
         assert_eq!(look(false).runs, 96);
+        // The first look may err with a half of a hundredth.
+        assert!((look(false).time.confidence - 0.995).abs() < 1e-12);
         assert!(look(false).cycles.is_none() && look(true).cycles.is_some());
+    }
+
+    #[test]
+    fn the_first_look_is_at_ten_rounds_and_a_clock_moves_by_a_hundredth() {
+        let cycles = |share: f64| {
+            let quartet = |at| Quartet {
+                base_ns: [1e5; 2],
+                new_ns: [1e5; 2],
+                clock_hz: Some(if at < 20 { 1e9 } else { 1e9 * (1.0 + share) }),
+            };
+            let mut trial = trial((0..39).map(quartet));
+            assert!(!trial.is_time_to_look());
+            trial.push(quartet(39));
+            assert!(trial.is_time_to_look());
+            trial.look().unwrap().cycles.is_some()
+        };
+        // Over a middle of a clock half a hundredth higher, 0.99% and 1.01%.
+        assert!(cycles(0.01 * 1.02) && !cycles(0.01 * 0.98));
     }
 
     #[test]

@@ -119,4 +119,11 @@ mod tests {
         assert_eq!(twice.mean.to_bits(), far.mean.to_bits());
         assert_eq!(twice.of_rules, far.of_rules);
     }
+
+    #[test]
+    fn between_two_distances_a_quantile_lies_in_proportion() {
+        // Distances 0 and ln 2: two thirds of the way.
+        let spreads = Spreads::new(&[change("a", 2.0, 2.0), change("b", 1.0, 2.0)]);
+        assert!((spreads.of("c").ratio.ln() - 2.0 / 3.0 * 2_f64.ln()).abs() < 1e-9);
+    }
 }

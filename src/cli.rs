@@ -11,6 +11,7 @@ mod machine;
 mod profiles;
 mod profiling;
 mod report;
+mod rules;
 mod settings;
 pub mod shell;
 mod steps;
@@ -35,6 +36,7 @@ pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs};
 pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
+pub use rules::{RulesArgs, RulesCommand};
 pub use shell::{CompletionsArgs, ManArgs};
 pub use steps::{LadderArgs, LadderCommand, LimiterArgs, RunArgs, StepArgs};
 pub use survey::{ChosenRanks, SurveyArgs};
@@ -110,6 +112,8 @@ pub enum Command {
     Frames(FramesArgs),
     /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
+    /// Write, check and test rules of your own.
+    Rules(RulesArgs),
     /// List the ladders, show one with its steps, or check a manifest of your own.
     Ladder(LadderArgs),
     /// Write a first manifest for kernels or a program that you have.

@@ -18,6 +18,7 @@ mod point;
 mod profile;
 mod rank;
 mod report;
+mod rules;
 mod run;
 mod shared;
 mod shell;
@@ -30,6 +31,8 @@ use crate::device;
 use crate::error::{ExitCode, Result};
 use crate::ladder::Ladder;
 use crate::ncu::watcher;
+use crate::settings::Settings;
+use crate::user_rules;
 
 use shared::printer::Printer;
 
@@ -45,6 +48,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Diff(_)
             | Command::Report(_)
             | Command::Explain(_)
+            | Command::Rules(_)
             | Command::Frames(_)
             | Command::Completions(_)
             | Command::Man(_)
@@ -72,6 +76,26 @@ fn shows_reports(command: &Command) -> bool {
     )
 }
 
+/// True for commands whose findings the user's rules take part in. `bench` judges the rules that ship, and `rules`
+/// reads files itself, to tell all that is wrong with them.
+fn takes_user_rules(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Step(_)
+            | Command::Run(_)
+            | Command::Profile(_)
+            | Command::Analyze(_)
+            | Command::Check(_)
+            | Command::Diff(_)
+            | Command::Report(_)
+            | Command::Sweep(_)
+            | Command::Watch(_)
+            | Command::Explain(_)
+            | Command::Ledger(_)
+            | Command::Limiter(_)
+    )
+}
+
 /// Runs the command line.
 ///
 /// # Errors
@@ -92,6 +116,12 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
     }
     refuse_programs_of_project(cli)?;
     match &cli.command {
+        // Of a point's sweep, which has read the settings for its own options.
+        Command::Point(_) => user_rules::install(&Settings::here()?)?,
+        command if takes_user_rules(command) => user_rules::install(&cli.settings)?,
+        _ => {}
+    }
+    match &cli.command {
         Command::Step(args) => step::run(args, &printer),
         Command::Run(args) => run::run(args, &printer),
         Command::Profile(args) => profile::run(args, &printer),
@@ -102,6 +132,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Sweep(args) => sweep::run(args, &printer),
         Command::Watch(args) => watch::run(args, &printer),
         Command::Explain(args) => explain::run(args, &printer),
+        Command::Rules(args) => rules::run(args, &cli.settings, &printer),
         Command::Frames(args) => frames::run(args, &printer),
         Command::Completions(args) => shell::completions(args, &printer),
         Command::Man(args) => shell::man(args, &printer),

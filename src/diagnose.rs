@@ -22,6 +22,7 @@ use crate::frame::Launch;
 use crate::model::{Effect, Model};
 use crate::rules::{self, Cure, Kind, RULES, Rule};
 use crate::term::Term;
+use crate::user_rules::{self, UserRule};
 
 pub use bottleneck::bottleneck_sentence;
 pub use lacking::lacking_remark;
@@ -49,6 +50,12 @@ pub struct Diagnosis {
 /// all the same; findings then have no estimate.
 #[must_use]
 pub fn diagnose(launch: &Launch) -> Diagnosis {
+    diagnose_with(launch, user_rules::installed())
+}
+
+/// The same with these rules of users.
+#[must_use]
+pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     let model = Model::new(launch);
     let case = ModeledLaunch { profile: launch, model: &model };
     let mut drafts: Vec<(&'static Rule, Draft)> = Vec::new();
@@ -59,6 +66,14 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
             drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
         } else {
             skipped.push(Skipped { rule: rule.name.to_owned(), missing });
+        }
+    }
+    for of_user in added.iter().filter(|rule| rule.is_about(launch)) {
+        let missing = of_user.missing(&case);
+        if missing.is_empty() {
+            drafts.extend(of_user.check(&case).map(|draft| (of_user.rule, draft)));
+        } else {
+            skipped.push(Skipped { rule: of_user.rule.name.to_owned(), missing });
         }
     }
     drop_false_roofs(&mut drafts);
@@ -115,6 +130,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
         .map(|(rule, draft)| {
             let estimate = match rule.kind {
                 Kind::Roof => Some(Estimate::NONE),
+                Kind::Cause | Kind::Symptom if !rule.promises => None,
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
                     let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));

@@ -45,7 +45,9 @@ pub(crate) fn numbers(width: usize) -> String {
 /// A table of all rules: name, kind, the fault. What does not fit into the width goes on below.
 #[must_use]
 pub(crate) fn list(width: usize) -> String {
-    let names = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0) + 2;
+    let added = rules::added().iter().map(|(rule, _)| *rule);
+    let names =
+        RULES.iter().copied().chain(added).map(|rule| rule.name.len()).max().unwrap_or(0) + 2;
     let lead = names + "symptom".len() + 2;
     // Beside the names where half a line is left for the faults, below them otherwise.
     let is_beside = lead + lead / 2 <= width;
@@ -68,6 +70,9 @@ pub(crate) fn list(width: usize) -> String {
     }
     for rule in around::RULES {
         row(rule.name, "program", rule.checks);
+    }
+    for (rule, _) in rules::added() {
+        row(rule.name, "yours", rule.summary);
     }
     lines(text)
 }
@@ -102,7 +107,7 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
             text.extend(thresholds.into_iter().flat_map(|one| number(one, width)));
         }
     }
-    if rule.kind != Kind::Roof {
+    if rule.kind != Kind::Roof && rule.promises {
         text.extend([String::new(), "its range".to_owned()]);
         text.extend(wrap(&range(rule), width));
     }
@@ -285,7 +290,8 @@ fn capital(text: &str) -> String {
 /// The name of the rule that was probably meant.
 #[must_use]
 pub(crate) fn suggestion(name: &str) -> Option<&'static str> {
-    crate::text::nearest(name, RULES.iter().map(|rule| rule.name))
+    let added = rules::added().iter().map(|(rule, _)| rule.name);
+    crate::text::nearest(name, RULES.iter().map(|rule| rule.name).chain(added))
 }
 
 fn kind(kind: Kind) -> &'static str {

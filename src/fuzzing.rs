@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::diagnose;
+use crate::diagnose::{diagnose, diagnose_with};
 use crate::export::csv::pages;
 use crate::export::{SourceCounters, SourceRow, report};
 use crate::frame::Launch;
@@ -15,6 +15,7 @@ use crate::ledger::{self, LedgerDocument};
 use crate::profile::Profile;
 use crate::report::{Content, Format, Style, render};
 use crate::store;
+use crate::user_rules;
 
 /// What stands between the parts of an input that has several.
 const BETWEEN: u8 = 0xff;
@@ -62,6 +63,22 @@ pub fn manifest(bytes: &[u8]) -> bool {
         let _ = ladder.plan(step.name(), &Overrides::new(), 132);
     }
     true
+}
+
+/// A file of a user's rules, and what its rules make of a launch.
+#[must_use]
+pub fn user_rules(bytes: &[u8]) -> bool {
+    let contents = user_rules::read::read(Path::new("fuzz.toml"), &String::from_utf8_lossy(bytes));
+    let mut launch = Launch::default();
+    for (name, value) in [
+        ("gpu__time_duration.sum", 1e6),
+        ("dram__bytes_read.sum", 4e9),
+        ("lts__t_sectors.sum", 0.0),
+    ] {
+        launch.set(name, Some(value));
+    }
+    let _ = diagnose_with(&launch, &contents.rules);
+    contents.mistakes.is_empty()
 }
 
 /// A ledger.

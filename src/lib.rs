@@ -31,6 +31,7 @@
 //! - `collect`: a run of ncu, and a second one where the first leaves open what could matter most
 //! - `agreement`: what ncu's rules say beside our findings
 //! - `diagnose`: the findings of all rules, ranked
+//! - `user_rules`: rules that users write, as data
 //! - `rules`: one fault, one file
 //! - `evidence`: questions that several rules ask of a launch
 //! - `probe`: kernels and arithmetic that measure what a device can reach
@@ -127,4 +128,5 @@ mod threshold;
 mod timed_run;
 mod timing;
 mod trial;
+mod user_rules;
 mod watch;

@@ -5,6 +5,7 @@
 //! those lines and writes [`RULES`], the registry, in their order. `explain`, the collection's metrics,
 //! the ranking, the comparison with ncu's rules and the ladders' checks all go by the registry.
 
+mod added;
 pub mod causes;
 pub mod limits;
 #[cfg(test)]
@@ -21,6 +22,8 @@ use crate::finding::Bound;
 use crate::frame::{Launch, Reads};
 use crate::model::Model;
 use said_by_ncu::SaidByNcu;
+
+pub(crate) use added::{add, added};
 
 include!(concat!(env!("OUT_DIR"), "/registry.rs"));
 
@@ -149,6 +152,8 @@ pub struct Rule {
     /// Why no recording shows the fault, as `needs two devices behind one switch`; `None` for a rule
     /// that the tests hold against recordings with and without its fault.
     pub unrecorded: Option<&'static str>,
+    /// True where it says what taking the fault away gives, which a user's rule need not.
+    pub promises: bool,
     /// Looks at a launch whose needed metrics are all there.
     pub check: fn(&ModeledLaunch) -> Option<Draft>,
 }
@@ -173,6 +178,7 @@ impl Rule {
         explains: &[],
         has_own_cause: |_| false,
         unrecorded: None,
+        promises: true,
         check: |_| None,
     };
 
@@ -198,15 +204,19 @@ impl Rule {
 /// The rule of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.name == name).copied()
+    let ours = RULES.iter().find(|rule| rule.name == name).copied();
+    ours.or_else(|| added().iter().map(|(rule, _)| *rule).find(|rule| rule.name == name))
 }
 
 /// The revision of a rule: it changes when its code does, or code that all rules share, and with it an
-/// estimate may. Of a rule that is not in the registry it is 0.
+/// estimate may; a user's rule has that of its text. Of a rule that is not known it is 0.
 #[must_use]
 pub fn revision(rule: &Rule) -> u64 {
     let place = RULES.iter().position(|known| known.name == rule.name);
-    place.and_then(|place| REVISIONS.get(place)).copied().unwrap_or_default()
+    let ours = place.and_then(|place| REVISIONS.get(place)).copied();
+    let of_user =
+        || added().iter().find(|(known, _)| known.name == rule.name).map(|(_, revision)| *revision);
+    ours.or_else(of_user).unwrap_or_default()
 }
 
 /// True for the name of a roof, which is no fault: nothing can take it away.

@@ -15,6 +15,31 @@ use crate::error::{Error, Result};
 pub use key::{KEYS, Key};
 pub use place::FILE;
 
+/// The project's folder of that name: the nearest from the present folder up to the root of its repository.
+///
+/// # Errors
+/// [`Error::Input`] where there is no present folder.
+pub(crate) fn project_folder(name: &str) -> Result<Option<PathBuf>> {
+    Ok(place::within(&present_folder()?, name, Path::is_dir))
+}
+
+/// The project's file, where there is one.
+///
+/// # Errors
+/// As [`project_folder`].
+pub(crate) fn project_file() -> Result<Option<PathBuf>> {
+    Ok(place::project(&present_folder()?))
+}
+
+/// The folder of the user's configuration; `None` where there is none.
+pub(crate) fn user_folder() -> Option<PathBuf> {
+    place::user()?.parent().map(Path::to_owned)
+}
+
+fn present_folder() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|error| Error::io(".", "find the present folder", &error))
+}
+
 /// What all files say.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -54,9 +79,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Manifest`] with file and line for what they can't say.
     pub fn here() -> Result<Self> {
-        let folder = std::env::current_dir()
-            .map_err(|error| Error::io(".", "find the present folder", &error))?;
-        Self::of(place::project(&folder), place::user())
+        Self::of(place::project(&present_folder()?), place::user())
     }
 
     /// Reads these two files, where they are there.
@@ -79,6 +102,11 @@ impl Settings {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.values.iter().find(|value| value.key.name == key)
+    }
+
+    /// What every file says of a key, the project's first: for lists that add up.
+    pub(crate) fn every(&self, key: &str) -> impl Iterator<Item = &Value> {
+        self.values.iter().filter(move |value| value.key.name == key)
     }
 
     /// What holds, each key once.

@@ -19,6 +19,7 @@ struct File {
     ncu_args: Option<Spanned<String>>,
     timeout: Option<Spanned<String>>,
     format: Option<Spanned<String>>,
+    rules: Option<Spanned<Vec<String>>>,
     check: Option<Check>,
 }
 
@@ -69,6 +70,10 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
             found.push(("check.fail-on", gates.into_inner(), span));
         }
     }
+    if let Some(rules) = file.rules {
+        let span = rules.span();
+        found.push(("rules", rules.into_inner(), span));
+    }
     let mut values = Vec::new();
     for (name, mut words, span) in found {
         let Some(key) = KEYS.iter().find(|key| key.name == name) else { continue };
@@ -81,9 +86,16 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
                 ),
             ));
         }
-        if name == "ladder" {
-            for word in &mut words {
-                *word = ladder(word, path, whose).map_err(|problem| fails(&span, problem))?;
+        for word in &mut words {
+            match name {
+                "ladder" => {
+                    *word = ladder(word, path, whose).map_err(|problem| fails(&span, problem))?;
+                }
+                "rules" => {
+                    *word = from_file(word, "rules", path, whose)
+                        .map_err(|problem| fails(&span, problem))?;
+                }
+                _ => {}
             }
         }
         values.push(Value { key, words, whose, path: path.to_owned(), line: at(&span) });
@@ -97,14 +109,23 @@ fn ladder(word: &str, file: &Path, whose: Whose) -> std::result::Result<String, 
     if !word.contains('/') && !matches!(word, "." | "..") {
         return Ok(word.to_owned());
     }
+    from_file(word, "ladder", file, whose)
+        .map_err(|problem| format!("{problem}; name it with --ladder"))
+}
+
+/// A path that counts from the file's folder; a project's stays within that.
+fn from_file(
+    word: &str,
+    what: &str,
+    file: &Path,
+    whose: Whose,
+) -> std::result::Result<String, String> {
     let relative: PathBuf =
         Path::new(word).components().filter(|part| *part != Component::CurDir).collect();
     let leaves =
         relative.is_absolute() || relative.components().any(|part| part == Component::ParentDir);
     if leaves && whose == Whose::Project {
-        return Err(format!(
-            "the ladder `{word}` lies outside of the project; name it with --ladder"
-        ));
+        return Err(format!("the {what} `{word}` lies outside of the project"));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
     Ok(folder.join(relative).display().to_string())
@@ -145,6 +166,7 @@ mod tests {
         );
         assert_eq!(of("check.fail-on").words, ["rule:partial-wave", "metric:x>1"]);
         assert_eq!(of("ladder").words, ["/p/kernels"], "from the file's folder");
+        assert_eq!(of("rules").words, ["/p/team"], "from the file's folder");
     }
 
     #[test]

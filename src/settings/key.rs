@@ -5,7 +5,7 @@
 pub struct Key {
     /// Its name, with its table: `check.max-time`.
     pub name: &'static str,
-    /// The identifier of the option that it is the default of.
+    /// The identifier of the option that it is the default of; empty where there is none.
     pub option: &'static str,
     /// The only command that it is for; empty for all that have the option.
     pub command: &'static str,
@@ -75,6 +75,13 @@ pub const KEYS: &[Key] = &[
         option: "format",
         built_in: "text",
         purpose: "form of results",
+        ..COMMON
+    },
+    Key {
+        name: "rules",
+        built_in: "adoprof-rules/ of the project, rules/ beside your own adoprof.toml",
+        variable: Some("ADOPROF_RULES"),
+        purpose: "more files and folders of your own rules",
         ..COMMON
     },
     Key {

@@ -8,9 +8,14 @@ pub const FILE: &str = "adoprof.toml";
 /// The project's file: the nearest from the present folder up to the root of its repository. Outside of a
 /// repository only the present folder counts: a folder above may be anyone's.
 pub(super) fn project(folder: &Path) -> Option<PathBuf> {
+    within(folder, FILE, Path::is_file)
+}
+
+/// The nearest path of that name from the present folder up to the root of its repository.
+pub(super) fn within(folder: &Path, name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
     let is_root = |folder: &&Path| folder.join(".git").exists();
     let above = folder.ancestors().position(|folder| is_root(&folder)).unwrap_or(0);
-    folder.ancestors().take(above + 1).map(|folder| folder.join(FILE)).find(|path| path.is_file())
+    folder.ancestors().take(above + 1).map(|folder| folder.join(name)).find(|path| is_it(path))
 }
 
 /// The user's file: what `ADOPROF_CONFIG` names, none where that is empty, else `adoprof/adoprof.toml` in the

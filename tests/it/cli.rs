@@ -20,6 +20,7 @@ mod newcomer;
 mod profile;
 mod ranks;
 mod report;
+mod rules;
 mod streams;
 mod survey;
 mod program_step;

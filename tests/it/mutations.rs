@@ -124,6 +124,13 @@ fn damaged_manifests() {
 }
 
 #[test]
+fn damaged_rules() {
+    let example = fixture("src/cmd/rules/example.toml");
+    let example = String::from_utf8(example).unwrap().replace("NAME", "one").into_bytes();
+    check("rules", &[example, fixture("tests/fixtures/rules/team.toml")], 200, fuzzing::user_rules);
+}
+
+#[test]
 fn damaged_ledgers() {
     let outcome = r#"{"kind":"outcome","schema":"adoprof-ledger/1","of":"0123456789ab","date":"2026-11-20","by":"ado/v3","gain":1.5,"gone":true,"counts":true}"#;
     let hint = r#"{"kind":"hint","schema":"adoprof-ledger/1","id":"0123456789ab","date":"2026-11-20","subject":{"of":"ado","step":"v2","size":{"N":8}},"device":"NVIDIA H200","kernel":"k(int)","time_share":1.0,"time_ns":5e5,"rule":"partial-wave","version":"0123456789ab","rank":1,"estimate":{"factor":1.5,"low":1.2,"high":1.9}}"#;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::user_rules::PREFIX;
 use crate::{around, explain, rules};
 
 /// A rule as SARIF describes it.
@@ -24,7 +25,10 @@ pub(super) fn descriptor(id: &str) -> Value {
         }),
         (None, None) => return json!({ "id": id }),
     };
-    descriptor["helpUri"] = json!(help_address(id));
+    // A user's rule is explained by its own file alone.
+    if !id.starts_with(PREFIX) {
+        descriptor["helpUri"] = json!(help_address(id));
+    }
     descriptor["properties"] = json!({ "tags": ["cuda", "performance"] });
     descriptor
 }

@@ -1,0 +1,121 @@
+//! A file of rules as it is written. Unknown keys are errors; every error names its line.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::error::{Error, Result};
+
+/// The file's shape.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Declared>,
+}
+
+/// One rule of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Declared {
+    pub name: Spanned<String>,
+    pub summary: Spanned<String>,
+    pub when: Spanned<String>,
+    pub message: Spanned<String>,
+    pub hint: Spanned<String>,
+    pub explanation: Option<Spanned<String>>,
+    pub kernel: Option<Spanned<String>>,
+    #[serde(default)]
+    pub explains: Vec<Spanned<String>>,
+    pub lines: Option<Lines>,
+    pub what_if: Option<WhatIf>,
+    #[serde(default, rename = "test")]
+    pub tests: Vec<DeclaredCase>,
+}
+
+/// Which lines the finding names.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lines {
+    pub sass: Option<Spanned<String>>,
+    pub stall: Option<Spanned<String>>,
+}
+
+/// What taking the fault away does to the model's terms.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct WhatIf {
+    #[serde(default)]
+    pub removes: BTreeMap<String, Spanned<toml::Value>>,
+    #[serde(default)]
+    pub adds: BTreeMap<String, Spanned<toml::Value>>,
+    #[serde(default)]
+    pub stalls: BTreeMap<String, Spanned<toml::Value>>,
+    pub hidden: Option<Spanned<toml::Value>>,
+    pub idle: Option<Spanned<toml::Value>>,
+    pub least: Option<Spanned<toml::Value>>,
+}
+
+/// A recording that the rule is tested against.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeclaredCase {
+    pub profile: Spanned<String>,
+    pub kernel: Option<Spanned<String>>,
+    pub fires: Spanned<bool>,
+    pub factor: Option<Spanned<[f64; 2]>>,
+}
+
+/// A file's text with its path, for errors.
+pub(super) struct Origin<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+impl Origin<'_> {
+    /// An error at a byte of the text.
+    pub(super) fn error(&self, at: usize, problem: impl Into<String>) -> Error {
+        Error::Manifest {
+            path: PathBuf::from(self.path),
+            line: self.line(at),
+            problem: problem.into(),
+        }
+    }
+
+    /// The line of a byte, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        let before = self.text.as_bytes().iter().take(at);
+        before.filter(|&&byte| byte == b'\n').count() + 1
+    }
+
+    /// Reads the file's shape.
+    ///
+    /// # Errors
+    /// [`Error::Manifest`] with the line of what is no such file.
+    pub(super) fn parse(&self) -> Result<File> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.error(at, words_of(error.message()))
+        })
+    }
+}
+
+/// serde's message with what there is instead.
+fn words_of(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let text = match quoted.as_slice() {
+        [unknown, known @ ..] if message.starts_with("unknown field") => {
+            let nearest = crate::text::nearest(unknown, known.iter().copied());
+            let meant =
+                nearest.map_or_else(|| ".".to_owned(), |name| format!("; did you mean `{name}`?"));
+            format!("there is no key `{unknown}`{meant} Keys here are {}", known.join(", "))
+        }
+        [missing] if message.starts_with("missing field") => {
+            format!("a rule lacks its `{missing}`")
+        }
+        _ => message.lines().next().unwrap_or_default().to_owned(),
+    };
+    crate::text::printable(&text)
+}

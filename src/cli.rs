@@ -32,7 +32,7 @@ pub use common::{Origin, Output, Problem};
 pub use frames::FramesArgs;
 pub use helpers::{LauncherArgs, RankArgs, WatcherArgs};
 pub use init::InitArgs;
-pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs};
+pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs, McpArgs};
 pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
@@ -128,6 +128,8 @@ pub enum Command {
     Ledger(LedgerArgs),
     /// Say what is missing on this machine, and how to get it.
     Doctor(DoctorArgs),
+    /// Serve the same facts to an agent: the Model Context Protocol over standard input and output.
+    Mcp(McpArgs),
     /// Print the script that completes the command line in a shell.
     Completions(CompletionsArgs),
     /// Writes the manual pages to a folder.

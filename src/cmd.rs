@@ -14,6 +14,7 @@ mod ladder;
 mod launch;
 mod ledger;
 mod limiter;
+mod mcp;
 mod point;
 mod profile;
 mod rank;
@@ -70,6 +71,7 @@ fn shows_reports(command: &Command) -> bool {
             | Command::Capture(_)
             | Command::Init(_)
             | Command::Launch(_)
+            | Command::Mcp(_)
             | Command::Point(_)
             | Command::Rank(_)
             | Command::Watcher(_)
@@ -143,6 +145,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Ledger(args) => ledger::run(args, &printer),
         Command::Doctor(args) => doctor::run(args, &printer),
         Command::Config(args) => config::run(args, cli, &printer),
+        Command::Mcp(args) => mcp::run(args, &cli.settings),
         Command::Limiter(args) => limiter::run(args, &printer),
         Command::Launch(args) => launch::run(args),
         Command::Rank(args) => rank::run(args),

@@ -9,6 +9,7 @@
 //! - `cmd`: the subcommands: they wire the parts together, and they alone print to standard
 //!   output
 //! - `cli`: the command line, as types
+//! - `mcp`: the same facts for agents: a server of the Model Context Protocol
 //! - `fuzzing`: what reads foreign bytes, as functions of them
 //! - `doctor`: what is missing on this machine
 //! - `page`: a page with pictures, of whatever a user names
@@ -102,6 +103,7 @@ pub mod ladder;
 pub mod launch;
 pub mod ledger;
 pub mod limiter;
+mod mcp;
 pub mod metric;
 pub mod model;
 pub mod ncu;

@@ -15,6 +15,14 @@ pub struct ExplainArgs {
     pub rule: Option<String>,
 }
 
+/// `adoprof mcp`.
+#[derive(Debug, Args)]
+pub struct McpArgs {
+    /// The folder that the agent may read and run in; paths that leave it are refused.
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub root: PathBuf,
+}
+
 /// `adoprof doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {

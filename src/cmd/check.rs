@@ -16,7 +16,7 @@ use super::shared::{ignored_options, open};
 use crate::cli::CheckArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
-use crate::gate::{CheckDocument, Place, Run, Timed, recorded};
+use crate::gate::{CheckDocument, FailOn, Place, Run, Timed, recorded};
 use crate::ladder::{Ladder, Overrides, parse_overrides};
 use crate::profile::{Profile, Reference};
 use crate::report::render;
@@ -27,6 +27,11 @@ const MAX_TIME: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &CheckArgs, printer: &Printer) -> Result<ExitCode> {
     ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, false, printer);
+    if let Some(name) = args.fail_on.iter().find_map(FailOn::unknown_rule) {
+        return Err(Error::Usage(format!(
+            "there is no rule `{name}` here; `adoprof rules list` has your own"
+        )));
+    }
     if args.no_time && args.fail_on.is_empty() {
         return Err(Error::Usage(
             "--no-time judges by the gates of --fail-on, and there is none".to_owned(),

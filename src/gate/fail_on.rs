@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::{GateOutcome, Outcome};
 use crate::finding::Location;
+use crate::user_rules::PREFIX;
 use crate::{around, rules};
 
 /// A gate.
@@ -93,7 +94,8 @@ impl FromStr for FailOn {
             Kind::Rule { name, least } if around::find(&name).is_some() => {
                 Kind::Around { name, least }
             }
-            Kind::Rule { name, .. } if rules::find(&name).is_none() => {
+            // A user's rules are not read yet where the command line is.
+            Kind::Rule { name, .. } if rules::find(&name).is_none() && !name.starts_with(PREFIX) => {
                 return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
             }
             kind => kind,
@@ -103,6 +105,14 @@ impl FromStr for FailOn {
 }
 
 impl FailOn {
+    /// The rule that it asks for and that there is not.
+    pub(crate) fn unknown_rule(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Rule { name, .. } if rules::find(name).is_none() => Some(name),
+            _ => None,
+        }
+    }
+
     /// True where a survey alone can judge it: it asks for what lies around kernels.
     pub(crate) fn needs_survey_only(&self) -> bool {
         matches!(self.kind, Kind::Around { .. })

@@ -20,7 +20,16 @@ struct File {
     timeout: Option<Spanned<String>>,
     format: Option<Spanned<String>>,
     rules: Option<Spanned<Vec<String>>>,
+    mcp: Option<Mcp>,
     check: Option<Check>,
+}
+
+/// Its table of the server for agents.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mcp {
+    allow: Option<Spanned<Vec<String>>>,
+    programs: Option<Spanned<Vec<String>>>,
 }
 
 /// Its table of the gate.
@@ -70,9 +79,13 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
             found.push(("check.fail-on", gates.into_inner(), span));
         }
     }
-    if let Some(rules) = file.rules {
-        let span = rules.span();
-        found.push(("rules", rules.into_inner(), span));
+    let mcp = file.mcp.map(|mcp| [("mcp.allow", mcp.allow), ("mcp.programs", mcp.programs)]);
+    let lists = mcp.into_iter().flatten().chain([("rules", file.rules)]);
+    for (name, list) in lists {
+        if let Some(list) = list {
+            let span = list.span();
+            found.push((name, list.into_inner(), span));
+        }
     }
     let mut values = Vec::new();
     for (name, mut words, span) in found {
@@ -156,7 +169,8 @@ mod tests {
     fn every_key_can_be_said() {
         let text = "device = 1\nladder = \"./kernels\"\nncu = \"/opt/ncu\"\nncu-args = \"-v\"\ntimeout = \"90s\"\n\
                     format = \"json\"\n\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
-                    fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n";
+                    fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n\
+                    [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n";
         let found = values(Path::new("/p/adoprof.toml"), text, Whose::User).unwrap();
         assert_eq!(found.len(), KEYS.len());
         let of = |name: &str| found.iter().find(|value| value.key.name == name).unwrap();

@@ -85,6 +85,20 @@ pub const KEYS: &[Key] = &[
         ..COMMON
     },
     Key {
+        name: "mcp.allow",
+        built_in: "none",
+        is_users_alone: true,
+        purpose: "tools of `adoprof mcp` that may run programs",
+        ..COMMON
+    },
+    Key {
+        name: "mcp.programs",
+        built_in: "those under the root",
+        is_users_alone: true,
+        purpose: "programs from elsewhere that these tools may run",
+        ..COMMON
+    },
+    Key {
         name: "check.max-slowdown",
         option: "max_slowdown",
         command: "check",

@@ -9,7 +9,7 @@ use crate::frame::{Launch, by_catalogue};
 use crate::gate::{FailOn, Found, GateOutcome, Seen};
 use crate::kernel_name;
 use crate::profile::Profile;
-use crate::rules::RULES;
+use crate::rules::{RULES, added};
 
 /// Columns of a kernel's name in a sentence.
 const LONGEST_NAME: usize = 60;
@@ -68,7 +68,14 @@ pub(super) fn judge(
                 }),
                 // Nothing is known of a launch that was not diagnosed, so no gate may pass on it.
                 skipped: report.map_or_else(
-                    || RULES.iter().map(|rule| rule.name.to_owned()).collect(),
+                    || {
+                        RULES
+                            .iter()
+                            .copied()
+                            .chain(added().iter().map(|(rule, _)| *rule))
+                            .map(|rule| rule.name.to_owned())
+                            .collect()
+                    },
                     |launch| launch.skipped.iter().map(|skipped| skipped.rule.clone()).collect(),
                 ),
                 metric: Box::new(move |name| {

@@ -80,6 +80,8 @@ fn every_form_has_the_finding_and_explain_knows_it() {
         "rule:user:remark-only",
     ];
     assert_eq!(bench.run(&gate).code, Some(1));
+    let gate = gate.map(|word| if word.starts_with("rule:") { "rule:user:none" } else { word });
+    bench.run(&gate).fails(2, &["no rule `user:none`"]);
 }
 
 #[test]

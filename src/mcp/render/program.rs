@@ -1,0 +1,55 @@
+//! A whole program.
+
+use super::{kernel, line, number};
+use crate::document::Document;
+use crate::text::{duration, percent};
+
+/// What a survey says, where there is one.
+pub(super) fn blocks(document: &Document) -> Vec<String> {
+    let Some(program) = &document.program else { return Vec::new() };
+    let mut blocks = vec![format!(
+        "program {}: {} from start to end, a device busy {}, kernels {} [survey, without the profiler]",
+        crate::text::layout::fit(&line(&program.command), 200),
+        duration(program.wall_ns),
+        duration(program.gpu_busy_ns),
+        duration(program.kernel_busy_ns),
+    )];
+    for finding in &program.findings {
+        let gain = &finding.estimated_speedup;
+        let evidence: Vec<String> = finding
+            .evidence
+            .iter()
+            .map(|one| {
+                format!("{} = {} {}", line(&one.metric), number(one.value), one.unit)
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect();
+        blocks.push(format!(
+            "program, finding {}: {}, worth {:.2}x ({:.2} to {:.2}) [survey]\n  seen: {}\n  figures [survey]: {}\n  change: {}",
+            finding.rank,
+            finding.rule,
+            gain.factor,
+            gain.low,
+            gain.high,
+            line(&finding.message),
+            evidence.join("; "),
+            line(&finding.hint),
+        ));
+    }
+    for (at, group) in program.groups.iter().enumerate() {
+        let [x, y, z] = group.grid;
+        let [a, b, c] = group.block;
+        let launch =
+            group.launch.map(|launch| format!("; profiled as launch {launch}")).unwrap_or_default();
+        blocks.push(format!(
+            "group {at}: {} grid {x}x{y}x{z} block {a}x{b}x{c}: {} launches, {} in all, {} of the kernels' time, median {} [survey]{launch}",
+            kernel(&group.kernel),
+            group.launches,
+            duration(group.total_ns),
+            percent(group.share),
+            duration(group.median_ns),
+        ));
+    }
+    blocks
+}

@@ -58,10 +58,6 @@ fn every_form_has_the_finding_and_explain_knows_it() {
         let said = ran.out.replace("%3A", ":");
         assert!(said.contains("user:reads-through-l1"), "{form}: {said}");
     }
-    let page = bench.run(&["report", "ado/v2", "-o", "page.html"]);
-    assert_eq!(page.code, Some(0), "{page:?}");
-    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
-    assert!(page.contains("user:reads-through-l1"));
     let one = bench.run(&["explain", "user:reads-through-l1"]);
     assert!(one.out.contains("busy.l1 > 0.5") && one.out.contains("lg-throttle"), "{one:?}");
     assert!(bench.run(&["explain"]).out.contains("user:remark-only"));

@@ -163,7 +163,7 @@ async def running(place, session):
     await refused(session, "profile", "is not allowed here", command=["./slow.sh"])
     await refused(session, "survey", "mcp.programs", command=["/bin/sh", "-c", "true"])
     await refused(session, "survey", "leaves the root", command=["../evil"])
-    await refused(session, "survey", "more than", command=["./slow.sh"], timeout_s=10_000)
+    await refused(session, "survey", "whole number", command=["./slow.sh"], timeout_s=10_000)
     await refused(session, "survey", "words", command=["./slow.sh"] + ["x"] * 100)
     # One that is named runs, and has no kernel.
     await refused(session, "survey", "initialized CUDA", command=["true"])

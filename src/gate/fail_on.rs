@@ -95,7 +95,9 @@ impl FromStr for FailOn {
                 Kind::Around { name, least }
             }
             // A user's rules are not read yet where the command line is.
-            Kind::Rule { name, .. } if rules::find(&name).is_none() && !name.starts_with(PREFIX) => {
+            Kind::Rule { name, .. }
+                if rules::find(&name).is_none() && !name.starts_with(PREFIX) =>
+            {
                 return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
             }
             kind => kind,

@@ -15,23 +15,26 @@ mod metrics;
 mod rules;
 #[cfg(test)]
 pub(crate) mod sample;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod wire;
 
+use std::fs::File;
 use std::path::Path;
 
-use container::{Container, EncodedResult, Workload, damaged_block, plain};
+use container::{Container, Workload, damaged_block, plain};
 use counters::Modules;
 use launch_metric::LaunchMetric;
 use messages::{ClockStatus, GraphClocks, ProfileResult, RangeClocks, SessionDetails};
+use stored::Stored;
 
 use super::limits::{self, Limits};
 use super::{Collected, Export, SourceRow, WORKLOADS};
 use crate::error::{Error, Result};
 use crate::text::count_of;
 
-pub use container::is_report;
+pub use container::{MAGIC, is_report};
 
 /// What made a report. Hosts, users, command lines and environments are not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,6 +58,15 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
     reading(bytes, name, false).map(|(export, _)| export)
 }
 
+/// Reads a report of so many bytes that is not compressed from its file, a launch at a time, where holding all of it
+/// would take more memory than what it turns into.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stored(file: &File, size: u64, name: &Path) -> Result<Export> {
+    reading_stored(Stored::OnDisk(file, size), None, name, false).map(|(export, _)| export)
+}
+
 /// Reads a report of which nothing may be missing.
 ///
 /// # Errors
@@ -71,20 +83,31 @@ pub fn read_whole(bytes: &[u8], name: &Path) -> Result<Export> {
 /// however many launches there are.
 fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<String>)> {
     let (bytes, damage) = plain(bytes);
-    let mut container = open(&bytes, damage, name)?;
+    reading_stored(Stored::Held(&bytes), damage, name, in_full)
+}
+
+fn reading_stored(
+    bytes: Stored<'_>,
+    damage: Option<String>,
+    name: &Path,
+    in_full: bool,
+) -> Result<(Export, Option<String>)> {
+    let mut container = open(bytes, damage, name)?;
     let mut export = Export::default();
     let modules = Modules::new(&container.sources, &container.strings);
     let mut nameless = 0;
     let mut are_known_only = None;
     let mut clock_control = None;
-    let mut within = Limits::of_report(bytes.len());
+    let mut within = Limits::of_report(usize::try_from(bytes.len()).unwrap_or(usize::MAX));
     for (id, encoded) in (0..).zip(&container.results) {
         if !within.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
             break;
         }
         // A launch that can't be decoded keeps its number, as the others keep theirs.
         let takes_source = within.allow_source(export.source.len());
-        let Some((result, metrics, source)) = decoded(encoded, id, &modules, takes_source) else {
+        let message = bytes.get(encoded.message).unwrap_or_default();
+        let decoded = decoded(encoded.workload, &message, id, &modules, takes_source);
+        let Some((result, metrics, source)) = decoded else {
             let damage = damaged_block(encoded.block);
             if container.damage.last() != Some(&damage) {
                 container.damage.push(damage);
@@ -148,15 +171,15 @@ fn workload_name(workload: Workload) -> Option<&'static str> {
 
 /// A launch with its metrics and, where they are wanted, its source rows; `None` where its message is damaged.
 fn decoded<'a>(
-    encoded: &EncodedResult<'a>,
+    workload: Workload,
+    message: &'a [u8],
     id: u32,
     modules: &Modules,
     takes_source: bool,
 ) -> Option<(ProfileResult, Vec<LaunchMetric<'a>>, Vec<SourceRow>)> {
-    let message = encoded.message;
-    if encoded.workload != Workload::Kernel {
+    if workload != Workload::Kernel {
         // Other kinds have the same metrics under other numbers, the clocks too, and no code of their own.
-        let is_range = encoded.workload == Workload::Range;
+        let is_range = workload == Workload::Range;
         let clocks = if is_range {
             wire::decode::<RangeClocks>(message, &[&[launch_metric::OF_SEVERAL]], 144)?.clocks
         } else {
@@ -175,7 +198,7 @@ fn decoded<'a>(
 #[must_use]
 pub fn session(bytes: &[u8]) -> Session {
     let (bytes, _) = plain(bytes);
-    Container::read(&bytes, None)
+    Container::read(Stored::Held(&bytes), None)
         .map_or_else(Session::default, |container| versions(&container.sessions))
 }
 
@@ -208,9 +231,9 @@ fn clocks(clocks: &ClockStatus) -> String {
     }
 }
 
-fn open<'a>(bytes: &'a [u8], damage: Option<String>, name: &Path) -> Result<Container<'a>> {
+fn open(bytes: Stored<'_>, damage: Option<String>, name: &Path) -> Result<Container> {
     Container::read(bytes, damage).ok_or_else(|| {
-        let problem = if bytes.is_empty() {
+        let problem = if bytes.len() == 0 {
             "the file is empty; collect the report again"
         } else {
             "this is not an ncu report (it does not begin like one); give an .ncu-rep or .ncu-repz \

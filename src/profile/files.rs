@@ -2,6 +2,8 @@
 //! their content.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::Profile;
@@ -132,6 +134,10 @@ fn bring_siblings(files: &mut Files) {
 pub fn read_files(files: &Files) -> Result<Profile> {
     let mut pages: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for path in &files.paths {
+        if let Some((file, size)) = large_report(path) {
+            let export = report::read_stored(&file, size, path)?;
+            return Profile::from_export(path.display().to_string(), export);
+        }
         let bytes = read(path)?;
         // A report has all that its exports have, and every value in full.
         if report::is_report(&bytes) {
@@ -151,6 +157,22 @@ pub fn read_files(files: &Files) -> Result<Profile> {
     // Of a large page this is as much as all that was read from it.
     drop(pages);
     Profile::from_export(files.stem.display().to_string(), export)
+}
+
+/// Reports from this size on are read from their file a launch at a time, bytes: less than what the diagnosis of so
+/// many launches takes anyway.
+const LARGE_BYTES: u64 = 64 << 20;
+
+/// A report that is large and not compressed, and its size.
+fn large_report(path: &Path) -> Option<(File, u64)> {
+    let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    if !(LARGE_BYTES..=MOST_BYTES).contains(&meta.len()) {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; report::MAGIC.len()];
+    file.read_exact(&mut head).ok()?;
+    (head == *report::MAGIC).then_some((file, meta.len()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -6,10 +6,11 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::messages::{BlockHeader, FileHeader, SessionDetails, SourceData};
+use super::stored::{Cursor, Part, Stored};
 use super::wire::decode;
 
 /// How a report begins.
-pub(super) const MAGIC: &[u8; 4] = b"NVR\0";
+pub const MAGIC: &[u8; 4] = b"NVR\0";
 /// How a zstd frame begins.
 const ZSTD_MAGIC: &[u8; 4] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The version of the format in all reports of ncu 2022 to 2025.
@@ -23,7 +24,7 @@ const LARGEST: u64 = 8 << 30;
 /// Descriptions of sessions take some kilobytes, bytes.
 const LARGEST_SESSIONS: usize = 1 << 20;
 /// A launch has at least a name, a grid and a block, bytes.
-const SMALLEST_RESULT: usize = 16;
+const SMALLEST_RESULT: u64 = 16;
 
 /// What a result counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,22 +41,22 @@ pub(super) enum Workload {
 
 /// A result that is not decoded yet: decoded it takes several times the memory, and one at a time will do.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct EncodedResult<'a> {
+pub(super) struct EncodedResult {
     /// The block that it lies in, from 1.
     pub block: usize,
     /// What it counted.
     pub workload: Workload,
-    /// The message.
-    pub message: &'a [u8],
+    /// Where its message lies.
+    pub message: Part,
 }
 
 /// The whole messages of a report.
 #[derive(Debug, Default)]
-pub(super) struct Container<'a> {
+pub(super) struct Container {
     /// Modules, in pieces.
     pub sources: Vec<SourceData>,
     /// Kernel launches and other workloads, in order.
-    pub results: Vec<EncodedResult<'a>>,
+    pub results: Vec<EncodedResult>,
     /// The string table of all blocks together.
     pub strings: Vec<Arc<str>>,
     /// Pieces of the session's description.
@@ -70,27 +71,6 @@ pub(super) struct Container<'a> {
     pub damage: Vec<String>,
     /// The format's version where it is newer than the known one.
     pub newer_version: Option<u64>,
-}
-
-/// Bytes that are taken from the front.
-struct Cursor<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    /// The next bytes, or nothing at all where fewer are left.
-    fn take(&mut self, size: u64) -> Option<&'a [u8]> {
-        let size = usize::try_from(size).ok()?;
-        let (head, rest) = self.rest.split_at_checked(size)?;
-        self.rest = rest;
-        Some(head)
-    }
-
-    /// The next message with its 32-bit length before it.
-    fn message(&mut self) -> Option<&'a [u8]> {
-        let size = u32::from_le_bytes(self.take(4)?.try_into().ok()?);
-        self.take(u64::from(size))
-    }
 }
 
 /// True where the bytes begin as a report does, compressed or not.
@@ -130,17 +110,18 @@ pub(super) fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     (Cow::Owned(out), damage)
 }
 
-impl<'a> Container<'a> {
+impl Container {
     /// Takes apart what [`plain`] gives of a report; `None` where it is not one.
     ///
     /// A declared size is believed only where so many bytes are left, so nothing is allocated for
     /// bytes that don't exist.
     #[must_use]
-    pub(super) fn read(bytes: &'a [u8], damage: Option<String>) -> Option<Self> {
-        let rest = bytes.strip_prefix(MAGIC.as_slice())?;
+    pub(super) fn read(bytes: Stored<'_>, damage: Option<String>) -> Option<Self> {
+        let size = MAGIC.len() as u64;
+        bytes.get(Part { start: 0, size }).filter(|magic| magic.as_ref() == MAGIC)?;
         let mut container = Self { damage: damage.into_iter().collect(), ..Self::default() };
-        let mut cursor = Cursor { rest };
-        match cursor.message().and_then(|header| decode::<FileHeader>(header, &[], 0)) {
+        let mut cursor = Cursor::new(bytes, size);
+        match cursor.message().and_then(|header| decode::<FileHeader>(&header, &[], 0)) {
             Some(header) => {
                 container.newer_version =
                     (header.version > KNOWN_VERSION).then_some(header.version);
@@ -149,7 +130,7 @@ impl<'a> Container<'a> {
         }
         let mut number = 0;
         let mut readable = container.damage.is_empty();
-        while readable && !cursor.rest.is_empty() {
+        while readable && !cursor.is_done() {
             number += 1;
             readable = container.block(number, &mut cursor);
         }
@@ -157,10 +138,10 @@ impl<'a> Container<'a> {
     }
 
     /// One block; false where the next one can't be found.
-    fn block(&mut self, number: usize, cursor: &mut Cursor<'a>) -> bool {
+    fn block(&mut self, number: usize, cursor: &mut Cursor<'_>) -> bool {
         let header = cursor.message();
         // An empty string still takes a vector here, and a place in the table.
-        let header = header.and_then(|header| decode::<BlockHeader>(header, &[&[4, 1]], 96));
+        let header = header.and_then(|header| decode::<BlockHeader>(&header, &[&[4, 1]], 96));
         let Some(header) = header else {
             self.damage.push(format!("block {number} is cut off or damaged in its header"));
             return false;
@@ -184,11 +165,11 @@ impl<'a> Container<'a> {
         self.processes.extend(process.map(|process| process.id));
         let payload = cursor.take(header.payload_size);
         // Of a payload that is cut off, the whole entries are as good as ever.
-        let mut entries = Cursor { rest: payload.unwrap_or(cursor.rest) };
+        let mut entries = cursor.within(payload);
         let whole = self.entries(number, header.sources, results, &mut entries);
         if whole && payload.is_some() {
             // What newer releases put behind the kinds that are known.
-            while entries.message().is_some() {
+            while entries.place().is_some() {
                 self.other_results += 1;
             }
         }
@@ -204,25 +185,25 @@ impl<'a> Container<'a> {
         block: usize,
         sources: u64,
         results: [(Workload, u64); 4],
-        payload: &mut Cursor<'a>,
+        payload: &mut Cursor<'_>,
     ) -> bool {
         let mut whole = true;
         // Each turn takes 4 bytes at least, so a count beyond the payload ends with it.
         for _ in 0..sources {
             let Some(entry) = payload.message() else { return false };
-            match decode::<SourceData>(entry, &[&[8, 1], &[9, 1]], 48) {
+            match decode::<SourceData>(&entry, &[&[8, 1], &[9, 1]], 48) {
                 Some(source) => self.sources.push(source),
                 None => whole = false,
             }
         }
         for (workload, count) in results {
             for _ in 0..count {
-                let Some(entry) = payload.message() else { return false };
+                let Some(message) = payload.place() else { return false };
                 // This keeps zeros from counting as millions of launches.
-                if entry.len() < SMALLEST_RESULT {
+                if message.size < SMALLEST_RESULT {
                     return false;
                 }
-                self.results.push(EncodedResult { block, workload, message: entry });
+                self.results.push(EncodedResult { block, workload, message });
             }
         }
         whole

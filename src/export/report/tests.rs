@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::messages::*;
 use super::sample::{self, Block, G, K, double, kernel, metric};
-use super::{is_report, read, session};
+use super::{is_report, read, read_stored, session};
 use crate::error::{Error, Result};
 use crate::export::{Export, MetricRow, NcuRuleKind, SourceRow};
 use crate::metric::stall::StallReason;
@@ -165,6 +165,22 @@ fn session_tells_versions() {
     let session = session(&sample::report());
     assert_eq!(session.ncu.as_deref(), Some("2025.3.1.0"));
     assert_eq!((session.cuda, session.driver), (None, None));
+}
+
+#[test]
+fn a_report_reads_the_same_from_its_file() {
+    use std::io::Write;
+    let whole = sample::report();
+    for end in (0..whole.len()).step_by(7).chain([whole.len()]) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&whole[..end]).unwrap();
+        let stored = read_stored(&file, end as u64, Path::new("a.ncu-rep"));
+        match (stored, open(&whole[..end])) {
+            (Ok(stored), Ok(held)) => assert_eq!(stored, held, "{end}"),
+            (Err(stored), Err(held)) => assert_eq!(stored.to_string(), held.to_string(), "{end}"),
+            (stored, held) => panic!("{end}: {stored:?}, {held:?}"),
+        }
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@ mod choose;
 mod code;
 mod dump;
 mod folder;
+mod request;
 mod run;
 
 pub(crate) use choose::{Chosen, chosen};
-pub(crate) use run::{Request, run};
+pub(crate) use request::Request;
+pub(crate) use run::run;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::choose::Chosen;
 use super::code;
 use super::dump::{Dump, Stretch};
-use super::run::{Captured, Request};
+use super::request::{Captured, Request};
 use crate::captured::{self, Attribute, CODE, FILE, Launch, MEMORY, Memory, Parameter};
 use crate::error::{Error, Result};
 use crate::files::write_atomically;

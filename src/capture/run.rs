@@ -6,37 +6,12 @@ use std::path::{Path, PathBuf};
 use super::choose::Chosen;
 use super::dump::Dump;
 use super::folder;
+use super::request::{Captured, Request};
 use crate::error::{Error, Result};
 use crate::ncu::watcher;
 use crate::ncu::{Limits, last_lines};
-use crate::survey::run::{Program, inject};
+use crate::survey::run::inject;
 use crate::text;
-
-/// What to capture.
-pub(crate) struct Request<'a> {
-    /// The program.
-    pub program: Program<'a>,
-    /// Its launches that will do: the next is taken where one changes nothing.
-    pub chosen: &'a [Chosen],
-    /// The ladder's folder, which is not there yet.
-    pub output: &'a Path,
-    /// The most memory to copy, bytes.
-    pub limit: u64,
-    /// The program runs to its end.
-    pub keep_running: bool,
-}
-
-/// What was captured.
-pub(crate) struct Captured {
-    /// The launch.
-    pub chosen: Chosen,
-    /// Stretches of memory.
-    pub stretches: usize,
-    /// Their size, bytes.
-    pub bytes: u64,
-    /// What the user should know, each one sentence.
-    pub notices: Vec<String>,
-}
 
 /// Runs the program until its launch is copied, and writes the ladder.
 ///

@@ -40,7 +40,7 @@ pub use rules::{RulesArgs, RulesCommand};
 pub use shell::{CompletionsArgs, ManArgs};
 pub use steps::{LadderArgs, LadderCommand, LimiterArgs, RunArgs, StepArgs};
 pub use survey::{ChosenRanks, SurveyArgs};
-pub use sweep::{PointArgs, SweepArgs};
+pub use sweep::{ChosenDevices, PointArgs, SweepArgs};
 pub use watch::WatchArgs;
 
 /// Analysis-driven optimization of CUDA kernels: what limits a kernel now, where, what to change,

@@ -6,6 +6,7 @@ mod companion;
 mod copy_rate;
 pub mod cubin;
 mod device;
+mod device_place;
 mod interleaved;
 pub mod library;
 mod memory;
@@ -39,6 +40,7 @@ use texture::Textures;
 
 pub use companion::{Companion, Residency};
 pub use device::{Device, driver_version};
+pub(crate) use device_place::{DeviceLock, device_folder};
 pub(crate) use interleaved::MOST_READINGS;
 pub use interleaved::{Candidate, Interleaved};
 pub use module::place_source;

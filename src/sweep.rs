@@ -35,6 +35,9 @@ pub struct SweepDocument {
     pub step: String,
     /// The GPU's name.
     pub device: String,
+    /// The devices over which the points were spread, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<SweepDevice>,
     /// What was varied, in the order of the command line.
     pub axes: Vec<AxisValues>,
     /// Every point, the last axis fastest.
@@ -58,6 +61,19 @@ pub struct AxisValues {
     pub values: Vec<String>,
 }
 
+/// One of several devices of a sweep.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepDevice {
+    /// Its number.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Its UUID.
+    pub uuid: String,
+    /// The time of the first point there, which runs on every device; `None` where it failed or was known.
+    pub first_point_ns: Option<Timing>,
+}
+
 /// One point: its settings, and what came of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PointResult {
@@ -74,6 +90,9 @@ pub struct PointResult {
     /// Largest difference from the reference, absolute.
     #[serde(default)]
     pub max_error: Option<f64>,
+    /// The UUID of the device on which it ran, where the sweep had several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Kernel time, measured without the profiler; `None` where the point failed.
     pub time_ns: Option<Timing>,
     /// The ladder's figure of merit.
@@ -137,6 +156,7 @@ impl SweepDocument {
             ladder: identity.ladder.clone(),
             step: identity.step.clone(),
             device: identity.device.clone(),
+            devices: Vec::new(),
             axes: axes
                 .iter()
                 .map(|axis| AxisValues { name: axis.name.clone(), values: axis.texts() })

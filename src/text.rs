@@ -53,6 +53,13 @@ pub(crate) fn listed(names: impl IntoIterator<Item = impl Into<String>>) -> Stri
     format!("{}{more}", names.join(", "))
 }
 
+/// A device's UUID as NVIDIA's tools print it: `GPU-00112233-4455-…`.
+pub(crate) fn uuid(bytes: &[u8; 16]) -> String {
+    let digits = hex(bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    format!("GPU-{}", parts.join("-"))
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))

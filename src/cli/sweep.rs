@@ -59,6 +59,9 @@ pub struct SweepArgs {
     /// Number of the device, from 0.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub device: usize,
+    /// Spread the points over these devices of one model: all, or their numbers such as 0,1.
+    #[arg(long, value_name = "LIST|all", value_parser = devices, conflicts_with = "device")]
+    pub devices: Option<ChosenDevices>,
     /// The ncu program to use with --profile.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
@@ -71,6 +74,27 @@ pub struct SweepArgs {
     /// Format of the result; there is no SARIF for a sweep.
     #[command(flatten)]
     pub form: Output,
+}
+
+/// Several devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChosenDevices {
+    /// Every one.
+    All,
+    /// These, by number.
+    Numbered(Vec<usize>),
+}
+
+fn devices(text: &str) -> Result<ChosenDevices, String> {
+    if text == "all" {
+        return Ok(ChosenDevices::All);
+    }
+    let numbers: Result<Vec<usize>, _> = text.split(',').map(|word| word.trim().parse()).collect();
+    let mut numbers =
+        numbers.map_err(|_| "expected `all`, or numbers of devices such as 0,1".to_owned())?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(ChosenDevices::Numbered(numbers))
 }
 
 /// One point of a sweep, in a process of its own.

@@ -2,6 +2,7 @@
 
 #[cfg(all(test, unix))]
 mod tests;
+mod devices;
 mod walk;
 
 use super::shared::chosen_step::split;
@@ -54,10 +55,13 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         let lines = count_of(damaged as f64, "line");
         printer.notice(&format!("{}: {lines} could not be read and skipped", path.display()));
     }
-    let (results, stopped) = sweep.walk(&points, printer)?;
+    let mut devices = devices::chosen(args.devices.as_ref())?;
+    let (results, stopped) = sweep.walk(&points, &mut devices, printer)?;
     let mut document = SweepDocument::new(&identity, &axes, results);
+    document.devices = devices;
     document.file = Some(path.display().to_string());
     document.notices = notices(&document.points);
+    document.notices.extend(devices::difference(&document.devices));
     for notice in &document.notices {
         printer.notice(notice);
     }

@@ -14,6 +14,8 @@ pub struct Device {
     pub(super) context: Arc<CudaContext>,
     /// The name the driver gives it.
     pub name: String,
+    /// Its UUID as NVIDIA's tools print it.
+    pub uuid: String,
     /// Compute capability, major and minor.
     pub compute_capability: (u32, u32),
     /// Multiprocessors.
@@ -49,6 +51,11 @@ pub fn driver_version() -> Option<(u32, u32)> {
     // SAFETY: the library is open and the pointer valid.
     unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().ok()?;
     Some((version as u32 / 1000, version as u32 % 1000 / 10))
+}
+
+/// A UUID as NVIDIA's tools print it: `GPU-00112233-4455-…`.
+fn uuid(bytes: &[std::ffi::c_char; 16]) -> String {
+    text::uuid(&bytes.map(|byte| byte as u8))
 }
 
 impl Device {
@@ -107,6 +114,7 @@ impl Device {
         let (cuda_major, cuda_minor) = driver_version().unwrap_or_default();
         Ok(Self {
             name: context.name()?,
+            uuid: uuid(&context.uuid()?.bytes),
             compute_capability: (major as u32, minor as u32),
             sm_count: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
                 as u32,

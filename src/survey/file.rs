@@ -241,9 +241,7 @@ impl Reader {
 
 /// A device's UUID as NVIDIA's tools print it; `None` where the record had none.
 fn uuid(bytes: [u8; 16]) -> Option<String> {
-    let digits = crate::text::hex(&bytes);
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-    (bytes != [0; 16]).then(|| format!("GPU-{}", parts.join("-")))
+    (bytes != [0; 16]).then(|| crate::text::uuid(&bytes))
 }
 
 fn in_order<K, V>(numbered: HashMap<K, u32>, made: impl Fn(K) -> V) -> Vec<V> {

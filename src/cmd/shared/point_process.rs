@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::live_step::own_path;
 use crate::error::{Error, ExitCode, Result};
 use crate::interrupt;
+use crate::launch::{DeviceLock, device_folder};
 use crate::ncu::process::{Ended, Stderr, stream};
 use crate::ncu::{Limits, NcuCommand};
 use crate::sweep::{Point, PointReport, PointResult};
@@ -25,6 +26,8 @@ pub(crate) struct PointProcess<'a> {
     pub step: &'a str,
     /// Number of the device.
     pub device: usize,
+    /// Instead of the number the device's UUID, where several are in use at once.
+    pub uuid: Option<String>,
     /// The longest that a point may take.
     pub timeout: Duration,
 }
@@ -40,7 +43,7 @@ impl<'a> PointProcess<'a> {
         device: usize,
         timeout: Duration,
     ) -> Result<Self> {
-        Ok(Self { own: own_path()?, ladder_argument, step, device, timeout })
+        Ok(Self { own: own_path()?, ladder_argument, step, device, uuid: None, timeout })
     }
 
     /// Verifies and times a point; `None` after Ctrl-C. What goes wrong with the point itself stands in
@@ -55,6 +58,11 @@ impl<'a> PointProcess<'a> {
         more: Vec<OsString>,
     ) -> Result<Option<PointResult>> {
         let command = self.command(size, point, more)?;
+        // Two points on one device would slow each other down, and ncu can't profile both.
+        let _held = self.uuid.as_deref().and_then(DeviceLock::take);
+        if interrupt::requested() {
+            return Ok(None);
+        }
         let interrupted = interrupt::flag();
         let limits = Limits {
             timeout: Some(self.timeout),
@@ -72,6 +80,7 @@ impl<'a> PointProcess<'a> {
             settings: point.settings.clone(),
             size: size.clone(),
             tuning: point.tuning.clone(),
+            device: self.uuid.clone(),
             ..PointResult::default()
         };
         match ended {
@@ -103,12 +112,18 @@ impl<'a> PointProcess<'a> {
             "--tuning".into(),
             tuning(point)?.into(),
             "--device".into(),
-            self.device.to_string().into(),
+            // The only one that the process sees has the number 0 there.
+            if self.uuid.is_some() { 0 } else { self.device }.to_string().into(),
             "--limit-s".into(),
             self.timeout.as_secs().max(1).to_string().into(),
         ];
         args.extend(more);
-        Ok(NcuCommand { program: self.own.clone(), args, env: Vec::new(), cwd: None })
+        let mut env: Vec<(OsString, OsString)> = Vec::new();
+        if let Some(uuid) = &self.uuid {
+            env.push(("CUDA_VISIBLE_DEVICES".into(), uuid.into()));
+            env.push(("TMPDIR".into(), device_folder(uuid)?.into()));
+        }
+        Ok(NcuCommand { program: self.own.clone(), args, env, cwd: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::walk::{Sweep, free_folder};
 use super::*;
-use crate::sweep::Point;
+use crate::sweep::{Point, SweepDevice};
 
 #[test]
 fn the_sweep_fails_only_where_every_point_does() {
@@ -43,6 +43,16 @@ fn args(text: &[&str]) -> SweepArgs {
 
 /// Walks over sizes with the stand-in; returns the results and the sizes that were run.
 fn walk(folder: &Path, sizes: &[u64], more: &[&str]) -> (Vec<PointResult>, String) {
+    walk_on(folder, sizes, more, &mut Vec::new())
+}
+
+/// The same on several devices.
+fn walk_on(
+    folder: &Path,
+    sizes: &[u64],
+    more: &[&str],
+    devices: &mut Vec<SweepDevice>,
+) -> (Vec<PointResult>, String) {
     let log = folder.join("log").display().to_string();
     let _ = std::fs::remove_file(&log);
     let args = args(more);
@@ -56,12 +66,13 @@ fn walk(folder: &Path, sizes: &[u64], more: &[&str]) -> (Vec<PointResult>, Strin
             ladder_argument: &log,
             step: "i5",
             device: 0,
+            uuid: None,
             timeout: args.timeout,
         },
         journal: Journal::open(&folder.join("s.jsonl"), Identity::default()).unwrap(),
         profiles: folder.join("s.profiles"),
     };
-    let (results, stopped) = sweep.walk(&points, &Printer::new(true, false)).unwrap();
+    let (results, stopped) = sweep.walk(&points, devices, &Printer::new(true, false)).unwrap();
     assert!(!stopped);
     (results, std::fs::read_to_string(&log).unwrap_or_default().replace('\n', " "))
 }
@@ -92,4 +103,40 @@ fn a_point_that_hangs_is_given_up() {
     assert!(results[0].error.as_ref().unwrap().contains("took longer than 300 ms"), "{results:?}");
     assert_eq!(results[0].exit_code, Some(3));
     assert!(results[1].error.is_none());
+}
+
+#[test]
+fn points_are_spread_over_devices_and_the_first_runs_on_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let device = |number| SweepDevice {
+        number,
+        name: "NVIDIA Stand-in".to_owned(),
+        uuid: format!("GPU-sweep-test-{number}-{}", std::process::id()),
+        first_point_ns: None,
+    };
+    let mut devices = vec![device(0), device(1)];
+    let sizes = [1, 6, 2, 16, 26, 36, 46];
+    let (results, ran) = walk_on(folder.path(), &sizes, &[], &mut devices);
+    let order: Vec<u64> = results.iter().map(|point| point.size["N"]).collect();
+    assert_eq!(order, sizes, "in the order of the grid, whoever ran them");
+    let count = |size: &str| ran.split(' ').filter(|of| *of == size).count();
+    assert_eq!((count("N=1"), count("N=6"), count("N=46")), (2, 1, 1), "{ran}");
+    for device in &devices {
+        assert_eq!(device.first_point_ns.map(|time| time.median.to_bits()), Some(7_f64.to_bits()));
+        let own = results.iter().filter(|point| point.device.as_ref() == Some(&device.uuid));
+        assert!(own.count() > 0, "{results:?}");
+    }
+    assert!(results.iter().all(|point| point.device.is_some()));
+    assert_eq!(devices::difference(&devices), None, "the same time on both");
+    // All is known: nothing runs.
+    let (again, ran) = walk_on(folder.path(), &[1, 6], &[], &mut devices.clone());
+    assert_eq!((ran.as_str(), &again[..]), ("", &results[..2]));
+    devices[1].first_point_ns.as_mut().unwrap().median = 7.7;
+    let said = devices::difference(&devices).unwrap();
+    assert!(said.contains("device 1 takes 1.10× as long as device 0"), "{said}");
+    for device in &devices {
+        let temporary = std::env::temp_dir();
+        let _ = std::fs::remove_file(temporary.join(format!("adoprof-{}.lock", device.uuid)));
+        let _ = std::fs::remove_dir_all(crate::launch::device_folder(&device.uuid).unwrap());
+    }
 }

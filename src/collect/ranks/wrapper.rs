@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::launcher::Launcher;
 use crate::error::{Error, Result};
+use crate::launch::device_folder;
 use crate::ncu::NcuCommand;
 use crate::rank::Rank;
 
@@ -123,19 +124,6 @@ fn lock_folder(plan: &Plan, rank: Rank) -> Result<PathBuf> {
     let place = plan.devices.get(&rank.number).cloned();
     let place = place.unwrap_or_else(|| format!("rank-{}", rank.local.unwrap_or(rank.number)));
     device_folder(&place)
-}
-
-/// A device's own folder for temporary files, ncu's lock among them.
-///
-/// # Errors
-/// [`Error::Input`] where it can't be made.
-pub(crate) fn device_folder(device: &str) -> Result<PathBuf> {
-    let owner = std::fs::metadata("/proc/self");
-    let owner = owner.map_or(0, |meta| std::os::unix::fs::MetadataExt::uid(&meta));
-    let folder = std::env::temp_dir().join(format!("adoprof-{owner}-{device}"));
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| Error::io(&folder, "make the folder", &error))?;
-    Ok(folder)
 }
 
 /// The launcher's command line with this program's wrapper in the ranks' place, and the variables that it takes.

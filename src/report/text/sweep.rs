@@ -8,8 +8,8 @@ use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::sweep::axis::shown;
 use crate::sweep::{PointResult, SweepDocument};
-use crate::text::count_of;
 use crate::text::layout::{columns, fit, pad};
+use crate::text::{count_of, duration};
 use crate::timing::Timing;
 
 /// Bars drawn unless all are asked for: the fastest.
@@ -32,6 +32,14 @@ pub(super) fn sweep(document: &SweepDocument, style: Style, out: &mut dyn Write)
         count_of(document.points.len() as f64, "point")
     );
     page.inked("", &head, Ink::Bold);
+    for device in &document.devices {
+        let own = document.points.iter().filter(|it| it.device.as_ref() == Some(&device.uuid));
+        let number = count_of(own.count() as f64, "point");
+        let first = device.first_point_ns.map_or_else(String::new, |time| {
+            format!("; the first point takes {} there", duration(time.median))
+        });
+        page.line(&format!("  device {} ({}): {number}{first}", device.number, device.uuid));
+    }
     if !page.style.quiet {
         page.blank();
         table(&mut page, document);

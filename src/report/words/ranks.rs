@@ -21,11 +21,12 @@ pub(crate) fn sentence(ranks: &Ranks) -> String {
         },
     );
     let waiting: f64 = ranks.ranks.iter().map(|rank| rank.waiting_ns).sum();
-    let active: f64 = ranks.ranks.iter().map(|rank| rank.active_ns).sum();
+    let kernels: f64 = ranks.ranks.iter().map(|rank| rank.work_ns + rank.transfer_ns).sum();
     let wait = if ranks.profiled_times {
         "; times are those under the profiler, so nobody can say how long they wait".to_owned()
-    } else if active > 0.0 {
-        format!("; they wait for one another for {} of their time", percent(waiting / active))
+    } else if kernels + waiting > 0.0 {
+        let share = percent(waiting / (kernels + waiting));
+        format!("; they wait for one another for {share} of their kernels' time")
     } else {
         String::new()
     };

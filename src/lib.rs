@@ -61,6 +61,7 @@
 //! - `threshold`: numbers that decide, each with its source
 //! - `hardware`: what all CUDA devices have alike
 //! - `settings`: what adoprof.toml of the project and of the user says
+//! - `slurm`: commands as tasks of a Slurm cluster
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
 //! - `rank`: which of a program's ranks a process is
@@ -120,6 +121,7 @@ pub mod report;
 pub mod rules;
 pub mod sass;
 pub mod settings;
+mod slurm;
 pub mod store;
 pub mod survey;
 pub mod sweep;

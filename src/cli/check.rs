@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::common::{Origin, Output, Problem};
 use super::profiling::duration;
+use super::slurm::OnArgs;
 use crate::gate::FailOn;
 
 /// `adoprof check`.
@@ -36,6 +37,9 @@ pub struct CheckArgs {
     /// `--`.
     #[arg(long, value_name = "'PROGRAM ARGS…'", conflicts_with = "baseline", requires = "program")]
     pub baseline_program: Option<String>,
+    /// Where the work is done.
+    #[command(flatten)]
+    pub on: OnArgs,
     /// Ladder and size.
     #[command(flatten)]
     pub problem: Problem,

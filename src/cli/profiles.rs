@@ -7,6 +7,7 @@ use clap::Args;
 use super::bench::Calibrate;
 use super::common::Output;
 use super::profiling::ProfilingArgs;
+use super::slurm::OnArgs;
 use super::survey::SurveyArgs;
 use crate::ladder;
 
@@ -38,6 +39,9 @@ pub struct ProfileArgs {
     /// Profiling.
     #[command(flatten)]
     pub profiling: ProfilingArgs,
+    /// Where the work is done.
+    #[command(flatten)]
+    pub on: OnArgs,
     /// Correction of estimates.
     #[command(flatten)]
     pub calibrate: Calibrate,

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::bench::Calibrate;
 use super::common::{Origin, Output, Problem};
 use super::profiling::{ProfilingArgs, duration};
+use super::slurm::OnArgs;
 use crate::report::Format;
 
 /// `adoprof step`.
@@ -61,6 +62,9 @@ pub struct RunArgs {
     /// Also time the CPU references, with one thread and with all.
     #[arg(long)]
     pub cpu: bool,
+    /// Where the work is done.
+    #[command(flatten)]
+    pub on: OnArgs,
     /// Profiling.
     #[command(flatten)]
     pub profiling: ProfilingArgs,

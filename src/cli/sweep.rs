@@ -8,6 +8,7 @@ use clap::Args;
 use super::common::{Output, Problem};
 use super::helpers::tuning;
 use super::profiling::duration;
+use super::slurm::OnArgs;
 use crate::ladder::Tuning;
 use crate::ncu::Level;
 
@@ -71,6 +72,9 @@ pub struct SweepArgs {
     /// Give up on a point after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
+    /// Where the work is done.
+    #[command(flatten)]
+    pub on: OnArgs,
     /// Format of the result; there is no SARIF for a sweep.
     #[command(flatten)]
     pub form: Output,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::shared::chosen_step::{ChosenStep, is_live};
 use super::shared::diagnosed::{self, compare};
 use super::shared::printer::Printer;
-use super::shared::{ignored_options, open};
+use super::shared::{ignored_options, on_cluster, open};
 use crate::cli::CheckArgs;
 use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
@@ -25,6 +25,9 @@ use crate::report::render;
 const MAX_TIME: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &CheckArgs, printer: &Printer) -> Result<ExitCode> {
+    if args.on.submits() {
+        return on_cluster::whole("check", &args.on, printer);
+    }
     ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, false, printer);
     if let Some(name) = args.fail_on.iter().find_map(FailOn::unknown_rule) {

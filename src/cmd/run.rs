@@ -4,7 +4,7 @@ use super::shared::chosen_step::{ChosenStep, is_live};
 use super::shared::ignored_options::{self, GivenOptions};
 use super::shared::live_step::{self, LiveStep};
 use super::shared::printer::Printer;
-use super::shared::{ledger, open, profiling, program_step};
+use super::shared::{ledger, on_cluster, open, profiling, program_step};
 use crate::cli::RunArgs;
 use crate::document::{Document, RunDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
@@ -14,6 +14,9 @@ use crate::launch::{self, Device};
 use crate::report::render;
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
+    if args.on.submits() {
+        return on_cluster::whole("run", &args.on, printer);
+    }
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, false, printer);
     let ladder = Ladder::open(&args.problem.ladder)?;

@@ -8,6 +8,7 @@ pub(super) mod ledger;
 pub(super) mod in_turn;
 pub(super) mod live_step;
 mod no_commands;
+pub(super) mod on_cluster;
 pub(super) mod open;
 pub(super) mod point_process;
 mod pager;

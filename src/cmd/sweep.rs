@@ -2,8 +2,11 @@
 
 #[cfg(all(test, unix))]
 mod tests;
+mod cluster;
 mod devices;
 mod walk;
+
+use std::path::Path;
 
 use super::shared::chosen_step::split;
 use super::shared::ignored_options;
@@ -14,7 +17,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
 use crate::launch::{Device, nvrtc};
 use crate::ncu;
-use crate::report::render;
+use crate::report::{Format, render};
 use crate::sweep::{Axis, Identity, Journal, PointResult, SweepDocument, grid, journal};
 use crate::text::count_of;
 use walk::Sweep;
@@ -32,18 +35,33 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         .iter()
         .map(|text| Axis::parse(text, &ladder, step))
         .collect::<Result<Vec<_>>>()?;
-    let points = grid::points(&axes, &size)?
+    let mut points = grid::points(&axes, &size)?
         .into_iter()
         .map(|point| Ok((ladder.size(step, &point.size)?, point)))
         .collect::<Result<Vec<_>>>()?;
-    let identity = identity(args, &ladder, step)?;
-    if args.profile {
-        ncu::locate(args.ncu.as_deref(), Some(args.timeout))?;
-    }
     let path = args
         .output
         .clone()
         .unwrap_or_else(|| journal::default_path(ladder.name(), step.name(), &axes, &size));
+    if args.on.submits() {
+        let place = (points.as_slice(), path.as_path());
+        let (identity, results) = cluster::run(args, (&ladder, step), place, printer)?;
+        let document = SweepDocument::new(&identity, &axes, results);
+        return shown(document, &path, format, args.profile, printer);
+    }
+    let mut path = path;
+    if let Some(folder) = &args.on.slurm_folder {
+        let Some(task) = args.on.slurm_task else {
+            cluster::gather(folder, &path)?;
+            return Ok(ExitCode::Success);
+        };
+        points = points.into_iter().skip(task).take(1).collect();
+        path = cluster::part(folder, task);
+    }
+    let identity = identity(args, &ladder, step)?;
+    if args.profile {
+        ncu::locate(args.ncu.as_deref(), Some(args.timeout))?;
+    }
     let mut sweep = Sweep {
         args,
         process: PointProcess::new(ladder_argument, step.name(), args.device, args.timeout)?,
@@ -59,6 +77,25 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     let (results, stopped) = sweep.walk(&points, &mut devices, printer)?;
     let mut document = SweepDocument::new(&identity, &axes, results);
     document.devices = devices;
+    let ran = document.points.len();
+    let code = shown(document, &path, format, args.profile, printer)?;
+    if stopped {
+        return Err(Error::Interrupted(format!(
+            "interrupted after {ran} of {} points; the same command continues from there",
+            points.len()
+        )));
+    }
+    Ok(code)
+}
+
+/// Shows what a sweep came to.
+fn shown(
+    mut document: SweepDocument,
+    path: &Path,
+    format: Format,
+    profile: bool,
+    printer: &Printer,
+) -> Result<ExitCode> {
     document.file = Some(path.display().to_string());
     document.notices = notices(&document.points);
     document.notices.extend(devices::difference(&document.devices));
@@ -68,14 +105,7 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     if !document.points.is_empty() {
         printer.result(|style, out| render(&document, format, style, out))?;
     }
-    if stopped {
-        return Err(Error::Interrupted(format!(
-            "interrupted after {} of {} points; the same command continues from there",
-            document.points.len(),
-            points.len()
-        )));
-    }
-    Ok(exit_code(&document.points, args.profile))
+    Ok(exit_code(&document.points, profile))
 }
 
 /// What this sweep's points depend on beside their settings.

@@ -22,6 +22,7 @@ struct File {
     rules: Option<Spanned<Vec<String>>>,
     mcp: Option<Mcp>,
     check: Option<Check>,
+    slurm: Option<Slurm>,
 }
 
 /// Its table of the server for agents.
@@ -39,6 +40,17 @@ struct Check {
     max_slowdown: Option<Spanned<String>>,
     max_time: Option<Spanned<String>>,
     fail_on: Option<Spanned<Vec<String>>>,
+}
+
+/// Its table of the cluster.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Slurm {
+    partition: Option<Spanned<String>>,
+    account: Option<Spanned<String>>,
+    gpus_per_task: Option<Spanned<u32>>,
+    sbatch_args: Option<Spanned<Vec<String>>>,
+    retries: Option<Spanned<u32>>,
 }
 
 /// What a file says.
@@ -61,11 +73,10 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
             found.push((name, vec![value.into_inner()], span));
         }
     };
-    let of_device = file.device.map(|device| {
-        let span = device.span();
-        Spanned::new(span, device.into_inner().to_string())
-    });
-    add("device", of_device);
+    let number = |number: Option<Spanned<u32>>| {
+        number.map(|number| Spanned::new(number.span(), number.into_inner().to_string()))
+    };
+    add("device", number(file.device));
     add("ladder", file.ladder);
     add("ncu", file.ncu);
     add("ncu-args", file.ncu_args);
@@ -85,6 +96,19 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
         if let Some(list) = list {
             let span = list.span();
             found.push((name, list.into_inner(), span));
+        }
+    }
+    if let Some(slurm) = file.slurm {
+        let mut add = |name, value: Option<Spanned<String>>| {
+            found.extend(value.map(|value| (name, vec![value.as_ref().clone()], value.span())));
+        };
+        add("slurm.partition", slurm.partition);
+        add("slurm.account", slurm.account);
+        add("slurm.gpus-per-task", number(slurm.gpus_per_task));
+        add("slurm.retries", number(slurm.retries));
+        if let Some(words) = slurm.sbatch_args {
+            let span = words.span();
+            found.push(("slurm.sbatch-args", words.into_inner(), span));
         }
     }
     let mut values = Vec::new();
@@ -170,7 +194,8 @@ mod tests {
         let text = "device = 1\nladder = \"./kernels\"\nncu = \"/opt/ncu\"\nncu-args = \"-v\"\ntimeout = \"90s\"\n\
                     format = \"json\"\n\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
                     fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n\
-                    [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n";
+                    [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n\n[slurm]\npartition = \"gpu\"\n\
+                    account = \"lab\"\ngpus-per-task = 2\nretries = 5\nsbatch-args = [\"--time=10\", \"--qos=x\"]\n";
         let found = values(Path::new("/p/adoprof.toml"), text, Whose::User).unwrap();
         assert_eq!(found.len(), KEYS.len());
         let of = |name: &str| found.iter().find(|value| value.key.name == name).unwrap();

@@ -122,6 +122,42 @@ pub const KEYS: &[Key] = &[
         purpose: "gates beside the time",
         ..COMMON
     },
+    Key {
+        name: "slurm.partition",
+        option: "slurm_partition",
+        built_in: "the cluster's own",
+        purpose: "the partition for --on slurm",
+        ..COMMON
+    },
+    Key {
+        name: "slurm.account",
+        option: "slurm_account",
+        built_in: "the cluster's own",
+        purpose: "the account for --on slurm",
+        ..COMMON
+    },
+    Key {
+        name: "slurm.gpus-per-task",
+        option: "slurm_gpus",
+        built_in: "1",
+        purpose: "GPUs of each task",
+        ..COMMON
+    },
+    Key {
+        name: "slurm.retries",
+        option: "slurm_retries",
+        built_in: "3",
+        purpose: "how often a task that is lost is queued again",
+        ..COMMON
+    },
+    Key {
+        name: "slurm.sbatch-args",
+        option: "slurm_arg",
+        built_in: "none",
+        is_users_alone: true,
+        purpose: "more arguments for sbatch",
+        ..COMMON
+    },
 ];
 
 #[cfg(test)]

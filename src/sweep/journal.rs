@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Axis, PointResult};
 use crate::error::{Error, ExitCode, Result};
+use crate::files;
 use crate::ladder::{Overrides, Tuning};
 use crate::ncu::Level;
 use crate::text::hex;
@@ -135,6 +136,27 @@ impl Journal {
         settled.then_some(newest)
     }
 
+    /// The newest result of a point, settled or not.
+    #[must_use]
+    pub fn newest(&self, size: &Overrides, tuning: &Tuning) -> Option<&PointResult> {
+        self.known.iter().rev().find(|point| point.size == *size && point.tuning == *tuning)
+    }
+
+    /// Adds the points of another file that are not here yet and depend on the same.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where that file can't be read or this one not be written.
+    pub fn add(&mut self, other: &Path) -> Result<()> {
+        let bytes = files::read(other, MOST_BYTES).map_err(|e| Error::io(other, "read", &e))?;
+        let (points, _) = read(&bytes, &self.identity);
+        for point in points {
+            if !self.known.contains(&point) {
+                self.append(&point)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a point: one line, written at once.
     ///
     /// # Errors
@@ -157,6 +179,21 @@ impl Journal {
         self.known.push(line.point);
         Ok(())
     }
+}
+
+/// What the newest point of a file depends on, of those that fit; `None` where there is none, or no file.
+///
+/// # Errors
+/// [`Error::Input`] where the file can't be read.
+pub fn newest_identity(path: &Path, fits: impl Fn(&Identity) -> bool) -> Result<Option<Identity>> {
+    let bytes = match files::read(path, MOST_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io(path, "read", &error)),
+    };
+    let lines = bytes.split(|&byte| byte == b'\n').rev();
+    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    Ok(lines.find(|line| line.schema == SCHEMA && fits(&line.run)).map(|line| line.run))
 }
 
 /// True where a point was profiled at this level or a higher one. A file from before levels could be
@@ -328,5 +365,28 @@ mod tests {
             let (points, _) = read(&bytes, &identity());
             proptest::prop_assert!(points.is_empty());
         }
+    }
+
+    #[test]
+    fn parts_are_added_once_and_only_where_they_depend_on_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let part = |name: &str, identity: Identity, n: u64| {
+            Journal::open(&path(name), identity).unwrap().append(&ran(n, 7.0)).unwrap();
+        };
+        assert_eq!(newest_identity(&path("a"), |_| true).unwrap(), None);
+        part("a", identity(), 1);
+        part("b", Identity { device: "A100".to_owned(), ..identity() }, 2);
+        assert_eq!(newest_identity(&path("a"), |_| true).unwrap(), Some(identity()));
+        assert_eq!(newest_identity(&path("a"), |known| known.device == "A100").unwrap(), None);
+        for _ in 0..2 {
+            let mut whole = Journal::open(&path("whole"), identity()).unwrap();
+            whole.add(&path("a")).unwrap();
+            whole.add(&path("b")).unwrap();
+            assert!(whole.find(&size(1), &Tuning::default(), None).is_some());
+            assert!(whole.newest(&size(2), &Tuning::default()).is_none());
+        }
+        let text = std::fs::read_to_string(path("whole")).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

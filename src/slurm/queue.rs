@@ -1,7 +1,8 @@
 //! Slurm's own commands.
 
 use std::collections::BTreeSet;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::array::written;
 use super::job::Job;
@@ -47,20 +48,30 @@ const PASSING: [&str; 12] = [
     "communication connection failure",
 ];
 
-/// Queues some tasks of a job.
+/// Tasks of one array at most. A cluster limits the numbers in an array too, by default to 1,000, so they begin at 0 in
+/// each block of so many tasks.
+pub(super) const BLOCK: usize = 500;
+
+/// A controller that does not answer for so long is away. sbatch itself waits for minutes where the queue is full.
+const PATIENCE: Duration = Duration::from_secs(20);
+const TICK: Duration = Duration::from_millis(20);
+
+/// Queues some tasks of a job, all of one block.
 ///
 /// # Errors
 /// [`Error::Environment`] where sbatch refuses for good, or is not there.
 pub(super) fn submit(job: &Job, cluster: &Cluster, tasks: &[usize]) -> Result<Answer<()>> {
     let mut command = sbatch(job, cluster);
-    command.arg(format!("--array={}", written(tasks)));
+    let base = tasks.first().map_or(0, |task| task / BLOCK * BLOCK);
+    let numbers: Vec<usize> = tasks.iter().map(|task| task - base).collect();
+    command.arg(format!("--array={}", written(&numbers))).arg(format!("--comment={base}"));
     command.arg("--requeue").arg("--ntasks=1");
     if cluster.gpus_per_task > 0 {
         command.arg(format!("--gpus-per-task={}", cluster.gpus_per_task));
     }
     // The last one counts where two contradict each other.
     command.args(&cluster.arguments);
-    command.arg(job.file("task.sh")).arg(&job.folder);
+    command.arg(job.file("task.sh")).arg(&job.folder).arg(base.to_string());
     answer(command, "sbatch", |_| ())
 }
 
@@ -95,13 +106,15 @@ fn sbatch(job: &Job, cluster: &Cluster) -> Command {
 /// As [`submit`].
 pub(super) fn queued(job: &Job) -> Result<Answer<(BTreeSet<usize>, bool)>> {
     let mut command = Command::new("squeue");
-    command.args(["--noheader", "--array", "--format=%K", "--name"]).arg(&job.name);
+    command.args(["--noheader", "--array", "--format=%K %k", "--name"]).arg(&job.name);
     answer(command, "squeue", |out| {
         let (mut tasks, mut others) = (BTreeSet::new(), false);
         for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            match line.parse() {
-                Ok(task) => drop(tasks.insert(task)),
-                Err(_) => others = true,
+            let number = |word: Option<&str>| word?.parse::<usize>().ok();
+            let mut words = line.split_whitespace();
+            match (number(words.next()), number(words.next())) {
+                (Some(task), Some(base)) => drop(tasks.insert(base + task)),
+                _ => others = true,
             }
         }
         (tasks, others)
@@ -109,11 +122,26 @@ pub(super) fn queued(job: &Job) -> Result<Answer<(BTreeSet<usize>, bool)>> {
 }
 
 fn answer<T>(mut command: Command, name: &str, of: impl Fn(&str) -> T) -> Result<Answer<T>> {
-    let output = command.env("LC_ALL", "C").output().map_err(|error| {
+    let fails = |error: &std::io::Error| {
         Error::Environment(format!(
             "{name} does not run: {error}; is this a machine of the cluster?"
         ))
-    })?;
+    };
+    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| fails(&error))?;
+    let start = Instant::now();
+    while child.try_wait().map_err(|error| fails(&error))?.is_none() {
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(Answer::Later(format!(
+                "{name} has no answer after {} s",
+                PATIENCE.as_secs()
+            )));
+        }
+        std::thread::sleep(TICK);
+    }
+    let output = child.wait_with_output().map_err(|error| fails(&error))?;
     if output.status.success() {
         return Ok(Answer::Said(of(&String::from_utf8_lossy(&output.stdout))));
     }

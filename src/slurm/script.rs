@@ -5,7 +5,7 @@
 pub(super) const TASK: &str = r#"#!/bin/sh
 # Written by adoprof: one task of a job array.
 folder=$1
-task=$SLURM_ARRAY_TASK_ID
+task=$(($2 + SLURM_ARRAY_TASK_ID))
 command=$(sed -n "$((task + 1))p" "$folder/commands")
 echo "$SLURM_JOB_ID" >> "$folder/begun-$task"
 sh -c "exec $command" > "$folder/out-$task.part" 2> "$folder/err-$task"

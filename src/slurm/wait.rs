@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::job::{End, Job};
-use super::queue::{Answer, Cluster, queued, submit, submit_merge};
+use super::queue::{Answer, BLOCK, Cluster, queued, submit, submit_merge};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::progress::Progress;
@@ -14,8 +14,6 @@ use crate::text::count_of;
 const LOOK: Duration = Duration::from_secs(2);
 /// How often Ctrl-C is noticed.
 const TICK: Duration = Duration::from_millis(100);
-/// Tasks of one array at most; a cluster's own limit may be lower, which halves the number.
-const MOST_TASKS: usize = 500;
 /// A task that ended may be seen in the queue before its file is seen on a shared file system, and the other way round:
 /// it is lost only if this many looks in a row show neither.
 const LOOKS: u32 = 2;
@@ -106,7 +104,9 @@ impl Waiting {
         }
         let mut queued_any = false;
         while !ready.is_empty() {
-            let most = self.most.unwrap_or(MOST_TASKS).min(ready.len());
+            let block = |task: usize| task / BLOCK;
+            let of_block = ready.iter().take_while(|&&task| block(task) == block(ready[0])).count();
+            let most = self.most.unwrap_or(BLOCK).min(of_block);
             match submit(job, cluster, &ready[..most]) {
                 Ok(Answer::Said(())) => {
                     for task in ready.drain(..most) {

@@ -28,7 +28,7 @@ pub(super) fn blocks(out: &[u8], shown: &Shown, detail: bool) -> Result<Vec<Stri
         .map_err(|error| format!("the result can't be read: {error}"))?;
     match shown {
         Shown::Diff => diff::blocks(value),
-        Shown::Ledger(rule) => ledger::blocks(value, rule.as_deref()),
+        Shown::Ledger(rule) => ledger::blocks(&value, rule.as_deref()),
         Shown::Program => {
             Ok(launches::documents(value)?.iter().flat_map(program::blocks).collect())
         }
@@ -65,6 +65,11 @@ fn number(value: f64) -> String {
 /// A text from a profile, in one line.
 fn line(text: &str) -> String {
     printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Blocks of a grid or threads of a block: `8x1x1`.
+fn dimensions(of: [u32; 3]) -> String {
+    of.map(|one| one.to_string()).join("x")
 }
 
 /// A kernel's name, no longer than it takes to tell it from others.

@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn every_key_can_be_said() {
         let text = "device = 1\nladder = \"./kernels\"\nncu = \"/opt/ncu\"\nncu-args = \"-v\"\ntimeout = \"90s\"\n\
-                    format = \"json\"\n\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
+                    format = \"json\"\nrules = [\"team\"]\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
                     fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n\
                     [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n\n[slurm]\npartition = \"gpu\"\n\
                     account = \"lab\"\ngpus-per-task = 2\nretries = 5\nsbatch-args = [\"--time=10\", \"--qos=x\"]\n";

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{kernel, line, number};
+use super::{dimensions, kernel, line, number};
 use crate::document::{Document, LaunchReport, RankedFinding};
 use crate::finding::Estimate;
 use crate::text::{duration, percent};
@@ -99,8 +99,7 @@ fn head(document: &Document) -> String {
 }
 
 fn launch_head(at: usize, launch: &LaunchReport) -> String {
-    let [x, y, z] = launch.grid;
-    let [a, b, c] = launch.block;
+    let (grid, block) = (dimensions(launch.grid), dimensions(launch.block));
     let time = launch.duration_ns.map_or_else(String::new, |ns| {
         let share = percent(launch.time_share);
         format!("; {}, {share} of the time [launch {at}, gpu__time_duration.sum]", duration(ns))
@@ -119,7 +118,7 @@ fn launch_head(at: usize, launch: &LaunchReport) -> String {
         format!("\n  busy shares of the time: {} [launch {at}, model of time]", busy.join(", "))
     };
     format!(
-        "launch {at}: {} grid {x}x{y}x{z} block {a}x{b}x{c}{device}{time}; bound by {}{busy}",
+        "launch {at}: {} grid {grid} block {block}{device}{time}; bound by {}{busy}",
         kernel(&launch.kernel),
         launch.bound.word()
     )

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// A line for each rule, or for one.
-pub(super) fn blocks(value: Value, only: Option<&str>) -> Result<Vec<String>, String> {
+pub(super) fn blocks(value: &Value, only: Option<&str>) -> Result<Vec<String>, String> {
     let rules = value.get("rules").and_then(Value::as_array).ok_or("the result has no rules")?;
     let share = |row: &Value, name: &str| {
         row[name].as_f64().map_or_else(|| "unknown".to_owned(), |share| format!("{share:.2}"))

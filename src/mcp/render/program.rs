@@ -1,6 +1,6 @@
 //! A whole program.
 
-use super::{kernel, line, number};
+use super::{dimensions, kernel, line, number};
 use crate::document::Document;
 use crate::text::{duration, percent};
 
@@ -38,12 +38,11 @@ pub(super) fn blocks(document: &Document) -> Vec<String> {
         ));
     }
     for (at, group) in program.groups.iter().enumerate() {
-        let [x, y, z] = group.grid;
-        let [a, b, c] = group.block;
+        let (grid, block) = (dimensions(group.grid), dimensions(group.block));
         let launch =
             group.launch.map(|launch| format!("; profiled as launch {launch}")).unwrap_or_default();
         blocks.push(format!(
-            "group {at}: {} grid {x}x{y}x{z} block {a}x{b}x{c}: {} launches, {} in all, {} of the kernels' time, median {} [survey]{launch}",
+            "group {at}: {} grid {grid} block {block}: {} launches, {} in all, {} of the kernels' time, median {} [survey]{launch}",
             kernel(&group.kernel),
             group.launches,
             duration(group.total_ns),

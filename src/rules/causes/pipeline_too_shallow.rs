@@ -64,7 +64,8 @@ takes four times the shared memory.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let loops: Vec<StagedLoop> = staged(&listing).into_iter().filter(|each| each.in_turn).collect();
+    let loops: Vec<StagedLoop> =
+        staged(&listing).into_iter().filter(StagedLoop::is_in_turn).collect();
     let way = loops.first()?.way;
     for &store in loops.iter().flat_map(|each| &each.stores) {
         removal.remove(store, 1.0);

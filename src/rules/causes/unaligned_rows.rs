@@ -111,7 +111,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         }
     }
     let mut effect = removal.effect(launch);
-    let in_turn: Vec<&StagedLoop> = theirs.iter().copied().filter(|each| each.in_turn).collect();
+    let in_turn: Vec<&StagedLoop> = theirs
+        .iter()
+        .copied()
+        .filter(|each| each.in_turn.iter().any(|&at| is_narrow(at)))
+        .collect();
     if !in_turn.is_empty() {
         effect.stalls.retain(|(reason, _)| !WAITS.contains(reason));
         effect.stalls.extend(waits(listing, &in_turn));

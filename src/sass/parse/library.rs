@@ -237,9 +237,25 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
             Some(R::Logarithm)
         }
         "FFMA" if instruction.holds("0.14491446316242218018") => Some(R::LogarithmOfOnePlus),
-        "FFMA" if instruction.holds("0.041665729135274887085") => Some(R::ExponentialMinusOne),
-        "FFMA" if instruction.holds("0.018033718690276145935") => Some(R::PowerLogarithm),
-        "FFMA" if instruction.holds("0.0013391353422775864601") => Some(R::Power),
+        // Here and below the second coefficient is that of the older library that Triton brings along.
+        "FFMA"
+            if instruction.holds("0.041665729135274887085")
+                || instruction.holds("0.041667830199003219604") =>
+        {
+            Some(R::ExponentialMinusOne)
+        }
+        "FFMA"
+            if instruction.holds("0.018033718690276145935")
+                || instruction.holds("0.083333469927310943604") =>
+        {
+            Some(R::PowerLogarithm)
+        }
+        "FFMA"
+            if instruction.holds("0.0013391353422775864601")
+                || instruction.holds("1.9046542121259335545e-09") =>
+        {
+            Some(R::Power)
+        }
         // 2/ln 2.
         "FMUL" if instruction.holds("2.8853900432586669922") => Some(R::Tanh),
         "FCHK" => Some(R::Division),
@@ -294,6 +310,9 @@ mod tests {
             ("FFMA R8, R7, R6, 0.041665729135274887085", Some(R::ExponentialMinusOne)),
             ("FFMA R11, R6, R5, 0.018033718690276145935", Some(R::PowerLogarithm)),
             ("FFMA R5, R0, R9, 0.0013391353422775864601", Some(R::Power)),
+            ("FFMA.FTZ R3, R8, R3, 0.041667830199003219604", Some(R::ExponentialMinusOne)),
+            ("FFMA.FTZ R9, R0, R9, 0.083333469927310943604", Some(R::PowerLogarithm)),
+            ("FFMA.FTZ R0, R11.reuse, 1.9046542121259335545e-09, R0", Some(R::Power)),
             ("FMUL R0, |R4|.reuse, 2.8853900432586669922", Some(R::Tanh)),
             ("FCHK P0, R0, R7", Some(R::Division)),
             ("IADD3 R2, PT, PT, R0, 0x1800000, RZ", Some(R::Reciprocal)),

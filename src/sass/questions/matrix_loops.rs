@@ -9,7 +9,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::REARRANGING_STEPS;
 
 /// How operands come to shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// A load to registers, then a store.
     Registers,
@@ -28,20 +28,20 @@ pub struct StagedLoop {
     pub copies: Vec<usize>,
     /// The stores of loaded values.
     pub stores: Vec<usize>,
-    /// How they come.
+    /// How they come; where in several ways, the first of them in the order of [`Way`].
     pub way: Way,
-    /// True where each copy is waited for before the next product.
-    pub in_turn: bool,
+    /// The copies that are waited for before the next product.
+    pub in_turn: Vec<usize>,
     /// The instructions behind the last product and up to the first use of what was copied.
     pub waiting: Vec<usize>,
 }
 
-/// The smallest loops in which a warp's matrix instructions stand beside copies of operands to shared memory.
+/// The smallest loops in which matrix instructions stand beside copies of operands to shared memory.
 #[must_use]
 pub fn staged(listing: &Listing) -> Vec<StagedLoop> {
     let sass = listing.sass;
-    let is_product = |at: usize| is_warp_product(listing, at);
-    let products: Vec<usize> = (0..sass.entries.len()).filter(|&at| is_product(at)).collect();
+    let products: Vec<usize> =
+        (0..sass.entries.len()).filter(|&at| is_product(listing, at)).collect();
     if products.is_empty() {
         return Vec::new();
     }
@@ -75,12 +75,25 @@ pub fn members(listing: &Listing, of: usize) -> Vec<usize> {
 /// of tensor memory read shared memory themselves and run beside the warp.
 #[must_use]
 pub fn is_warp_product(listing: &Listing, index: usize) -> bool {
-    let entry = &listing.sass.entries[index];
-    entry.family == Family::Tensor
+    is_executed_as(listing, index, &["HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"])
+}
+
+/// True for an executed matrix instruction of a warp group: it reads its second operand, and often both, from
+/// shared memory, and runs on while the warps go on to [`waits_for_group`].
+fn is_group_product(listing: &Listing, index: usize) -> bool {
+    is_executed_as(listing, index, &["HGMMA", "IGMMA", "QGMMA", "BGMMA"])
+}
+
+/// True for an executed matrix instruction of a warp or of a warp group.
+fn is_product(listing: &Listing, index: usize) -> bool {
+    is_warp_product(listing, index) || is_group_product(listing, index)
+}
+
+/// True for an executed instruction of the tensor units with one of these names.
+fn is_executed_as(listing: &Listing, index: usize, names: &[&str]) -> bool {
+    listing.sass.entries[index].family == Family::Tensor
         && listing.executed(index) > 0.0
-        && ["HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"]
-            .iter()
-            .any(|base| opcode(listing, index).starts_with(base))
+        && names.iter().any(|name| opcode(listing, index).starts_with(name))
 }
 
 impl StagedLoop {
@@ -92,43 +105,65 @@ impl StagedLoop {
         };
         let mut copies = of(Family::AsyncCopy);
         copies.retain(|&at| !opcode(listing, at).starts_with("UTMASTG"));
-        let (mut way, mut stores) = (Way::Registers, Vec::new());
-        if let Some(&first) = copies.first() {
-            way = if opcode(listing, first).starts_with("LDGSTS") { Way::Async } else { Way::Bulk };
-        } else {
-            for store in of(Family::Store(Space::Shared)) {
-                let loads = loads_behind(sass, reaching, store);
-                if loads.iter().any(|load| inside.contains(load)) {
-                    stores.push(store);
-                    copies.extend(loads);
-                }
+        let is_product = |at: usize| is_product(listing, at);
+        let (mut stores, mut loads) = (Vec::new(), Vec::new());
+        for store in of(Family::Store(Space::Shared)) {
+            let behind = loads_behind(sass, reaching, store);
+            if behind.iter().any(|load| inside.contains(load)) {
+                stores.push(store);
+                loads.extend(behind.into_iter().filter(|load| inside.contains(load)));
             }
-            copies.sort_unstable();
-            copies.dedup();
-            copies.retain(|load| inside.contains(load));
         }
-        if copies.is_empty() {
-            return None;
-        }
-        let is_product = |at: usize| is_warp_product(listing, at);
-        let ends_wait = |at: usize| match way {
+        copies.extend(loads);
+        copies.sort_unstable();
+        copies.dedup();
+        let way = |copy: usize| match opcode(listing, copy) {
+            opcode if opcode.starts_with("LDGSTS") => Way::Async,
+            _ if sass.entries[copy].family == Family::AsyncCopy => Way::Bulk,
+            _ => Way::Registers,
+        };
+        let ends_wait = |copy: usize, at: usize| match way(copy) {
             Way::Registers => stores.contains(&at),
             Way::Async => waits_for_all(listing, at),
             Way::Bulk => opcode(listing, at).starts_with("SYNCS.PHASECHK"),
         };
-        let in_turn = copies.iter().all(|&copy| {
+        let is_waited_for = |copy: usize| {
             round(&inside, copy)
-                .find(|&at| is_product(at) || ends_wait(at))
+                .find(|&at| is_product(at) || ends_wait(copy, at))
                 .is_some_and(|at| !is_product(at))
-        });
+        };
+        let last = inside.iter().copied().rfind(|&at| is_product(at))?;
+        let finished = finished(listing, &inside, last, &copies);
+        let in_turn = copies
+            .iter()
+            .copied()
+            .filter(|&copy| finished.is_some() && is_waited_for(copy))
+            .collect();
         let uses =
             |at: usize| is_product(at) || sass.entries[at].family == Family::Load(Space::Shared);
-        let last = inside.iter().copied().rfind(|&at| is_product(at))?;
-        let behind: Vec<usize> = round(&inside, last).collect();
+        let behind: Vec<usize> = round(&inside, finished.unwrap_or(last)).collect();
         let first_use = behind.iter().position(|&at| uses(at)).map_or(behind.len(), |at| at + 1);
         let waiting = behind[..first_use].to_vec();
+        let way = copies.iter().map(|&copy| way(copy)).min()?;
         Some(Self { inside, copies, stores, way, in_turn, waiting })
     }
+
+    /// True where each copy is waited for before the next product.
+    #[must_use]
+    pub fn is_in_turn(&self) -> bool {
+        self.in_turn.len() == self.copies.len()
+    }
+}
+
+/// Where the products of a turn are finished: behind the last of a warp at once, behind those of a warp group at the
+/// wait for them. `None` where copies begin before that and run beside the products.
+fn finished(listing: &Listing, inside: &[usize], last: usize, copies: &[usize]) -> Option<usize> {
+    if !is_group_product(listing, last) {
+        return Some(last);
+    }
+    round(inside, last)
+        .find(|&at| waits_for_group(listing, at) || copies.contains(&at))
+        .filter(|at| !copies.contains(at))
 }
 
 /// The members of a loop behind one of them, around the loop and back to it.
@@ -141,6 +176,12 @@ fn round(inside: &[usize], from: usize) -> impl Iterator<Item = usize> {
 fn waits_for_all(listing: &Listing, index: usize) -> bool {
     let text = listing.text(index);
     opcode(listing, index).starts_with("DEPBAR") && text.trim_end_matches(' ').ends_with(", 0x0")
+}
+
+/// True for a wait that leaves no product of the warp group running.
+fn waits_for_group(listing: &Listing, index: usize) -> bool {
+    let text = listing.text(index);
+    opcode(listing, index).starts_with("WARPGROUP.DEPBAR") && text.trim_end().ends_with(", 0x0")
 }
 
 /// The opcode with its modifiers.
@@ -260,7 +301,7 @@ pub fn conversions(listing: &Listing) -> Option<Conversions> {
     let mut reaching = Reaching::new(sass);
     let mut found =
         Conversions { conversions: Vec::new(), last: Vec::new(), loads: Vec::new(), rounds: false };
-    for product in (0..sass.entries.len()).filter(|&at| is_warp_product(listing, at)) {
+    for product in (0..sass.entries.len()).filter(|&at| is_product(listing, at)) {
         let Some(around) = sass.flow.innermost(product) else { continue };
         let uses: Vec<_> =
             sass.uses(product).iter().filter(|each| each.role == Role::Data).copied().collect();

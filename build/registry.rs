@@ -61,7 +61,7 @@ fn around() -> Result<String> {
         files.push(entry?.path());
     }
     files.retain(|path| !path.ends_with("tests.rs"));
-    Ok(format!("{}", hash(&[&code_of(files.into_iter())?])))
+    Ok(literal(hash(&[&code_of(files.into_iter())?])))
 }
 
 /// A rule's folder and module.
@@ -93,8 +93,7 @@ fn registry(rules: &[Declared]) -> Result<String> {
         let own = [file.with_extension("rs"), file];
         let own = code_of(own.into_iter().filter(|path| path.exists()))?;
         let hash = hash(&[&shared, &own]);
-        let part = |shift: u32| format!("{:04x}", hash >> shift & 0xffff);
-        writeln!(revisions, "    0x{}_{}_{}_{},", part(48), part(32), part(16), part(0))?;
+        writeln!(revisions, "    {},", literal(hash))?;
     }
     Ok(format!(
         "/// All rules: causes, symptoms, roofs.\n\
@@ -102,6 +101,12 @@ fn registry(rules: &[Declared]) -> Result<String> {
          /// The revision of each rule, in their order.\n\
          const REVISIONS: &[u64] = &[\n{revisions}];\n"
     ))
+}
+
+/// A hash as a number in code.
+fn literal(hash: u64) -> String {
+    let part = |shift: u32| format!("{:04x}", hash >> shift & 0xffff);
+    format!("0x{}_{}_{}_{}", part(48), part(32), part(16), part(0))
 }
 
 /// The names of all rules as a slice, for what stands below the rules and must know their names.

@@ -12,6 +12,7 @@ mod range;
 mod ranking;
 mod several;
 pub mod thresholds;
+mod triton;
 mod unread;
 #[cfg(test)]
 mod worked;
@@ -84,7 +85,8 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     }
     let effects: Vec<(&str, Effect)> =
         drafts.iter().map(|(rule, draft)| (rule.name, draft.effect.clone())).collect();
-    let findings = rank(drafts, &model, is_unread);
+    let mut findings = rank(drafts, &model, is_unread);
+    triton::translate(launch, &mut findings);
     let faults = findings.iter().filter_map(|finding| {
         effects.iter().find(|(rule, _)| *rule == finding.rule).map(|(rule, effect)| (*rule, effect))
     });

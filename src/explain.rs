@@ -99,6 +99,10 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
     text.push(String::new());
     text.extend(wrap(rule.explanation, width));
     text.extend(rule.examples.iter().flat_map(|one| example(one, width)));
+    if !rule.in_triton.is_empty() {
+        text.extend([String::new(), "the change in Triton".to_owned()]);
+        text.extend(wrap(&capital(rule.in_triton), width));
+    }
     let (given, limits): (Vec<&Threshold>, Vec<&Threshold>) =
         rule.thresholds.iter().partition(|threshold| threshold.what.starts_with(GIVEN));
     for (title, thresholds) in [("thresholds", limits), ("what the estimate assumes", given)] {
@@ -276,6 +280,9 @@ pub(crate) fn help(rule: &Rule) -> String {
         parts.push(format!("The fault:\n\n```cuda\n{fault}\n```"));
         parts.push(format!("Its repair:\n\n```cuda\n{repair}\n```"));
         parts.push((*note).to_owned());
+    }
+    if !rule.in_triton.is_empty() {
+        parts.push(format!("In Triton: {}", rule.in_triton));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")

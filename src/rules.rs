@@ -142,6 +142,8 @@ pub struct Rule {
     pub cure: Cure,
     /// Changes without new code that may take the fault away.
     pub trials: &'static [Trial],
+    /// The change in the words of Triton, for kernels that are written in it; empty where it is no other.
+    pub in_triton: &'static str,
     /// The messages of ncu's own rules that mean the same fault.
     pub said_by_ncu: &'static [SaidByNcu],
     /// The symptoms that this fault shows as, by rule name: fired ones are listed under it.
@@ -174,6 +176,7 @@ impl Rule {
         bound: None,
         cure: Cure::Other,
         trials: &[],
+        in_triton: "",
         said_by_ncu: &[],
         explains: &[],
         has_own_cause: |_| false,

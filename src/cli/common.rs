@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use clap::Args;
+use clap::builder::{StringValueParser, TypedValueParser};
 
 use crate::ladder;
 use crate::report::Format;
@@ -36,4 +37,9 @@ pub struct Output {
     /// Also say what would limit the kernel once each fault is gone.
     #[arg(long)]
     pub explain_ranking: bool,
+}
+
+/// A `-k` pattern, also as ncu takes it: with `regex:` before it.
+pub(super) fn pattern() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| text.strip_prefix("regex:").unwrap_or(&text).to_owned())
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::common::pattern;
 use crate::ladder;
 use crate::tables::{Form, Table};
 
@@ -22,7 +23,7 @@ pub struct FramesArgs {
     #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
     pub ladder: String,
     /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
+    #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
     /// Only this table; without -o it goes to stdout.
     #[arg(long, value_enum, required_unless_present = "output")]

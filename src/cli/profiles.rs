@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::bench::Calibrate;
 use super::common::Output;
+use super::common::pattern;
 use super::profiling::ProfilingArgs;
 use super::slurm::OnArgs;
 use super::survey::SurveyArgs;
@@ -15,7 +16,7 @@ use crate::ladder;
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
     /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
+    #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
     /// Skip this many matching launches first.
     #[arg(long, value_name = "N")]
@@ -63,7 +64,7 @@ pub struct AnalyzeArgs {
     #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
     pub ladder: String,
     /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
+    #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
     /// Compare with this step, saved profile, report or CSV export.
     #[arg(long, value_name = "BASE")]

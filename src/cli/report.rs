@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
+use super::common::pattern;
 use crate::page::CHARTS;
 
 /// `adoprof report`.
@@ -23,7 +24,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
     /// Only kernels whose name matches this regular expression.
-    #[arg(short, long, value_name = "REGEX")]
+    #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
     /// Where to write; `-` is standard output. report.html, or report.svg for a single chart.
     #[arg(short, long, value_name = "FILE")]

@@ -69,6 +69,9 @@ more blocks have to be started, which matters only where they are very short.",
         SaidByNcu::any("AchievedOccupancy", Acts::Latency),
     ],
     explains: EXPLAINS,
+    in_triton: "\
+a larger BLOCK makes programs that run longer, and a loop over tl.num_programs(0) lets as \
+many programs as fit on the device do all of the work.",
     check,
     ..Rule::DEFAULT
 };

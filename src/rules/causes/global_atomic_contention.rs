@@ -97,6 +97,9 @@ the order of the additions, and with it the last digits, varies from run to run.
         "memory-fence-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+combine within the program first (tl.sum, tl.max, tl.histogram), so that each program makes \
+one tl.atomic_add per result.",
     check,
     ..Rule::DEFAULT
 };

@@ -94,6 +94,9 @@ The time axis is cut into blocks as well: 2048 blocks instead of 16 give every S
         "lg-throttle",
         "mio-throttle",
     ],
+    in_triton: "\
+launch more programs: give each a smaller part (BLOCK), or divide its loop over rows or over \
+K among several, which add up with tl.atomic_add or in a second kernel.",
     check,
     ..Rule::DEFAULT
 };

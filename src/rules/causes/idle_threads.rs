@@ -71,6 +71,9 @@ atomics finish the sum.",
         SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),
     ],
     explains: &["issue-slots-underused", "barrier-stalls"],
+    in_triton: "\
+BLOCK is a power of two: where masks switch much of it off, index the array as one \
+dimension, or loop over a smaller BLOCK.",
     check,
     ..Rule::DEFAULT
 };

@@ -52,6 +52,9 @@ row is rounded up to whole blocks.",
         "instruction-cache-misses",
         "issue-slots-underused",
     ],
+    in_triton: "\
+pass divisors and sizes as tl.constexpr, and compute offsets in 32 bits where the tensor has \
+fewer than 2^31 elements.",
     check,
     ..Rule::DEFAULT
 };

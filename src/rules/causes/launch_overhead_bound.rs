@@ -46,6 +46,9 @@ blocks fill the device.",
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     bound: Some(Bound::Launch),
     explains: &["instruction-cache-misses", "constant-cache-misses", "issue-slots-underused"],
+    in_triton: "\
+a launch from Python costs several microseconds of the host: record the sequence with \
+torch.cuda.graph, or fuse its kernels.",
     check,
     ..Rule::DEFAULT
 };

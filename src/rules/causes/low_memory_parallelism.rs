@@ -93,6 +93,9 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
     cure: Cure::MoreLoads,
     explains: &["long-scoreboard-stalls", "issue-slots-underused"],
     trials: &[Trial::Tunables],
+    in_triton: "\
+a larger BLOCK gives each thread several loads at once, and num_stages=3 or more (at the \
+launch or in tl.range) starts those of the next turns early.",
     check,
     ..Rule::DEFAULT
 };

@@ -87,6 +87,9 @@ multiple of 4 bytes and n must be a multiple of 4.",
     sharpened_by: &[Reads::always(Term::L2Requests.counters())],
     source_page: SourcePage::Needed,
     explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
+    in_triton: "\
+16 bytes per lane need pointers and strides that the compiler knows to be multiples of 16 \
+(arguments divisible by 16, or tl.multiple_of), and a BLOCK of at least 16 bytes per thread.",
     check,
     ..Rule::DEFAULT
 };

@@ -63,6 +63,9 @@ warp still works alone.",
             .unless(&["registers", "shared memory"]),
     ],
     explains: EXPLAINS,
+    in_triton: "\
+num_warps=4 or 8 makes larger blocks; with BLOCK of at least four elements per thread each \
+has enough to do.",
     check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
     ..Rule::DEFAULT
 };

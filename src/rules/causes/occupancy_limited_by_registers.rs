@@ -84,6 +84,9 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
         SaidByNcu::with("TheoreticalOccupancy", &["registers"], Acts::Latency),
     ],
     explains: EXPLAINS,
+    in_triton: "\
+the next higher num_warps leaves each thread fewer elements of the tile, and maxnreg=N at \
+the launch caps its registers.",
     check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
     ..Rule::DEFAULT
 };

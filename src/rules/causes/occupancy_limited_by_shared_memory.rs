@@ -64,6 +64,9 @@ times as many barriers.",
         SaidByNcu::with("TheoreticalOccupancy", &["shared memory"], Acts::Latency),
     ],
     explains: EXPLAINS,
+    in_triton: "\
+shared memory holds num_stages pieces of the operands: one stage fewer or a smaller BLOCK_K \
+takes less.",
     check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
     ..Rule::DEFAULT
 };

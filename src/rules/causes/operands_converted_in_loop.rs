@@ -68,6 +68,8 @@ of the bytes; results are the same, since the values were rounded anyway.",
         "math-pipe-throttle",
         "issue-slots-underused",
     ],
+    in_triton: "\
+store the tensor in the type that tl.dot multiplies, and leave .to(...) out of the loop.",
     check,
     ..Rule::DEFAULT
 };

@@ -67,6 +67,9 @@ one full and one nearly empty.",
             .unless(&["multiple of 32", "not a multiple"]),
     ],
     explains: &["issue-slots-underused"],
+    in_triton: "\
+launch as many programs as fit on the device, and let each loop over its tiles with a step \
+of tl.num_programs(0).",
     check,
     ..Rule::DEFAULT
 };

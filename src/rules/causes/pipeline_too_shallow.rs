@@ -57,6 +57,8 @@ takes four times the shared memory.",
         "short-scoreboard-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+num_stages=3 or 4, at the launch or in tl.range.",
     check,
     ..Rule::DEFAULT
 };

@@ -88,6 +88,8 @@ With twice the registers per thread nothing spills, at half the occupancy.",
         ),
     ],
     explains: &["lg-throttle", "long-scoreboard-stalls", "issue-slots-underused"],
+    in_triton: "\
+double num_warps, or halve one side of the tile (BLOCK_M, BLOCK_N).",
     check,
     ..Rule::DEFAULT
 };

@@ -62,6 +62,9 @@ of eight; every later access has its indices swapped as well.",
         "barrier-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+the compiler chooses the layout in shared memory: another shape of the tile, another \
+num_warps, or tl.trans at another place changes it.",
     check,
     ..Rule::DEFAULT
 };

@@ -112,6 +112,9 @@ rounded in another order.",
         "fixed-latency-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+a larger tile per warp (BLOCK_M and BLOCK_N up, or num_warps down) reads less for each result; a \
+tl.dot of floats with input_precision=\"ieee\" does without tensor units, with \"tf32\" it has them.",
     check,
     ..Rule::DEFAULT
 };

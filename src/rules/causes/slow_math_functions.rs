@@ -54,6 +54,9 @@ a few instructions; the result differs in the last digits.",
         "instruction-cache-misses",
         "issue-slots-underused",
     ],
+    in_triton: "\
+tl.exp, tl.log and / are fast forms already; libdevice has fast_powf, fast_sinf and others, \
+v * v replaces a power of two, and a divisor that is a tl.constexpr needs no division.",
     check,
     ..Rule::DEFAULT
 };

@@ -82,6 +82,9 @@ though in another order; width must be a multiple of 16.",
         "fixed-latency-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+tl.dot on 16-bit operands, or on floats with input_precision=\"tf32\" where 11 bits of each \
+factor are enough.",
     check,
     ..Rule::DEFAULT
 };

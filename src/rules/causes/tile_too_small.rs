@@ -76,6 +76,8 @@ of each thread, and a sixteenth of the warps remains.",
         "barrier-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+BLOCK_M and BLOCK_N of 128 with num_warps=4 or 8: a warp's part is the tile over num_warps.",
     check,
     ..Rule::DEFAULT
 };

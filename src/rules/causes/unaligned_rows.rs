@@ -77,6 +77,9 @@ their way; a row takes up to 14 bytes more.",
         "short-scoreboard-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+the compiler must know that the row stride is a multiple of 16 bytes: pass one that is \
+divisible by 16 elements, or state it with tl.multiple_of.",
     check,
     ..Rule::DEFAULT
 };

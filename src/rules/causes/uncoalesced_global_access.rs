@@ -99,6 +99,10 @@ the sectors moves.",
         "store-drain-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+make a tile of several rows and columns per program, with the dimension that is contiguous \
+in memory last (rows[:, None] * stride + columns[None, :]): lanes then go along it. Where \
+load and store need different orders, tl.trans on a square tile converts between them.",
     check,
     ..Rule::DEFAULT
 };

@@ -55,6 +55,9 @@ double-precision pipe, and a result good to about seven digits, which is what y 
         "fixed-latency-stalls",
         "issue-slots-underused",
     ],
+    in_triton: "\
+constants and arguments from Python are single precision; look for tl.float64 and for \
+tensors of doubles.",
     check,
     ..Rule::DEFAULT
 };

@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn a_store_before_the_next_product_waits_in_turn() {
         let turn = only(&[LOAD, BARRIER, STORE, BARRIER, OPERAND, PRODUCT, BACK]).unwrap();
-        assert_eq!((turn.way, turn.in_turn), (Way::Registers, true));
+        assert_eq!((turn.way, turn.is_in_turn()), (Way::Registers, true));
         assert_eq!((turn.copies, turn.stores), (vec![0], vec![2]));
         assert_eq!(
             turn.waiting,
@@ -403,7 +403,7 @@ mod tests {
             "behind the product, up to the operand's load"
         );
         let ahead = only(&[STORE, BARRIER, LOAD, OPERAND, PRODUCT, BACK]).unwrap();
-        assert!(!ahead.in_turn, "the product stands between the load and the store");
+        assert!(!ahead.is_in_turn(), "the product stands between the load and the store");
     }
 
     #[test]
@@ -413,11 +413,11 @@ mod tests {
             only(&[copy, "LDGDEPBAR", wait, BARRIER, OPERAND, PRODUCT, BARRIER, BACK]).unwrap()
         };
         let turn = of("DEPBAR.LE SB0, 0x0");
-        assert_eq!((turn.way, turn.in_turn), (Way::Async, true));
+        assert_eq!((turn.way, turn.is_in_turn()), (Way::Async, true));
         assert_eq!(turn.waiting, [6, 7, 0, 1, 2, 3, 4]);
-        assert!(!of("DEPBAR.LE SB0, 0x2").in_turn, "two groups may stay");
+        assert!(!of("DEPBAR.LE SB0, 0x2").is_in_turn(), "two groups may stay");
         let ahead = only(&["DEPBAR.LE SB0, 0x0", BARRIER, copy, OPERAND, PRODUCT, BACK]).unwrap();
-        assert!(!ahead.in_turn, "copied while the piece before is multiplied");
+        assert!(!ahead.is_in_turn(), "copied while the piece before is multiplied");
     }
 
     #[test]
@@ -425,9 +425,9 @@ mod tests {
         let copy = "UBLKCP.S.G [UR14], [UR8], UR10";
         let wait = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR14+0x9000], R3";
         let turn = only(&[copy, wait, OPERAND, PRODUCT, BARRIER, BACK]).unwrap();
-        assert_eq!((turn.way, turn.in_turn), (Way::Bulk, true));
+        assert_eq!((turn.way, turn.is_in_turn()), (Way::Bulk, true));
         let ring = only(&[wait, BARRIER, copy, OPERAND, PRODUCT, BACK]).unwrap();
-        assert!(!ring.in_turn);
+        assert!(!ring.is_in_turn());
     }
 
     #[test]
@@ -485,5 +485,29 @@ mod tests {
         let launch = launch(&code);
         let found = operand_loads(&launch.listing().unwrap()).unwrap();
         assert_eq!((found.products, found.loads), (vec![1], vec![0]));
+    }
+
+    const GROUP_PRODUCT: &str = "HGMMA.64x64x16.F32 R24, gdesc[UR12].tnspB, R24, gsb0";
+
+    #[test]
+    fn products_of_a_warp_group_are_over_where_they_are_waited_for() {
+        let done = "WARPGROUP.DEPBAR.LE gsb0, 0x0";
+        let turn = only(&[LOAD, STORE, BARRIER, GROUP_PRODUCT, done, BACK]).unwrap();
+        assert!(turn.is_in_turn());
+        assert_eq!(turn.waiting, [5, 0, 1, 2, 3], "behind the wait for the products");
+        let beside = only(&[GROUP_PRODUCT, LOAD, done, STORE, BARRIER, BACK]).unwrap();
+        assert!(!beside.is_in_turn(), "loaded while the product runs");
+        let younger = "WARPGROUP.DEPBAR.LE gsb0, 0x1";
+        let one_runs_on = only(&[LOAD, STORE, BARRIER, GROUP_PRODUCT, younger, BACK]).unwrap();
+        assert!(!one_runs_on.is_in_turn());
+    }
+
+    #[test]
+    fn one_operand_may_come_ahead_and_the_other_in_turn() {
+        let copy = "LDGSTS.E.BYPASS.128 [R22], desc[UR4][R6.64]";
+        let wait = "DEPBAR.LE SB0, 0x2";
+        let both = only(&[copy, wait, LOAD, STORE, BARRIER, OPERAND, PRODUCT, BACK]).unwrap();
+        assert_eq!((both.copies.as_slice(), both.in_turn.as_slice()), (&[0, 2][..], &[2][..]));
+        assert!(!both.is_in_turn());
     }
 }

@@ -1,0 +1,52 @@
+//! Hints in the words of the language that a kernel is written in.
+
+use crate::finding::Finding;
+use crate::frame::Launch;
+use crate::rules;
+
+/// Adds to each hint for a kernel of Triton what the change is there.
+pub(super) fn translate(launch: &Launch, findings: &mut [Finding]) {
+    if !is_of_triton(launch) {
+        return;
+    }
+    for finding in findings {
+        let change = rules::find(&finding.rule).map_or("", |rule| rule.in_triton);
+        if !change.is_empty() {
+            finding.hint.push_str(" In Triton: ");
+            finding.hint.push_str(change);
+        }
+    }
+}
+
+/// True for a kernel whose lines are Python's and whose name has no parameters. Numba's kernels, which are Python
+/// too, have the mangled names of functions in C++.
+fn is_of_triton(launch: &Launch) -> bool {
+    let is_python = |file: &str| file.ends_with(".py");
+    let mut files = launch.lines.iter().filter_map(|row| row.file.as_deref()).peekable();
+    files.peek().is_some() && files.all(is_python) && !launch.row.kernel.contains(['(', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceRow;
+
+    fn launch(kernel: &str, file: Option<&str>) -> Launch {
+        let mut launch = Launch::default();
+        launch.row.kernel = kernel.to_owned();
+        launch.lines = vec![SourceRow { file: file.map(Into::into), ..SourceRow::default() }];
+        launch
+    }
+
+    #[test]
+    fn kernels_of_triton_are_told_by_their_lines_and_names() {
+        assert!(is_of_triton(&launch("softmax", Some("/home/me/rows.py"))));
+        assert!(is_of_triton(&launch("triton_poi_fused_add_0", Some("/tmp/torchinductor/c.py"))));
+        assert!(!is_of_triton(&launch("softmax", Some("rows.cu"))));
+        assert!(!is_of_triton(&launch(
+            "cudapy::__main__::add[abi:v1](Array<float>)",
+            Some("a.py")
+        )));
+        assert!(!is_of_triton(&launch("softmax", None)), "without lines nobody knows");
+    }
+}

@@ -25,6 +25,8 @@ use run::Run;
 pub(crate) struct Rule {
     /// Its name, part of the contract.
     pub name: &'static str,
+    /// The fault in a few words.
+    pub summary: &'static str,
     /// What is checked and why it costs time, for people.
     pub checks: &'static str,
     /// What to change.

@@ -50,9 +50,8 @@ pub use watch::WatchArgs;
 #[derive(Debug, Parser)]
 #[command(name = "adoprof", version)]
 #[command(after_help = "\
-Start with `adoprof step --kernel v2`: it profiles a kernel of the built-in ladder, or, without a \
-GPU, shows the profile that was recorded on one. `adoprof profile -- ./program` does the same for \
-your own program.")]
+Start with `adoprof step --kernel v2`: it profiles a kernel of the built-in ladder or, without a GPU, shows \
+the recorded profile of one. `adoprof profile -- ./program` diagnoses your own program.")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line of its own"
@@ -61,14 +60,14 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Print only results and errors, and only the verdict of a report.
+    /// Print results and errors only, and of a report only the verdict.
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print more: every finding with its evidence, ncu's own rules, rules that were not checked, all
     /// metrics that moved.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Colours: on a terminal, always, or never.
+    /// When to use colour.
     #[arg(
         long,
         global = true,
@@ -92,23 +91,24 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Take one step of a ladder: build, launch, verify, time, profile, diagnose, say what comes next.
+    /// Take one step of a ladder: build, launch, verify, time, profile, diagnose, and name the next step.
     Step(StepArgs),
     /// Take every step of a ladder in order: one table, and what each change gained.
     Run(RunArgs),
     /// Diagnose any CUDA program, unmodified.
     Profile(ProfileArgs),
-    /// Diagnose from files, without a GPU: .ncu-rep, ncu's CSV exports, saved profiles.
+    /// Diagnose existing profiles without a GPU: .ncu-rep files, ncu's CSV exports, saved profiles.
     Analyze(AnalyzeArgs),
     /// Compare two profiles: what moved, which findings are gone and which are new.
     Diff(DiffArgs),
-    /// Write one self-contained page with pictures: launches, a ladder, a diff, a program.
+    /// Write one self-contained HTML page with charts: launches, a ladder, a diff, a program.
     Report(ReportArgs),
-    /// Fail where a candidate is slower than its baseline, or where a metric or a finding says so: the gate for CI.
+    /// The gate for CI: fail if a candidate is slower than its baseline, or if a metric or finding crosses a
+    /// limit.
     Check(CheckArgs),
     /// Time a step over a grid of sizes, tunables, compiler flags and launch settings.
     Sweep(SweepArgs),
-    /// Take a step again at every edit of its sources, and compare with the last good run.
+    /// Run a step again whenever its sources change, and compare it with the last good run.
     Watch(WatchArgs),
     /// Write a profile's tables for other tools: CSV or Parquet.
     Frames(FramesArgs),
@@ -118,26 +118,26 @@ pub enum Command {
     Rules(RulesArgs),
     /// List the ladders, show one with its steps, or check a manifest of your own.
     Ladder(LadderArgs),
-    /// Write a first manifest for kernels or a program that you have.
+    /// Write a first ladder.toml for your own kernels or program.
     Init(InitArgs),
     /// Make a ladder of one launch of any program, with the memory that it reaches.
     Capture(CaptureArgs),
-    /// Say what limits a step, by timing it with parts left out.
+    /// Find what limits a step by timing it with parts left out.
     Limiter(LimiterArgs),
-    /// Say how often findings are right, on kernels with planted faults and on the ladders.
+    /// Measure how often findings are right, on kernels with planted faults and on the ladders.
     Bench(BenchArgs),
     /// Compare predicted with measured speed-ups, per rule.
     Ledger(LedgerArgs),
-    /// Say what is missing on this machine, and how to get it.
+    /// Check what this machine lacks, and say how to get it.
     Doctor(DoctorArgs),
     /// Serve the same facts to an agent: the Model Context Protocol over standard input and output.
     Mcp(McpArgs),
-    /// Print the script that completes the command line in a shell.
+    /// Print a shell's completion script.
     Completions(CompletionsArgs),
     /// Writes the manual pages to a folder.
     #[command(hide = true)]
     Man(ManArgs),
-    /// Show what holds where no option says otherwise, and from where: adoprof.toml, environment, built in.
+    /// Show the settings in force, and where each comes from: adoprof.toml, the environment, or built in.
     Config(ConfigArgs),
     /// Launches a step once inside the profiler's range; ncu runs this.
     #[command(name = "__launch", hide = true)]

@@ -166,10 +166,10 @@ fn cupti(found: Option<&Path>) -> CheckResult {
         None => CheckResult::not_ok(
             "cupti",
             Status::Warn,
-            "not in a toolkit, in Python's packages, or where libraries are loaded from",
-            "`profile` then surveys a program with ncu, which is slower, or by a CUPTI that the program's own \
-             Python brings: install the CUDA toolkit, or `pip install nvidia-cuda-cupti`, or name libcupti.so \
-             with ADOPROF_CUPTI",
+            "not found in a toolkit, among Python's packages, or on the library path",
+            "without it, `profile` surveys a program by the CUPTI of the program's own Python, or with ncu, \
+             which is slower: install the CUDA toolkit, or `pip install nvidia-cuda-cupti`, or name \
+             libcupti.so with ADOPROF_CUPTI",
         ),
     }
 }
@@ -186,7 +186,7 @@ fn driver(probe: &dyn DeviceProbe) -> CheckResult {
             problem,
             if machine::in_container() {
                 "start the container with --gpus all (NVIDIA Container Toolkit), and with `compute,utility` in \
-                 NVIDIA_DRIVER_CAPABILITIES where that is set; `analyze`, `diff` and recorded steps work \
+                 NVIDIA_DRIVER_CAPABILITIES if that is set; `analyze`, `diff` and recorded steps work \
                  without a driver"
             } else {
                 "install NVIDIA's driver; `analyze`, `diff` and recorded steps work without a driver"

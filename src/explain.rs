@@ -31,8 +31,8 @@ const SHARED: [(&str, &[Threshold]); 5] = [
 pub(crate) fn numbers(width: usize) -> String {
     let width = width.min(WIDEST);
     let mut text = wrap(
-        "The numbers that decide beside the rules' own thresholds (`adoprof explain RULE`) and the \
-         devices' files:",
+        "Thresholds and constants that belong to no single rule. `adoprof explain RULE` shows a rule's own; a \
+         device's stand in its file.",
         width,
     );
     for (title, thresholds) in SHARED {
@@ -69,11 +69,17 @@ pub(crate) fn list(width: usize) -> String {
         row(rule.name, kind(rule.kind), rule.summary);
     }
     for rule in around::RULES {
-        row(rule.name, "program", rule.checks);
+        row(rule.name, "program", rule.summary);
     }
     for (rule, _) in rules::added() {
         row(rule.name, "yours", rule.summary);
     }
+    text.push(String::new());
+    text.extend(wrap(
+        "`adoprof explain RULE` explains one; `adoprof explain numbers` lists the thresholds that belong to \
+         no single rule.",
+        width.min(WIDEST),
+    ));
     lines(text)
 }
 
@@ -83,9 +89,10 @@ pub(crate) fn around(name: &str, width: usize) -> Option<String> {
     let rule = around::find(name)?;
     let width = width.min(WIDEST);
     let mut text = wrap(&format!("{} (of a program, from its survey)", rule.name), width);
-    for paragraph in [rule.checks, rule.hint] {
+    text.extend(wrap(rule.summary, width));
+    for paragraph in [rule.checks.to_owned(), format!("{}.", rule.hint)] {
         text.push(String::new());
-        text.extend(wrap(paragraph, width));
+        text.extend(wrap(&paragraph, width));
     }
     Some(lines(text))
 }
@@ -112,7 +119,7 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
         }
     }
     if rule.kind != Kind::Roof && rule.promises {
-        text.extend([String::new(), "its range".to_owned()]);
+        text.extend([String::new(), "how far its range reaches".to_owned()]);
         text.extend(wrap(&range(rule), width));
     }
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
@@ -124,13 +131,14 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
         ));
     }
     let sharper = rule.sharpened_by.iter().flat_map(|reads| reads.metrics);
+    let sharper = sharper.filter(|name| !rule.needs.contains(name));
     let mut sharper: Vec<String> = sharper.map(|&name| name.to_owned()).collect();
     sharper.sort();
     sharper.dedup();
     let explains: Vec<String> = rule.explains.iter().map(|&name| name.to_owned()).collect();
     for (title, items) in [
         ("what it needs", needs),
-        ("what it also reads where it is there", sharper),
+        ("what it also reads if collected", sharper),
         ("symptoms it explains", explains),
         (
             "what `adoprof step --try` tries",
@@ -160,23 +168,23 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
 fn range(rule: &Rule) -> String {
     let Spread { ratio, changes } = outside::spread(rule.name);
     let own = match changes {
-        0 => "none of them made for this rule".to_owned(),
-        1 => "one of them made for this rule".to_owned(),
-        many => format!("{many} of them made for this rule"),
+        0 => "None of them was made for this rule.".to_owned(),
+        1 => "One of them was made for this rule.".to_owned(),
+        many => format!("{many} of them were made for this rule."),
     };
     let from = format!(
-        "Changes to other people's programs, {own}, gained up to {ratio:.2} times more or less than \
-         promised in two cases of three"
+        "Two in three changes to other people's programs gained within a factor of {ratio:.2} of the \
+         estimate. {own}"
     );
     if rule.cure == Cure::MoreWarps {
         format!(
-            "From the estimate over {ratio:.2}, or what the model has at least, to the model's bound: more \
-             warps can hide all waiting and no more. {from}."
+            "From the estimate / {ratio:.2}, or the model's lower bound if that is lower, to the model's \
+             upper bound: more warps can hide all waiting, but no more. {from}"
         )
     } else {
         format!(
-            "The model's bounds, and at least from the estimate over {ratio:.2} to {ratio:.2} times the \
-             estimate. {from}."
+            "From the estimate / {ratio:.2} to the estimate × {ratio:.2}, and beyond where the model's \
+             bounds are wider. {from}"
         )
     }
 }
@@ -232,21 +240,21 @@ fn page() -> String {
         (
             "Symptoms",
             Kind::Symptom,
-            "What is seen because of a fault. A symptom stands under the cause that explains it, and \
-             alone where no cause does.",
+            "What a fault shows up as. A symptom is listed under the cause that explains it, and on its \
+             own where no cause does.",
         ),
         (
             "Roofs",
             Kind::Roof,
-            "The hardware's limit is reached, and no fault inflates the work there.",
+            "The kernel works at a limit of the hardware, and no fault inflates its work there.",
         ),
     ] {
         page.push(format!("\n## {title}\n\n{about}"));
         page.extend(RULES.iter().filter(|rule| rule.kind == kind).map(|rule| entry(rule)));
     }
     page.push(
-        "\n## Numbers of no single rule\n\nWhat decides beside the rules' own thresholds and the devices' \
-         files (`devices/`). `adoprof explain numbers` prints the same."
+        "\n## Numbers of no single rule\n\nThresholds and constants that belong to no single rule; a device's \
+         stand in its file (`devices/`). `adoprof explain numbers` prints the same."
             .to_owned(),
     );
     let tables = SHARED
@@ -328,10 +336,11 @@ mod tests {
     #[test]
     fn every_rule_stands_in_the_list() {
         let list = list(usize::MAX);
-        let of_programs = around::RULES.iter().map(|rule| (rule.name, rule.checks));
+        let of_programs = around::RULES.iter().map(|rule| (rule.name, rule.summary));
         let all: Vec<(&str, &str)> =
             RULES.iter().map(|rule| (rule.name, rule.summary)).chain(of_programs).collect();
-        assert_eq!(list.lines().count(), all.len() + 1);
+        // The titles before them; an empty line and what to type next after them.
+        assert_eq!(list.lines().count(), all.len() + 4);
         for (name, fault) in all {
             let line = list.lines().find(|line| line.split(' ').next() == Some(name));
             assert!(line.is_some_and(|line| line.contains(fault)), "{name}");

@@ -9,8 +9,11 @@ use crate::text::{count_of, duration};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "allocation-in-loop",
-    checks: "Memory is taken and given back while the device works: cudaMalloc takes long, and cudaFree waits for the device.",
-    hint: "Allocate before the loop and use the memory again, or use cudaMallocAsync and cudaFreeAsync, which take it from a pool",
+    summary: "memory is allocated and freed while the device works",
+    checks: "The program allocates and frees memory while the device works: cudaMalloc is slow, and cudaFree \
+             waits for the device.",
+    hint: "Allocate before the loop and reuse the memory, or use cudaMallocAsync and cudaFreeAsync, which take \
+           it from a pool",
     check,
 };
 
@@ -28,8 +31,8 @@ fn check(run: &Run) -> Option<Found> {
     Some(Found {
         saved_ns: [0.9 * idle, 0.5 * idle, idle.max(host)],
         message: format!(
-            "Memory is taken and given back {} while the program runs ({}): {} of the host's time, and {} \
-             in which the GPU has nothing to do",
+            "The program allocates or frees memory {} while it runs ({}): {} of the host's time, with the GPU \
+             idle for {}",
             count_of(calls.len() as f64, "time"),
             run.names(calls.iter().copied()),
             duration(host),

@@ -8,7 +8,9 @@ use crate::text::{duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "copies-not-overlapped",
-    checks: "Copies between host and device run while no kernel does, though copies and kernels of different streams may run side by side.",
+    summary: "copies between host and device run while no kernel does",
+    checks: "Copies between host and device run while no kernel does, although copies and kernels on different \
+             streams can overlap.",
     hint: "Cut the data into parts, and copy the next part with cudaMemcpyAsync from page-locked memory on another stream while kernels work on this one",
     check,
 };
@@ -29,7 +31,7 @@ fn check(run: &Run) -> Option<Found> {
     Some(Found {
         saved_ns: [LIKELY * hidden, 0.0, hidden],
         message: format!(
-            "Copies between host and device take {}, {} of the time, and for {} of that no kernel runs",
+            "Copies between host and device take {}, {} of the time; for {} of that no kernel runs",
             duration(copies),
             percent(copies / run.wall_ns),
             duration(alone)

@@ -8,8 +8,11 @@ use crate::text::{count_of, duration};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "gpu-idle-between-launches",
-    checks: "Between its first work and its last the device has nothing to do while the host computes, reads or writes on its own.",
-    hint: "Give the device its next work before the host does its own: prepare input in other threads, keep results on the device, and launch ahead",
+    summary: "the device idles while the host does work of its own",
+    checks: "Between its first work and its last, the device has nothing to do while the host computes, reads \
+             or writes.",
+    hint: "Queue the device's next work before the host does its own: prepare input in other threads, keep \
+           results on the device, and launch ahead",
     check,
 };
 

@@ -9,8 +9,11 @@ use crate::text::{count_of, duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "kernels-not-concurrent",
-    checks: "Kernels with too few blocks for the device run one after another, where independent ones could run side by side.",
-    hint: "Launch kernels that do not wait for each other on different streams (not the default one), or as branches of a graph, or put their work into one launch",
+    summary: "small kernels run one after another",
+    checks: "Kernels with too few blocks to fill the device run one after another, where independent ones \
+             could run side by side.",
+    hint: "Launch independent kernels on different streams (not the default one) or as branches of a graph, or \
+           merge their work into one launch",
     check,
 };
 
@@ -51,8 +54,8 @@ fn check(run: &Run) -> Option<Found> {
     Some(Found {
         saved_ns: [0.5 * alone, 0.0, 0.75 * alone],
         message: format!(
-            "{} with fewer blocks than half of the multiprocessors run one at a time for {}, {} of the \
-             time; the survey can't tell which of them wait for each other",
+            "{} with fewer blocks than half the SMs run one at a time for {}, {} of the time; the survey can't \
+             tell which of them depend on each other",
             count_of(small.len() as f64, "kernel"),
             duration(alone),
             percent(alone / run.wall_ns)

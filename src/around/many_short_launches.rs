@@ -8,8 +8,10 @@ use crate::text::{count_of, duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "many-short-launches",
+    summary: "kernels are so short that their launches set the pace",
     checks: "Kernels are so short that the host's launches, at 2 to 10 µs each, set the pace and the device waits for them.",
-    hint: "Capture the loop into a CUDA graph, or fuse neighbouring kernels, so that one call starts many of them",
+    hint: "Capture the loop in a CUDA graph, so that one call launches many kernels, or fuse neighbouring \
+           kernels",
     check,
 };
 

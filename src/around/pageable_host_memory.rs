@@ -10,8 +10,11 @@ use crate::text::byte_rate;
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "pageable-host-memory",
-    checks: "Copies to or from host memory that is not page-locked go through a buffer of the driver's: they are slower, and the call waits.",
-    hint: "Allocate the host's side once with cudaMallocHost, or lock it with cudaHostRegister (pin_memory in PyTorch), and use it for every copy",
+    summary: "copies use host memory that is not page-locked",
+    checks: "Copies to or from host memory that is not page-locked go through a driver's buffer: they are \
+             slower, and the call waits.",
+    hint: "Allocate the host buffer once with cudaMallocHost, or page-lock it with cudaHostRegister \
+           (pin_memory in PyTorch), and reuse it for every copy",
     check,
 };
 
@@ -54,8 +57,8 @@ fn check(run: &Run) -> Option<Found> {
         String::new()
     } else {
         format!(
-            "; {} so slow that taking new pages must be most of it, which memory that is used again saves, \
-             locked or not",
+            "; {} so slow that most of the time must go to allocating new pages, which reusing the memory \
+             saves, page-locked or not",
             if fresh.len() == 1 {
                 "1 of them is".to_owned()
             } else {

@@ -9,8 +9,9 @@ use crate::text::{count, duration};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "small-copies",
+    summary: "many copies are so small that their fixed cost is most of their time",
     checks: "Many copies between host and device are so small that their fixed cost, 1 to 10 µs each, is most of their time.",
-    hint: "Collect small copies in one buffer and copy it once, pass small values as kernel parameters, or keep the data on the device",
+    hint: "Gather small copies in one buffer and copy it once, pass small values as kernel parameters, or keep the data on the device",
     check,
 };
 
@@ -36,7 +37,7 @@ fn check(run: &Run) -> Option<Found> {
     Some(Found {
         saved_ns: [0.8 * saved, 0.4 * saved, saved],
         message: format!(
-            "{} copies of {} on average keep the GPU from other work for {}",
+            "{} copies, of {} on average, keep the GPU from other work for {}",
             count(copies.len() as f64),
             crate::text::bytes(bytes / copies.len() as f64),
             duration(alone + idle)

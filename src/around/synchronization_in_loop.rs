@@ -9,8 +9,11 @@ use crate::text::{count_of, duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "synchronization-in-loop",
-    checks: "The host waits again and again until the device has finished and only then gives it more to do, so that each time the device waits for a launch.",
-    hint: "Leave the wait out: launches of one stream run in order without it. Wait once behind the loop, use events between streams, and check results every few rounds",
+    summary: "the host waits for the device again and again before it launches more",
+    checks: "The host repeatedly waits until the device has finished and only then gives it more to do, so the \
+             device waits for a launch each time.",
+    hint: "Drop the wait: launches on one stream run in order without it. Wait once after the loop, use events \
+           between streams, and check results every few iterations",
     check,
 };
 
@@ -31,7 +34,7 @@ fn check(run: &Run) -> Option<Found> {
     Some(Found {
         saved_ns: [0.85 * idle, 0.4 * idle, idle],
         message: format!(
-            "The GPU runs empty {} because the host waits for it ({names}): {}, {} of the time",
+            "The GPU goes idle {} because the host waits for it ({names}): {}, {} of the time",
             count_of(pauses as f64, "time"),
             duration(idle),
             percent(idle / run.wall_ns)

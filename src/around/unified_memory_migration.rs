@@ -8,8 +8,10 @@ use crate::text::{count_of, duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "unified-memory-migration",
+    summary: "managed memory migrates in small pieces when it is touched",
     checks: "Managed memory moves between host and device in small pieces when it is touched, and kernels wait for it.",
-    hint: "Call cudaMemPrefetchAsync before a side uses the memory, set cudaMemAdvise for data that is only read, or copy explicitly",
+    hint: "Call cudaMemPrefetchAsync before either side uses the memory, set cudaMemAdvise for read-only data, \
+           or copy explicitly",
     check,
 };
 

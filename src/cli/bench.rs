@@ -20,12 +20,11 @@ pub struct BenchArgs {
     /// Judge only the transitions between steps of the ordinary ladders.
     #[arg(long)]
     pub ladders: bool,
-    /// Judge other people's programs, whose changes were measured: their profiles lie in a folder of your
-    /// own.
+    /// Judge changes to other people's programs, whose profiles you supply with --profiles.
     #[arg(long, conflicts_with_all = ["faults", "ladders", "set"])]
     pub programs: bool,
-    /// Measure the gate of `adoprof check` on this device instead: how often it tells kernels apart that are alike,
-    /// and how often it finds slow-downs of 2%, 5% and 10%.
+    /// Instead, measure the gate of `adoprof check` on this device: how often it fails identical kernels, and
+    /// how often it catches slow-downs of 2%, 5% and 10%.
     #[arg(long, conflicts_with_all = ["faults", "ladders", "set", "programs", "profiles"])]
     pub gate: bool,
     /// With --gate: number of the device, from 0.
@@ -34,10 +33,10 @@ pub struct BenchArgs {
     /// With --gate: only this part of the comparisons, such as 1/2 and 2/2 on two devices.
     #[arg(long, default_value = "1/1", value_name = "K/N", requires = "gate", value_parser = part)]
     pub part: (u32, u32),
-    /// With --gate: the longest that a comparison may take.
+    /// With --gate: the longest time for one comparison.
     #[arg(long, default_value = "3s", value_parser = duration, requires = "gate")]
     pub max_time: Duration,
-    /// The folder with their profiles, a folder of ncu's pages per program.
+    /// For --programs: the folder with their profiles, which holds a folder of ncu's CSV pages per program.
     #[arg(long, value_name = "DIR", env = "ADOPROF_PROGRAMS")]
     pub profiles: Option<std::path::PathBuf>,
     /// Only this set of planted faults, from 0; may be given several times.
@@ -71,9 +70,9 @@ pub struct LedgerArgs {
 /// Where hints come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LedgerSource {
-    /// The recordings that ship with adoprof, with the what-if variants that were timed for them.
+    /// The recordings that ship with adoprof, and the what-if variants timed for them.
     Shipped,
-    /// .adoprof/ledger.jsonl, which live runs write.
+    /// Your own runs, which write .adoprof/ledger.jsonl.
     Local,
     /// Both.
     All,
@@ -82,8 +81,8 @@ pub enum LedgerSource {
 /// Whether estimates are corrected by the ledger.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Calibrate {
-    /// Correct each rule's estimates by what was measured so far (see adoprof ledger); a rule with fewer
-    /// than 5 measured hints keeps its estimates.
+    /// Correct estimates by what earlier changes really gained (see `adoprof ledger`); a rule with fewer than
+    /// 5 measured hints keeps its estimates.
     #[arg(long)]
     pub apply: bool,
 }

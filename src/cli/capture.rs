@@ -16,22 +16,23 @@ launch is made, which is then copied with the memory that its parameters reach, 
 ladder: `adoprof step --ladder DIR --kernel captured` replays the launch, checks every byte that it writes, times, \
 profiles and diagnoses it. Give the step a `file` to put code of your own in the place of the captured one.")]
 pub struct CaptureArgs {
-    /// Only kernels whose name matches this regular expression; the one with the most time without.
+    /// Only kernels whose name matches this regular expression; by default, the kernel with the most time.
     #[arg(short, long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Which of the matching launches, from 1; one of median duration of the kernel with the most time without.
+    /// Which of the matching launches, from 1; by default, one of median duration of the kernel with the most
+    /// time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub nth: Option<u64>,
-    /// The folder of the ladder, which must not be there yet; named after the kernel without.
+    /// The folder for the ladder, which must not exist yet; by default, named after the kernel.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The most memory to copy, such as 500MB or 8GB.
     #[arg(long, default_value = "8GB", value_parser = bytes, value_name = "BYTES")]
     pub limit: u64,
-    /// Let the program run to its end; without, it is ended once the launch is copied.
+    /// Let the program run to its end instead of ending it once the launch is copied.
     #[arg(long)]
     pub keep_running: bool,
-    /// Give each run of the program up after this time, such as 90s or 10m.
+    /// Give up on a run of the program after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// The program and its arguments.

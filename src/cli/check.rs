@@ -30,10 +30,10 @@ pub struct CheckArgs {
     /// The candidate: a step, a saved profile, a report or an export.
     #[arg(required_unless_present = "program", conflicts_with = "program")]
     pub new: Option<String>,
-    /// The ladder that the baseline's step belongs to, where it is another version of the candidate's.
+    /// The baseline's ladder, if it is another version of the candidate's.
     #[arg(long, value_name = "NAME|DIR", requires = "baseline")]
     pub baseline_ladder: Option<String>,
-    /// The baseline as a program with its arguments, split into words as a shell would; the candidate stands behind
+    /// The baseline as a program with its arguments, split into words as a shell would; the candidate follows
     /// `--`.
     #[arg(long, value_name = "'PROGRAM ARGS…'", conflicts_with = "baseline", requires = "program")]
     pub baseline_program: Option<String>,
@@ -46,23 +46,23 @@ pub struct CheckArgs {
     /// Live or recorded.
     #[command(flatten)]
     pub origin: Origin,
-    /// The slow-down that passes, a share of the baseline's time.
+    /// The largest slow-down that passes, relative to the baseline's time.
     #[arg(long, default_value = "0.5%", value_name = "SHARE", value_parser = share)]
     pub max_slowdown: f64,
-    /// How long both may run until their times decide: 5s for kernels, 60s for programs.
+    /// How long to time both at most [default: 5s for kernels, 60s for programs].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
-    /// Also fail where this holds of the candidate: rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (more than the
-    /// baseline's), metric:NAME>VALUE, or any of the last two with <. May be given several times.
+    /// Also fail if this is true of the candidate: rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (10% above
+    /// the baseline), metric:NAME>VALUE; metrics also take <. May be given several times.
     #[arg(long, value_name = "GATE")]
     pub fail_on: Vec<FailOn>,
-    /// Judge by --fail-on alone and compare no times.
+    /// Judge by --fail-on alone, without comparing times.
     #[arg(long)]
     pub no_time: bool,
-    /// Compare unlike things all the same.
+    /// Compare even where devices, sizes or launches differ.
     #[arg(long)]
     pub force: bool,
-    /// Do not profile to say what changed; the counters of --fail-on need profiles.
+    /// Do not profile to show what changed. --fail-on with metrics or rules needs profiles.
     #[arg(long, conflicts_with = "fail_on")]
     pub no_profile: bool,
     /// Number of the device, from 0.
@@ -74,7 +74,7 @@ pub struct CheckArgs {
     /// More arguments for ncu, split into words as a shell would.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
-    /// Give up on a run after this time, such as 90s or 10m.
+    /// Give up on a single run after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// Format of the result.

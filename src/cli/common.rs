@@ -20,10 +20,10 @@ pub struct Problem {
 /// Live or recorded.
 #[derive(Debug, Clone, Args)]
 pub struct Origin {
-    /// Run on the device, and fail where there is none.
+    /// Run on the device, and fail if there is none.
     #[arg(long, conflicts_with = "recorded")]
     pub live: bool,
-    /// Show the recording that ships with adoprof, even where there is a device.
+    /// Show the recording that ships with adoprof, even if there is a device.
     #[arg(long)]
     pub recorded: bool,
 }

@@ -25,10 +25,10 @@ pub struct FramesArgs {
     /// Only kernels whose name matches this regular expression.
     #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
-    /// Only this table; without -o it goes to stdout.
+    /// Write only this table, to stdout unless -o is given.
     #[arg(long, value_enum, required_unless_present = "output")]
     pub table: Option<Table>,
-    /// Write a file per table into this folder.
+    /// Write one file per table into this folder.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Format of the tables.

@@ -10,8 +10,8 @@ use crate::report::Format;
 /// `adoprof explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The rule to explain, or `numbers` for those that decide beside the rules' own; without one,
-    /// all rules are listed.
+    /// The rule to explain, or `numbers` for the thresholds that belong to no single rule; without it, list
+    /// all rules.
     pub rule: Option<String>,
 }
 
@@ -32,10 +32,10 @@ pub struct DoctorArgs {
     /// The ncu program to use.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// Measure the device's rates and latencies (less than a minute) and write them to your configuration.
+    /// Measure the device's rates and latencies (under a minute) and save them in your configuration.
     #[arg(long)]
     pub measure: bool,
-    /// With --measure: print what was measured and write nothing.
+    /// With --measure: print the measurements without saving them.
     #[arg(long, requires = "measure")]
     pub dry_run: bool,
     /// With --measure: write to this file instead.

@@ -21,11 +21,11 @@ pub struct ProfileArgs {
     /// Skip this many matching launches first.
     #[arg(long, value_name = "N")]
     pub launch_skip: Option<u64>,
-    /// Profile at most this many launches (10 where there is no survey).
+    /// Profile at most this many launches (10 without a survey).
     #[arg(long, value_name = "N")]
     pub launch_count: Option<u64>,
-    /// Only launches within this NVTX range, as ncu's --nvtx-include has it: `step/` is the range that a thread
-    /// pushed as `step`. There is no survey then.
+    /// Only launches within this NVTX range, written as for ncu's --nvtx-include: `step/` is the range that a
+    /// thread pushed as `step`. Skips the survey.
     #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub nvtx: Option<String>,
     /// A process that runs already: says why adoprof can't attach to it, and what leads to its diagnosis instead.
@@ -80,9 +80,9 @@ pub struct AnalyzeArgs {
 /// `adoprof diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The base: a step, a saved profile, a report or an export.
+    /// The baseline: a step, a saved profile, a report or an export.
     pub base: String,
-    /// What to compare with the base: a step, a saved profile, a report or an export.
+    /// What to compare with it: a step, a saved profile, a report or an export.
     pub new: String,
     /// The ladder that bare step names belong to.
     #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]

@@ -19,7 +19,7 @@ pub struct ProfilingArgs {
     /// The ncu program to use.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// More arguments for ncu, split into words as a shell would.
+    /// Extra arguments for ncu, split into words as a shell would.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true)]
     pub ncu_args: Option<String>,
     /// How much to collect.
@@ -31,7 +31,7 @@ pub struct ProfilingArgs {
     /// Collect these metrics only, instead of what --collect says.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// How the report is read.
+    /// How to read ncu's report.
     #[arg(long, value_enum, default_value_t = Via::Report)]
     pub via: Via,
     /// Give up after this time, such as 90s or 10m.

@@ -14,7 +14,7 @@ use crate::page::CHARTS;
 Start with `adoprof report --ladder ado`, which shows the recorded steps of the built-in ladder and needs no GPU, or \
 with `adoprof report PATH` for a profile of your own.")]
 pub struct ReportArgs {
-    /// Steps, saved profiles, .ncu-rep reports, CSV exports; without any, every step of --ladder.
+    /// Steps, saved profiles, .ncu-rep reports or CSV exports; if none are given, every step of --ladder.
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
     /// The ladder that bare step names belong to.
@@ -26,7 +26,7 @@ pub struct ReportArgs {
     /// Only kernels whose name matches this regular expression.
     #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
-    /// Where to write; `-` is standard output. report.html, or report.svg for a single chart.
+    /// Where to write, `-` for standard output [default: report.html, or report.svg for a single chart].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The whole page, or a single chart.
@@ -38,7 +38,7 @@ pub struct ReportArgs {
     /// Open the page in the browser.
     #[arg(long)]
     pub open: bool,
-    /// Leave out how right earlier estimates were.
+    /// Leave out the accuracy of earlier estimates.
     #[arg(long)]
     pub no_ledger: bool,
 }

@@ -10,7 +10,7 @@ use super::Cli;
 /// `adoprof completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Where they go:
+Where it goes:
   bash        adoprof completions bash > ~/.local/share/bash-completion/completions/adoprof
   zsh         adoprof completions zsh > DIR/_adoprof, DIR in $fpath
   fish        adoprof completions fish > ~/.config/fish/completions/adoprof.fish

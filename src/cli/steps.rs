@@ -32,8 +32,8 @@ pub struct StepArgs {
     /// Verify and time, but do not profile.
     #[arg(long)]
     pub time_only: bool,
-    /// Also make the changes that need no new code for what was found, and time each: compiler flags, a cap on
-    /// registers, carve-out, the step's tunables halved and doubled.
+    /// Also try changes that need no new code and suit the findings, and time each: compiler flags, a
+    /// register cap, the carve-out, the step's tunables halved and doubled.
     #[arg(long = "try", conflicts_with = "time_only")]
     pub tries: bool,
     /// Profiling.
@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// Live or recorded.
     #[command(flatten)]
     pub origin: Origin,
-    /// Only the main steps: leave out the side steps, each of which removes one fault alone.
+    /// Leave out the side steps, each of which removes a single fault.
     #[arg(long)]
     pub main_only: bool,
     /// Also time the CPU references, with one thread and with all.
@@ -79,7 +79,7 @@ pub struct RunArgs {
 /// `adoprof ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
-    /// What to show: the list of ladders by default.
+    /// What to show; by default the list of ladders.
     #[command(subcommand)]
     pub command: Option<LadderCommand>,
 }
@@ -102,14 +102,13 @@ pub enum LadderCommand {
     Copy {
         /// A built-in ladder.
         name: String,
-        /// Where to: a folder that is empty or not there yet.
+        /// The folder to write to: a new or empty one.
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Report every mistake in a manifest of your own at once: with NVRTC, what does not fit its kernels too.
-    ///
-    /// Nothing is launched and no command of a program is run. Ends with 0 where nothing is wrong, with 2 where the
-    /// manifest has a mistake, and with 4 where only a source does not compile.
+    /// Report every mistake in your own manifest at once; with NVRTC, also what does not match its kernels.
+    /// Launches nothing and runs no command of a program. Exits with 0 if nothing is wrong, 2 if the manifest
+    /// has a mistake, and 4 if only a source does not compile.
     Check {
         /// The directory with the ladder.toml.
         #[arg(value_name = "DIR")]

@@ -13,16 +13,16 @@ pub struct SurveyArgs {
         conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "baseline", "nvtx"]
     )]
     pub survey: bool,
-    /// Profile the first launches without a survey.
+    /// Skip the survey and profile the first launches.
     #[arg(long)]
     pub no_survey: bool,
-    /// Profile one launch of each kind until they explain this share of the kernels' time.
+    /// Profile one launch of each kind until the profiled kinds cover this share of the kernels' time.
     #[arg(long, default_value = "90%", value_parser = share, value_name = "PERCENT")]
     pub coverage: f64,
-    /// But at most so many kinds of launches.
+    /// Profile at most this many kinds of launches.
     #[arg(long, default_value = "10", value_parser = at_least_one, value_name = "N")]
     pub top: usize,
-    /// Choose among the launches that start in this part of the run, counted from the GPU's first work: 2s..5s,
+    /// Choose only launches that start in this part of the run, counted from the GPU's first work: 2s..5s,
     /// 500ms.., ..1s.
     #[arg(
         long,

@@ -18,12 +18,12 @@ use crate::ncu::Level;
 What --over takes (give it several times to run every combination):
   N=256,512,1024            a parameter of the ladder (`adoprof ladder show NAME` lists them)
   BLOCK=64,128              a tunable that the step declares, such as `tune = { BLOCK = 128 }`:
-                            its grid, block and shared may use it; the compiler gets -DBLOCK=64
+                            grid, block and shared may use it; the compiler gets -DBLOCK=64
   block=64,128,256          threads per block in x; the grid stays as it is, so the kernel must
                             give the right answer with any block
-  'flags=-ftz=true|-DA=1|'  compiler flags, alternatives separated by bars; the empty one is none
+  'flags=-ftz=true|-DA=1|'  compiler flags, alternatives separated by bars; empty means no flags
   maxrregcount=default,32   registers per thread, at most
-  dlcm=default,ca,cg        where ptxas lets loads from global memory be cached
+  dlcm=default,ca,cg        where loads from global memory are cached (ptxas -dlcm)
   ftz=true,false            arithmetic; also prec-div, prec-sqrt, fast-math
   carveout=0,50,100         percentage of L1 to request as shared memory
 `default` leaves the choice to the manifest and the compiler.
@@ -34,7 +34,7 @@ Examples:
   adoprof sweep --kernel v4 --over N=256,512,1024 --profile --collect standard
   adoprof sweep --kernel v5 --over 'flags=|--use_fast_math' --format markdown
 
-Finished points are kept in a file: after an interruption, the same command continues.")]
+Finished points are kept in a file, so the same command continues after an interruption.")]
 pub struct SweepArgs {
     /// The step, such as v4 or increment/i5.
     #[arg(long, value_name = "STEP")]
@@ -42,19 +42,19 @@ pub struct SweepArgs {
     /// Ladder and size.
     #[command(flatten)]
     pub problem: Problem,
-    /// What to vary, with its values; see below.
+    /// What to vary, and its values (listed below).
     #[arg(long, value_name = "NAME=V1,V2,…", required = true, allow_hyphen_values = true)]
     pub over: Vec<String>,
-    /// Profile each point too, and name the metrics that move with the time.
+    /// Also profile each point, and name the metrics that move with the time.
     #[arg(long)]
     pub profile: bool,
-    /// How much to collect with --profile; quick is enough to see what moves.
+    /// How much to collect with --profile; quick is enough to show what moves.
     #[arg(long, value_enum, default_value_t = Level::Quick, requires = "profile")]
     pub collect: Level,
-    /// Run every point again, even those that the file already has.
+    /// Run every point again, including those already in the file.
     #[arg(long)]
     pub fresh: bool,
-    /// Where to keep the points [default: .adoprof/<ladder>/<step>/sweep-<hash of the axes>.jsonl].
+    /// The file to keep the points in [default: .adoprof/<ladder>/<step>/sweep-<hash of the axes>.jsonl].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Number of the device, from 0.
@@ -66,7 +66,7 @@ pub struct SweepArgs {
     /// The ncu program to use with --profile.
     #[arg(long, env = "ADOPROF_NCU", value_name = "PATH")]
     pub ncu: Option<PathBuf>,
-    /// More arguments for ncu with --profile, split into words as a shell would.
+    /// Extra arguments for ncu with --profile, split into words as a shell would.
     #[arg(long, value_name = "'…'", allow_hyphen_values = true, requires = "profile")]
     pub ncu_args: Option<String>,
     /// Give up on a point after this time, such as 90s or 10m.

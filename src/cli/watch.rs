@@ -10,8 +10,8 @@ use super::profiling::ProfilingArgs;
 /// `adoprof watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The step runs at once, and then whenever a file of it changes: the manifest, its source and the headers that this \
-includes, the step that it is checked against, files that a program's commands name. Each report shows the \
+The step runs at once, and again whenever one of its files changes: the manifest, its source and included \
+headers, the step that it is checked against, files that a program's commands name. Each report shows the \
 difference to the last good run. An edit that does not compile or gives a wrong answer shows its error, and the \
 watch goes on; an edit during a run starts it anew. Ctrl-C ends it.
 
@@ -26,7 +26,7 @@ pub struct WatchArgs {
     /// Compare with this step, saved profile, report or CSV export instead of the last good run.
     #[arg(long, value_name = "BASE")]
     pub baseline: Option<String>,
-    /// Run again when this file changes too.
+    /// Also run again when this file changes.
     #[arg(long, value_name = "FILE")]
     pub also: Vec<PathBuf>,
     /// Verify and time, but do not profile.

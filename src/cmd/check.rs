@@ -37,7 +37,7 @@ pub(super) fn run(args: &CheckArgs, printer: &Printer) -> Result<ExitCode> {
     }
     if args.no_time && args.fail_on.is_empty() {
         return Err(Error::Usage(
-            "--no-time judges by the gates of --fail-on, and there is none".to_owned(),
+            "--no-time judges by --fail-on alone, and no --fail-on was given".to_owned(),
         ));
     }
     // The command line refuses both; what adoprof.toml asks for would be passed over in silence.
@@ -91,7 +91,7 @@ fn named(args: &CheckArgs, base: &str, new: &str, printer: &Printer) -> Result<C
     }
     if args.origin.live {
         return Err(Error::Usage(
-            "--live runs two steps of kernels in turn; of profiles and programs only what was recorded is \
+            "--live runs two steps of kernels in turn; for profiles and programs, only recordings are \
              compared"
                 .to_owned(),
         ));
@@ -144,8 +144,8 @@ fn times_apart(document: &mut CheckDocument, base: &Profile, new: &Profile, max_
     let (Some(before), Some(after)) = (base.step(), new.step()) else {
         let lacks = if base.step().is_none() { &base.name } else { &new.name };
         document.notices.push(format!(
-            "{lacks} has no times that were measured without the profiler, so times are not judged; ncu's own \
-             duration is one run under its clocks (--no-time judges the counters of --fail-on alone)"
+            "{lacks} has no times measured without the profiler, so times are not judged: ncu's duration is of \
+             a single run at the clocks that it sets (--no-time judges the counters of --fail-on alone)"
         ));
         return;
     };

@@ -7,6 +7,7 @@ use crate::cli::{Cli, ConfigArgs};
 use crate::document::{SCHEMA, Version};
 use crate::error::{Error, ExitCode, Result};
 use crate::settings::{KEYS, Settings};
+use crate::text::layout::wrap;
 use crate::text::printable;
 
 /// What `config` prints.
@@ -38,7 +39,7 @@ pub(super) fn run(args: &ConfigArgs, cli: &Cli, printer: &Printer) -> Result<Exi
                 writeln!(out)
             })?;
         }
-        "text" => printer.text(&text(&shown))?,
+        "text" => printer.text(&text(&shown, printer.style.width))?,
         other => {
             return Err(Error::Usage(format!(
                 "--format {other}: config prints settings; use text, json"
@@ -67,7 +68,40 @@ fn shown(settings: &Settings) -> Shown {
     Shown { schema: SCHEMA, adoprof: Version::default(), files, settings: rows.collect() }
 }
 
-fn text(shown: &Shown) -> String {
+/// A table, or, where it does not fit into the width, an entry of two lines per setting.
+fn text(shown: &Shown, width: usize) -> String {
+    let columns = table(shown);
+    let widest = columns.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let mut text = if widest <= width { columns } else { entries(shown, width) };
+    let note = "options on the command line take precedence over all of these";
+    let note = if shown.files.is_empty() {
+        format!("no adoprof.toml was found; {note}")
+    } else {
+        note.to_owned()
+    };
+    text.push('\n');
+    for line in wrap(&note, width) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn entries(shown: &Shown, width: usize) -> String {
+    let mut text = String::new();
+    for row in &shown.settings {
+        let value = printable(&row.value);
+        for line in wrap(&format!("{} = {value} ({})", row.key, printable(&row.from)), width) {
+            text.push_str(&format!("{line}\n"));
+        }
+        for line in wrap(row.purpose, width.saturating_sub(4)) {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    text
+}
+
+fn table(shown: &Shown) -> String {
     let rows: Vec<[String; 4]> =
         std::iter::once(["setting", "value", "from", ""].map(str::to_owned))
             .chain(shown.settings.iter().map(|row| {
@@ -81,16 +115,9 @@ fn text(shown: &Shown) -> String {
             .collect();
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let [key, value, from] = [0, 1, 2].map(width);
-    let mut text: String = rows
-        .iter()
+    rows.iter()
         .map(|[a, b, c, d]| {
             format!("{a:<key$}  {b:<value$}  {c:<from$}  {d}").trim_end().to_owned() + "\n"
         })
-        .collect();
-    text.push_str(if shown.files.is_empty() {
-        "\nno adoprof.toml was found; an option on the command line holds before all of these\n"
-    } else {
-        "\nan option on the command line holds before all of these\n"
-    });
-    text
+        .collect()
 }

@@ -30,7 +30,7 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
         files::read(file, files::MOST_TEXT).map_err(|error| Error::io(file, "read", &error))?;
     let text = String::from_utf8(text).map_err(|_| {
         let program = shell_words::quote(&file.to_string_lossy()).into_owned();
-        let problem = format!("is no source text; for a program: adoprof init -- {program}");
+        let problem = format!("is not source text; for a program: adoprof init -- {program}");
         Error::input(file, problem)
     })?;
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -48,8 +48,8 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
     };
     if is_program {
         printer.notice(&format!(
-            "{name} has a `main`, so its step is a program that is built and run; for steps that adoprof \
-             launches itself, put the kernels into a file of their own"
+            "{name} has a `main`, so its step is a program to build and run; for steps that adoprof launches \
+             itself, put the kernels into a file of their own"
         ));
     } else if source.launches_kernels() {
         printer.notice(&format!(
@@ -80,7 +80,7 @@ fn of_program(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
 }
 
 fn no_program() -> Error {
-    Error::Usage("name a CUDA source, or a program behind `--`".to_owned())
+    Error::Usage("name a CUDA source, or a program after `--`".to_owned())
 }
 
 /// Runs the program under the survey: what was seen, and why no kernels were.
@@ -98,7 +98,7 @@ fn surveyed(
             let why = failure.or_else(|| {
                 ended_badly.then(|| {
                     let how = survey.notices.last().cloned().unwrap_or_default();
-                    format!("{how}, and what it did before stands in the manifest")
+                    format!("{how}; the manifest has what it did before that")
                 })
             });
             let why = why.map(|why| match last_lines(&output) {
@@ -167,7 +167,7 @@ fn command(args: &InitArgs) -> Result<Vec<String>> {
 fn place(folder: &Path, args: &InitArgs) -> Result<PathBuf> {
     let path = folder.join(manifest::FILE);
     if path.symlink_metadata().is_ok() && !args.force {
-        return Err(Error::input(&path, "is there already and is not overwritten; --force does"));
+        return Err(Error::input(&path, "already exists; --force overwrites it"));
     }
     Ok(path)
 }
@@ -181,7 +181,7 @@ fn written(path: &Path, manifest: &str, printer: &Printer) -> Result<ExitCode> {
     let folder = if folder == "." { "./".to_owned() } else { folder };
     let shown = shell_words::quote(&folder);
     printer.text(&format!(
-        "{} written; complete what it marks GUESS, then: adoprof ladder check {shown}",
+        "{} written; complete what is marked GUESS, then run: adoprof ladder check {shown}",
         path.display()
     ))?;
     Ok(ExitCode::Success)

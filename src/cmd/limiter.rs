@@ -87,8 +87,7 @@ fn no_device(ladder: &Ladder, step: &Step) -> Error {
         "run it on a machine with a GPU"
     };
     Error::Environment(format!(
-        "limiter needs a device, because it times variants of the kernel, and no CUDA device was \
-         found; {remedy}"
+        "limiter needs a device to time variants of the kernel, and no CUDA device was found; {remedy}"
     ))
 }
 

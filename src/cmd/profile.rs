@@ -50,7 +50,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let wants_survey = surveyed::is_wanted(args);
     if args.nvtx.is_some() {
         printer.notice(
-            "--nvtx goes without a survey: records of launches do not say in which range they were",
+            "--nvtx skips the survey: its records do not say in which NVTX range a launch was",
         );
     }
     if args.profiling.dry_run {

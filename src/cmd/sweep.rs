@@ -126,8 +126,7 @@ fn identity(args: &SweepArgs, ladder: &Ladder, step: &Step) -> Result<Identity> 
     // Opened to look, and closed: the points want the device's memory for themselves.
     if !Device::is_present() {
         return Err(Error::Environment(
-            "a sweep needs a CUDA device, and none can be used here; `adoprof doctor` says what is \
-             missing"
+            "a sweep needs a CUDA device, and none is usable here; `adoprof doctor` says what is missing"
                 .to_owned(),
         ));
     }

@@ -61,11 +61,11 @@ fn refuse(args: &WatchArgs) -> Result<()> {
     if args.profiling.dry_run || args.profiling.output.is_some() {
         let option = if args.profiling.dry_run { "--dry-run" } else { "-o" };
         return Err(Error::Usage(format!(
-            "{option} is for one run, and a watch has many; `adoprof step` takes it"
+            "{option} applies to a single run, and a watch makes many; use it with `adoprof step`"
         )));
     }
     if let Some(path) = args.also.iter().find(|path| !path.is_file()) {
-        return Err(Error::input(path, "is no file, so no change of it can be seen"));
+        return Err(Error::input(path, "is not a file, so it can't be watched"));
     }
     Ok(())
 }
@@ -82,8 +82,9 @@ fn on_disk(argument: &str, step: &str, printer: &Printer) -> Result<String> {
         return Ok(here);
     }
     Err(Error::Usage(format!(
-        "the sources of the built-in ladder `{argument}` are inside the program, where nothing edits them; \
-         `adoprof ladder copy {argument} DIR` writes them to a folder, then `adoprof watch --ladder ./DIR --kernel {step}`"
+        "the sources of the built-in ladder `{argument}` are inside adoprof and can't be edited there; copy \
+         them with `adoprof ladder copy {argument} DIR`, then run `adoprof watch --ladder ./DIR --kernel \
+         {step}`"
     )))
 }
 
@@ -91,7 +92,9 @@ fn on_disk(argument: &str, step: &str, printer: &Printer) -> Result<String> {
 fn usable_device(args: &WatchArgs) -> Result<String> {
     if !Device::is_present() {
         return Err(Error::Environment(
-            "a watch needs a CUDA device, and none can be used here; `adoprof doctor` says what is missing".to_owned(),
+            "a watch needs a CUDA device, and none is usable here; `adoprof doctor` says what is \
+             missing"
+                .to_owned(),
         ));
     }
     if nvrtc::version().is_none() {

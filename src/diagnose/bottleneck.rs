@@ -39,7 +39,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
     });
     match diagnosis.bound {
         Bound::Launch if term == Term::BlockScheduler && share > model.idle() => format!(
-            "Starting blocks: launching {} one after another takes {busy} of the time{next}.",
+            "Block starts: starting {} one after another takes {busy} of the time{next}.",
             launch
                 .get("launch__grid_size")
                 .map_or_else(|| "blocks".to_owned(), |blocks| count_of(blocks, "block")),
@@ -50,14 +50,14 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
                 format!(", mostly for {word} ({} of the stall cycles)", percent(share))
             });
             format!(
-                "Latency: the busiest unit, {unit}, is busy only {busy} of the time{next}; for the \
-                 other {uncovered} warps wait{waits}."
+                "Latency: the busiest unit, {unit}, is busy only {busy} of the time{next}; for the remaining \
+                 {uncovered} warps wait{waits}."
             )
         }
         Bound::Memory | Bound::Compute | Bound::None => {
             let class = if term.bound() == Bound::Memory { "Memory" } else { "Compute" };
             format!(
-                "{class}: the busiest unit, {unit}, is busy {busy} of the time{next}; for the other \
+                "{class}: the busiest unit, {unit}, is busy {busy} of the time{next}; for the remaining \
                  {uncovered} warps wait or SMs idle."
             )
         }
@@ -85,7 +85,7 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
     });
     if model.launch_share() > model.idle() {
         return format!(
-            "Too short{blocks}: starting even an empty kernel takes {} of the duration.",
+            "Too short{blocks}: launching an empty kernel already takes {} of this duration.",
             percent(model.launch_share())
         );
     }
@@ -142,7 +142,7 @@ fn without_units(launch: &Launch) -> String {
             });
             let mut issue = issue;
             issue[..1].make_ascii_uppercase();
-            format!("{issue}{waits}. The profile does not tell how busy the units are.")
+            format!("{issue}{waits}. The profile does not say how busy the units are.")
         }
         _ => String::new(),
     }

@@ -44,8 +44,8 @@ pub fn lacking_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Opt
     let rest = if rest > 0 { format!("; and {rest} more") } else { String::new() };
     (!named.is_empty()).then(|| {
         format!(
-            "the profile lacks metrics by which findings are found and ranked, so that a fault may be \
-             missed or its gain be wrong: {}{rest}",
+            "the profile lacks metrics that findings and their ranking need, so a fault may be missed or its \
+             gain may be wrong: {}{rest}",
             named.join("; "),
         )
     })

@@ -20,8 +20,8 @@ pub fn lineless_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Op
     };
     let has = if lineless == 1 { "has" } else { "have" };
     Some(format!(
-        "{whose} {has} no line information, so that findings name instructions and no lines: compile kernels of \
-         your own with -lineinfo, which nvcc and NVRTC take and which costs no speed"
+        "{whose} {has} no line information, so findings name instructions instead of source lines: compile \
+         your own kernels with -lineinfo (nvcc and NVRTC), which costs no speed"
     ))
 }
 

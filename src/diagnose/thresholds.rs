@@ -18,8 +18,8 @@ pub const THRESHOLDS: &[Threshold] = &[
 
 /// The share of the time without a warp that is too small to be what a small grid costs.
 pub const FEW_IDLE: Threshold = Threshold {
-    what: "share of the time that SMs have no warp, below which the waits of the warps that there are and \
-           not missing blocks are named as what a small grid costs, below",
+    what: "time for which SMs have no warp, for a small grid to be described by that and not by what its warps \
+           wait for, at least",
     value: NOISE / 100.0,
     unit: "share",
     source: NOISE_SOURCE,
@@ -27,7 +27,8 @@ pub const FEW_IDLE: Threshold = Threshold {
 
 /// From this share of a unit's work on, a fault keeps the unit from its roof.
 pub const INFLATES: Threshold = Threshold {
-    what: "share of a unit's work that a cause removes, from which the unit is at no roof, at least",
+    what: "share of a unit's work that a cause must remove to keep the unit from counting as at its roof, at \
+           least",
     value: NOISE / 100.0,
     unit: "share",
     source: NOISE_SOURCE,
@@ -35,8 +36,8 @@ pub const INFLATES: Threshold = Threshold {
 
 /// From this share of the executed instructions on, unread ones keep a launch from any roof.
 pub const UNREAD_CODE: Threshold = Threshold {
-    what: "share of the executed instructions that can't be read, from which no launch is at a roof, at \
-           least",
+    what: "share of the executed instructions that could not be read, to keep a launch from counting as at a \
+           roof, at least",
     value: INFLATES.value,
     unit: "share",
     source: "derivation: they may hide a cause that removes as much of a unit's work, and such a cause \
@@ -55,8 +56,8 @@ pub const UNREAD_RANGE: Threshold = Threshold {
 
 /// The share of the latency that more warps must cover to come before more loads.
 pub const ENOUGH_WARPS: Threshold = Threshold {
-    what: "share of the latency that more warps cover, from which missing warps come before \
-           missing loads, at least",
+    what: "share of the latency that more warps must cover for missing warps to be named before missing loads, \
+           at least",
     value: 0.5,
     unit: "share",
     source: "derivation: bytes in flight are warps times bytes per warp (Little's law), and twice \
@@ -66,25 +67,24 @@ pub const ENOUGH_WARPS: Threshold = Threshold {
 
 /// The part of a symptom's gain that a cause must promise to explain it.
 pub const EXPLAINS_GAIN: Threshold = Threshold {
-    what: "part of a symptom's gain that a cause must promise for the symptom to stand under it, \
-           at least",
+    what: "share of a symptom's gain that a cause must promise to explain the symptom, at least",
     value: 0.5,
     unit: "share",
-    source: "definition: as much as the rest of the gain, which other faults would then explain",
+    source: "definition: half, so that no other fault explains more of it",
 };
 
 /// The part of a symptom's own stall that a cause must take away to explain it, whatever it promises.
 pub const EXPLAINS_STALL: Threshold = Threshold {
-    what: "or part of the symptom's own stall that the cause takes away, at least",
+    what: "or share of the symptom's own stall that the cause must remove, at least",
     value: 0.25,
     unit: "share",
-    source: "measured on the 839 recorded launches: all keep their findings at 0.2; at 0.3 eight \
-             name a stall first that their cause removes",
+    source: "measured on the 839 recorded launches: 0.2 changes no finding; at 0.3 eight launches name a stall \
+             first although a cause that removes it was found",
 };
 
 /// A change of the time below this share has no row in the ranking.
 pub const LEAST_CHANGE: Threshold = Threshold {
-    what: "change of the time that makes a row of the ranking, at least",
+    what: "change of the time that earns a row under --explain-ranking, at least",
     value: 0.01,
     unit: "share",
     source: "derivation: shares of the time are printed in whole percent, and a smaller change \
@@ -93,7 +93,7 @@ pub const LEAST_CHANGE: Threshold = Threshold {
 
 /// Throughput under which neither computing nor memory bounds a launch.
 pub const LOW_THROUGHPUT: Threshold = Threshold {
-    what: "compute and memory throughput of a launch that is bound by latency, where no unit's own \
+    what: "ncu's compute and memory throughput, for a launch to count as bound by latency where no unit's own \
            counter was collected, less than",
     value: 60.0,
     unit: "%",

@@ -93,7 +93,7 @@ fn the_sentence_of_many_tiny_blocks_counts_them() {
     assert_sentence(
         &launch,
         Bound::Launch,
-        "Starting blocks",
+        "Block starts",
         &["1,000,000 blocks", "60%", "issue slots", "10%"],
     );
     // They take 40% of the time, and SMs have no warp for half of it.

@@ -51,7 +51,8 @@ fn foreign(path: &Path, owner: Option<u32>) -> CheckResult {
         Status::Missing,
         format!("{} belongs to another user{owner}, so ncu can't take it", path.display()),
         format!(
-            "use a folder of your own, `export TMPDIR=$(mktemp -d)`; where nobody profiles, `sudo rm {}`",
+            "use a folder of your own, `export TMPDIR=$(mktemp -d)`, or, if nobody is profiling, `sudo rm \
+             {}`",
             path.display()
         ),
     )
@@ -73,7 +74,7 @@ fn held(path: &Path, holder: Option<&Holder>) -> CheckResult {
         Status::Warn,
         format!("{who} holds {}: ncu waits until it ends", path.display()),
         format!(
-            "let it end{end}; with another TMPDIR both would profile at once and disturb each other"
+            "let it finish{end}; with another TMPDIR both would profile at once and disturb each other"
         ),
     )
 }

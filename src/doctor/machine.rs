@@ -62,7 +62,7 @@ pub(super) fn counters(facts: Facts) -> CheckResult {
         (Some(true), false) if facts.in_container => CheckResult::not_ok(
             NAME,
             Status::Missing,
-            "for administrators only (RmProfilingAdminOnly is 1), which root of a container is not",
+            "for administrators only (RmProfilingAdminOnly is 1), and root in a container is not one",
             "start the container with --cap-add=SYS_ADMIN (Kubernetes: securityContext.capabilities.add: \
              [SYS_ADMIN]), or load the host's nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
         ),
@@ -92,8 +92,8 @@ pub(super) fn dcgm(processes: &[String]) -> CheckResult {
             NAME,
             Status::Warn,
             "running, and it may hold the counters",
-            "if ncu finds a driver resource unavailable: `dcgmi profile --pause`, afterwards \
-             `--resume`",
+            "if ncu reports that a driver resource is unavailable: `dcgmi profile --pause`, and `--resume` \
+             afterwards",
         )
     } else {
         CheckResult::minor(NAME, "not running here")

@@ -29,7 +29,7 @@ pub(super) struct Listed {
 const SLOWED: [(&str, &str); 5] = [
     ("HW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; see to its cooling"),
     ("SW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; see to its cooling"),
-    ("HW Power Brake Slowdown", "the power supply asks for less: see to the machine's supply"),
+    ("HW Power Brake Slowdown", "the power supply asks for less: check the machine's power supply"),
     (
         "SW Power Cap",
         "at its power limit: `nvidia-smi -q -d POWER` has the largest, `sudo nvidia-smi -pl WATTS` sets it",
@@ -108,8 +108,8 @@ fn mig(devices: &[Listed]) -> CheckResult {
             "mig",
             Status::Warn,
             format!("on for {which}"),
-            "ncu has no counters of what instances share (L2, DRAM): take a compute instance that is alone in its \
-             GPU instance (CUDA_VISIBLE_DEVICES=MIG-<uuid>, from `nvidia-smi -L`), or, where nobody uses the device, \
+            "ncu has no counters of what instances share (L2, DRAM): take a compute instance that has its GPU \
+             instance to itself (CUDA_VISIBLE_DEVICES=MIG-<uuid>, from `nvidia-smi -L`), or, where nobody uses the device, \
              `sudo nvidia-smi -i N -mig 0`",
         ),
     }
@@ -136,7 +136,7 @@ fn clocks(devices: &[Listed]) -> CheckResult {
         .map(|(number, device)| format!("{number}: {}", device.slowed_by.join(", ")))
         .collect();
     if found.is_empty() {
-        return CheckResult::minor("clocks", "nothing holds them down now");
+        return CheckResult::minor("clocks", "nothing holds them down at the moment");
     }
     let is_active = |name: &str| {
         devices.iter().any(|device| device.slowed_by.iter().any(|reason| reason == name))
@@ -151,7 +151,7 @@ fn clocks(devices: &[Listed]) -> CheckResult {
         "clocks",
         Status::Warn,
         format!(
-            "held down now, so that times are longer than they need be: device {}",
+            "held down at the moment, so times are longer than necessary: device {}",
             found.join("; ")
         ),
         remedies.join("; "),

@@ -17,7 +17,7 @@ pub(super) fn ncu_and_driver(ncu: Version, driver: &str) -> Option<CheckResult> 
         CheckResult::not_ok(
             "ncu and driver",
             Status::Warn,
-            format!("ncu {ncu} wants driver {wanted} or newer, and this one is {driver}"),
+            format!("ncu {ncu} needs driver {wanted} or newer, and this one is {driver}"),
             format!("install driver {wanted}, or name an ncu older than {from} with --ncu PATH"),
         )
     })

@@ -31,8 +31,8 @@ pub(crate) const UNIFORM_ENOUGH: f64 = 100.0 - NOISE;
 
 /// [`UNIFORM_ENOUGH`] as `explain` prints it.
 pub(crate) const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "share of branches on which all lanes of a warp agree: from it on the fault is \
-           idle-threads, below it thread-divergence",
+    what: "share of branches on which all lanes of a warp agree, which tells idle-threads (at least) from \
+           thread-divergence (less)",
     value: UNIFORM_ENOUGH,
     unit: "%",
     source: "derivation: 100% less the 5% that is noise. Tree reductions whose warps idle as a \
@@ -62,8 +62,8 @@ pub(crate) const RESTING: f64 = 0.5;
 
 /// [`RESTING`] as `explain` prints it.
 pub(crate) const RESTING_LIMIT: crate::evidence::Threshold = crate::evidence::Threshold {
-    what: "share of the missing lanes that have returned or skip a branch without an else: from it \
-           on the fault is idle-threads, below it thread-divergence",
+    what: "share of the missing lanes that have returned or skip a branch without an else, which tells \
+           idle-threads (at least) from thread-divergence (less)",
     value: RESTING,
     unit: "share",
     source: "definition: more than half",

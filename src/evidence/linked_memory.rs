@@ -19,13 +19,13 @@ const STALLS: [StallReason; 4] =
 /// The limits of both rules.
 pub(crate) const THRESHOLDS: &[Threshold] = &[
     Threshold {
-        what: "share of the sectors that L1 asks for which come over the link, at least",
+        what: "share of the sectors requested by L1 that come over the link, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,
     },
     Threshold {
-        what: "or share of the time that these bytes take at the link's full rate, at least",
+        what: "or time that these bytes take at the link's full rate, as a share of the launch's, at least",
         value: NOISE,
         unit: "%",
         source: NOISE_SOURCE,

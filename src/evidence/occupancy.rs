@@ -120,7 +120,7 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     Some(Draft {
         message: format!(
             "Because of {}, at most {occupancy:.0}% of the warp slots can be filled: an SM holds \
-             {}{}. Schedulers issue in {:.0}% of the cycles, so more warps would help.",
+             {}{}. Schedulers issue in only {:.0}% of their active cycles, so more warps would help.",
             resource.name,
             count_of(mine, "block"),
             (resource.use_of)(launch),

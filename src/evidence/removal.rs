@@ -34,8 +34,7 @@ pub(crate) const ADDRESSING: Threshold = Threshold {
     value: 4.0,
     unit: "instruction",
     source: "derivation: a product with the width, an addition of 64 bits in two parts, a \
-             comparison with the end; what is beyond them is index arithmetic that each element \
-             needs",
+             comparison with the end; anything beyond is index arithmetic that each element needs",
 };
 
 /// The metric that every rule on opcodes needs: it tells whether instructions are scarce at all.

@@ -22,13 +22,13 @@ const BRANCH_WITHIN: Threshold = Threshold {
            most",
     value: 24.0,
     unit: "instruction",
-    source: "measured on sm_90: at 18 slow paths of recorded kernels are missed, at 48 branches of other \
-             code are taken for theirs",
+    source: "measured on sm_90: 18 misses slow paths of recorded kernels, 48 takes branches of other code for \
+             theirs",
 };
 
 const CALL_WITHIN: Threshold = Threshold {
-    what: "instructions from the call that a 64-bit division makes where its operands need it to \
-           the mark of the 32-bit division around it, at most",
+    what: "instructions from the call to a 64-bit division, made only for large operands, to the mark of the \
+           32-bit division around it, at most",
     value: 10.0,
     unit: "instruction",
     source: "measured: seven are between them on sm_90",

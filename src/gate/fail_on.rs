@@ -61,7 +61,7 @@ impl FromStr for FailOn {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is no gate: write rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (more than the \
+                "`{text}` is not a gate: write rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (more than the \
                  baseline's), metric:NAME<-10% (less), metric:NAME>VALUE, or metric:NAME<VALUE"
             )
         };
@@ -177,7 +177,9 @@ impl FailOn {
         match &self.kind {
             Kind::Rule { name, least } => {
                 if launch.skipped.contains(name) {
-                    return Err(format!("{name} could not be checked for want of metrics"));
+                    return Err(format!(
+                        "{name} could not be checked, because metrics are missing"
+                    ));
                 }
                 let found = find(&launch.findings, name, *least);
                 Ok(found.map(|found| (said(found), found.place.clone())))

@@ -89,8 +89,8 @@ impl Device {
         // SAFETY: only tries to open the library.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::Environment(
-                "no CUDA driver was found (libcuda.so): install NVIDIA's driver, or use \
-                 --recorded for the profile that ships with adoprof"
+                "no CUDA driver was found (libcuda.so): install NVIDIA's driver; recorded steps \
+                 (--recorded) and `adoprof analyze` need none"
                     .to_owned(),
             ));
         }

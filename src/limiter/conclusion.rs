@@ -118,15 +118,15 @@ fn doubt(document: &LimiterDocument, variant: &VariantTime) -> Option<String> {
     if variant.kind != VariantKind::WhatIf && own.time_ns.median > full.time_ns.median * NOT_A_PART
     {
         return Some(format!(
-            "`{name}` alone takes longer ({}) than the whole kernel: what it leaves out had spaced \
-             its accesses, or the compiler generated different code for the rest.",
+            "`{name}` alone takes longer ({}) than the whole kernel: what it leaves out used to space its \
+             accesses, or the compiler generated different code for the rest.",
             duration(own.time_ns.median)
         ));
     }
     (own.threads_per_sm() != full.threads_per_sm()).then(|| {
         format!(
-            "`{name}` has {} threads resident per SM and the whole kernel {}: their times differ \
-             for that reason too.",
+            "`{name}` has {} threads resident per SM and the whole kernel {}, which also makes their times \
+             differ.",
             count(f64::from(own.threads_per_sm())),
             count(f64::from(full.threads_per_sm())),
         )

@@ -8,7 +8,7 @@ pub const THRESHOLDS: &[Threshold] =
 
 /// The share of a predicted gain that may fail to appear.
 pub const WORST_ERROR: Threshold = Threshold {
-    what: "given: part of a predicted gain that may fail to appear",
+    what: "given: share of a predicted gain that may fail to appear",
     value: 0.39,
     unit: "share",
     source: "the worst error that GPA (Zhou et al., CGO 2021), the estimator with the best \
@@ -17,26 +17,26 @@ pub const WORST_ERROR: Threshold = Threshold {
 
 /// How many times the average slice's atomics the busiest one has where few addresses take most of them.
 pub const FEW_ADDRESSES: Threshold = Threshold {
-    what: "atomics of the busiest L2 slice over those of an average one, from which few addresses \
-           take most of them, at least",
+    what: "atomics of the busiest L2 slice, as a multiple of the average slice's, for them to count as going \
+           to few addresses, at least",
     value: 4.0,
     unit: "",
-    source: "measured on the 839 recorded launches: 2 and 8 judge all of them alike, and 4 is \
-             their geometric middle",
+    source: "measured on the 839 recorded launches: 2 and 8 give the same findings, and 4 is their geometric \
+             mean",
 };
 
 /// The busy share of the tensor pipe from which it is at what a kernel can reach.
 pub const TENSOR_FULL: Threshold = Threshold {
-    what: "share of the time for which the tensor pipe is busy, from which it counts as full, at least",
+    what: "time for which the tensor pipe is busy, for it to count as full, at least",
     value: 0.75,
     unit: "share",
     source: "measured on an H200: seven tuned kernels for products and attention keep it busy 75 to 82% of the \
-             time, and cuBLAS at its best 93%; what lies between depends on shapes and power, not on faults",
+             time, and cuBLAS at its best 93%; between the two, shapes and power decide, not faults",
 };
 
 /// The busy share of a math pipe, of what it can reach, from which waits cost nothing.
 pub const PIPE_FULL: Threshold = Threshold {
-    what: "share of what a math pipe can reach, from which nothing is promised of shorter waits alone, at least",
+    what: "share of a math pipe's achievable rate, for shorter waits alone to promise nothing more, at least",
     value: 0.75,
     unit: "share",
     source: "measured on an H200: seven tuned kernels for products and attention keep the tensor pipe busy 75 to \
@@ -45,17 +45,17 @@ pub const PIPE_FULL: Threshold = Threshold {
 
 /// The shortest time, as a share of the present time, that counters can tell from nothing.
 pub const SHORTEST: Threshold = Threshold {
-    what: "given: shortest time that a launch could come down to, share of the present time",
+    what: "given: shortest time that an estimate may leave, as a share of the present time",
     value: 0.002,
     unit: "share",
-    source: "derivation: utilizations are exported to 0.01%, so that a term of 0.2% is known to a \
-             twentieth; what is shorter is no more than nothing",
+    source: "derivation: utilizations are exported to 0.01%, so a term of 0.2% is known to within a twentieth; \
+             anything shorter can't be told from nothing",
 };
 
 /// The share of the present time up to which the launch's own cost is known.
 pub const LAUNCH_KNOWN: Threshold = Threshold {
-    what: "given: least time beyond an empty launch that remains where the launch itself goes, \
-           share of the present time",
+    what: "given: time beyond that of an empty launch that is left at least when the launch itself is saved, \
+           as a share of the present time",
     value: 0.05,
     unit: "share",
     source: "counters collected in different passes differ by about 5%",

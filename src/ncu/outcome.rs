@@ -24,7 +24,7 @@ impl Outcome {
     /// A run that ended at a limit, with a report of what was finished.
     #[must_use]
     pub fn cut_short(limit: &Error) -> Self {
-        let notice = format!("{limit}; what was profiled before that follows");
+        let notice = format!("{limit}; the report has what was profiled before that");
         Self { notices: vec![notice], ..Self::default() }
     }
 }

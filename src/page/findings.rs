@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::places::Places;
 use crate::document::{LaunchReport, RankedFinding, is_roof};
-use crate::report::words::finding::agreement;
+use crate::report::words::finding::{agreement, weight};
 use crate::report::words::number::{estimate, metric, place};
-use crate::text::{count_of, percent};
+use crate::text::count_of;
 
 /// Findings in the open; the others are folded away.
 const MOST: usize = 3;
@@ -54,7 +54,7 @@ fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
                                 Some(name) => a href=(format!("#{id}-L{name}")) { (place(location)) },
                                 None => (place(location)),
                             }
-                            " " (percent(location.share)) " of " (location.share_of)
+                            @if let Some(of) = weight(location) { " " (of) }
                             @if !location.text.is_empty() { code { (location.text) } }
                         }
                     }
@@ -63,7 +63,7 @@ fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
             @if !finding.evidence.is_empty() || !finding.symptoms.is_empty() || !said.is_empty() {
                 details {
                     summary { "Evidence" }
-                    @if !said.is_empty() { p { (said) } }
+                    @if !said.is_empty() { p { "ncu: " (said) } }
                     @for symptom in &finding.symptoms { p { code { (symptom.rule) } " " (symptom.message) } }
                     div.scroll { table { tbody {
                         @for evidence in &finding.evidence {
@@ -73,7 +73,7 @@ fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
                 }
             }
             @if let Some(step) = &finding.answered_by {
-                p.next { "The ladder's step " code { (step) } " takes this away." }
+                p.next { "The ladder's step " code { (step) } " removes this fault." }
             }
         }
     }

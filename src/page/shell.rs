@@ -159,7 +159,7 @@ fn notices(page: &Page<'_>) -> Markup {
     html! {
         @if !all.is_empty() {
             section #notices aria-labelledby="notices-h" {
-                h2 #notices-h { "To know about this result" }
+                h2 #notices-h { "About this result" }
                 ul { @for notice in all { li { (notice) } } }
             }
         }

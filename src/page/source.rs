@@ -57,8 +57,9 @@ pub(super) fn view(
         section.code id=(format!("{id}-code")) aria-labelledby=(format!("{id}-code-h")) {
             h3 id=(format!("{id}-code-h")) { "Source and machine code" }
             p.lead {
-                "The darker a line, the more samples of its warps; numbers in circles are findings. Choose a line to see its \
-                 instructions. Arrows lead from where warps wait to the instruction that they wait for; "
+                "The darker a line, the more stall samples it has; numbers in circles are findings. Choose a \
+                 line to see its instructions. Arrows lead from where warps wait to the instruction that they \
+                 wait for; "
                 em { "live" } " is the number of registers in use."
             }
             div.sides {

@@ -43,6 +43,9 @@ impl Reference {
             Err(error) if Path::new(text).exists() => Err(Error::Usage(format!(
                 "{error}; if you mean the file or folder of that name, write ./{text}"
             ))),
+            Err(Error::Usage(problem)) => Err(Error::Usage(format!(
+                "{problem}; there is no file or folder of that name either"
+            ))),
             Err(error) => Err(error),
         }
     }

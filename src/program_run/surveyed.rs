@@ -83,7 +83,7 @@ pub(super) fn no_time(plan: &ProgramPlan, why: &Missing) -> Error {
     match why {
         Missing::NoMatch(problem) => Error::Usage(problem.clone()),
         Missing::NoSurvey(why) => Error::Environment(format!(
-            "{}/{} can't be timed by a survey: {why}; mend that, or have the program print its time and add \
+            "{}/{} can't be timed by a survey: {why}; fix that, or let the program print its time and add \
              `time` to the manifest",
             plan.ladder, plan.step
         )),

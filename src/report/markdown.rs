@@ -19,7 +19,7 @@ use crate::report::markdown::tables::{
     tried_table,
 };
 use crate::report::words::diff::{findings, headline, lead, movers, shown};
-use crate::report::words::finding::{agreement, ncu_alone, promise};
+use crate::report::words::finding::{agreement, ncu_alone, promise, weight};
 use crate::report::words::number::{estimate, place, timing};
 use crate::report::words::run::sentence;
 use crate::report::words::steps::rows;
@@ -183,7 +183,7 @@ fn document_findings(text: &mut String, document: &Document) {
         for finding in &launch.findings {
             one(text, finding);
             if !launch.ncu_rules.is_empty() && !is_roof(&finding.rule) {
-                push(text, &format!("   - ncu {}\n", escape(&agreement(finding))));
+                push(text, &format!("   - ncu: {}\n", escape(&agreement(finding))));
             }
         }
         if !launch.findings.is_empty() {
@@ -201,9 +201,8 @@ fn one(text: &mut String, finding: &RankedFinding) {
     push(text, &format!("{}. **{}**{gain}: {message}\n", finding.rank, escape(&finding.rule)));
     for location in &finding.locations {
         let source = if location.text.is_empty() { String::new() } else { code(&location.text) };
-        let share = percent(location.share);
-        let of = escape(&location.share_of);
-        push(text, &format!("   - {} ({share} of {of}) {source}\n", code(&place(location))));
+        let of = weight(location).map_or_else(String::new, |of| format!("({}) ", escape(&of)));
+        push(text, &format!("   - {} {of}{source}\n", code(&place(location))));
     }
     push(text, &format!("   - change: {}\n", escape(&finding.hint)));
     if !finding.explains.is_empty() {
@@ -236,7 +235,7 @@ fn ncu_only(text: &mut String, document: &Document) {
     if document.launches.iter().all(|launch| ncu_alone(launch).is_empty()) {
         return;
     }
-    push(text, "<details><summary>what ncu alone promises</summary>\n\n");
+    push(text, "<details><summary>what only ncu promises</summary>\n\n");
     for launch in &document.launches {
         let alone = ncu_alone(launch);
         if document.launches.len() > 1 && !alone.is_empty() {
@@ -271,7 +270,7 @@ fn diff_body(text: &mut String, diff: &Diff) {
     // out.
     let (shown, hidden): (Vec<_>, Vec<_>) = diff.metrics.iter().partition(|change| shown(change));
     if !shown.is_empty() {
-        push(text, "<details><summary>all metrics that people read</summary>\n\n");
+        push(text, "<details><summary>all catalogued metrics</summary>\n\n");
         diff_table(text, diff, &shown);
         push(text, "</details>\n");
     }

@@ -112,19 +112,17 @@ fn evidence_and_ncus_rules_need_verbose() {
 fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
     let (brief, verbose) = (&reports(100, false)[0], &reports(100, true)[0]);
     assert!(
-        brief.contains("ncu alone promises (-v says why adoprof does not): ThreadDivergence 37%"),
+        brief.contains("promised only by ncu (-v says why adoprof does not): ThreadDivergence 37%"),
         "{brief}"
     );
-    let reason = "ThreadDivergence, which would save 37% of the time: Made up: why that would not \
-                  hold.";
+    let reason = "ThreadDivergence (estimate: 37% of the time): Made up: why that would not hold.";
     assert!(!brief.contains(reason) && verbose.contains(reason), "{verbose}");
     let markdown = text(|out| render(&samples::recorded_step(), MARKDOWN, style(80), out));
     assert!(
-        markdown.contains(
-            "- ncu names it too: UncoalescedGlobalAccess, which would save 41% of the time"
-        )
+        markdown
+            .contains("- ncu: also named by UncoalescedGlobalAccess (estimate: 41% of the time)")
     );
-    assert!(markdown.contains("- ncu has no rule that names this fault"));
+    assert!(markdown.contains("- ncu: no rule names this fault"));
     assert!(markdown.contains(reason));
     // Nothing is said of ncu where the profile has none of its messages.
     assert!(!reports(100, true)[1].contains("ncu "), "{}", reports(100, true)[1]);

@@ -109,7 +109,9 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
 }
 
 fn body(page: &mut Page, document: &Document) {
-    for kind in launches::launches(page, document) {
+    let kinds = launches::launches(page, document);
+    let shown: usize = kinds.iter().map(launches::Kind::count).sum();
+    for kind in kinds {
         let launch = &document.launches[kind.first()];
         page.blank();
         if document.launches.len() > 1 {
@@ -127,6 +129,12 @@ fn body(page: &mut Page, document: &Document) {
             ncu_rules(page, launch);
         }
         ncu_only(page, launch);
+    }
+    let left = document.launches.len().saturating_sub(shown);
+    if left > 0 {
+        page.blank();
+        let text = format!("{} more not shown (-v shows all)", count_of(left as f64, "launch"));
+        page.inked("", &text, Ink::Dim);
     }
 }
 
@@ -152,7 +160,7 @@ fn skipped(page: &mut Page, document: &Document) {
     page.blank();
     let names: Vec<&str> = rules.keys().copied().collect();
     if page.style.verbose {
-        page.inked("", "rules not checked, and the metrics that they lack", Ink::Bold);
+        page.inked("", "rules not checked, and the metrics they lack", Ink::Bold);
         for (rule, missing) in rules {
             page.paragraph("  ", &format!("{rule}: {}", missing.join(", ")));
         }
@@ -165,8 +173,8 @@ fn skipped(page: &mut Page, document: &Document) {
         page.inked("", &text, Ink::Dim);
     }
     if 2 * names.len() > rule_count() {
-        let remedy = "The profile is thin: `ncu --set full` collects what most of them need, and \
-                      `adoprof profile` what all of them need.";
+        let remedy = "The profile is thin: `ncu --set full` collects what most of these rules need, `adoprof \
+                      profile` what all of them need.";
         page.paragraph("", remedy);
     }
 }
@@ -179,7 +187,8 @@ fn ncu_rules(page: &mut Page, launch: &LaunchReport) {
     page.blank();
     page.inked("", "ncu's own rules", Ink::Bold);
     for rule in &launch.ncu_rules {
-        let gain = rule.estimate_percent.map(|of| format!(", {}", saving(of, rule.global)));
+        let gain =
+            rule.estimate_percent.map(|of| format!(", estimate: {}", saving(of, rule.global)));
         let gain = gain.unwrap_or_default();
         let text =
             format!("{} {} ({}{gain}): {}", rule.section, rule.rule, rule.kind, rule.message);
@@ -203,7 +212,7 @@ fn ncu_only(page: &mut Page, launch: &LaunchReport) {
         if !of_the_time.is_empty() {
             page.blank();
             let text = format!(
-                "ncu alone promises (-v says why adoprof does not): {}",
+                "promised only by ncu (-v says why adoprof does not): {}",
                 of_the_time.join(", ")
             );
             page.inked("", &text, Ink::Dim);
@@ -211,7 +220,7 @@ fn ncu_only(page: &mut Page, launch: &LaunchReport) {
         return;
     }
     page.blank();
-    page.inked("", "what ncu alone promises, and why adoprof does not", Ink::Bold);
+    page.inked("", "what only ncu promises, and why adoprof does not", Ink::Bold);
     for only in alone {
         let said = promise(&only.rule, only.estimate_percent, only.global);
         page.paragraph("  ", &format!("{said}: {}", only.reason));

@@ -162,7 +162,7 @@ fn from_file(
     let leaves =
         relative.is_absolute() || relative.components().any(|part| part == Component::ParentDir);
     if leaves && whose == Whose::Project {
-        return Err(format!("the {what} `{word}` lies outside of the project"));
+        return Err(format!("the {what} `{word}` lies outside the project"));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
     Ok(folder.join(relative).display().to_string())
@@ -229,7 +229,7 @@ mod tests {
     fn a_projects_ladder_stays_in_the_project() {
         for outside in ["../kernels", "/kernels", "./a/../../b"] {
             let error = read(&format!("ladder = \"{outside}\"")).unwrap_err().to_string();
-            assert!(error.contains("outside of the project"), "{error}");
+            assert!(error.contains("outside the project"), "{error}");
         }
         assert_eq!(read("ladder = \"reduce\"").unwrap()[0].words, ["reduce"]);
         let user =

@@ -49,7 +49,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "ncu",
         option: "ncu",
-        built_in: "found in PATH and CUDA's folders",
+        built_in: "looked up in PATH and CUDA's folders",
         variable: Some("ADOPROF_NCU"),
         is_users_alone: true,
         purpose: "the ncu program to use",
@@ -60,7 +60,7 @@ pub const KEYS: &[Key] = &[
         option: "ncu_args",
         built_in: "none",
         is_users_alone: true,
-        purpose: "more arguments for ncu",
+        purpose: "extra arguments for ncu",
         ..COMMON
     },
     Key {
@@ -103,7 +103,7 @@ pub const KEYS: &[Key] = &[
         option: "max_slowdown",
         command: "check",
         built_in: "0.5%",
-        purpose: "the slow-down that passes",
+        purpose: "the largest slow-down that passes",
         ..COMMON
     },
     Key {
@@ -111,7 +111,7 @@ pub const KEYS: &[Key] = &[
         option: "max_time",
         command: "check",
         built_in: "5s for kernels, 60s for programs",
-        purpose: "how long times may be taken",
+        purpose: "how long to time both at most",
         ..COMMON
     },
     Key {
@@ -119,7 +119,7 @@ pub const KEYS: &[Key] = &[
         option: "fail_on",
         command: "check",
         built_in: "none",
-        purpose: "gates beside the time",
+        purpose: "further gates",
         ..COMMON
     },
     Key {

@@ -296,6 +296,6 @@ impl Bench<'_> {
 /// What to fail with where a probe's figures make no sense.
 fn odd(kernel: &str) -> Error {
     Error::Environment(format!(
-        "the times of `{kernel}` make no sense: does something else use the device?"
+        "the times of `{kernel}` make no sense; is something else using the device?"
     ))
 }

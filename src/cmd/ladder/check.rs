@@ -43,7 +43,8 @@ pub(super) fn run(directory: &Path, size: Option<&str>, printer: &Printer) -> Re
     match &ladder {
         Some(ladder) => of_ladder(ladder, &size, &mut found)?,
         None => found.unchecked.push(
-            "plans and kernels were not checked: the manifest can't be read as a whole".to_owned(),
+            "plans and kernels were not checked, because the manifest can't be read as a whole"
+                .to_owned(),
         ),
     }
     found.mistakes.sort_by_key(|mistake| match mistake {
@@ -107,8 +108,8 @@ fn of_ladder(ladder: &Ladder, size: &Overrides, found: &mut Found) -> Result<()>
     let has_programs = ladder.steps().iter().any(Step::is_program);
     if has_kernels && !can_compile {
         found.unchecked.push(
-            "without NVRTC, whether the sources compile and have the kernels that the manifest launches, \
-             what those take, and their launch bounds were not checked; `adoprof doctor` says how to get it"
+            "without NVRTC, the sources were not compiled, and their kernels, parameters and launch bounds \
+             were not checked; `adoprof doctor` says how to get it"
                 .to_owned(),
         );
     } else if has_kernels && !target.is_of_device {
@@ -119,7 +120,7 @@ fn of_ladder(ladder: &Ladder, size: &Overrides, found: &mut Found) -> Result<()>
     }
     if has_programs {
         found.unchecked.push(
-            "programs were neither built nor run, so what their kernels and their output are called was not \
+            "programs were neither built nor run, so the names of their kernels and of their output were not \
              checked"
                 .to_owned(),
         );

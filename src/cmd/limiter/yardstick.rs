@@ -89,7 +89,7 @@ pub(super) fn profile(
     };
     let from = profile.meta.as_ref().map(|meta| meta.environment.device.as_str());
     if from != Some(device.name.as_str()) {
-        notices.push(missing(" (there is one of another)"));
+        notices.push(missing(" (there is one on another)"));
         return None;
     }
     let launches = Launch::all(&profile.frames).ok()?;

@@ -140,8 +140,7 @@ pub(super) fn unprofiled(
     if plan.surveyed.program.groups.is_empty() {
         return Err(error);
     }
-    plan.notices
-        .insert(0, format!("no launch was profiled, so what follows is the survey alone: {error}"));
+    plan.notices.insert(0, format!("no launch was profiled, so this is the survey alone: {error}"));
     show(plan, args, printer)?;
     Ok(error.exit_code())
 }
@@ -220,8 +219,8 @@ fn plan_by_durations(
     let survey = Survey { wall_ns, processes: vec![process], notices: Vec::new() };
     let mut notices = plan.notices;
     notices.push(format!(
-        "durations of kernels come from ncu instead, of the first {} launches at most; what lies around the \
-         kernels was not looked at",
+        "kernel durations come from ncu instead, for at most the first {} launches; copies, waits and idle \
+         time were not examined",
         crate::text::count(durations::MOST_LAUNCHES as f64)
     ));
     let mut plan = of_survey(args, name, &survey, progress)?;
@@ -246,8 +245,8 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     let groups = groups_within(survey, phase);
     if groups.is_empty() && phase.is_some() {
         return Err(Error::Usage(format!(
-            "no kernel starts in the part of the run that --phase names: the GPU's work takes {} from the \
-             first to the last",
+            "no kernel starts in the part of the run that --phase names: from its first to its last, the GPU's \
+             work takes {}",
             duration(whole)
         )));
     }
@@ -255,7 +254,7 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     let program = match phase {
         Some(phase) => {
             notices.push(format!(
-                "times and shares are those of {} of the run, from the {} of the GPU's work; --phase chose it",
+                "times and shares are of {} of the run, from the {} of the GPU's work, as --phase chose",
                 duration(phase.ns()),
                 duration(whole)
             ));
@@ -320,8 +319,8 @@ fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Option<String
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!kernels.is_empty()).then(|| {
         format!(
-            "{number} with {} of the kernels' time listed and not profiled, because replayed alone they would wait \
-             for {} without end: {}{more}; --include-communication profiles them all the same",
+            "{number} with {} of the kernels' time not profiled, because replayed alone they would wait for {} \
+             forever: {}{more}; --include-communication profiles them anyway",
             percent(share),
             peers.join(" and "),
             names.join(", ")
@@ -330,7 +329,7 @@ fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Option<String
 }
 
 fn no_program() -> Error {
-    Error::Usage("name a program behind `--`".to_owned())
+    Error::Usage("name a program after `--`".to_owned())
 }
 
 /// The program's command line for people.
@@ -391,7 +390,7 @@ pub(super) fn dry_run(args: &ProfileArgs) -> String {
     let follows = if args.survey.survey {
         "nothing is profiled"
     } else {
-        "the command below profiles one launch of each kind that matters; the survey says which"
+        "the command below profiles one launch of each kind that matters, as the survey chooses"
     };
     format!(
         "CUDA_INJECTION64_PATH=<adoprof's library> ADOPROF_SURVEY_DIR=<a folder> {}\n# {follows}",

@@ -87,7 +87,7 @@ pub(crate) fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
     // JSON has the ranking in any case.
     let shown = has_findings && output.format.holds_ranking();
     let why = if has_findings {
-        "this output format has no place for it"
+        "this output format has no place for the ranking"
     } else {
         "this result has no ranking"
     };
@@ -127,7 +127,7 @@ fn sentence(why: &str, names: &[&str]) -> Option<String> {
         [] => ((*last).to_owned(), "has"),
         others => (format!("{} and {last}", others.join(", ")), "have"),
     };
-    Some(format!("{why}: {names} {verb} no meaning here"))
+    Some(format!("{why}, so {names} {verb} no effect"))
 }
 
 #[cfg(test)]
@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn one_sentence_names_them_all() {
         assert_eq!(sentence("why", &[]), None);
-        assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why: -o has no meaning here"));
+        assert_eq!(sentence("why", &["-o"]).as_deref(), Some("why, so -o has no effect"));
         assert_eq!(
             sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
-            Some("why: --section, --metrics and -o have no meaning here")
+            Some("why, so --section, --metrics and -o have no effect")
         );
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn tried(
     let changes = trial::changes(document, &launches, chosen.ladder, chosen.step, chosen.size)?;
     if changes.is_empty() {
         printer.notice(if chosen.step.is_program() {
-            "nothing to try: how a program is compiled and launched stands in its own build, and the step \
+            "nothing to try: a program's own build decides how it is compiled and launched, and the step \
              declares no tunable (`tune`) that a finding asks for"
         } else {
             "nothing to try: no finding asks for a change that needs no new code, or the step declares no \

@@ -89,7 +89,7 @@ impl Sweep<'_> {
         }
         if taken > 0 && !stopped {
             printer.notice(&format!(
-                "{} taken from an earlier run; --fresh runs all again",
+                "{} taken from an earlier run; --fresh runs them again",
                 count_of(taken as f64, "point")
             ));
         }

@@ -36,10 +36,10 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
     Some(Figure {
         name: "calibration",
         id: "calibration".to_owned(),
-        title: "How right estimates were".to_owned(),
+        title: "Accuracy of estimates".to_owned(),
         said: format!(
-            "{} whose gain was measured afterwards: {} lay within the promised range (filled). On the line, the gain is what \
-             was promised; above it, more.",
+            "{} whose gain was measured afterwards: {} lay within the promised range (filled). On the line, \
+             the gain is what was promised; above it, it is more.",
             count_of(measured.len() as f64, "hint"),
             percent(held as f64 / measured.len() as f64)
         ),

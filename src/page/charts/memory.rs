@@ -71,10 +71,10 @@ pub(in crate::page) fn figure(id: &str, launch: &Launch) -> Option<Figure> {
         links.iter().chain(&shared).filter(|link| link.wasted.is_some_and(|share| share >= 0.01));
     let worst = worst.max_by(|a, b| a.wasted.unwrap_or(0.0).total_cmp(&b.wasted.unwrap_or(0.0)));
     let said = worst.map_or_else(
-        || "What goes over each link; the bands are as wide as their bytes.".to_owned(),
+        || "The traffic on each link; the wider a band, the more bytes.".to_owned(),
         |link| {
             format!(
-                "What goes over each link; the bands are as wide as their bytes. Striped is what nobody needs: {} of {}.",
+                "The traffic on each link; the wider a band, the more bytes. The striped part is not needed: {} of {}.",
                 percent(link.wasted.unwrap_or(0.0)),
                 link.name
             )

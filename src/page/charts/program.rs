@@ -127,8 +127,8 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
     }
     let most = groups.first()?;
     let said = format!(
-        "{} of kernels, ordered by the part of the program's time that their first finding would save (in colour) within the \
-         time that they take; the longest takes all of the width. The most: {} for {}.",
+        "{} of kernels. Each bar is a kernel's time, and its coloured part is what the kernel's first finding \
+         would save; the kernels with the most to save come first. The most: {} for {}.",
         count_of(program.groups.len() as f64, "kind"),
         percent(most.gain),
         kernel_name::short(&most.group.kernel, NAME)
@@ -136,7 +136,7 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
     Some(Figure {
         name: "groups",
         id: "groups".to_owned(),
-        title: "Kernels by what there is to gain".to_owned(),
+        title: "Kernels by possible gain".to_owned(),
         said,
         height: (bars.len() as f64 * ROW) as u32,
         drawn: html! { (rows(&bars, 0.0)) },

@@ -50,7 +50,10 @@ pub(in crate::page) fn figure(id: &str, launch: &LaunchReport) -> Option<Figure>
         })
         .collect();
     if next.len() > 1 {
-        said.push_str(" Below: the time that is left once fault after fault is gone, and what limits it then.");
+        said.push_str(
+            " Below: the time left as one fault after another is removed, and what limits it \
+                       then.",
+        );
     }
     let next = if next.len() > 1 { next } else { Vec::new() };
     let split = bars.len() as f64 * ROW + 30.0;

@@ -75,10 +75,12 @@ pub(in crate::page) fn figure(id: &str, steps: &[(&str, Vec<&Launch>)]) -> Optio
         table.row(["peak".to_owned(), (*name).to_owned(), String::new(), per_second(*rate)]);
     }
     let said = if is_walk {
-        "Each step by its DRAM traffic, with arrows along the ladder. To the right: more work for each byte; upwards: faster.".to_owned()
+        "Each step by its DRAM traffic, with arrows along the ladder. To the right: more work per byte; \
+         upwards: faster.".to_owned()
     } else {
         format!(
-            "{} at {} for each byte of {}. The closer a point to the line of its level or to the peak of its unit, the less \
+            "{} at {} per byte of {}. The closer a point is to the line of its level or to the peak of its \
+             unit, the less \
              there is to gain there.",
             per_second(first.rate),
             format_args!("{} FLOP", significant(first.intensity, 3)),

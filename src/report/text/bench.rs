@@ -34,7 +34,7 @@ pub(crate) fn bench(document: &BenchDocument, style: Style, out: &mut dyn Write)
         page.blank();
     }
     if let Some(together) = &document.together {
-        page.inked("", "all these sets together, seen since", Ink::Bold);
+        page.inked("", "all of these sets together, by today's rules", Ink::Bold);
         figures(&mut page, None, together);
         page.blank();
     }
@@ -111,8 +111,8 @@ fn cases(page: &mut Page, cases: &[PlantedFault]) {
     page.table("", &lines);
     page.inked(
         "",
-        "gains and estimates are factors; ! marks a range that misses the gain; ncu's by its estimates \
-         of the whole kernel",
+        "gains and estimates are factors; ! marks a range that misses the gain; ncu's column: the largest of \
+         its whole-kernel estimates",
         Ink::Dim,
     );
 }
@@ -161,8 +161,8 @@ fn of_set(page: &mut Page, set: &SetFigures) {
         page.paragraph(
             "",
             &format!(
-                "First judged by the rules of {}, with the recordings of {}; rules have been changed \
-                 since.",
+                "First judged by the rules of {}, with the recordings of {}. Seen since: by today's rules, \
+                 which were changed after the set was seen.",
                 judged.rules,
                 judged.recordings.join(" and ")
             ),
@@ -250,12 +250,12 @@ fn ladders(page: &mut Page, ladders: &Transitions) {
     page.paragraph("", &format!("among the first three: {}", chance(&ladders.first_three)));
     page.paragraph(
         "",
-        &format!("first, where nothing measured gives more: {}", chance(&ladders.first)),
+        &format!("first, where no other measured change gains more: {}", chance(&ladders.first)),
     );
 }
 
 fn lost(page: &mut Page, ladders: &Transitions) {
-    page.inked("", "transitions that gain less than 5% or lose, and are not counted", Ink::Bold);
+    page.inked("", "transitions that gain less than 5%, or lose, and are not counted", Ink::Bold);
     let head = [
         Column::text("step").flexible(16),
         Column::text("next"),
@@ -284,7 +284,7 @@ fn lost(page: &mut Page, ladders: &Transitions) {
 /// `25 of 33 (76%), by chance 19.4`.
 fn chance(chance: &Chance) -> String {
     format!(
-        "{}; findings in a random order would give {}",
+        "{}; a random order would give {}",
         tally(chance.right),
         significant(chance.by_chance, 3)
     )

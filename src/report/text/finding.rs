@@ -1,6 +1,6 @@
 //! Findings as text, and the way from the bottleneck to the change.
 
-use crate::report::words::finding::{agreement, chain};
+use crate::report::words::finding::{agreement, chain, weight};
 use std::collections::BTreeMap;
 
 use crate::document::{LaunchReport, RankedFinding, is_roof};
@@ -8,7 +8,7 @@ use crate::finding::LEAST_GAIN;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{estimate, factor, metric, place};
-use crate::text::{count_of, percent};
+use crate::text::count_of;
 
 /// Places of a finding that are shown unless all are asked for.
 const MOST_PLACES: usize = 2;
@@ -58,8 +58,8 @@ fn one<'a>(
     }
     let places = if page.style.verbose { usize::MAX } else { MOST_PLACES };
     for location in finding.locations.iter().take(places) {
-        let of = if location.share_of.is_empty() { "all" } else { &location.share_of };
-        let text = format!("{}, {} of {of}", place(location), percent(location.share));
+        let of = weight(location).map_or_else(String::new, |of| format!(", {of}"));
+        let text = format!("{}{of}", place(location));
         page.labelled("   ", "where", &text);
         if !location.text.trim().is_empty() {
             page.labelled("   ", "", &location.text);

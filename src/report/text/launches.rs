@@ -30,6 +30,11 @@ impl Kind {
         self.launches[0]
     }
 
+    /// How many launches it stands for.
+    pub(super) fn count(&self) -> usize {
+        self.launches.len()
+    }
+
     /// `launch 2`, or `launch 2 and 5 more like it`.
     pub(super) fn title(&self) -> String {
         match self.launches.len() {

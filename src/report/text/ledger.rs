@@ -34,10 +34,10 @@ pub(super) fn ledger(
             &format!(
                 "held: share of the estimated ranges that hold the measured gain. bias: measured \
                  over estimated gain (geometric mean); above 1, the rule promises too little. \
-                 spread: one standard deviation around the bias, as a factor. gone: hints after \
-                 which the fault was found no more. of other versions: measured hints of an \
-                 earlier revision of the rule, which correct nothing. --apply corrects the rules \
-                 that have at least {LEAST_HINTS} measured hints of the present one."
+                 spread: one standard deviation around the bias, as a factor. gone: hints after which the rule \
+                 no longer fired. of other versions: hints measured with an earlier revision of the rule, \
+                 which correct nothing. --apply corrects rules with at least {LEAST_HINTS} measured hints of \
+                 the present revision."
             ),
         );
     }

@@ -87,9 +87,10 @@ pub(super) fn findings(page: &mut Page, program: &Program) {
     page.inked("", "around the kernels", Ink::Bold);
     for finding in &program.findings {
         let gain = estimate(&finding.estimated_speedup);
-        page.line(&format!("{} {}: {gain} for the program", finding.rank, finding.rule));
-        page.paragraph("  ", &finding.message);
-        page.paragraph("  ", &finding.hint);
+        let headline = format!("{}. {}: {gain} for the program", finding.rank, finding.rule);
+        page.inked("", &headline, Ink::Bold);
+        page.paragraph("   ", &format!("{}.", finding.message));
+        page.labelled("   ", "change", &format!("{}.", finding.hint));
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn headline(check: &CheckDocument) -> String {
         }
         (_, Some(found)) => format!("{pair}: {}, {}{gates}", found.verdict.word(), by(&found.time)),
         (_, None) => {
-            format!("{pair}: {}, there are no times to judge{gates}", check.verdict.word())
+            format!("{pair}: {}, no times to judge{gates}", check.verdict.word())
         }
     }
 }
@@ -76,7 +76,7 @@ fn margin(margin: &Margin) -> String {
     let why = if is(margin.max_slowdown) {
         "what --max-slowdown allows"
     } else if is(margin.between_runs) {
-        "how far two runs of one kernel in different processes are apart"
+        "how far apart two runs of one kernel in different processes can be"
     } else if is(margin.timer) {
         "one tick of the timer"
     } else {
@@ -111,16 +111,19 @@ pub(crate) fn gate(gate: &GateOutcome) -> String {
 /// What to do where nothing was decided.
 pub(crate) fn remedy(check: &CheckDocument) -> Option<&'static str> {
     if check.is_refused() {
-        return Some("--force compares them all the same");
+        return Some("--force compares them anyway");
     }
     let found = check.comparison.as_ref()?;
     if found.verdict != Verdict::Undecided {
         return None;
     }
     Some(match check.timed {
-        Timed::InTurn => "more time (--max-time) or a larger margin (--max-slowdown) decides",
+        Timed::InTurn => {
+            "allow more time (--max-time) or a larger margin (--max-slowdown) to get a decision"
+        }
         Timed::Apart | Timed::NotAtAll => {
-            "times that were recorded apart are this uncertain; on a machine with a GPU, --live runs both in turn"
+            "times recorded in different runs are this uncertain; on a machine with a GPU, --live runs both in \
+             turn"
         }
     })
 }

@@ -23,7 +23,7 @@ pub(crate) fn headline(diff: &Diff) -> String {
         Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
         Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
         Some(gain) => format!(": {} slower", factor(1.0 / gain)),
-        None => ": times can't be compared".to_owned(),
+        None => ": times not compared".to_owned(),
     };
     format!("{} → {}{verdict}", diff.base, diff.new)
 }

@@ -1,18 +1,19 @@
 //! What is said of findings, whatever the form.
 
 use crate::document::{Document, LaunchReport, NcuOnly, ProgramFinding, RankedFinding};
-use crate::finding::Estimate;
+use crate::finding::{Estimate, Location};
 use crate::ladder;
 use crate::report::words::number::place;
+use crate::text::percent;
 
 /// What ncu's own rules say of a finding's fault.
 pub(crate) fn agreement(finding: &RankedFinding) -> String {
     let Some(ncu) = &finding.ncu else {
-        return "has no rule that names this fault".to_owned();
+        return "no rule names this fault".to_owned();
     };
     match ncu.estimate_percent {
-        Some(percent) => format!("names it too: {}", promise(&ncu.rule, percent, ncu.global)),
-        None => format!("names it too, without an estimate: {}", ncu.rule),
+        Some(percent) => format!("also named by {}", promise(&ncu.rule, percent, ncu.global)),
+        None => format!("also named by {}, without an estimate", ncu.rule),
     }
 }
 
@@ -28,17 +29,17 @@ pub(crate) fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
     launch.ncu_only.iter().filter(|only| !found(only)).collect()
 }
 
-/// ncu's promise in words: `CPIStall, which would save 30% of the time`.
+/// ncu's promise in words: `CPIStall (estimate: 30% of the time)`.
 pub(crate) fn promise(rule: &str, percent: f64, global: bool) -> String {
-    format!("{rule}, which {}", saving(percent, global))
+    format!("{rule} (estimate: {})", saving(percent, global))
 }
 
 /// What ncu's estimate stands for: time of the whole kernel, or work of one unit.
 pub(crate) fn saving(percent: f64, global: bool) -> String {
     if global {
-        format!("would save {percent:.0}% of the time")
+        format!("{percent:.0}% of the time")
     } else {
-        format!("would make one unit {percent:.0}% more efficient")
+        format!("one unit {percent:.0}% more efficient")
     }
 }
 
@@ -68,6 +69,16 @@ pub(crate) fn chain(launch: &LaunchReport, finding: &RankedFinding) -> String {
     steps.join(" → ")
 }
 
+/// How much of what a place has: `85% of stall samples`; `None` where it stands for the whole launch.
+pub(crate) fn weight(location: &Location) -> Option<String> {
+    let share = percent(location.share);
+    match location.share_of.as_str() {
+        "launch" => None,
+        "" => Some(format!("{share} of all")),
+        of => Some(format!("{share} of {of}")),
+    }
+}
+
 /// The command to go on with.
 pub(crate) struct NextStep {
     /// As the user would type it.
@@ -88,8 +99,11 @@ pub(crate) fn next_step(document: &Document) -> Option<NextStep> {
     let (launch, finding) = verdict(document)?;
     let answers = launch.findings.iter().find(|f| f.answered_by.as_deref() == Some(next));
     let about = match (finding.answered_by.as_deref(), answers) {
-        (Some(answer), Some(_)) if answer != next => format!("{answer} makes this change"),
-        (None, Some(_)) => "removes another fault".to_owned(),
+        (Some(answer), Some(_)) if answer != next => format!(
+            "the ladder's next step; {answer} makes this \
+        change"
+        ),
+        (None, Some(_)) => "the ladder's next step, which removes another fault".to_owned(),
         _ => "makes this change".to_owned(),
     };
     Some(NextStep { command, about })

@@ -57,8 +57,15 @@ pub(crate) fn bare(value: f64, unit: &str) -> String {
 /// A metric's value with its unit.
 pub(crate) fn metric(value: f64, unit: &str) -> String {
     let number = bare(value, unit);
-    let shown = matches!(unit, "ns" | "byte" | "byte/s" | "hz" | "%" | "");
-    if shown { number } else { format!("{number} {unit}") }
+    let several = (value - 1.0).abs() > f64::EPSILON;
+    match unit {
+        "ns" | "byte" | "byte/s" | "hz" | "%" | "" => number,
+        "inst" => format!("{number} instruction{}", if several { "s" } else { "" }),
+        "block" | "cycle" | "request" | "sector" | "thread" | "warp" | "wavefront" if several => {
+            format!("{number} {unit}s")
+        }
+        _ => format!("{number} {unit}"),
+    }
 }
 
 /// The change from one value to another: `−33%`, `+8.5%`, `14.9×` from 10 times on.
@@ -171,7 +178,8 @@ mod tests {
     #[test]
     fn units_are_readable() {
         assert_eq!(metric(10_745_000.0, "ns"), "10.7 ms");
-        assert_eq!(metric(1_209_008_128.0, "sector"), "1,209,008,128 sector");
+        assert_eq!(metric(1_209_008_128.0, "sector"), "1,209,008,128 sectors");
+        assert_eq!(metric(1.0, "inst"), "1 instruction");
         assert_eq!(bare(1_209_008_128.0, "sector"), "1,209,008,128");
         assert_eq!(bare(30.958, "cycle"), "31.0");
         assert_eq!(metric(33.333, "%"), "33.3%");

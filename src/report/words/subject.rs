@@ -43,8 +43,8 @@ pub(crate) fn recorded(document: &Document) -> Option<String> {
 /// Whether the answer was right.
 pub(crate) fn answer(step: &StepInfo) -> String {
     match step.program.as_ref().map(|program| program.checked_by) {
-        Some(Some(CheckedBy::Output)) => return "verified by its output".to_owned(),
-        Some(Some(CheckedBy::Command)) => return "verified by its check".to_owned(),
+        Some(Some(CheckedBy::Output)) => return "verified against its output".to_owned(),
+        Some(Some(CheckedBy::Command)) => return "verified by its own check".to_owned(),
         _ => {}
     }
     match (step.verified, step.max_error == 0.0) {

@@ -138,7 +138,7 @@ fn of_program(program: &Program, launch: Option<&LaunchReport>) -> Sentence {
     Sentence::of([
         format!("{time}; {name} takes {share} of the kernels' time, {bound}"),
         format!("{time}; {name} is {bound}"),
-        format!("{time}, {bound}"),
+        format!("{short}; {name} is {bound}"),
         format!("{short}, {bound}"),
     ])
 }
@@ -160,7 +160,7 @@ fn name(launch: &LaunchReport, most: usize) -> String {
 /// What bounds a launch, in a few words.
 pub(crate) fn bound(launch: &LaunchReport) -> String {
     match launch.bound {
-        Bound::None => "bound by something that the collected metrics do not show".to_owned(),
+        Bound::None => "bound by something that the collected metrics don't show".to_owned(),
         bound => format!("bound by {}", bound.word()),
     }
 }
@@ -231,7 +231,7 @@ fn around(finding: &ProgramFinding) -> Vec<(&'static str, Sentence)> {
                 format!("{} {rule}", factor(gain.factor)),
             ]),
         ),
-        ("next", Sentence::command(format!("adoprof explain {rule}"), "explains the fault")),
+        ("next", Sentence::command(format!("adoprof explain {rule}"), "what the fault is")),
     ]
 }
 
@@ -243,7 +243,10 @@ fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
         let why = ": the profile lacks the counters that would tell";
         return Sentence::of([format!("{unknown}{why}"), unknown]);
     };
+    let has = |launch: &&LaunchReport| launch.findings.iter().any(|one| one.rule == *rule);
+    let kernels = document.launches.iter().filter(has).count();
     let over = match &document.program {
+        Some(_) if kernels > 1 => format!(" for the whole program, over {kernels} kernels,"),
         Some(_) => format!(" for the whole program, {} for the kernel,", factor(of_kernel.factor)),
         None if document.launches.len() > 1 => " over all launches".to_owned(),
         None => String::new(),
@@ -262,7 +265,7 @@ fn nothing_found(launches: &[LaunchReport]) -> String {
     let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
     match rule_count().saturating_sub(skipped) {
         _ if skipped == 0 => "no rule found a fault".to_owned(),
-        0 => "unknown: no rule could be checked".to_owned(),
+        0 => "unknown, because no rule could be checked".to_owned(),
         1 => "the one rule that could be checked found no fault".to_owned(),
         checked => format!("none of the {checked} rules that could be checked found a fault"),
     }

@@ -108,7 +108,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{theoretical:.0}% of the warp slots could be filled, but on average only \
-             {achieved:.0}% are. Schedulers issue in {:.0}% of the cycles.{why}",
+             {achieved:.0}% are. Schedulers issue in {:.0}% of their active cycles.{why}",
             launch.need(ISSUE),
         ),
         evidence: vec![
@@ -118,8 +118,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations: Vec::new(),
         hint: match starts.and(blocks).zip(waves) {
             Some((blocks, waves)) => format!(
-                "Let each block handle several pieces of the work in a loop: {} blocks fit on the \
-                 device at once, but {} are started.",
+                "Let each block loop over several pieces of the work: {} blocks fit on the device at once, but \
+                 {} are started.",
                 count((blocks / waves).round()),
                 count(blocks)
             ),

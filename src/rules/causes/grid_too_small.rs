@@ -28,10 +28,10 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A block runs on one SM from beginning to end. A grid with fewer blocks than SMs therefore leaves \
 SMs without work, and a grid below one wave leaves slots empty for warps that could hide latency. \
-The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit, and \
-promises no more than the parallelism that exists: the turns of a loop that need nothing of one \
-another or are fetched from a queue by an atomic, many statements in a row, or else warps that spread over more SMs in smaller blocks and take turns at issue slots \
-less often. Divide the problem more finely: give the independent iterations of an outer loop to \
+The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. It promises only \
+as much as there is parallelism to use: independent iterations of a loop, work that blocks fetch from a queue \
+by an atomic, or many independent statements in a row. Without any of these, it promises what smaller blocks \
+gain by spreading the same warps over more SMs. Divide the problem more finely: give the independent iterations of an outer loop to \
 blocks, split long sums among several blocks, or use smaller blocks.",
     examples: &[Example {
         fault: "\
@@ -48,7 +48,7 @@ int first = blockIdx.x * blockDim.x + threadIdx.x;
 for (int t = first; t < samples; t += gridDim.x * blockDim.x)
     to[t] = fabsf(from[t]);",
         note: "\
-The time axis is cut into blocks as well: 2048 blocks instead of 16 give every SM work.",
+The time axis is divided among blocks as well: 2048 blocks instead of 16 give every SM work.",
     }],
     section: "LaunchStats",
     thresholds: &[
@@ -196,10 +196,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// What to do: more blocks where there is a loop to share out, smaller ones elsewhere.
 fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Location]) -> String {
     if more <= 1.0 {
-        return "Use smaller blocks, so that their warps spread over more SMs. More threads would have \
-                nothing to do: no loop here has turns that need nothing of one another. Where a turn \
-                needs the best match or a state so far, let several threads each take a part of the \
-                turns and merge what they found in a second step."
+        return "Use smaller blocks, so that their warps spread over more SMs. More threads would have nothing \
+                to do: no loop here has independent iterations. Where an iteration needs only the best match \
+                or the state so far, let several threads each take a part of the iterations and merge their \
+                results in a second step."
             .to_owned();
     }
     let place = locations.first().map_or_else(
@@ -211,16 +211,16 @@ fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Loca
     let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
     match what {
         Some(What::Queue(_)) => format!(
-            "{launch}: blocks fetch their work from the counter{line}, so nothing but the number of blocks \
-             has to change."
+            "{launch}: blocks fetch their work from the counter{line}, so only the number of blocks has to \
+             change."
         ),
         Some(What::Statements(_)) => format!(
-            "{launch}: deal the statements from the store{line} on, none of which needs another's value, to \
-             blocks (a switch on blockIdx.y), as long as none reads what another stores."
+            "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
+             None needs another's value; make sure that none reads what another stores."
         ),
         _ => format!(
-            "{launch}: give the iterations of {place} to blocks (blockIdx.x instead of the loop variable), \
-             and add up by atomics or in a second step what they sum."
+            "{launch}: divide the iterations of {place} among blocks (blockIdx.x instead of the loop \
+             variable), and combine their sums by atomics or in a second step."
         ),
     }
 }

@@ -15,10 +15,9 @@ const HOST: Remote = Remote {
     place: "host memory",
     link: "the bus",
     hint: "\
-Copy the data that {at} waits for to device memory before the launch (cudaMemcpyAsync, or \
-cudaMemPrefetchAsync for managed memory), only once if several launches use it, and overlap the \
-copy with other work in a second stream. For managed memory, look at cudaMemAdvise and at page \
-faults too.",
+Copy the data that {at} waits for to device memory before the launch (cudaMemcpyAsync, or cudaMemPrefetchAsync \
+for managed memory), once for all launches that use it, and overlap the copy with other work in a second \
+stream. For managed memory, also look at cudaMemAdvise and page faults.",
 };
 
 /// The rule.

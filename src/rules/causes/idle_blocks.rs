@@ -19,17 +19,16 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "most blocks or warps leave at a guard without doing anything",
     explanation: "\
-A grid that is larger than the work ends in blocks that find nothing to do: they are started, they \
-compare their index with the end, and they leave. Starting them takes the block scheduler's time \
-and the places of warps that have work; where the guard is around the accesses alone, they even go \
-through all of the kernel's loops and barriers. The rule counts the warps that load, store or \
-exchange anything with at least one lane switched on, a bound that all threads of a block load alike \
-left aside, and fires where at least half of the launched ones never do. Launch as many blocks as there is work: a grid worked out in threads where blocks \
-are asked for, a bound instead of the number itself, or one grid for parts of different size are \
-the usual reasons.",
+A grid larger than the work has blocks that find nothing to do: they start, compare their index with the end, \
+and leave. Starting them takes the block scheduler's time and the slots of warps that have work; if the guard \
+is only around the accesses, they even run through all of the kernel's loops and barriers. The rule counts the \
+warps in which at least one lane loads, stores or exchanges anything, not counting a bound that all threads of \
+a block load alike. It fires if at least half of the launched warps never do. Launch only as many blocks as \
+there is work. The usual reasons are a grid given in threads instead of blocks, an upper bound in place of the \
+actual number, or one grid size for parts of different sizes.",
     examples: &[Example {
         fault: "\
-// n threads are needed; so many blocks are launched
+// n threads are needed, but n blocks are launched
 advance<<<n, 128>>>(out, in, n);
 
 int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -88,8 +87,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at_work = warps * (1.0 - found.share);
     Some(Draft {
         message: format!(
-            "Of {} launched ({}), {} never load, store or exchange anything: they leave at a \
-             guard, or go through the code with their accesses switched off.",
+            "Of {} launched ({}), {} never load, store or exchange anything: they leave at a guard, or run the \
+             code with their accesses predicated off.",
             count_of(warps, "warp"),
             count_of(blocks, "block"),
             percent(found.share),
@@ -100,8 +99,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("warps_at_work", at_work, "warp"),
         ],
         hint: format!(
-            "Launch as many blocks as there is work: {} would hold all warps that have any. The others \
-             are turned away at {}; work out the grid from the same bound.",
+            "Launch only as many blocks as there is work: {} would hold all warps that have any. The others \
+             leave at {}; compute the grid from the same bound.",
             count_of((blocks * (1.0 - found.share)).ceil(), "block"),
             place(&locations, "a comparison with the end"),
         ),

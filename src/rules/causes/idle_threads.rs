@@ -31,8 +31,8 @@ same instructions with every lane predicated off: they take issue slots, load/st
 shared-memory wavefronts for nothing. The sign is that few lanes work although warps do not \
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
 the next barrier. Launch fewer threads and let each do more, let warps without work leave the \
-loop, or reduce within a warp by shuffles. Where all warps are resident at once, fewer of them take as \
-long as now, save for what they wait for one another.",
+loop, or reduce within a warp by shuffles. If all warps are resident at once, launching fewer of them saves \
+only the time that they wait for one another.",
     examples: &[Example {
         fault: "\
 if (t == 0) {                             // 255 threads wait for one
@@ -128,9 +128,9 @@ fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
         evidence: evidence(launch),
         hint: if launch.waves().is_some_and(|waves| waves <= 1.0) {
             format!(
-                "Give the idle lanes work at {}: all blocks run at once, so that fewer threads would leave SMs \
-                 without warps. Let each group of lanes share one element's work, or let a block take more \
-                 elements than it does.",
+                "Give the idle lanes work at {}: all blocks run at once, so launching fewer threads would only \
+                 leave SMs without warps. Let a group of lanes share each element's work, or let a block take \
+                 more elements.",
                 place(&locations, "the guarded code"),
             )
         } else {
@@ -157,9 +157,8 @@ fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = launch.stalled_lines(&[StallReason::Barrier], "waits at barriers");
     Some(Draft {
         message: format!(
-            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) waiting at \
-             barriers; {} of that is for code before the barrier that at most half of the block's \
-             warps run.",
+            "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) waiting at barriers, \
+             {} of that for code that at most half of the block's warps run before the barrier.",
             percent(cycles / all),
             percent(share),
         ),

@@ -33,16 +33,16 @@ iterations. Or give each thread several elements, and advance pointers instead o
 indices.",
     examples: &[Example {
         fault: "\
-#pragma unroll 1                          // one load and one XOR per turn
+#pragma unroll 1                          // one load and one XOR per iteration
 for (int k = 0; k < words; ++k)
     sum ^= word[k * n + i];",
         repair: "\
-#pragma unroll 8                          // eight of each per turn
+#pragma unroll 8                          // eight of each per iteration
 for (int k = 0; k < words; ++k)
     sum ^= word[k * n + i];",
         note: "\
-Counting, comparing and branching are paid for once in eight turns; the loop grows, and the \
-loads of a turn overlap.",
+Counting, comparing and branching are paid for once every eight elements; the loop body grows, and its loads \
+overlap.",
     }],
     section: "InstructionStats",
     thresholds: &[
@@ -111,8 +111,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Unroll the loop at {} by 4 or more (#pragma unroll, or a trip count known to the \
-             compiler), or let each iteration handle several elements. More values are live at \
-             once then, so watch the registers per thread.",
+             compiler), or let each iteration handle several elements. More values are then live at once, so \
+             watch the registers per thread.",
             place(&locations, "the hottest spot"),
         ),
         locations,

@@ -71,8 +71,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (total, saved) = (removal.mix.total, removal.instructions());
     Some(Draft {
         message: format!(
-            "Warps run the routine for {} by a value known only at run time {} times; a \
-             multiplication or a shift instead would save {} of {} executed instructions ({}).",
+            "Warps run the routine for {} by a value known only at run time {} times; a multiplication or a \
+             shift in its place would save {} of {} executed instructions ({}).",
             routine.name(),
             count(most),
             count(saved),

@@ -147,10 +147,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Make the index at {} known at compile time (unroll the loop around it fully, or \
-             select by comparisons), or move the array to shared memory with the thread as the \
-             fastest index; that takes 4 bytes per thread and element, which may limit the \
-             resident blocks.",
+            "Make the index at {} known at compile time (fully unroll the loop around it, or select by \
+             comparisons), or move the array to shared memory with the thread as the fastest index. That takes \
+             4 bytes per thread and element, which may limit the resident blocks.",
             place(&locations, "the hottest spot"),
         ),
         locations,

@@ -87,8 +87,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for the \
-             result of its own previous instruction. A scheduler has {warps:.1} warps to choose \
-             from and issues in {issue:.0}% of the cycles.",
+             result of its own previous instruction. A scheduler has {warps:.1} warps to choose from and \
+             issues in {issue:.0}% of its active cycles.",
             percent(wait / all),
         ),
         evidence: vec![

@@ -33,9 +33,9 @@ for one load before starting the next can leave it idle even where there are man
 where warps mostly wait for data from L1, L2 or DRAM and no unit is near its limit, so that the \
 waiting itself is the limit. Start several independent loads before using the first result \
 (unroll, several accumulators), load wider (float4), copy ahead asynchronously, or keep more \
-warps resident. Where a store stands before the next loads that could write where they read, the compiler \
-keeps them behind it: load into local variables first, or say __restrict__. It also moves none across the \
-slow path of a division.",
+warps resident. The compiler moves no load ahead of a store that might write what it reads: load into local \
+variables first, or declare the pointers __restrict__. Nor does it move loads across the slow path of a \
+division.",
     examples: &[Example {
         fault: "\
 // out might overlap in, so each load waits for the store before it
@@ -73,19 +73,19 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
             source: "definition: one float4, or four elements per thread",
         },
         Threshold {
-            what: "given: part of the longest wait from which another wait before it ends the \
-                   loads in flight, at least",
+            what: "given: share of the longest wait that an earlier wait must take to end the loads in flight, \
+                   at least",
             value: A_STOP,
             unit: "share",
             source: "measured on the 839 recorded launches: at 0.5 the estimates of three change, and no \
                      finding comes or goes",
         },
         Threshold {
-            what: "given: part of the waits for a chain of loads that stays",
+            what: "given: share of the waits for a chain of loads that remains",
             value: CHAINED_STAYS,
             unit: "share",
-            source: "derivation: unrolling does nothing for a chain, and a thread that follows two \
-                     chains side by side, with twice the registers, halves the waits",
+            source: "derivation: unrolling does not help a chain; following two chains side by side, with \
+                     twice the registers, halves the waits",
         },
     ],
     needs: &[LONG, LATENCY],
@@ -123,37 +123,36 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     });
     Some(Draft {
         message: format!(
-            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for data from \
-             memory, and no unit is at its limit.{dram}{little}",
+            "A warp waits {wait:.1} of {all:.1} cycles between two instructions ({}) for data from memory, \
+             while no unit is at its limit.{dram}{little}",
             percent(wait / all),
         ),
         evidence: vec![Evidence::new(LONG, wait, "cycle"), Evidence::new(LATENCY, all, "cycle")],
         hint: if chained > CHAINED_STAYS {
             format!(
-                "Let each thread follow two or more chains of loads side by side at {at}; or keep \
-                 more warps resident, or shorten the chains (a flatter structure, hot levels in \
-                 shared memory). Each load there needs the address that the previous one returned, \
-                 so unrolling does not help."
+                "Let each thread follow two or more chains of loads side by side at {at}; or keep more warps \
+                 resident, or shorten the chains (a flatter structure, hot levels in shared memory). Unrolling \
+                 does not help: each load there needs the address that the previous one returned."
             )
         } else if let Some(Behind::SlowPath(line)) = loads.behind {
             format!(
-                "Put {more} loads in flight at {at}: load several elements into local variables before the \
-                 first is worked on. The slow path of a division or function{line} stands between the loads, \
-                 and the compiler moves none across it, so that unrolling alone changes nothing; a form \
-                 without a slow path (see slow-math-functions) sets them free."
+                "Put {more} loads in flight at {at}: load several elements into local variables before using \
+                 the first. Unrolling alone changes nothing, because the compiler moves no load across the \
+                 slow path of the division or function{line}; a form without a slow path (see \
+                 slow-math-functions) also lets it."
             )
         } else if let Some(Behind::Store(line)) = loads.behind {
             format!(
                 "Put {more} loads in flight at {at}: load several elements into local variables before the \
-                 first store{line}. It may write where the next loads read, as far as the compiler can tell, \
-                 so that they stay behind it, and unrolling alone changes nothing; where it never does, \
-                 declare the pointers __restrict__."
+                 first store{line}. Unrolling alone changes nothing, because as far as the compiler can tell \
+                 that store may write what the next loads read; if it never does, declare the pointers \
+                 __restrict__."
             )
         } else if loads.around == Around::NoLoop {
             format!(
-                "Put {more} loads in flight at {at}: let a thread take several elements and load \
-                 all of them before it uses the first, as one float4 where addresses allow; fewer \
-                 blocks then do the same work."
+                "Put {more} loads in flight at {at}: let a thread take several elements and load them all \
+                 before using the first, as one float4 where addresses allow; fewer blocks then do the same \
+                 work."
             )
         } else {
             format!(

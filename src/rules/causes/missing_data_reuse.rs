@@ -108,14 +108,14 @@ register; the grid shrinks to a quarter.",
         },
         STALL_SHARE_LIMIT,
         Threshold {
-            what: "part of the repeated sectors that hit in L1, from which they cost nothing while \
-                   its pipe, the load/store unit and the issue slots have room, at least",
+            what: "share of the repeated sectors that must hit in L1 for them to cost nothing, as long as L1's \
+                   pipe, the load/store unit and the issue slots have room, at least",
             value: IN_L1,
             unit: "share",
             source: "definition: as much as the rest",
         },
         Threshold {
-            what: "share of the time for which each of these units is busy then, less than",
+            what: "time for which each of these three units may be busy to count as having room, less than",
             value: ROOM,
             unit: "share",
             source: "derivation: a request waits U/(2(1 - U)) of a turn in front of a unit that is \
@@ -130,8 +130,7 @@ register; the grid shrinks to a quarter.",
         },
         ADDRESSING,
         Threshold {
-            what: "loaded sectors at addresses that were loaded themselves, of which no tile can \
-                   be planned, less than",
+            what: "loaded sectors whose addresses were themselves loaded, which rules out a tile, less than",
             value: BY_DATA,
             unit: "share",
             source: "definition: as much as the rest",
@@ -210,8 +209,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the kernel");
     Some(Draft {
         message: format!(
-            "Loads ask for {}, {} times the {} that come from DRAM: {} of it was fetched before and is \
-             fetched again through L1 or L2.",
+            "Loads ask for {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
+             fetched before.",
             bytes(asked),
             times(asked / read),
             bytes(read),

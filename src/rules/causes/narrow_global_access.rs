@@ -143,8 +143,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let elements = WIDEST_ACCESS_BYTES / f64::from(widest);
     Some(Draft {
         message: format!(
-            "{} of {} global access instructions ({}) move at most {} per lane, from dense \
-             addresses: one access of 16 bytes would do the work of {}.",
+            "{} of {} global access instructions ({}) move at most {} per lane, at dense addresses: one \
+             16-byte access would do the work of {}.",
             count(executed),
             count(all),
             percent(executed / all),

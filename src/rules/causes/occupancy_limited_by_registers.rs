@@ -36,10 +36,10 @@ pub const RULE: Rule = Rule {
 An SM has a fixed number of registers, and each resident thread takes its share of them. Where \
 registers keep further blocks out, warps are few and schedulers idle because no warp is ready; \
 fewer registers per thread then let more warps in. Values that a loop carries from one iteration \
-to the next have to stay in registers (the sums of a register tile, for example). Where the \
-profile has the machine code, the rule therefore counts how many blocks would fit with those \
-values and the operands of one instruction, and how many with all values that are in use at once, in loops and \
-outside of them, of which it expects one block more at most. It does not fire where no further block would fit even \
+to the next have to stay in registers (the sums of a register tile, for example). If the profile has the \
+machine code, the rule therefore counts how many blocks would fit with only those values and the operands of \
+one instruction, and how many would fit with all values in use at once, inside loops and outside. It promises \
+at most one block more than the latter. It does not fire where no further block would fit even \
 then, nor where the grid has no further block for an SM, nor where the time model expects less than 5% from more warps because a unit is near its \
 limit.",
     examples: &[Example {
@@ -70,7 +70,7 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
                    use at once allow",
             value: ONE_MORE,
             unit: "block",
-            source: "derivation: a block is the least that more occupancy can be; two changes to \
+            source: "derivation: one block is the smallest step in occupancy; two changes to \
                      other people's kernels that capped registers far below what is in use at once \
                      gained 0.79 and 0.87",
         },

@@ -111,7 +111,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let loads = executed(&found.loads);
     Some(Draft {
         message: format!(
-            "{} instructions {} before each is multiplied, and {} loads bring them: {} of all executed \
+            "{} instructions {} just before they are multiplied, and {} loads bring them: {} of all executed \
              instructions.",
             count(converted),
             if found.rounds {
@@ -129,9 +129,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: if found.rounds {
             format!(
-                "Keep the operands that {at} rounds as they are multiplied: rounded once by the \
-                 kernel that writes them, or on their way to shared memory, and loaded by ldmatrix. \
-                 The results stay the same, since each value is rounded as now."
+                "Store the operands that {at} rounds in the type in which they are multiplied: let the kernel \
+                 that writes them round them, or round them on their way to shared memory, and load them with \
+                 ldmatrix. The results stay the same, since each value is rounded as now."
             )
         } else {
             format!(
@@ -194,7 +194,7 @@ mod tests {
         assert!((draft.effect.share_of(Term::Lsu) - 0.75).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::L1Data) - 0.5).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::Issue) - 0.7).abs() < 1e-12);
-        assert!(draft.hint.contains("rounded once"), "{}", draft.hint);
+        assert!(draft.hint.contains("the kernel that writes them round them"), "{}", draft.hint);
         assert!(draft.message.contains("80% of all executed"), "{}", draft.message);
         // The products take 20%, at 75% of the pipe's peak.
         assert!((draft.effect.least - 0.2 / 0.75).abs() < 1e-12);

@@ -19,10 +19,9 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the last wave of blocks leaves much of the device idle",
     explanation: "\
-Equal blocks run in waves of as many as the device holds. Where the last wave is not full, SMs \
-idle while it runs: 1.1 waves take as long as two. The rule fires where the number of waves is \
-not whole and SMs did idle. Where blocks differ in length, or SMs start new blocks one by one, \
-the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
+Equal blocks run in waves of as many as the device holds. If the last wave is not full, SMs idle while it \
+runs: 1.1 waves take as long as two. The rule fires if the number of waves is not whole and SMs did idle. If \
+blocks differ in length, or SMs start new blocks one by one, the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
 smaller blocks, or a grid-stride loop over a fixed number of blocks.",
     examples: &[Example {
         fault: "\
@@ -88,8 +87,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The grid makes {waves:.2} waves: the last one is {} full. SMs have no work for {} of \
-             the time; if all blocks took equally long, it would be {}.",
+            "The grid makes {waves:.2} waves, and the last one is {} full. SMs have no work for {} of the \
+             time; if all blocks took equally long, they would have none for {}.",
             percent(last),
             percent(idle),
             percent(saved),
@@ -100,8 +99,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         locations: Vec::new(),
         hint: format!(
-            "Launch {whole}; or use smaller blocks, so that the last wave is shorter, or let a \
-             fixed number of blocks loop over the work (a grid-stride loop)."
+            "Launch {whole}; or use smaller blocks, which shorten the last wave; or let a fixed number of \
+             blocks loop over the work (a grid-stride loop)."
         ),
         effect: Effect { idle: idle.min(saved), ..Effect::default() },
     })

@@ -17,7 +17,7 @@ const PEER: Remote = Remote {
     link: "the link to it",
     hint: "\
 Copy the data that {at} waits for to this device's memory before the launch \
-(cudaMemcpyPeerAsync), only once if several launches use it, and overlap the copy with other \
+(cudaMemcpyPeerAsync), once for all launches that use it, and overlap the copy with other \
 work; or split the problem so that each device works on its own memory and the devices exchange \
 only borders.",
 };

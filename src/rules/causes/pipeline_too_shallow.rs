@@ -90,9 +90,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "copies of operands");
     Some(Draft {
         message: format!(
-            "A loop brings operands to shared memory, waits for them, and multiplies them, one after \
-             the other: no matrix instruction stands between {} and the wait for it. {cycles:.1} of \
-             {all:.1} cycles between two instructions of a warp ({}) are such waits.",
+            "A loop brings operands to shared memory, waits for them, and only then multiplies them: no matrix \
+             instruction stands between {} and the wait for it. A warp spends {cycles:.1} of {all:.1} cycles \
+             between two instructions ({}) in such waits.",
             match way {
                 Way::Registers => "a load",
                 Way::Async => "an asynchronous copy",
@@ -105,15 +105,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(LATENCY, all, "cycle"),
         ],
         hint: format!(
-            "{} at {}: with three or four stages in shared memory, start a copy two or three turns \
-             before its products. A stage takes shared memory for one piece of both operands, and \
-             where fewer blocks then fit, the tile of a block should grow with it.",
+            "{} at {}: with three or four stages in shared memory, start each copy two or three iterations \
+             before its products. A stage takes shared memory for one piece of both operands; if fewer blocks \
+             then fit, make each block's tile larger.",
             match way {
                 Way::Registers =>
                     "Replace load and store by asynchronous copies (cp.async, 16 bytes per lane)",
                 Way::Async =>
-                    "Let younger groups of copies stay on their way (cp.async.wait_group with 1 or 2 \
-                     instead of 0)",
+                    "Leave the younger groups of copies in flight (cp.async.wait_group with 1 or 2 instead of \
+                     0)",
                 Way::Bulk => "Give each of several stages a barrier of its own and copy ahead",
             },
             place(&locations, "the loop with the products"),

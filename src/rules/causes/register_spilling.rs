@@ -118,9 +118,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Allow each thread more registers (drop maxrregcount or the second argument of \
-             __launch_bounds__), or need fewer at {}: unroll less, recompute values instead of \
-             keeping them.",
+            "Allow each thread more registers (drop maxrregcount or the second argument of __launch_bounds__), \
+             or use fewer at {}: unroll less, or recompute values instead of keeping them.",
             place(&locations, "the loop with most live values"),
         ),
         locations,

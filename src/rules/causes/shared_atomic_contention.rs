@@ -95,8 +95,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = atomics::locations(launch, atomics::is_shared);
     Some(Draft {
         message: format!(
-            "{} atomic instructions on shared memory take {} wavefronts, {:.1} each where distinct \
-             addresses would take 1, and {} of the stall cycles are spent at them.",
+            "{} atomic instructions on shared memory take {} wavefronts, {:.1} each where distinct addresses \
+             would take 1; {} of the stall cycles are spent at them.",
             count(atoms),
             count(wavefronts),
             wavefronts / atoms,

@@ -79,11 +79,11 @@ rounded in another order.",
     section: "MemoryWorkloadAnalysis_Chart",
     thresholds: &[
         Threshold {
-            what: "share of the wavefronts that bank conflicts add, below which the message calls them no \
-                   reason, below",
+            what: "share of the wavefronts added by bank conflicts, for the message to say that they are not \
+                   the reason, less than",
             value: FEW_CONFLICTS,
             unit: "share",
-            source: "the rule on bank conflicts begins at a tenth; it decides about words only",
+            source: "the rule on bank conflicts begins at a tenth; this decides only about the message",
         },
         Threshold {
             what: "time that shared-memory wavefronts, conflicts aside, keep the pipe busy, at \
@@ -94,8 +94,8 @@ rounded in another order.",
                      unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         Threshold {
-            what: "share of the wavefronts that neither load nor store: from it on, idle warps are \
-                   the cause",
+            what: "share of the wavefronts that neither load nor store, for idle warps to be the cause, at \
+                   least",
             value: IDLE_SWEEP,
             unit: "share",
             source: "definition: more than half",
@@ -138,20 +138,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let lsu = launch
         .model
         .utilization(Term::Lsu)
-        .map_or_else(String::new, |share| format!(", the load/store unit {}", percent(share)));
+        .map_or_else(String::new, |share| format!(" and the load/store unit {}", percent(share)));
     let at_line = locations.first().map_or_else(String::new, |location| {
         format!(
-            " Line {} has {} of the stalls for shared memory.",
+            " Line {} has {} of the stalls on shared memory.",
             location.line,
             percent(location.share)
         )
     });
     let conflicts = if pipe.conflicts < FEW_CONFLICTS {
-        ", and bank conflicts are not the reason".to_owned()
+        "; bank conflicts are not the reason".to_owned()
     } else {
         let share = percent(pipe.conflicts);
         format!(
-            "; bank conflicts and queueing atomics are {share} of that, and this is about the rest"
+            "; bank conflicts and queueing atomics are {share} of that, and this finding is about the rest"
         )
     };
     Some(Draft {

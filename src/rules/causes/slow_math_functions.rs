@@ -80,8 +80,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         String::new()
     };
     let between = if runs.loads_together > 0.0 {
-        " The branches around their slow paths keep the loads between them apart: each is awaited before \
-         the next is issued."
+        " The branches around their slow paths also serialise the loads between them: each load is awaited \
+         before the next is issued."
     } else {
         ""
     };
@@ -112,13 +112,13 @@ fn hint(routine: Routine, at: &str) -> String {
     if routine == Routine::RepeatedDoubleDivision {
         format!(
             "Use {fast}, at {at}: the divisor does not change there. The result is rounded once more, in the \
-             last digit of a double, and it costs a register pair. No compiler flag does it: -use_fast_math \
-             is for floats."
+             last digit of a double, and the reciprocal takes a register pair. No compiler flag does this: \
+             -use_fast_math is for floats."
         )
     } else if routine.is_double() {
         format!(
-            "Use {fast} at {at}; where all digits of a double are needed, work out fewer of them: once for \
-             several uses, or outside of the loop. No compiler flag does it: -use_fast_math is for floats."
+            "Use {fast} at {at}; if all digits of a double are needed, compute fewer values: once for several \
+             uses, or outside the loop. No compiler flag does this: -use_fast_math is for floats."
         )
     } else {
         format!(

@@ -21,8 +21,8 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A warp executes one instruction for all its lanes. Where lanes take different branches, the paths \
 run one after another, each with some lanes masked off, and every instruction costs as much as \
-with all 32. The rule fires where few lanes of a warp are active, or where few are at work and \
-branches split warps. Where whole warps idle, idle-threads fires instead. Sort or regroup the work \
+with all 32. The rule fires if few lanes of a warp are active, or if few do work and branches split warps. If \
+whole warps idle, idle-threads fires instead. Sort or regroup the work \
 so that the lanes of a warp agree, let the branch depend on the warp instead of the lane, or \
 compute both sides and select.",
     examples: &[Example {
@@ -68,8 +68,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     });
     Some(Draft {
         message: format!(
-            "On average, {:.1} of a warp's 32 lanes are active per instruction and {:.1} are at \
-             work: the others are on another path.{uniform}",
+            "On average, {:.1} of a warp's 32 lanes are active per instruction and {:.1} do work; the others \
+             are on another path.{uniform}",
             launch.need(ACTIVE),
             launch.need(AT_WORK),
         ),

@@ -28,8 +28,8 @@ A fragment that a warp has loaded serves as many matrix instructions as its tile
 the other direction: one or two in a tile of 16 x 16, four or eight in one of 64 x 64. Below that, \
 shared memory, L1 and L2 take longer to bring the operands than the tensor pipe takes to multiply \
 them. The rule sets the bytes that a loop loads for its matrix instructions against those that they \
-multiply, and fires where a unit on the way is busier than the tensor pipe. Let a warp make a larger \
-tile, and a block as many of these as before: the sums stay in registers.",
+multiply, and fires where a unit on the way is busier than the tensor pipe. Let each warp compute a larger \
+tile, with as many warps per block as before: the sums stay in registers.",
     examples: &[Example {
         fault: "\
 // one 16 x 16 tile per warp: two fragments are loaded for each product
@@ -126,9 +126,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "bytes of operands");
     Some(Draft {
         message: format!(
-            "{} matrix instructions multiply {} of what is loaded for them only {:.1} times on \
-             average, where a tile of 64 x 64 per warp would use each byte 6 times: bringing operands \
-             keeps {} busy {} of the time, the products the tensor pipe {}.",
+            "{} matrix instructions use each byte of the {} loaded for them only {:.1} times on average, where \
+             a 64 x 64 tile per warp would use it 6 times: bringing operands keeps {} busy {} of the time, \
+             multiplying them keeps the tensor pipe busy {}.",
             count(products),
             crate::text::bytes(loaded),
             1.0 / share,
@@ -142,9 +142,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("executed matrix instructions", products, "inst"),
         ],
         hint: format!(
-            "Let each warp make a larger tile at {}: with 64 x 64 results, {} of the operands' bytes \
-             go, and of the copies to shared memory as much. The sums take 128 registers of each \
-             thread, and fewer warps remain, so copies should run several turns ahead.",
+            "Let each warp compute a larger tile at {}: with 64 x 64 results, {} fewer operand bytes are \
+             loaded, and as many fewer are copied to shared memory. The sums take 128 registers of each thread \
+             and fewer warps remain, so start copies several iterations ahead.",
             place(&locations, "the loop with the products"),
             percent(gone),
         ),

@@ -53,16 +53,17 @@ their way; a row takes up to 14 bytes more.",
             what: "sectors that a copy touches beyond those that its bytes fill, on average, at least",
             value: BETWEEN,
             unit: "sector",
-            source: "derivation: a row that begins anywhere at multiples of 2, 4 or 8 bytes begins \
-                     between sectors in 15, 7 or 3 of 16, 8 or 4 cases, each of which adds a sector; \
-                     half of these are left for pieces that a warp has several rows of",
+            source: "derivation: a row that begins anywhere at multiples of 2, 4 or 8 bytes begins between \
+                     sectors in 15 of 16, 7 of 8 or 3 of 4 cases, each of which adds a sector; half of that \
+                     allows for warps that copy pieces of several rows",
         },
         Threshold {
-            what: "the same, at most",
+            what: "sectors that a copy touches beyond those that its bytes fill, on average, at most",
             value: BETWEEN_MOST,
             unit: "sector",
             source: "derivation: a warp copies from two rows at most with dense accesses of 2 to 8 \
-                     bytes and pieces of 32 bytes or more; beyond that lanes are apart, another fault",
+                     bytes and pieces of 32 bytes or more; beyond that, the lanes lie apart, which is another \
+                     fault",
         },
         MATTERS_LIMIT,
         TENSOR_FULL,
@@ -140,8 +141,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} copies of operands move {} per lane{}. Their addresses are dense, yet each touches \
-             {each:.1} sectors where its bytes fill {needed:.1}: rows begin between pieces of 16 \
-             bytes, of which one copy would move as much as {}.",
+             {each:.1} sectors where its bytes fill {needed:.1}: rows do not begin at multiples of 16 bytes. \
+             If they did, one 16-byte copy would do the work of {}.",
             count(executed),
             count_of(f64::from(widest), "byte"),
             if registers { " through registers" } else { "" },

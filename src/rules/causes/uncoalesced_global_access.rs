@@ -71,8 +71,8 @@ the sectors moves.",
                  ends of an array; ncu's own rule fires at any excess",
         },
         Threshold {
-            what: "sectors over needed ones of lanes that are dense and begin in the middle of a \
-               sector, so that the advice is to pad, less than",
+            what: "sectors touched over sectors needed by dense lanes that begin in the middle of a sector, \
+                   for the advice to be padding, less than",
             value: SHIFTED,
             unit: "",
             source: "derivation: 32 lanes of 4 bytes that begin in the middle of a sector touch 5 \
@@ -268,9 +268,9 @@ fn spread(launch: &ModeledLaunch, lanes: f64, dense: &Effect) -> Option<Effect> 
 fn hint(locations: &[Location], layout: Layout, lanes: Option<f64>, fills: bool) -> String {
     if layout == Layout::Gathered {
         return format!(
-            "At {} each lane goes where a value that it loaded sends it, so that another order of the threads \
-             changes nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes \
-             and use each for several results, or store the data in the order in which it is read.",
+            "At {} each lane's address comes from a value that it loaded, so reordering the threads changes \
+             nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes and use \
+             each for several results, or store the data in the order in which it is read.",
             place(locations, "the hottest access"),
         );
     }

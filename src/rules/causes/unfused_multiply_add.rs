@@ -66,8 +66,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let total = removal.mix.total;
     Some(Draft {
         message: format!(
-            "{} of {} executed warp instructions ({}) are multiplications whose result only an \
-             addition uses.",
+            "{} of {} executed warp instructions ({}) are multiplications whose result is only added to \
+             something.",
             count(pairs),
             count(total),
             percent(pairs / total),

@@ -90,8 +90,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         locations: Vec::new(),
         hint: if shares.is_some() {
-            "Launch more and smaller blocks, several times as many, so that one block more on an SM is a \
-             smaller part of its time; or as many blocks as SMs, or a multiple of that."
+            "Launch several times as many, smaller blocks, so that one block more on an SM is a smaller share \
+             of its time; or launch a multiple of the number of SMs."
         } else {
             "Split the longest blocks or start them first, or let blocks take their next piece of \
              work from an atomic counter."

@@ -19,8 +19,8 @@ this device was measured to achieve (or of its peak where there is no measuremen
 tuned products of floats do), and no \
 finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
 finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
-that does the same work faster (tensor cores, a narrower type). A profile without machine code is never said to be there: a fault that \
-only instructions show may be what fills the unit.",
+that does the same work faster (tensor cores, a narrower type). Without machine code a launch is never said to \
+be at the roof: a fault that only the instructions show may be what fills the unit.",
     examples: &[Example {
         fault: "\
 // 961 multiply-adds per pixel, at the full rate of the FMA pipe: no fault
@@ -44,7 +44,7 @@ order.",
     thresholds: &[
         ROOF_LIMIT,
         Threshold {
-            what: "the same of the FMA pipe, at least",
+            what: "the FMA pipe's rate, share of what the device achieves, at least",
             value: PIPE_FULL.value,
             unit: "share",
             source: PIPE_FULL.source,

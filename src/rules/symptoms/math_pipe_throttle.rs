@@ -12,7 +12,7 @@ const STALL: Stall = Stall {
     reason: StallReason::MathPipeThrottle,
     waiting: "waiting because the math pipe that it needs is busy",
     hint: "\
-Replace the most frequent kind of instruction at {place} by a cheaper one, or mix in work for \
+Replace the most frequent kind of instruction at {place} with a cheaper one, or mix in work for \
 other pipes.",
     otherwise: "the hottest spot",
 };

@@ -10,8 +10,7 @@ const STALL: Stall = Stall {
     reason: StallReason::Drain,
     waiting: "after its last instruction, waiting for its stores to leave",
     hint: "\
-Make the final stores at {place} dense and wide, or let a thread do more work before its \
-end.",
+Make the final stores at {place} dense and wide, or let each thread do more work before it ends.",
     otherwise: "the end of the kernel",
 };
 

@@ -29,7 +29,7 @@ fn ladder(bench: &Bench, changes: &[(&str, &str)]) -> String {
     bench.write("mine/scale.cu", SOURCE);
     let ran = bench.run(&["init", "--force", "mine/scale.cu"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("then: adoprof ladder check ./mine"), "{ran:?}");
+    assert!(ran.out.contains("then run: adoprof ladder check ./mine"), "{ran:?}");
     let mut text = std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap();
     for (old, new) in changes {
         assert!(text.contains(old), "no {old:?} in\n{text}");
@@ -186,14 +186,14 @@ fn a_manifest_that_is_there_stays() {
     let bench = Bench::new();
     bench.write("mine/scale.cu", SOURCE);
     bench.write("mine/ladder.toml", "mine");
-    bench.run(&["init", "mine/scale.cu"]).fails(2, &["is there already", "--force"]);
+    bench.run(&["init", "mine/scale.cu"]).fails(2, &["already exists", "--force"]);
     assert_eq!(std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap(), "mine");
     bench.run(&["init", "mine/gone.cu"]).fails(2, &["mine/gone.cu", "cannot read"]);
     bench.write("mine/host.cu", "int f() { return 1; }");
     bench.run(&["init", "--force", "mine/host.cu"]).fails(2, &["no `__global__` function"]);
     assert_eq!(std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap(), "mine");
     bench.write("mine/a.out", [0x7f, b'E', b'L', b'F', 0xff]);
-    let program = ["is no source text", "adoprof init -- mine/a.out"];
+    let program = ["is not source text", "adoprof init -- mine/a.out"];
     bench.run(&["init", "--force", "mine/a.out"]).fails(2, &program);
     assert_eq!(bench.run(&["init"]).code, Some(2));
     assert_eq!(bench.run(&["init", "mine/scale.cu", "--", "true"]).code, Some(2));

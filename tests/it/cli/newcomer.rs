@@ -18,15 +18,15 @@ fn options_without_a_meaning_on_a_recording_are_told() {
     let plain = bench.run(&step);
     assert_eq!(plain.err, "");
     for (args, named) in [
-        (&["--time-only"][..], &["--time-only has no meaning"][..]),
-        (&["-o", "saved"], &["-o has no meaning"]),
+        (&["--time-only"][..], &["--time-only has no effect"][..]),
+        (&["-o", "saved"], &["-o has no effect"]),
         (&["--device", "1"], &["--device"]),
         (&["--collect", "full"], &["--collect"]),
         (
             &["--section", "Occupancy", "--metrics", "a.sum"],
-            &["--section and --metrics have no meaning"],
+            &["--section and --metrics have no effect"],
         ),
-        (&["--ncu-args", "--nvtx", "--ncu", "./ncu"], &["--ncu-args and --ncu have no meaning"]),
+        (&["--ncu-args", "--nvtx", "--ncu", "./ncu"], &["--ncu-args and --ncu have no effect"]),
     ] {
         let told = bench.run(&[&step, args].concat());
         assert!(named.iter().all(|name| notice(&told).contains(name)), "{args:?}: {told:?}");
@@ -36,7 +36,7 @@ fn options_without_a_meaning_on_a_recording_are_told() {
     }
     assert!(!bench.path("saved").exists());
     let run = bench.run(&["run", "--ladder", "padding", "--recorded", "-o", "saved", "--cpu"]);
-    assert!(notice(&run).contains("--cpu and -o have no meaning"), "{run:?}");
+    assert!(notice(&run).contains("--cpu and -o have no effect"), "{run:?}");
     // Its recording has the CPU's times.
     assert_eq!(bench.run(&[&step[..], &["--cpu"]].concat()).err, "");
     // For every command, and so for none in particular.
@@ -61,7 +61,7 @@ fn what_cannot_be_meant_is_refused_on_a_recording_too() {
 fn a_ranking_is_explained_where_there_is_one() {
     let bench = Bench::new();
     let diff = bench.run(&["diff", "v2", "v3", "--explain-ranking", "--format", "json"]);
-    assert!(notice(&diff).contains("--explain-ranking has no meaning"), "{diff:?}");
+    assert!(notice(&diff).contains("--explain-ranking has no effect"), "{diff:?}");
     let step = ["step", "--kernel", "v2", "--recorded", "--explain-ranking", "--format"];
     assert_eq!(bench.run(&[&step[..], &["json"]].concat()).err, "");
     assert!(notice(&bench.run(&[&step[..], &["csv"]].concat())).contains("--explain-ranking"));
@@ -90,7 +90,7 @@ fn a_dry_run_needs_no_ncu() {
     assert!(!bench.path("saved").exists());
     let live_only = ["step", "--kernel", "v2", "--dry-run", "--time-only", "--recorded"];
     let dry = bench.run(&live_only);
-    assert!(dry.err.contains("--time-only and --recorded have no meaning"), "{dry:?}");
+    assert!(dry.err.contains("--time-only and --recorded have no effect"), "{dry:?}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_details_page_alone_claims_no_more_than_it_shows() {
     bench.write("thin.details.csv", thin.join("\n"));
     let thin = bench.run(&["analyze", "thin.details.csv"]);
     let flat = thin.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("bound by something that the collected metrics do not show"), "{thin:?}");
+    assert!(flat.contains("bound by something that the collected metrics don't show"), "{thin:?}");
     assert!(!thin.out.to_lowercase().contains("latency:"), "{thin:?}");
     assert!(thin.out.contains("worth   unknown"), "{thin:?}");
     assert!(thin.out.contains("The profile is thin"), "{thin:?}");

@@ -227,7 +227,7 @@ fn without_cupti_the_durations_come_from_ncu() {
     );
     let notices = document["notices"].to_string();
     assert!(notices.contains("ADOPROF_CUPTI names does not open"), "{notices}");
-    assert!(notices.contains("durations of kernels come from ncu"), "{notices}");
+    assert!(notices.contains("kernel durations come from ncu"), "{notices}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_program_of_collectives_alone_is_only_surveyed() {
     let ran = profile(&bench, &[], "collectives", &CHOSEN);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("ncclDevKernel_All"), "{ran:?}");
-    assert!(ran.err.contains("100% of the kernels' time listed and not profiled"), "{ran:?}");
+    assert!(ran.err.contains("100% of the kernels' time not profiled"), "{ran:?}");
     assert!(!bench.path("argv.profile").exists(), "ncu would wait for ever");
 }
 
@@ -316,7 +316,7 @@ fn a_phase_limits_the_choice_and_not_the_numbers() {
     let numbers = argv.split_once("(_Z3addPfi)$:^(").expect(&argv).1;
     let numbers = numbers.split_once(")$").unwrap().0;
     assert!(numbers.split('|').all(|number| ["5", "6", "7"].contains(&number)), "{numbers}");
-    assert!(document["notices"].to_string().contains("--phase chose it"), "{document}");
+    assert!(document["notices"].to_string().contains("as --phase chose"), "{document}");
 
     profile(&bench, &["--phase", "1s.."], "", &CHOSEN).fails(2, &["no kernel starts"]);
     for options in [&["--phase", "5s..1s"][..], &["--phase", "1s..", "-k", "add"]] {
@@ -331,7 +331,7 @@ fn a_range_of_nvtx_is_ncus_to_find() {
     let ran = profile(&bench, &["--nvtx", "step/"], "", &CHOSEN);
     let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
     assert!(argv.contains("--nvtx\n--nvtx-include\nstep/\n"), "{argv}");
-    assert!(ran.err.contains("--nvtx goes without a survey"), "{ran:?}");
+    assert!(ran.err.contains("--nvtx skips the survey"), "{ran:?}");
     let again = profile(&bench, &["--nvtx", "step/", "--ncu-args=--nvtx"], "", &CHOSEN);
     assert!(!again.err.contains("more than once"), "{again:?}");
 }

@@ -163,15 +163,13 @@ fn an_edit_during_a_run_starts_it_anew_and_ctrl_c_leaves_nothing() {
 #[test]
 fn what_a_watch_lacks_is_said_at_once() {
     let bench = Bench::new();
-    bench
-        .run(&["watch", "--kernel", "v3"])
-        .fails(2, &["inside the program", "ladder copy ado DIR"]);
+    bench.run(&["watch", "--kernel", "v3"]).fails(2, &["inside adoprof", "ladder copy ado DIR"]);
     assert_eq!(bench.run(&["ladder", "copy", "ado", "mine"]).code, Some(0));
     let watched = bench.run(&["watch", "--kernel", "v3", "--ladder", "./mine"]);
     watched.fails(3, &["needs a CUDA device", "adoprof doctor"]);
     for (words, part) in [
-        (&["--dry-run"][..], "--dry-run is for one run"),
-        (&["-o", "x"], "-o is for one run"),
+        (&["--dry-run"][..], "--dry-run applies to a single run"),
+        (&["-o", "x"], "-o applies to a single run"),
         (&["--also", "none.h"], "none.h: is no file"),
         (&["--size", "Q=1"], "Q"),
     ] {

@@ -39,8 +39,8 @@ const FORBIDDEN: &str = "this user may not read the GPU's performance counters (
 const ALLOW_COUNTERS: &str = "run as root, load the nvidia module with \
     NVreg_RestrictProfilingToAdminUsers=0, or give the container the capability SYS_ADMIN; timing \
     works without counters";
-const FREE_COUNTERS: &str = "pause DCGM (`dcgmi profile --pause`, afterwards `--resume`) or end the \
-    other profiler, then try again";
+const FREE_COUNTERS: &str = "pause DCGM (`dcgmi profile --pause`, and `--resume` afterwards) or end the other \
+                             profiler, then try again";
 const SANITIZE: &str = "run the program under compute-sanitizer, which names the faulty access";
 const SECTIONS: &str = "see `ncu --list-sections` for the names; where that has none, NVIDIA's \
     section files are not installed";

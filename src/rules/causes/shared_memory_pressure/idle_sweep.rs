@@ -13,8 +13,8 @@ use crate::text::{count, percent};
 
 /// The accesses that belong to the sweep's loops.
 pub(super) const FREQUENT: Threshold = Threshold {
-    what: "given: wavefronts of the accesses that belong to the idle sweep, share of those of the \
-           access with most, at least",
+    what: "given: wavefronts of an access, relative to the access with the most, for it to belong to the idle \
+           sweep, at least",
     value: 0.5,
     unit: "share",
     source: "derivation: a step of the sweep reads two values and writes one, each with as many \
@@ -23,7 +23,7 @@ pub(super) const FREQUENT: Threshold = Threshold {
 
 /// What belongs to such a loop.
 pub(super) const SAME_LOOP: Threshold = Threshold {
-    what: "given: executions of instructions in the same loop, which differ by at most",
+    what: "given: difference in executions between instructions of the same loop, at most",
     value: 0.01,
     unit: "share",
     source: "derivation: a warp that leaves early makes a difference of one iteration, and a \

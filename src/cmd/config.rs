@@ -92,10 +92,10 @@ fn entries(shown: &Shown, width: usize) -> String {
     for row in &shown.settings {
         let value = printable(&row.value);
         for line in wrap(&format!("{} = {value} ({})", row.key, printable(&row.from)), width) {
-            text.push_str(&format!("{line}\n"));
+            text.extend([format!("{line}\n")]);
         }
         for line in wrap(row.purpose, width.saturating_sub(4)) {
-            text.push_str(&format!("    {line}\n"));
+            text.extend([format!("    {line}\n")]);
         }
     }
     text

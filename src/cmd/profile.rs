@@ -33,16 +33,8 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         return on_cluster::whole("profile", &args.on, printer);
     }
     let printer = &printer.explaining(args.output.explain_ranking);
-    if let Some(pattern) = &args.kernel {
-        kernel_filter(pattern)?;
-    }
-    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    refuse_impossible(args)?;
     ignored_options::ranking(&args.output, true, printer);
-    if let Some(pid) = args.pid {
-        let timeout = Some(args.profiling.timeout);
-        let ncu = ncu::locate(args.profiling.ncu.as_deref(), timeout);
-        return Err(attached::refused(pid, ncu));
-    }
     let name = program_name(args);
     if args.survey.survey {
         return survey_only(args, &name, printer);
@@ -134,6 +126,17 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let document = ledger::corrected(document, calibration.as_ref(), None);
     diagnosed::show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
+}
+
+/// Refuses options that no run could honour.
+fn refuse_impossible(args: &ProfileArgs) -> Result<()> {
+    if let Some(pattern) = &args.kernel {
+        kernel_filter(pattern)?;
+    }
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    let Some(pid) = args.pid else { return Ok(()) };
+    let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout));
+    Err(attached::refused(pid, ncu))
 }
 
 /// What a program's profile says of itself.

@@ -1,5 +1,7 @@
 //! Hints in the words of the language that a kernel is written in.
 
+use std::path::Path;
+
 use crate::finding::Finding;
 use crate::frame::Launch;
 use crate::rules;
@@ -21,7 +23,7 @@ pub(super) fn translate(launch: &Launch, findings: &mut [Finding]) {
 /// True for a kernel whose lines are Python's and whose name has no parameters. Numba's kernels, which are Python
 /// too, have the mangled names of functions in C++.
 fn is_of_triton(launch: &Launch) -> bool {
-    let is_python = |file: &str| file.ends_with(".py");
+    let is_python = |file: &str| Path::new(file).extension().is_some_and(|kind| kind == "py");
     let mut files = launch.lines.iter().filter_map(|row| row.file.as_deref()).peekable();
     files.peek().is_some() && files.all(is_python) && !launch.row.kernel.contains(['(', ':'])
 }

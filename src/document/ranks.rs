@@ -86,7 +86,7 @@ impl Ranks {
             profiled: 0,
             problem: None,
         };
-        let numbers: Vec<u32> = found.ranks.iter().map(|rank| rank.number).collect();
+        let numbers: Vec<u32> = found.members.iter().map(|rank| rank.number).collect();
         let of_kind = |(kind, shares): &(ranks::Kind, Vec<ranks::Share>)| {
             let mut kernel = RankedKernel {
                 kernel: kind.kernel.clone(),
@@ -104,7 +104,7 @@ impl Ranks {
         Self {
             world: found.world,
             profiled_times: false,
-            ranks: found.ranks.iter().enumerate().map(of_rank).collect(),
+            ranks: found.members.iter().enumerate().map(of_rank).collect(),
             kernels: found.kinds.iter().map(of_kind).collect(),
         }
     }
@@ -146,7 +146,7 @@ mod tests {
 
     fn kernel(total_ns: &[f64], launches: &[u64]) -> RankedKernel {
         let (total_ns, launches) = (total_ns.to_vec(), launches.to_vec());
-        let mut kernel = RankedKernel { total_ns, launches, ..RankedKernel::default() };
+        let mut kernel = RankedKernel { launches, total_ns, ..RankedKernel::default() };
         let ranks: Vec<u32> = (0..kernel.launches.len() as u32).map(|rank| rank + 4).collect();
         kernel.compare(&ranks);
         kernel

@@ -70,7 +70,7 @@ pub(super) fn page(blocks: &[String], wanted: Wanted) -> Result<String, String> 
         } else {
             String::new()
         };
-        text.push_str(&format!("\n(page {} of {count}{next})", wanted.page));
+        text.extend([format!("\n(page {} of {count}{next})", wanted.page)]);
     }
     Ok(text)
 }

@@ -111,7 +111,7 @@ fn open(place: &Path) -> Result<Profile> {
         return Profile::from_saved(name, store::read(place)?, Some(place.to_owned()));
     }
     let groups = group(&[place.to_owned()]);
-    groups.first().map(read_files).unwrap_or_else(|| Err(Error::input(place, "is no report")))
+    groups.first().map_or_else(|| Err(Error::input(place, "is no report")), read_files)
 }
 
 /// Saved profiles in folders that are named by a rank.
@@ -175,13 +175,12 @@ impl RankedProfiles {
         for (launch, rank) in document.launches.iter_mut().zip(of) {
             launch.rank = Some(rank);
         }
-        match &self.surveyed {
-            Some(surveyed) => document.attach(surveyed.program.clone(), &groups),
-            None => {
-                let ns = |launch: &crate::document::LaunchReport| launch.duration_ns.unwrap_or(0.0);
-                document.launches.sort_by(|a, b| ns(b).total_cmp(&ns(a)));
-                document.find_verdict();
-            }
+        if let Some(surveyed) = &self.surveyed {
+            document.attach(surveyed.program.clone(), &groups);
+        } else {
+            let ns = |launch: &crate::document::LaunchReport| launch.duration_ns.unwrap_or(0.0);
+            document.launches.sort_by(|a, b| ns(b).total_cmp(&ns(a)));
+            document.find_verdict();
         }
         document.notices.clone_from(&self.saved.notices);
         for (rank, profile) in &self.profiles {
@@ -270,12 +269,15 @@ impl OfRank {
     }
 }
 
+/// Launches with their diagnoses, the group of each, and the rank of each.
+type Chosen = (Vec<(Launch, Diagnosis)>, Vec<Option<usize>>, Vec<u32>);
+
 /// Of each kind of launch the one in the middle by duration, with its group and its rank: kinds in the order in which
 /// the first rank launched them.
-fn in_the_middle(
-    launches: Vec<OfRank>,
-) -> (Vec<(Launch, Diagnosis)>, Vec<Option<usize>>, Vec<u32>) {
-    let mut kinds: Vec<((Kind, Option<usize>, usize), Vec<OfRank>)> = Vec::new();
+fn in_the_middle(launches: Vec<OfRank>) -> Chosen {
+    // A kind, its group, and the how manieth of its rank it is.
+    type Key = (Kind, Option<usize>, usize);
+    let mut kinds: Vec<(Key, Vec<OfRank>)> = Vec::new();
     let mut so_far: BTreeMap<(u32, Kind), usize> = BTreeMap::new();
     for one in launches {
         // Where no survey says which launches are alike, the nth of one rank goes with the nth of another.

@@ -59,8 +59,8 @@ pub(crate) struct Ranks {
     /// How many the program says that there are.
     pub world: Option<u32>,
     /// Those that were recorded, by number.
-    pub ranks: Vec<OfRank>,
-    /// What they did: for each kind, the share of each rank in the order of `ranks`.
+    pub members: Vec<OfRank>,
+    /// What they did: for each kind, the share of each rank in the order of `members`.
     pub kinds: Vec<(Kind, Vec<Share>)>,
     /// Collectives that ranks launched in different numbers, whose waits are therefore not known.
     pub unmatched: Vec<String>,
@@ -98,8 +98,8 @@ impl Ranks {
         let total = |shares: &[Share]| shares.iter().map(Share::total_ns).sum::<f64>();
         kinds.sort_by(|a, b| total(&b.1).total_cmp(&total(&a.1)));
         let world = survey.processes.iter().filter_map(|process| process.rank?.world).max();
-        let ranks = numbers.iter().map(|&rank| OfRank::new(rank, of_rank(rank))).collect();
-        Some(Self { world, ranks, kinds, unmatched })
+        let members = numbers.iter().map(|&rank| OfRank::new(rank, &of_rank(rank))).collect();
+        Some(Self { world, members, kinds, unmatched })
     }
 
     /// A rank's time in kernels that wait for none, ns.
@@ -124,7 +124,7 @@ impl Ranks {
 }
 
 impl OfRank {
-    fn new<'a>(number: u32, processes: impl Iterator<Item = &'a Process> + Clone) -> Self {
+    fn new<'a>(number: u32, processes: &(impl Iterator<Item = &'a Process> + Clone)) -> Self {
         let (mut active_ns, mut launches) = (0.0, BTreeMap::<u32, usize>::new());
         for process in processes.clone() {
             let first = process.device_spans().map(|span| span.start).min();
@@ -201,11 +201,11 @@ mod tests {
         // The second rank works for longer, first by 50, then not at all; the transfer takes 10 and 12.
         let found =
             Ranks::of(&survey(&[&[(100, 60), (100, 12)], &[(150, 10), (100, 12)]])).unwrap();
-        assert_eq!((found.world, found.ranks.len()), (Some(2), 2));
+        assert_eq!((found.world, found.members.len()), (Some(2), 2));
         assert_eq!((found.work_ns(0), found.work_ns(1)), (200.0, 250.0));
         assert_eq!((found.transfer_ns(0), found.transfer_ns(1)), (22.0, 22.0));
         assert_eq!((found.waiting_ns(0), found.waiting_ns(1)), (50.0, 0.0));
-        assert_eq!(found.ranks[0].active_ns, 272.0);
+        assert!((found.members[0].active_ns - 272.0).abs() < 1e-9);
         assert_eq!(found.kinds[0].0.kernel, "work", "the most time first");
     }
 
@@ -219,7 +219,7 @@ mod tests {
         only_two.processes[2].kernels.truncate(1);
         let found = Ranks::of(&only_two).unwrap();
         assert!(found.unmatched.is_empty());
-        assert_eq!(found.waiting_ns(0), 50.0);
+        assert!((found.waiting_ns(0) - 50.0).abs() < 1e-9);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::profile::Profile;
 use crate::{interrupt, ladder, survey};
 
 /// What a program is held against.
+#[derive(Clone, Copy)]
 pub(super) enum Base<'a> {
     /// Another program, profiled now.
     Command(&'a Command),

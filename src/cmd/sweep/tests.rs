@@ -43,7 +43,7 @@ fn args(text: &[&str]) -> SweepArgs {
 
 /// Walks over sizes with the stand-in; returns the results and the sizes that were run.
 fn walk(folder: &Path, sizes: &[u64], more: &[&str]) -> (Vec<PointResult>, String) {
-    walk_on(folder, sizes, more, &mut Vec::new())
+    walk_on(folder, sizes, more, &mut [])
 }
 
 /// The same on several devices.
@@ -51,7 +51,7 @@ fn walk_on(
     folder: &Path,
     sizes: &[u64],
     more: &[&str],
-    devices: &mut Vec<SweepDevice>,
+    devices: &mut [SweepDevice],
 ) -> (Vec<PointResult>, String) {
     let log = folder.join("log").display().to_string();
     let _ = std::fs::remove_file(&log);

@@ -80,13 +80,12 @@ pub(crate) fn become_rank(folder: &Path, program: &[OsString]) -> Result<std::co
     let Some((first, rest)) = program.split_first() else {
         return Err(Error::Usage("name a program behind `--`".to_owned()));
     };
-    let mut command = match Rank::current().filter(is_chosen) {
-        Some(rank) => profiled(&plan, folder, rank, program)?,
-        None => {
-            let mut command = Command::new(first);
-            command.args(rest);
-            command
-        }
+    let mut command = if let Some(rank) = Rank::current().filter(is_chosen) {
+        profiled(&plan, folder, rank, program)?
+    } else {
+        let mut command = Command::new(first);
+        command.args(rest);
+        command
     };
     let error = command.exec();
     Err(Error::Environment(format!("{} does not run: {error}", command.get_program().display())))
@@ -126,6 +125,9 @@ fn lock_folder(plan: &Plan, rank: Rank) -> Result<PathBuf> {
     device_folder(&place)
 }
 
+/// Variables of the environment, with their values.
+pub(crate) type Variables = Vec<(OsString, OsString)>;
+
 /// The launcher's command line with this program's wrapper in the ranks' place, and the variables that it takes.
 ///
 /// # Errors
@@ -134,7 +136,7 @@ pub(crate) fn wrapped(
     launcher: &Launcher,
     words: &[OsString],
     folder: &Path,
-) -> Result<(Vec<OsString>, Vec<(OsString, OsString)>)> {
+) -> Result<(Vec<OsString>, Variables)> {
     let own = std::env::current_exe()
         .map_err(|error| Error::Environment(format!("adoprof does not find itself: {error}")))?;
     let wrapper: [OsString; 4] =

@@ -140,6 +140,6 @@ mod tests {
         std::fs::write(place("lib/libb.so"), file(&["liba.so"], "${ORIGIN}")).unwrap();
         assert_eq!(libraries(&place("program")), [place("lib/liba.so"), place("lib/libb.so")]);
         std::fs::write(place("script"), "#!/bin/sh\n").unwrap();
-        assert_eq!(libraries(&place("script")), [PathBuf::new(); 0]);
+        assert!(libraries(&place("script")).is_empty());
     }
 }

@@ -11,12 +11,12 @@ pub(super) fn blocks(value: Value) -> Result<Vec<String>, String> {
         .map_err(|error| format!("the result can't be read: {error}"))?;
     let mut head = format!("base {} against new {}", line(&diff.base), line(&diff.new));
     match diff.speedup {
-        Some(factor) => head.push_str(&format!(": {factor:.3}x [base time over new time, without the profiler where both have it, else gpu__time_duration.sum]")),
+        Some(factor) => head.extend([format!(": {factor:.3}x [base time over new time, without the profiler where both have it, else gpu__time_duration.sum]")]),
         None => head.push_str(": their times can't be compared"),
     }
     for (what, rules) in [("gone", &diff.gone), ("come", &diff.come), ("in both", &diff.kept)] {
         if !rules.is_empty() {
-            head.push_str(&format!("\nfindings {what}: {}", rules.join(", ")));
+            head.extend([format!("\nfindings {what}: {}", rules.join(", "))]);
         }
     }
     let mut blocks = vec![head];

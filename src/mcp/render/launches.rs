@@ -72,28 +72,28 @@ fn head(document: &Document) -> String {
         Some(step) => format!("step {}/{}", line(&step.ladder), line(&step.name)),
         None => "profile".to_owned(),
     };
-    text.push_str(&format!(" with {} launches", document.launches.len()));
+    text.extend([format!(" with {} launches", document.launches.len())]);
     if let Some(step) = &document.step {
         let time = &step.time_ns;
-        text.push_str(&format!(
+        text.extend([format!(
             "; time {} ({} to {}) [step, without the profiler, n = {}]",
             duration(time.median),
             duration(time.low),
             duration(time.high),
             time.n
-        ));
+        )]);
     }
     if let Some(verdict) = &document.verdict {
         let of = verdict
             .launch
             .map_or_else(|| "the program".to_owned(), |launch| format!("launch {launch}"));
-        text.push_str(&format!("\nverdict: {} in {of}", verdict.rule));
+        text.extend([format!("\nverdict: {} in {of}", verdict.rule)]);
     }
     for notice in &document.notices {
-        text.push_str(&format!("\nnotice: {}", line(notice)));
+        text.extend([format!("\nnotice: {}", line(notice))]);
     }
     if let Some(saved) = &document.saved {
-        text.push_str(&format!("\nsaved: {}", line(saved)));
+        text.extend([format!("\nsaved: {}", line(saved))]);
     }
     text
 }
@@ -144,7 +144,7 @@ fn finding(at: usize, finding: &RankedFinding, detail: bool) -> String {
         })
         .collect();
     if !evidence.is_empty() {
-        text.push_str(&format!("\n  metrics [launch {at}]: {}", evidence.join("; ")));
+        text.extend([format!("\n  metrics [launch {at}]: {}", evidence.join("; "))]);
     }
     let places: Vec<String> = finding
         .locations
@@ -161,11 +161,11 @@ fn finding(at: usize, finding: &RankedFinding, detail: bool) -> String {
         })
         .collect();
     if !places.is_empty() {
-        text.push_str(&format!("\n  where: {}", places.join(", ")));
+        text.extend([format!("\n  where: {}", places.join(", "))]);
     }
-    text.push_str(&format!("\n  change: {}", line(&finding.hint)));
+    text.extend([format!("\n  change: {}", line(&finding.hint))]);
     if !finding.explains.is_empty() {
-        text.push_str(&format!("\n  explains: {}", finding.explains.join(", ")));
+        text.extend([format!("\n  explains: {}", finding.explains.join(", "))]);
     }
     text
 }

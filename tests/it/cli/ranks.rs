@@ -72,7 +72,7 @@ fn profile(bench: &Bench, options: &[&str], env: &[(&str, &str)], program: &[&st
 const JSON: [&str; 4] = ["--coverage", "100%", "--format", "json"];
 const TORCH: [&str; 2] = ["./torchrun", "train.sh"];
 
-fn rank<'a>(document: &'a Value, at: usize) -> &'a Value {
+fn rank(document: &Value, at: usize) -> &Value {
     &document["ranks"]["ranks"][at]
 }
 
@@ -183,11 +183,11 @@ fn ranks_that_hang_end_at_the_limit() {
         assert!(start.elapsed() < Duration::from_secs(60), "{case}: {:?}", start.elapsed());
         assert_eq!(rank(&document, 0)["profiled"], 2, "{case}: {document}");
         assert_eq!(rank(&document, 1)["problem"].is_null(), is_report, "{case}: {document}");
-        let pids = std::fs::read_to_string(bench.path("pids")).unwrap();
-        for pid in pids.split_whitespace() {
+        let started = std::fs::read_to_string(bench.path("pids")).unwrap();
+        for pid in started.split_whitespace() {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let is_gone = stat.rsplit_once(')').is_none_or(|(_, state)| state.starts_with(" Z"));
-            assert!(is_gone, "{case}: {pid} of {pids} lives");
+            assert!(is_gone, "{case}: {pid} of {started} lives");
         }
     }
 }

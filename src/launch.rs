@@ -14,6 +14,7 @@ mod module;
 pub mod nvrtc;
 mod peer;
 mod replay;
+mod stretch;
 mod texture;
 mod timing;
 

@@ -53,7 +53,7 @@ fn the_sentence_names_the_two_busiest_units_and_what_none_covers() {
         &launch(&[(L1, 99.4), (ISSUE, 30.0)]),
         Bound::Memory,
         "Memory",
-        &["busy 99% of", "for the other 1% warps"],
+        &["busy 99% of", "for the remaining 1% warps"],
     );
 }
 

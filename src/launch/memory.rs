@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, result, sys};
 
 use super::peer::Peer;
-use super::replay::Stretch;
+use super::stretch::Stretch;
 
 /// Bytes at an address that the device can reach.
 pub(super) struct Memory {

@@ -1,7 +1,5 @@
 //! A captured launch: its memory where it lay in the program, its parameters, and the launch itself.
 
-mod stretch;
-
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -9,12 +7,11 @@ use cudarc::driver::{CudaFunction, CudaStream, DevicePtr, DriverError, result, s
 
 use super::device::{self, Device};
 use super::memory::Memory;
+use super::stretch::{self, Stretch};
 use super::{OnDevice, Prepared};
 use crate::captured::{Launch, Replay};
 use crate::error::{Error, Result};
 use crate::plan::PlannedLaunch;
-
-pub(super) use stretch::Stretch;
 
 /// What every context has as a stack, bytes per thread.
 const USUAL_STACK: u64 = 1024;

@@ -33,7 +33,7 @@ iterations. Or give each thread several elements, and advance pointers instead o
 indices.",
     examples: &[Example {
         fault: "\
-#pragma unroll 1                          // one load and one XOR per iteration
+#pragma unroll 1                      // one load and one XOR per iteration
 for (int k = 0; k < words; ++k)
     sum ^= word[k * n + i];",
         repair: "\

@@ -582,7 +582,7 @@ mod tests {
     fn no_order_of_the_lanes_makes_a_gather_dense() {
         let by_values = rows([LOAD, GATHER], [4.0, 32.0]);
         let draft = check(&RULE, &by_values).unwrap();
-        assert!(draft.hint.contains("where a value that it loaded sends it"), "{}", draft.hint);
+        assert!(draft.hint.contains("address comes from a value that it loaded"), "{}", draft.hint);
         assert!(draft.effect.removed.iter().all(|(_, share)| *share < 1e-12), "{draft:?}");
         // Where the values themselves are a row apart, other lanes go elsewhere.
         let draft = check(&RULE, &rows([LOAD, GATHER], [32.0, 32.0])).unwrap();

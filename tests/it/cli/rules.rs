@@ -188,7 +188,7 @@ fn rules_come_from_the_project_the_user_and_shared_folders() {
     assert_eq!(ran.json()["files"].as_array().unwrap().len(), 4, "{ran:?}");
     // A project names nothing outside of itself, and nothing that is not there.
     bench.write("adoprof.toml", "rules = [\"/etc\"]\n");
-    bench.run(&["rules", "list"]).fails(2, &["adoprof.toml:1:", "outside of the project"]);
+    bench.run(&["rules", "list"]).fails(2, &["adoprof.toml:1:", "outside the project"]);
     bench.write("adoprof.toml", "\nrules = [\"gone\"]\n");
     bench.run(&["analyze", "ado/v2"]).fails(2, &["adoprof.toml:2:", "no file or folder"]);
     bench.write("adoprof.toml", "");

@@ -170,7 +170,7 @@ fn what_a_watch_lacks_is_said_at_once() {
     for (words, part) in [
         (&["--dry-run"][..], "--dry-run applies to a single run"),
         (&["-o", "x"], "-o applies to a single run"),
-        (&["--also", "none.h"], "none.h: is no file"),
+        (&["--also", "none.h"], "none.h: is not a file"),
         (&["--size", "Q=1"], "Q"),
     ] {
         let words = [&["watch", "--kernel", "v3", "--ladder", "./mine"], words].concat();

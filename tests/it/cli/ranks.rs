@@ -185,8 +185,8 @@ fn ranks_that_hang_end_at_the_limit() {
         assert_eq!(rank(&document, 1)["problem"].is_null(), is_report, "{case}: {document}");
         let started = std::fs::read_to_string(bench.path("pids")).unwrap();
         for pid in started.split_whitespace() {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let is_gone = stat.rsplit_once(')').is_none_or(|(_, state)| state.starts_with(" Z"));
+            let process = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let is_gone = process.rsplit_once(')').is_none_or(|(_, state)| state.starts_with(" Z"));
             assert!(is_gone, "{case}: {pid} of {started} lives");
         }
     }

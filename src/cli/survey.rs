@@ -17,10 +17,22 @@ pub struct SurveyArgs {
     #[arg(long)]
     pub no_survey: bool,
     /// Profile one launch of each kind until the profiled kinds cover this share of the kernels' time.
-    #[arg(long, default_value = "90%", value_parser = share, value_name = "PERCENT")]
+    #[arg(
+        long,
+        default_value = "90%",
+        value_parser = share,
+        value_name = "PERCENT",
+        conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "nvtx"]
+    )]
     pub coverage: f64,
     /// Profile at most this many kinds of launches.
-    #[arg(long, default_value = "10", value_parser = at_least_one, value_name = "N")]
+    #[arg(
+        long,
+        default_value = "10",
+        value_parser = at_least_one,
+        value_name = "N",
+        conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "nvtx"]
+    )]
     pub top: usize,
     /// Choose only launches that start in this part of the run, counted from the GPU's first work: 2s..5s,
     /// 500ms.., ..1s.

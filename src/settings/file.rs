@@ -174,7 +174,7 @@ fn words_of(message: &str) -> String {
     match quoted.as_slice() {
         [unknown, known @ ..] if message.starts_with("unknown field") => {
             let nearest = crate::text::nearest(unknown, known.iter().copied());
-            let meant = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            let meant = nearest.map_or(".".to_owned(), |name| format!("; did you mean `{name}`?"));
             format!("there is no setting `{unknown}`{meant} Settings here are {}", known.join(", "))
         }
         _ => message.lines().next().unwrap_or_default().to_owned(),

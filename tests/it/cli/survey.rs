@@ -116,6 +116,9 @@ fn less_is_profiled_where_less_is_asked_for() {
     for (option, value) in [("--coverage", "101%"), ("--coverage", "x"), ("--top", "0")] {
         assert_eq!(profile(&bench, &[option, value], "", &[]).code, Some(2), "{option} {value}");
     }
+    // With a filter there is no survey, and nothing to choose from.
+    let filtered = profile(&bench, &["-k", "add", "--coverage", "50%"], "", &[]);
+    assert_eq!(filtered.code, Some(2), "{filtered:?}");
 }
 
 #[test]

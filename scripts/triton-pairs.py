@@ -1,6 +1,6 @@
 """Pairs of Triton kernels: NAME_bad has a planted fault, NAME_good does the same work without it.
 
-adoprof profile -k '_(bad|good)$' --launch-count 80 -o triton -- python pairs.py [NAME ...]
+adoprof profile -k '_(bad|good)$' --launch-count 80 -o triton -- python scripts/triton-pairs.py [NAME ...]
 
 Needs PyTorch and Triton. Each pair runs once and prints how far its results are apart; docs/triton.md has what adoprof said.
 """

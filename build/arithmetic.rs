@@ -1,19 +1,52 @@
 //! What of a source file decides an estimate: its code, without words.
 //!
 //! Left out are comments, documentation, tests, `use` items and prose, which is every string literal of
-//! several words: a message, a hint, the source of a threshold. What remains changes whenever arithmetic
-//! does. It also changes where only a name does, so that a revision never stays when it should not.
+//! several words: a message, a hint, the source of a threshold. Left out too is who may see an item and in
+//! which file it stands: declarations of modules, and `pub`. What remains changes whenever arithmetic does. It
+//! also changes where only a name does, so that a revision never stays when it should not.
 
 use std::iter::Peekable;
 use std::str::FromStr;
 
 use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree, token_stream};
 
-/// The tokens of Rust code that decide, one space behind each.
-pub(super) fn of_rust(code: &str) -> Result<String, LexError> {
-    let mut text = String::new();
-    write(TokenStream::from_str(code)?, &mut text);
-    Ok(text)
+/// The tokens of Rust code that decide, one space behind each: item by item.
+pub(super) fn of_rust(code: &str) -> Result<Vec<String>, LexError> {
+    let items = items(code)?.into_iter().map(|item| {
+        let mut text = String::new();
+        write(item, &mut text);
+        text
+    });
+    let declares_module = |text: &str| text.starts_with("mod ") && text.ends_with("; ");
+    Ok(items.filter(|text| !text.is_empty() && !declares_module(text)).collect())
+}
+
+/// The modules that Rust code declares for tests alone, each in a file of its own.
+pub(super) fn test_modules(code: &str) -> Result<Vec<String>, LexError> {
+    let modules = items(code)?.into_iter().filter_map(|item| {
+        let mut tokens = item.into_iter().peekable();
+        let mut is_test = false;
+        while is_mark(tokens.peek(), '#') {
+            tokens.next();
+            let attribute = tokens.next()?.to_string();
+            is_test |= attribute.replace(' ', "") == "[cfg(test)]";
+        }
+        let words: Vec<String> = tokens.map(|token| token.to_string()).collect();
+        let declared = words.iter().position(|word| word == "mod").filter(|_| is_test)?;
+        let name = words.get(declared + 1)?;
+        (words.last()? == ";").then(|| name.clone())
+    });
+    Ok(modules.collect())
+}
+
+/// Code cut into its items, each with its attributes.
+fn items(code: &str) -> Result<Vec<TokenStream>, LexError> {
+    let mut tokens = TokenStream::from_str(code)?.into_iter().peekable();
+    let mut items = Vec::new();
+    while tokens.peek().is_some() {
+        items.push(take_item(&mut tokens).into_iter().collect());
+    }
+    Ok(items)
 }
 
 /// The lines of a TOML file that decide.
@@ -34,8 +67,9 @@ fn write(tokens: TokenStream, text: &mut String) {
             TokenTree::Punct(mark) if mark.as_char() == '#' && skip_attribute(&mut tokens) => {}
             // `+ use<'a>` in a type is no item.
             TokenTree::Ident(word) if word == "use" && !is_mark(tokens.peek(), '<') => {
-                skip_item(&mut tokens);
+                take_item(&mut tokens);
             }
+            TokenTree::Ident(word) if word == "pub" => skip_reach(&mut tokens),
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {
                     Delimiter::Parenthesis => ("( ", ") "),
@@ -74,6 +108,17 @@ fn is_mark(token: Option<&TokenTree>, mark: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
 }
 
+/// Skips the `(super)` or the like behind a `pub`.
+fn skip_reach(tokens: &mut Tokens) {
+    let Some(TokenTree::Group(group)) = tokens.peek() else { return };
+    let first = group.stream().into_iter().next();
+    let names_reach =
+        |word: TokenTree| ["super", "crate", "self", "in"].contains(&&*word.to_string());
+    if group.delimiter() == Delimiter::Parenthesis && first.is_some_and(names_reach) {
+        tokens.next();
+    }
+}
+
 /// Skips what follows the `#` of documentation, and of an item for tests together with the item. Leaves
 /// every other attribute where it is and returns false.
 fn skip_attribute(tokens: &mut Tokens) -> bool {
@@ -89,21 +134,25 @@ fn skip_attribute(tokens: &mut Tokens) -> bool {
         *tokens = ahead;
     }
     if is_test {
-        skip_item(tokens);
+        take_item(tokens);
     }
     is_doc || is_test
 }
 
-/// Skips to the end of an item: a semicolon, or a block that none follows.
-fn skip_item(tokens: &mut Tokens) {
+/// Takes what is left of an item: up to a semicolon, or to a block that none follows.
+fn take_item(tokens: &mut Tokens) -> Vec<TokenTree> {
     let is_end = |token: &TokenTree| match token {
         TokenTree::Punct(mark) => mark.as_char() == ';',
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         TokenTree::Ident(_) | TokenTree::Literal(_) => false,
     };
+    let mut taken = Vec::new();
     while let Some(token) = tokens.next() {
-        if is_end(&token) && !is_mark(tokens.peek(), ';') {
+        let ends = is_end(&token) && !is_mark(tokens.peek(), ';');
+        taken.push(token);
+        if ends {
             break;
         }
     }
+    taken
 }

@@ -56,11 +56,7 @@ pub(crate) fn write() -> Result<()> {
 fn around() -> Result<String> {
     println!("cargo::rerun-if-changed=src/around.rs");
     println!("cargo::rerun-if-changed=src/around");
-    let mut files = vec![PathBuf::from("src/around.rs")];
-    for entry in fs::read_dir("src/around")? {
-        files.push(entry?.path());
-    }
-    files.retain(|path| !path.ends_with("tests.rs"));
+    let files = ["src/around.rs", "src/around"].map(PathBuf::from);
     Ok(literal(hash(&[&code_of(files.into_iter())?])))
 }
 
@@ -115,27 +111,33 @@ fn names(rules: &[Declared]) -> String {
     format!("&{names:?}")
 }
 
-/// What decides in these files and folders, whatever the files are called.
+/// What decides in these files and folders, in whichever of them an item stands.
 fn code_of(paths: impl Iterator<Item = PathBuf>) -> Result<String> {
-    let mut files = Vec::new();
+    let mut items = Vec::new();
     for path in paths {
-        add(&path, &mut files).map_err(|error| format!("{}: {error}", path.display()))?;
+        add(&path, &mut items).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    files.sort_unstable();
-    Ok(files.concat())
+    items.sort_unstable();
+    Ok(items.concat())
 }
 
-/// Adds what decides in a file, or in all files of a folder.
-fn add(path: &Path, files: &mut Vec<String>) -> Result<()> {
+/// Adds what decides in a file, or in all files of a folder but its tests.
+fn add(path: &Path, items: &mut Vec<String>) -> Result<()> {
     if path.is_dir() {
+        let module = fs::read_to_string(path.with_extension("rs")).unwrap_or_default();
+        let tests = arithmetic::test_modules(&module)?;
         for entry in fs::read_dir(path)? {
-            add(&entry?.path(), files)?;
+            let path = entry?.path();
+            if !tests.iter().any(|test| path.file_stem().is_some_and(|stem| stem == test.as_str()))
+            {
+                add(&path, items)?;
+            }
         }
         return Ok(());
     }
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => files.push(arithmetic::of_rust(&fs::read_to_string(path)?)?),
-        Some("toml") => files.push(arithmetic::of_toml(&fs::read_to_string(path)?)),
+        Some("rs") => items.extend(arithmetic::of_rust(&fs::read_to_string(path)?)?),
+        Some("toml") => items.push(arithmetic::of_toml(&fs::read_to_string(path)?)),
         _ => {}
     }
     Ok(())

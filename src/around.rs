@@ -14,6 +14,8 @@ mod pageable_host_memory;
 pub(crate) mod run;
 mod small_copies;
 mod synchronization_in_loop;
+#[cfg(test)]
+mod testing;
 mod unified_memory_migration;
 
 use crate::finding::{Estimate, Evidence};
@@ -115,5 +117,40 @@ fn found(rule: &Rule, run: &Run) -> Option<Finding> {
 }
 
 #[cfg(test)]
-#[path = "around/tests.rs"]
-mod tests;
+mod tests {
+    use super::RULES;
+    use crate::around::testing::{Made, US, saved};
+    use crate::survey::record::{Compilation, Span};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn a_busy_device_is_no_finding() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..500 {
+            made.launch(0, 100 * US);
+        }
+        made.wait();
+        assert_eq!(made.found(60_000 * US), []);
+    }
+
+    #[test]
+    fn rules_are_named_and_documented() {
+        let mut names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), RULES.len());
+        for rule in RULES {
+            assert!(rule.checks.ends_with('.') && !rule.hint.ends_with('.'), "{}", rule.name);
+        }
+    }
+
+    #[test]
+    fn a_fault_takes_no_more_than_all_but_a_fiftieth_of_a_program() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.launch(0, 1000 * US);
+        made.process.compilations =
+            vec![Compilation { span: Span { start: 0, end: 990 * US }, operation: 3 }];
+        let found = made.found(1000 * US);
+        assert!((saved(found[0].estimate.factor) - 0.98).abs() < 1e-9, "{:?}", found[0]);
+    }
+}

@@ -47,3 +47,25 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::record::{Compilation, Span};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn code_is_compiled_once() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.launch(0, 1000 * US);
+        let span = |start, end| Span { start, end };
+        made.process.compilations = vec![
+            Compilation { span: span(0, 400 * US), operation: 3 },
+            Compilation { span: span(0, 900 * US), operation: 1 },
+        ];
+        let found = made.found(2_000 * US);
+        assert_eq!(rules(&found), ["compiled-at-start-up"]);
+        assert!((saved(found[0].estimate.factor) - 0.2).abs() < 1e-9, "{:?}", found[0].estimate);
+        assert!(saved(found[0].estimate.low).abs() < 1e-9, "the cache may have it by the next run");
+    }
+}

@@ -44,3 +44,42 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, of, rules, saved};
+    use crate::survey::record::{Kernel, Place, Span, memory};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn copies_stand_alone() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..10 {
+            made.copy(25 << 20, 500 * US, memory::PINNED, true);
+            made.launch(0, 400 * US);
+        }
+        let found = made.found(10_000 * US);
+        assert_eq!(rules(&found), ["copies-not-overlapped"]);
+        // 5 ms of copies and 4 ms of kernels: the shorter can be hidden, to 60% as a rule.
+        assert!((saved(found[0].estimate.factor) - 0.24).abs() < 1e-9, "{:?}", found[0]);
+        assert!((saved(found[0].estimate.high) - 0.4).abs() < 1e-9, "{:?}", found[0]);
+        assert!(found[0].estimate.low < 1.0 + 1e-9, "the data may all be needed at first");
+    }
+
+    #[test]
+    fn of_copies_and_kernels_side_by_side_the_rest_can_be_hidden() {
+        // A copy from 0 to 500 µs, and a kernel from 300 µs on.
+        let hidden = |until: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            made.copy(25 << 20, 500 * US, memory::PINNED, true);
+            let start = made.process.copies[0].span.start;
+            let place = Place { device: 0, context: 1, stream: 8, correlation: 0, graph: 0 };
+            let span = Span { start: start + 300 * US, end: start + until * US };
+            made.process.kernels.push(Kernel { span, place, shape: 0 });
+            let found = made.found(1000 * US);
+            saved(of(&found, "copies-not-overlapped").estimate.high)
+        };
+        // 300 µs of the copy alone, and 200 or 600 of the kernel.
+        assert!((hidden(700) - 0.2).abs() < 1e-9 && (hidden(1100) - 0.3).abs() < 1e-9);
+    }
+}

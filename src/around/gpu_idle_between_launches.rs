@@ -50,3 +50,37 @@ fn longest(run: &Run) -> f64 {
     let of_host = run.gaps.iter().filter(|gap| gap.cause == Cause::Host);
     of_host.map(|gap| gap.span.ns()).fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn the_host_works_while_the_device_waits() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..11 {
+            made.launch(0, 1000 * US);
+            made.wait();
+            // Half a millisecond of its own.
+            made.host += 500 * US;
+        }
+        let found = made.found(20_000 * US);
+        assert_eq!(rules(&found), ["gpu-idle-between-launches"]);
+        // Ten pauses of 506 µs less 1.5.
+        let most = 10.0 * 504.5 / 20_000.0;
+        assert!((saved(found[0].estimate.high) - most).abs() < 1e-9, "{:?}", found[0].estimate);
+        assert!((saved(found[0].estimate.factor) - 0.7 * most).abs() < 1e-9);
+        // Kernels of 100 µs can hide no more than 1.1 ms of it.
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..11 {
+            made.launch(0, 100 * US);
+            made.wait();
+            made.host += 500 * US;
+        }
+        let estimate = made.found(20_000 * US)[0].estimate;
+        assert!((saved(estimate.high) - most).abs() < 1e-9, "{estimate:?}");
+        assert!((saved(estimate.factor) - 0.7 * 1.1 / 20.0).abs() < 1e-9, "{estimate:?}");
+        assert!((saved(estimate.low) - 0.3 * 1.1 / 20.0).abs() < 1e-9, "{estimate:?}");
+    }
+}

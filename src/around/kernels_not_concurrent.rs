@@ -67,3 +67,49 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn small_kernels_leave_room() {
+        // 10 blocks on 100 multiprocessors.
+        let mut made = Made::new(vec![shape("a", 10)]);
+        for _ in 0..100 {
+            made.launch(0, 50 * US);
+        }
+        let found = made.found(10_000 * US);
+        assert_eq!(rules(&found), ["kernels-not-concurrent"]);
+        assert!((saved(found[0].estimate.factor) - 0.25).abs() < 1e-9, "{:?}", found[0].estimate);
+        assert!((saved(found[0].estimate.high) - 0.375).abs() < 1e-9, "{:?}", found[0].estimate);
+        assert!(
+            found[0].message.contains("can't tell which of them depend"),
+            "{}",
+            found[0].message
+        );
+        // Where two run side by side already nothing is said.
+        let mut made = Made::new(vec![shape("a", 10)]);
+        for _ in 0..100 {
+            made.launch(0, 50 * US);
+            let twin = *made.process.kernels.last().unwrap();
+            made.process.kernels.push(twin);
+        }
+        assert_eq!(made.found(10_000 * US), []);
+    }
+
+    #[test]
+    fn twenty_kernels_of_five_microseconds_on_half_of_the_device_leave_room() {
+        let small_of = |blocks: u32, count: usize, ns: u64| {
+            let mut made = Made::new(vec![shape("a", blocks)]);
+            for _ in 0..count {
+                made.launch(0, ns);
+            }
+            rules(&made.found(110 * US)).contains(&"kernels-not-concurrent")
+        };
+        // Half as many blocks as there are multiprocessors.
+        assert!(small_of(50, 20, 5 * US) && !small_of(51, 20, 5 * US));
+        assert!(!small_of(50, 19, 5 * US) && !small_of(50, 20, 4999));
+    }
+}

@@ -84,3 +84,41 @@ fn parts(whole: Span, spans: &[Span]) -> Vec<f64> {
     }
     busy
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::around::testing::{Made, US};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn lanes_show_who_works_when() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.launch(0, 30 * US);
+        made.wait();
+        made.host += 40 * US - 6 * US;
+        made.launch(0, 30 * US);
+        let survey = Survey { wall_ns: 1e6, processes: vec![made.process], notices: Vec::new() };
+        let (ns, lanes) = lanes(&survey);
+        // 30 µs of work, 1 + 34 + 5 of pause, 30 of work.
+        assert!((ns - 100_000.0).abs() < 1e-9, "{ns}");
+        assert_eq!(lanes[0].name, "stream 7");
+        let busy: Vec<f64> = lanes[0].busy.iter().map(|share| share.round()).collect();
+        assert_eq!(busy.iter().filter(|share| **share > 0.5).count(), 60);
+        assert_eq!((busy[29], busy[30], busy[69], busy[70]), (1.0, 0.0, 0.0, 1.0));
+        assert!(lanes.iter().any(|lane| lane.name == "the host waits"));
+    }
+
+    #[test]
+    fn the_ten_busiest_lanes_are_shown() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for stream in 1..=11 {
+            made.launch(0, 10 * US * u64::from(stream));
+            made.process.kernels.last_mut().unwrap().place.stream = stream;
+        }
+        let survey = Survey { wall_ns: 1e6, processes: vec![made.process], notices: Vec::new() };
+        let (_, lanes) = lanes(&survey);
+        assert_eq!((lanes.len(), lanes[0].name.as_str()), (10, "stream 11"));
+        assert!(lanes.iter().all(|lane| lane.name != "stream 1"));
+    }
+}

@@ -49,3 +49,66 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn launches_set_the_pace() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        // Every 5 µs a kernel of 2 µs: 3 µs of waiting, of which 1.5 are the device's own.
+        for _ in 0..1001 {
+            made.launch(0, 2 * US);
+        }
+        made.wait();
+        let found = made.found(10_000 * US);
+        assert_eq!(rules(&found), ["many-short-launches"]);
+        // 1000 pauses of 1.5 µs are 15% of 10 ms.
+        let estimate = found[0].estimate;
+        assert!((saved(estimate.high) - 0.15).abs() < 1e-9, "{estimate:?}");
+        assert!((saved(estimate.factor) - 0.85 * 0.15).abs() < 1e-9, "{estimate:?}");
+        assert!((saved(estimate.low) - 0.5 * 0.15).abs() < 1e-9, "{estimate:?}");
+        assert!(found[0].message.contains("1,001 launches of 2.00 µs"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn graphs_have_no_short_launches() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..1001 {
+            made.launch(0, 2 * US);
+        }
+        for kernel in &mut made.process.kernels {
+            kernel.place.graph = 1;
+        }
+        assert!(!rules(&made.found(10_000 * US)).contains(&"many-short-launches"));
+    }
+
+    #[test]
+    fn short_kernels_take_a_fiftieth_of_a_millisecond_or_less() {
+        let found = |ns: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            for _ in 0..101 {
+                made.launch(0, ns);
+                made.host = made.device + 5 * US;
+            }
+            rules(&made.found(4_000 * US)).contains(&"many-short-launches")
+        };
+        assert!(found(20 * US) && !found(20 * US + 1));
+    }
+
+    #[test]
+    fn a_hundred_pauses_between_launches_are_a_pattern() {
+        // A hundred launches leave 99 pauses.
+        let short = |count: usize| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            for _ in 0..count {
+                made.launch(0, 2 * US);
+            }
+            made.found(1000 * US)
+        };
+        assert_eq!(rules(&short(101)), ["many-short-launches"]);
+        assert_eq!(short(100), []);
+    }
+}

@@ -285,3 +285,88 @@ fn cause(gap: Span, calls: impl Iterator<Item = (Kind, Span)>) -> Cause {
         Cause::Host
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::around::testing::{Made, US};
+    use crate::survey::record::{Kernel, Place, Span, memory};
+    use crate::survey::samples::shape;
+
+    /// Why nothing runs for so many µs after a kernel of 100 µs, given calls from when to when.
+    fn cause(gap: u64, calls: &[(&str, u64, u64)]) -> Cause {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        let place = Place { device: 0, context: 1, stream: 7, correlation: 0, graph: 0 };
+        let start = 1000 * US;
+        for (from, to) in [(0, 100), (100 + gap, 200 + gap)] {
+            let span = Span { start: start + from * US, end: start + to * US };
+            made.process.kernels.push(Kernel { span, place, shape: 0 });
+        }
+        for (name, from, to) in calls {
+            made.host = start + from * US;
+            made.call(name, (to - from) * US);
+        }
+        let survey = Survey { wall_ns: 1e6, processes: vec![made.process], notices: Vec::new() };
+        Run::new(&survey).unwrap().gaps[0].cause
+    }
+
+    #[test]
+    fn a_pause_has_the_cause_that_takes_half_of_it() {
+        assert_eq!(cause(40, &[("cudaMalloc", 100, 120)]), Cause::Allocation);
+        assert_eq!(cause(40, &[("cudaMalloc", 100, 119)]), Cause::Launch);
+        assert_eq!(cause(60, &[("cudaLaunchKernel", 110, 140)]), Cause::Launch);
+        assert_eq!(cause(60, &[("cudaLaunchKernel", 110, 139)]), Cause::Host);
+        // Without any call, launches take no longer than 50 µs.
+        assert_eq!(cause(50, &[]), Cause::Launch);
+        assert_eq!(cause(51, &[]), Cause::Host);
+    }
+
+    #[test]
+    fn a_pause_behind_a_wait_is_the_waits_up_to_a_tenth_of_a_millisecond() {
+        let wait = "cudaDeviceSynchronize";
+        assert_eq!(cause(100, &[(wait, 50, 101)]), Cause::Wait);
+        assert_eq!(cause(101, &[(wait, 50, 101)]), Cause::Host);
+        assert_eq!(cause(40, &[("cudaMemcpy", 50, 101)]), Cause::Wait);
+        // One that begins in the pause did not wait for the kernel, and one that goes on is another thread's.
+        assert_eq!(cause(40, &[(wait, 110, 115)]), Cause::Launch);
+        assert_eq!(cause(40, &[(wait, 50, 200)]), Cause::Launch);
+    }
+
+    #[test]
+    fn spans_that_meet_or_lie_within_one_another_are_one() {
+        let span = |start, end| Span { start, end };
+        let merged = merged(vec![span(20, 25), span(0, 10), span(10, 30), span(31, 40)]);
+        assert_eq!(merged, [span(0, 30), span(31, 40)]);
+    }
+
+    #[test]
+    fn a_run_is_the_busiest_process_and_its_outermost_calls() {
+        let process = |id: u32, ns: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            made.process.id = id;
+            made.launch(0, ns);
+            // The runtime calls the driver.
+            made.host -= 4 * US;
+            made.call("cuLaunchKernel", US);
+            made.process
+        };
+        let processes = vec![process(1, 10), process(2, 30), process(3, 20)];
+        let survey = Survey { wall_ns: 1e6, processes, notices: Vec::new() };
+        let run = Run::new(&survey).unwrap();
+        assert_eq!((run.process.id, run.calls.len()), (2, 1));
+    }
+
+    #[test]
+    fn the_link_is_as_fast_as_a_copy_of_four_mebibytes() {
+        let rate = |bytes: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            made.copy(bytes, 1000 * US, memory::PINNED, true);
+            let survey =
+                Survey { wall_ns: 1e7, processes: vec![made.process], notices: Vec::new() };
+            Run::new(&survey).unwrap().link_rate()
+        };
+        // 4,194,304 bytes in a millisecond; of smaller ones nothing is known but the device's generation.
+        assert!((rate(4 << 20) / 4.194_304e9 - 1.0).abs() < 1e-12);
+        assert!((rate((4 << 20) - 1) / 50e9 - 1.0).abs() < 1e-12);
+    }
+}

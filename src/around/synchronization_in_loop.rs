@@ -46,3 +46,65 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn waits_in_a_loop_let_the_device_run_empty() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        for _ in 0..101 {
+            made.launch(0, 20 * US);
+            made.wait();
+        }
+        let found = made.found(5_000 * US);
+        assert_eq!(rules(&found), ["synchronization-in-loop"]);
+        // Each wait returns 1 µs after the kernel's end and the next launch takes 5: 100 pauses of 6 µs less 1.5.
+        assert!((saved(found[0].estimate.high) - 0.45 / 5.0).abs() < 1e-9, "{:?}", found[0]);
+        assert!(
+            (saved(found[0].estimate.factor) - 0.85 * 0.45 / 5.0).abs() < 1e-9,
+            "{:?}",
+            found[0]
+        );
+        assert!((saved(found[0].estimate.low) - 0.4 * 0.45 / 5.0).abs() < 1e-9, "{:?}", found[0]);
+        let names = "cudaDeviceSynchronize 101 times";
+        assert!(found[0].message.contains(names), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_copy_for_which_the_host_waits_is_a_wait() {
+        let found = |name: &str| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            for _ in 0..25 {
+                made.launch(0, 20 * US);
+                let until = made.device - made.host + US;
+                made.call(name, until);
+            }
+            made.found(1000 * US)
+        };
+        let blocking = found("cudaMemcpy");
+        assert_eq!(rules(&blocking), ["synchronization-in-loop"]);
+        assert!(blocking[0].message.contains("cudaMemcpy 25 times"), "{}", blocking[0].message);
+        assert_eq!(found("cudaMemcpyAsync"), [], "nothing that waits by its name");
+    }
+
+    #[test]
+    fn twenty_waits_with_a_pause_behind_each_are_a_loop() {
+        // Of these waits each has a pause behind it, the last one not.
+        let waits = |pauses: usize, more: usize| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            for _ in 0..pauses {
+                made.launch(0, 20 * US);
+                made.wait();
+            }
+            made.launch(0, 2000 * US);
+            for _ in 0..more {
+                made.wait();
+            }
+            rules(&made.found(2_500 * US)).contains(&"synchronization-in-loop")
+        };
+        assert!(waits(20, 0) && !waits(19, 5));
+    }
+}

@@ -49,3 +49,30 @@ fn check(run: &Run) -> Option<Found> {
         ],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::around::testing::{Made, US, rules, saved};
+    use crate::survey::record::{Migration, Span};
+    use crate::survey::samples::shape;
+
+    #[test]
+    fn managed_memory_moves_in_pieces() {
+        let mut made = Made::new(vec![shape("a", 1000)]);
+        made.launch(0, 1000 * US);
+        for piece in 0..100 {
+            let start = 1000 * US + piece * 10 * US;
+            let span = Span { start, end: start + 10 * US };
+            // 25,000 bytes in 10 µs; at 50 GB/s half a microsecond.
+            made.process.migrations.push(Migration { span, value: 25_000, counter: 1 });
+        }
+        let span = Span { start: 1000 * US, end: 1100 * US };
+        made.process.migrations.push(Migration { span, value: 40, counter: 4 });
+        let found = made.found(2_000 * US);
+        assert_eq!(rules(&found), ["unified-memory-migration"]);
+        assert!((saved(found[0].estimate.high) - 950.0 / 2000.0).abs() < 1e-9, "{:?}", found[0]);
+        assert!((saved(found[0].estimate.factor) - 0.8 * 0.475).abs() < 1e-9, "{:?}", found[0]);
+        assert!((saved(found[0].estimate.low) - 0.4 * 0.475).abs() < 1e-9, "{:?}", found[0]);
+        assert!(found[0].message.contains("40 GPU page faults"), "{}", found[0].message);
+    }
+}

@@ -51,7 +51,6 @@ pub(super) struct Stretch {
     after: Option<(u64, u64)>,
 }
 
-/// Numbers of a kernel's launch.
 impl Dump {
     /// Blocks in x, y, z.
     pub(super) fn grid(&self) -> [u32; 3] {

@@ -3,17 +3,17 @@
 #[path = "../../build/arithmetic.rs"]
 mod arithmetic;
 
-use arithmetic::{of_rust, of_toml};
+use arithmetic::{of_rust, of_toml, test_modules};
 
 /// What is left of code.
 fn left(code: &str) -> String {
-    of_rust(code).expect("code")
+    of_rust(code).expect("code").concat()
 }
 
 #[test]
 fn words_leave_no_trace() {
     let plain = left("pub const LEAST: f64 = 0.05; fn f(x: f64) -> f64 { x / 2.0 }");
-    assert_eq!(plain, "pub const LEAST : f64 = 0.05 ; fn f ( x : f64 ) - > f64 { x / 2.0 } ");
+    assert_eq!(plain, "const LEAST : f64 = 0.05 ; fn f ( x : f64 ) - > f64 { x / 2.0 } ");
     let explained = "//! A module.
         use crate::model::{Effect, Model};
         pub use crate::term::Term;
@@ -34,8 +34,33 @@ fn words_leave_no_trace() {
         #[cfg(test)]
         #[path = \"more.rs\"]
         mod more;";
-    // `pub` of the re-export stays, and nothing else.
-    assert_eq!(left(explained), format!("pub {plain}"));
+    assert_eq!(left(explained), plain);
+}
+
+#[test]
+fn an_item_may_move_to_another_file() {
+    let items = |code: &str| of_rust(code).expect("code");
+    let [whole, first, second] = [
+        "fn a() { 1 } struct S(u8, f64); impl S { fn b(&self) {} } const C: [u8; 2] = { [0; 2] };",
+        "mod second; pub use second::a; const C: [u8; 2] = { [0; 2] };",
+        "pub(super) struct S(pub(in crate::x) u8, pub f64); impl S { pub(crate) fn b(&self) {} } pub fn a() { 1 }",
+    ]
+    .map(items);
+    let mut moved = [first, second].concat();
+    let mut whole = whole;
+    whole.sort_unstable();
+    moved.sort_unstable();
+    assert_eq!(moved, whole);
+    assert_eq!(whole.len(), 4);
+    assert_eq!(left("struct S(pub (u8, u8));"), left("struct S((u8, u8));"));
+}
+
+#[test]
+fn files_of_tests_are_named_where_they_are_declared() {
+    let code = "mod a; #[cfg(test)] mod b; /// Samples.
+        #[cfg(test)] pub(crate) mod c; #[cfg(unix)] mod d; #[cfg(test)] mod e { fn f() {} }
+        #[cfg(test)] use a::g;";
+    assert_eq!(test_modules(code).expect("code"), ["b", "c"]);
 }
 
 #[test]

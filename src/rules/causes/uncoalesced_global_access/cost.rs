@@ -1,0 +1,145 @@
+//! Who pays for the excess, and what goes with it.
+
+use super::layout::{Gathers, is_wide};
+use super::{FROM_L1, LEAST_EXCESS, READ, REQUESTS, SHARED, TAGS, WRITTEN};
+use crate::evidence::ModeledLaunch;
+use crate::export::SourceRow;
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
+use crate::metric::stall::StallReason;
+use crate::model::Effect;
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// What goes with the excess, and a sentence on who pays for it now.
+pub(super) fn cost(
+    launch: &ModeledLaunch,
+    sectors: f64,
+    ideal: f64,
+    gathers: &Gathers,
+) -> (Effect, String) {
+    let of_gathers = |counter: fn(&SourceRow) -> f64| -> f64 {
+        let rows = launch.profile.instructions.iter().filter(|row| gathers.has(row));
+        rows.map(counter).sum()
+    };
+    // No other order of the lanes makes a gather dense.
+    let gathered = of_gathers(|row| row.counters.l2_sectors_global);
+    let dense = (ideal - of_gathers(|row| row.counters.l2_sectors_global_ideal)).max(0.0);
+    let ideal = (dense + gathered).min(sectors).max(ideal);
+    let mut removed = Vec::new();
+    let mut payers = Vec::new();
+    let mut tag_share = 0.0_f64;
+    if let Some((share, tags, needed)) = l1_share(launch, ideal, gathers) {
+        tag_share = (1.0 - needed / tags.max(1.0)).clamp(0.0, 1.0);
+        removed.push((Term::L1Data, share));
+        if share > 0.0 {
+            payers.push(format!(
+                "L1 looks up {} lines instead of {}, and the excess is {} of its data pipe's work",
+                count(tags),
+                count(needed),
+                percent(share),
+            ));
+        }
+    }
+    // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
+    let from_l1 = launch.get(FROM_L1);
+    let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
+    if l2_share > 0.0 {
+        // Sectors that cross between the halves of L2 go with those that L1 asks for.
+        removed.push((Term::L2, l2_share));
+        // DRAM moves excess at least where it moves more than all addresses need; what lies below
+        // that may as well be data fetched once, its excess hits in L2.
+        let moved = launch.get(READ).zip(launch.get(WRITTEN));
+        let dram_share = moved
+            .map(|(read, written)| read + written)
+            .filter(|&moved| moved > 0.0)
+            .map_or(l2_share, |moved| (1.0 - SECTOR_BYTES * ideal / moved).clamp(0.0, l2_share));
+        removed.push((Term::Dram, dram_share));
+    }
+    // A dense request brings its sectors four at a time.
+    let requests = launch.get(REQUESTS).filter(|&requests| requests > 0.0);
+    let request_share = requests
+        .map(|requests| (1.0 - (dense / SECTORS_PER_LINE + gathered) / requests).clamp(0.0, 1.0))
+        .filter(|_| l2_share >= LEAST_EXCESS)
+        .unwrap_or(l2_share);
+    if request_share > 0.0 {
+        removed.push((Term::L2Requests, request_share));
+    }
+    let l2_pays = l2_share >= LEAST_EXCESS;
+    if l2_pays {
+        payers.push(format!("{} of what L1 asks of L2 is excess", percent(l2_share)));
+    }
+    let payer = match (payers.is_empty(), l2_pays) {
+        (true, _) => "L1 holds the excess: it costs little.".to_owned(),
+        (false, true) => format!("The cost: {}.", payers.join("; ")),
+        (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),
+    };
+    (
+        Effect {
+            removed,
+            stalls: stalls(launch, request_share.max(tag_share), gathers),
+            ..Effect::default()
+        },
+        payer,
+    )
+}
+
+/// A load returns with its last sector, and the lines that it touches are asked for one after another,
+/// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
+/// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
+/// busy with the look-ups of others, through which all of them go in turn.
+fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallReason, f64)> {
+    if goes <= 0.0 {
+        return Vec::new();
+    }
+    let excess = |row: &SourceRow| is_wide(row) && !gathers.has(row);
+    let waits = match launch.profile.listing() {
+        Some(listing) => {
+            let waits = listing.blame(StallReason::LongScoreboard);
+            let all: f64 = waits.iter().map(|wait| wait.samples).sum();
+            let theirs = waits.iter().filter(|wait| excess(wait.producer));
+            let theirs: f64 = theirs.map(|wait| wait.samples).sum();
+            if all > 0.0 { theirs / all } else { 0.0 }
+        }
+        None => launch.stall_on(StallReason::LongScoreboard, excess),
+    };
+    let queue = launch.model.utilization(Term::L1Data).unwrap_or(0.0);
+    vec![
+        (StallReason::LongScoreboard, goes * (waits + (1.0 - waits) * queue)),
+        (StallReason::LgThrottle, goes),
+        (StallReason::Drain, goes),
+    ]
+}
+
+/// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups
+/// now, and those needed. The pipe takes a wavefront for every line that a request touches, and
+/// every shared-memory wavefront.
+fn l1_share(
+    launch: &ModeledLaunch,
+    ideal_sectors: f64,
+    gathers: &Gathers,
+) -> Option<(f64, f64, f64)> {
+    let launch = launch.profile;
+    let rows: &[SourceRow] =
+        if launch.instructions.is_empty() { &launch.lines } else { &launch.instructions };
+    let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
+    let (tags, needed) = if by_row > 0.0 {
+        let needed = |row: &SourceRow| {
+            if gathers.has(row) { row.counters.l1_tag_requests_global } else { needed_tags(row) }
+        };
+        (by_row, rows.iter().map(needed).sum::<f64>())
+    } else {
+        let tags = launch.get(TAGS)?;
+        (tags, (ideal_sectors / SECTORS_PER_LINE).min(tags))
+    };
+    let all = tags + launch.get(SHARED).unwrap_or(0.0);
+    (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
+}
+
+/// Look-ups that a row's requests need at least: one per request, and one per four dense sectors.
+fn needed_tags(row: &SourceRow) -> f64 {
+    let counters = &row.counters;
+    let dense = counters.l2_sectors_global_ideal / SECTORS_PER_LINE;
+    // A line's instruction count includes arithmetic; only an instruction's own is its requests.
+    let requests = if row.is_instruction() { counters.inst_executed } else { 0.0 };
+    dense.max(requests).min(counters.l1_tag_requests_global)
+}

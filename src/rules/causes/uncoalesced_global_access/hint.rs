@@ -1,0 +1,54 @@
+//! The change: of rows that start in the middle of a sector and of gathers another one than of strides.
+
+use super::layout::Layout;
+use crate::evidence::modeled_launch::place;
+use crate::finding::Location;
+use crate::hardware::WARP_LANES;
+use crate::text::count;
+
+/// What to do at the hottest of these places.
+pub(super) fn hint(
+    locations: &[Location],
+    layout: Layout,
+    lanes: Option<f64>,
+    fills: bool,
+) -> String {
+    if layout == Layout::Gathered {
+        return format!(
+            "At {} each lane's address comes from a value that it loaded, so reordering the threads changes \
+             nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes and use \
+             each for several results, or store the data in the order in which it is read.",
+            place(locations, "the hottest access"),
+        );
+    }
+    if layout == Layout::Shifted {
+        return format!(
+            "The lanes at {} already access neighbouring addresses but begin in the middle of a \
+             sector: pad rows so that they begin at a multiple of 32 bytes, or load each value \
+             once for the several results that need it (registers, shuffles, a tile with its \
+             border in shared memory).",
+            place(locations, "the hottest access"),
+        );
+    }
+    let at = place(locations, "the access with the widest stride between lanes");
+    let lanes = lanes.unwrap_or(WARP_LANES);
+    let how = if lanes <= 1.0 {
+        // Nothing here that lanes could take turns at.
+        "swap the roles of the thread's indices, change the layout, or stage a tile through shared memory that \
+         all lanes load together"
+            .to_owned()
+    } else if fills {
+        format!(
+            "give each warp a row and let its lanes stride along it, which also gives {} times as many warps \
+             work; another layout or a tile in shared memory alone would leave most of the device idle",
+            count(lanes)
+        )
+    } else {
+        "give each warp a row and let its lanes stride along it, or stage a tile through shared memory"
+            .to_owned()
+    };
+    format!(
+        "Let neighbouring lanes of a warp access neighbouring addresses at {at}: {how}. The ideal is one \
+         sector per 8 lanes of 4 bytes."
+    )
+}

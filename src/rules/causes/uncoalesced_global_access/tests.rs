@@ -1,0 +1,142 @@
+//! Cases worked out by hand.
+
+use super::*;
+use crate::evidence::modeled_launch::{GRID, SMS};
+use crate::export::SourceCounters;
+use crate::metric::stall::StallReason;
+use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
+use crate::term::Term;
+
+/// Two thirds of the pipe's wavefronts are tags, one third shared memory.
+const STRIDED: &[(&str, f64)] = &[(SECTORS, 800.0), (IDEAL, 100.0), (TAGS, 800.0), (SHARED, 400.0)];
+
+#[test]
+fn excess_counts_from_a_twentieth() {
+    let strided = launch(STRIDED);
+    let draft =
+        assert_sides(&RULE, &strided, &[&[(IDEAL, 761.0)], &[(SECTORS, 0.0), (IDEAL, 0.0)]]);
+    assert!(draft.message.contains("(8:1)") && draft.message.contains("700 (88%)"));
+    // 800 tags where 25 would do, of 1200 wavefronts.
+    assert!((draft.effect.share_of(Term::L1Data) - 775.0 / 1200.0).abs() < 1e-12);
+    assert!((draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12, "no L1 counts: L2 pays too");
+}
+
+#[test]
+fn excess_that_l1_holds_costs_l2_nothing() {
+    let mut strided = launch(STRIDED);
+    strided.set("lts__t_sectors_srcunit_tex.sum", Some(90.0));
+    let draft = check(&RULE, &strided).unwrap();
+    assert!(draft.effect.share_of(Term::L2).abs() < 1e-12);
+    assert!(draft.message.contains("in L1, not L2"), "{}", draft.message);
+}
+
+#[test]
+fn the_line_with_most_excess_is_named_and_its_tags_counted() {
+    let mut strided = launch(STRIDED);
+    let counters = |sectors, ideal, tags| SourceCounters {
+        l2_sectors_global: sectors,
+        l2_sectors_global_ideal: ideal,
+        l1_tag_requests_global: tags,
+        ..SourceCounters::default()
+    };
+    strided.lines = vec![
+        line(4, "s = a[i];", counters(40.0, 40.0, 10.0)),
+        line(9, "v += in[k];", counters(760.0, 60.0, 760.0)),
+    ];
+    let draft = check(&RULE, &strided).unwrap();
+    assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 9));
+    assert!(draft.hint.contains("line 9"), "{}", draft.hint);
+    // 770 tags, 10 + 15 needed, 400 shared wavefronts.
+    assert!((draft.effect.share_of(Term::L1Data) - 745.0 / 1170.0).abs() < 1e-12);
+}
+
+#[test]
+fn dense_loads_queue_behind_those_with_excess() {
+    let mut strided = launch(STRIDED);
+    strided.set("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", Some(60.0));
+    let counters = |sectors, tags| SourceCounters {
+        l2_sectors_global: sectors,
+        l2_sectors_global_ideal: 40.0,
+        l1_tag_requests_global: tags,
+        ..samples(&[(StallReason::LongScoreboard, 5.0)])
+    };
+    strided.lines = vec![
+        line(4, "s = a[i];", counters(40.0, 10.0)),
+        line(9, "v += in[k];", counters(760.0, 760.0)),
+    ];
+    let effect = check(&RULE, &strided).unwrap().effect;
+    // Half of the waits are the strided load's own; the other half finds L1 busy 60% of the time.
+    let share = effect.share_of_stall(StallReason::LongScoreboard)
+        / effect.share_of_stall(StallReason::LgThrottle);
+    assert!((share - (0.5 + 0.5 * 0.6)).abs() < 1e-12, "{share}");
+}
+
+#[test]
+fn dense_lanes_that_begin_within_a_sector_are_told_so() {
+    let mut shifted = launch(STRIDED);
+    let counters = |sectors| SourceCounters {
+        l2_sectors_global: sectors,
+        l2_sectors_global_ideal: 400.0,
+        ..SourceCounters::default()
+    };
+    shifted.lines = vec![line(9, "v += in[k];", counters(599.0))];
+    assert!(check(&RULE, &shifted).unwrap().hint.contains("in the middle of a sector"));
+    shifted.lines = vec![line(9, "v += in[k];", counters(600.0))];
+    assert!(check(&RULE, &shifted).unwrap().hint.contains("give each warp a row"));
+}
+
+/// A thread per row: of each access 32 lanes of 4 bytes touch so many sectors. The first quarter of the
+/// SMs' time is all that they have warps for.
+fn rows(body: [(&str, f64); 2], sectors: [f64; 2]) -> Launch {
+    let next = [
+        ("IADD3 R2, R2, 0x4, RZ", 40.0),
+        ("ISETP.NE.AND P0, PT, R2, R9, PT", 40.0),
+        ("@P0 BRA 0x110", 40.0),
+        ("EXIT", 1.0),
+    ];
+    let code: Vec<_> = [("S2R R2, SR_TID.X", 1.0)].into_iter().chain(body).chain(next).collect();
+    let metrics = [
+        (SECTORS, 40.0 * (sectors[0] + sectors[1])),
+        (IDEAL, 40.0 * 8.0),
+        (GRID, 33.0),
+        (SMS, 132.0),
+        ("sm__cycles_active.avg", 25.0),
+        ("sm__cycles_elapsed.max", 100.0),
+        ("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", 25.0),
+    ];
+    let mut launch = sass(&metrics, &code);
+    for (at, sectors) in [1, 2].into_iter().zip(sectors) {
+        let counters = &mut launch.instructions[at].counters;
+        counters.l2_sectors_global = 40.0 * sectors;
+        counters.l2_sectors_global_ideal = 40.0 * 4.0;
+        counters.l1_tag_requests_global = 40.0 * if sectors > 4.0 { sectors } else { 1.0 };
+        counters.thread_inst_executed_pred_on = 40.0 * 32.0;
+    }
+    launch
+}
+
+const LOAD: (&str, f64) = ("LDG.E R4, desc[UR4][R2.64]", 40.0);
+const GATHER: (&str, f64) = ("LDG.E R6, desc[UR4][R4.64]", 40.0);
+
+#[test]
+fn rows_for_warps_fill_a_device_that_rows_for_threads_leave_idle() {
+    let sums = check(&RULE, &rows([LOAD, ("FADD R0, R0, R4", 40.0)], [32.0, 4.0])).unwrap();
+    assert!((sums.effect.idle - 0.75).abs() < 1e-12);
+    assert!(sums.hint.contains("32 times as many warps"), "{}", sums.hint);
+    let dense = sums.effect.at_least.unwrap();
+    assert!(dense.idle.abs() < 1e-12 && dense.removed == sums.effect.removed);
+    let walk = check(&RULE, &rows([LOAD, ("FMUL R0, R0, R4", 40.0)], [32.0, 4.0])).unwrap();
+    assert!(walk.effect.idle.abs() < 1e-12, "each turn needs the one before");
+    assert!(!walk.hint.contains("give each warp a row"), "{}", walk.hint);
+}
+
+#[test]
+fn no_order_of_the_lanes_makes_a_gather_dense() {
+    let by_values = rows([LOAD, GATHER], [4.0, 32.0]);
+    let draft = check(&RULE, &by_values).unwrap();
+    assert!(draft.hint.contains("address comes from a value that it loaded"), "{}", draft.hint);
+    assert!(draft.effect.removed.iter().all(|(_, share)| *share < 1e-12), "{draft:?}");
+    // Where the values themselves are a row apart, other lanes go elsewhere.
+    let draft = check(&RULE, &rows([LOAD, GATHER], [32.0, 32.0])).unwrap();
+    assert!((draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12, "{draft:?}");
+}

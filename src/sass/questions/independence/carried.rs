@@ -1,0 +1,230 @@
+//! What a loop carries from turn to turn, and whether that ties its turns together.
+
+use crate::sass::code::blocks::Loop;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::live::carried;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::parse::register::Slot;
+use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
+
+/// The turns from which a loop can be shared out, more where sums must be added up afterwards; `None`
+/// where a turn needs what an earlier one found.
+pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<f64> {
+    if reads_shared_before_writing(listing, of) {
+        return None;
+    }
+    let mut least = FEW_TURNS.value;
+    let mut walk = Walk { listing, of, carried: Vec::new() };
+    let head = of.head;
+    let mut holding = Reaching::with_guards(listing.sass);
+    for slot in carried(listing.sass, of) {
+        let at_head = Use { slot, role: Role::Data, definition: None };
+        let definitions = reaching.definitions(head, at_head);
+        let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
+        let inside: Vec<usize> = definitions.map(|at| at as usize).filter(happens).collect();
+        if walk.reads_across_turns(&mut holding, slot) {
+            walk.carried.push((slot, inside));
+        }
+    }
+    // From each carried value the others that it is worked out from.
+    let mut needs: Vec<Vec<usize>> = Vec::new();
+    for (own, (_, definitions)) in walk.carried.iter().enumerate() {
+        let mut of_slot = Vec::new();
+        for &definition in definitions {
+            let from = walk.from(reaching, definition);
+            // The registers of a wide value are one value.
+            let is_own = |other: usize| walk.carried[other].1.contains(&definition);
+            if from.iter().any(|&(other, adds)| is_own(other) && !adds) {
+                return None;
+            }
+            let sums = from.contains(&(own, true));
+            if !sums && walk.is_a_choice(definition) {
+                return None;
+            }
+            if sums && walk.is_of_data(reaching, definition) {
+                least = least.max(LONG_SUM.value);
+            }
+            let others = from.iter().map(|(other, _)| *other).filter(|&other| !is_own(other));
+            of_slot.extend(others);
+        }
+        needs.push(of_slot);
+    }
+    (0..needs.len()).all(|start| !leads_back(&needs, start)).then_some(least)
+}
+
+/// True where a value is worked out from others that are worked out from it.
+fn leads_back(needs: &[Vec<usize>], start: usize) -> bool {
+    let mut seen = vec![false; needs.len()];
+    let mut open = needs[start].clone();
+    while let Some(at) = open.pop() {
+        if at == start {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(&needs[at]);
+        }
+    }
+    false
+}
+
+/// A turn's way back through its registers.
+struct Walk<'a> {
+    listing: &'a Listing<'a>,
+    of: &'a Loop,
+    /// What the loop carries: each slot with its definitions in the loop that reach the next turn.
+    carried: Vec<(Slot, Vec<usize>)>,
+}
+
+impl Walk<'_> {
+    fn contains(&self, at: usize) -> bool {
+        self.of.blocks.binary_search(&self.listing.sass.flow.block_of[at]).is_ok()
+    }
+
+    /// True where some instruction of a turn reads what an earlier turn left in a slot. A write with a guard
+    /// counts as one: two with opposite guards leave nothing of what was there before.
+    fn reads_across_turns(&self, holding: &mut Reaching, slot: Slot) -> bool {
+        let sass = self.listing.sass;
+        let blocks = self.of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+        let mut places = blocks.flat_map(|block| block.start..block.end);
+        places.any(|at| {
+            let reads = |each: &&Use| each.slot == slot && each.role != Role::Old;
+            self.listing.executed(at) > 0.0
+                && sass.uses(at).iter().filter(reads).any(|each| {
+                    holding.definitions(at, *each).any(|before| {
+                        let before = before as usize;
+                        before >= at && self.contains(before)
+                    })
+                })
+        })
+    }
+
+    /// The carried values, by their places, that a definition is worked out from, each with whether it is
+    /// only added to on the way.
+    fn from(&self, reaching: &mut Reaching, definition: usize) -> Vec<(usize, bool)> {
+        let sass = self.listing.sass;
+        let mut found = Vec::new();
+        let mut seen = [Marks::new(sass.entries.len()), Marks::new(sass.entries.len())];
+        let mut open = vec![(definition, true)];
+        while let Some((at, adds)) = open.pop() {
+            if !seen[usize::from(adds)].insert(at) {
+                continue;
+            }
+            for (place, each) in sass.uses(at).iter().enumerate() {
+                let adds = adds && self.adds(at, place, each);
+                let definitions: Vec<usize> =
+                    reaching.definitions(at, *each).map(|at| at as usize).collect();
+                for before in definitions.into_iter().filter(|&before| self.contains(before)) {
+                    let carried = self.carried.iter().position(|(slot, definitions)| {
+                        *slot == each.slot && before >= at && definitions.contains(&before)
+                    });
+                    match carried {
+                        Some(own) if !found.contains(&(own, adds)) => found.push((own, adds)),
+                        Some(_) => {}
+                        None => open.push((before, adds)),
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// True where an instruction only adds to what it uses there, or copies it.
+    fn adds(&self, at: usize, place: usize, each: &Use) -> bool {
+        let sass = self.listing.sass;
+        if each.role == Role::Old {
+            return true;
+        }
+        if each.role != Role::Data {
+            return false;
+        }
+        let text = self.listing.text(at);
+        let base = crate::sass::parse::instruction::Instruction::parse(text)
+            .map(|instruction| instruction.base().to_owned())
+            .unwrap_or_default();
+        match sass.entries[at].family {
+            Family::Move | Family::Tensor => true,
+            _ => match base.as_str() {
+                "IADD3" | "VIADD" | "IADD" | "UIADD3" | "FADD" | "DADD" | "HADD2" => true,
+                // The first operand is shifted, the second added.
+                "LEA" | "ULEA" => {
+                    let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+                    let added = text.split(',').nth(2).unwrap_or_default().trim();
+                    added.starts_with(['R', 'U'])
+                        && data.count() > 1
+                        && sass.uses(at)[..place].iter().any(|each| each.role == Role::Data)
+                }
+                // What is added is the last operand: neither of the two that are multiplied.
+                "IMAD" | "UIMAD" | "FFMA" | "DFMA" | "HFMA2" => {
+                    let data = |each: &&Use| each.role == Role::Data;
+                    let behind = sass.uses(at)[place + 1..].iter().filter(data).count();
+                    let width = usize::from(base == "DFMA" || text.contains(".WIDE")) + 1;
+                    let last = text.rsplit(',').next().unwrap_or_default();
+                    let last = last.trim().trim_start_matches(['-', '|']);
+                    behind < width && last.starts_with('R') && !last.starts_with("RZ")
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// True where something is added that each turn works out anew, and not the step of a counter.
+    fn is_of_data(&self, reaching: &mut Reaching, definition: usize) -> bool {
+        let sass = self.listing.sass;
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = vec![definition];
+        while let Some(at) = open.pop() {
+            for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+                if self.carried.iter().any(|(slot, _)| *slot == each.slot) {
+                    continue;
+                }
+                let before: Vec<usize> =
+                    reaching.definitions(at, *each).map(|at| at as usize).collect();
+                for at in before.into_iter().filter(|&at| self.contains(at)) {
+                    let family = sass.entries[at].family;
+                    if family.is_memory() || family.is_float() {
+                        return true;
+                    }
+                    if seen.insert(at) {
+                        open.push(at);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// True where not every turn makes the value anew: it is kept or replaced by a condition.
+    fn is_a_choice(&self, definition: usize) -> bool {
+        let entry = &self.listing.sass.entries[definition];
+        let turns = self.listing.executed(self.of.head);
+        entry.conditional || self.listing.executed(definition) < EVERY_TURN.value * turns
+    }
+}
+
+/// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier
+/// turns wrote. One that writes first fills it anew for itself.
+fn reads_shared_before_writing(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let at = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = at.flat_map(|block| block.start..block.end);
+    let mut reads_first = None;
+    let mut writes = false;
+    for at in places.filter(|&at| listing.executed(at) > 0.0) {
+        match sass.entries[at].family {
+            Family::Load(Space::Shared) => {
+                reads_first.get_or_insert(true);
+            }
+            Family::Store(Space::Shared) | Family::Atomic(Space::Shared) => {
+                reads_first.get_or_insert(false);
+                writes = true;
+            }
+            _ => {}
+        }
+    }
+    writes && reads_first == Some(true)
+}

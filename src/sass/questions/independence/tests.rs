@@ -1,0 +1,139 @@
+//! Loops of a few instructions, worked out by hand.
+
+use super::*;
+use crate::sass::code::listing::tests::launch;
+
+/// What could be shared out of a loop of 40 turns with this in it; its head is at 0x110.
+fn of_loop(body: &[&str]) -> Shareable {
+    turning(40.0, body)
+}
+
+fn turning(turns: f64, body: &[&str]) -> Shareable {
+    let executed = 10.0 * turns;
+    let back = format!("@P0 BRA {:#x}", 0x110);
+    let mut code = vec![("MOV R0, RZ", 10.0)];
+    code.extend(body.iter().map(|text| (*text, executed)));
+    code.extend([("ISETP.NE.AND P0, PT, R2, R9, PT", executed), (back.as_str(), executed)]);
+    code.extend([("STG.E desc[UR4][R6.64], R0", 10.0), ("EXIT", 10.0)]);
+    shareable(&launch(&code).listing().unwrap()).unwrap()
+}
+
+const NEXT: &str = "IADD3 R2, R2, 0x1, RZ";
+
+#[test]
+fn counters_and_sums_leave_turns_independent() {
+    let body = ["LDG.E R4, desc[UR4][R2.64]", "FFMA R0, R4, R5, R0", NEXT];
+    let found = of_loop(&body);
+    assert!((found.turns - 40.0).abs() < 1e-12);
+    // The loop's five instructions, 400 times each, and three of 10.
+    assert!((found.share - 2000.0 / 2030.0).abs() < 1e-12, "{}", found.share);
+    let shifted = ["LEA R2, R8, R2, 0x8", "FADD R0, R0, R4"];
+    assert!(of_loop(&shifted).turns > 1.0, "a counter that a shifted number is added to");
+    let opposite = ["@P1 FMUL R3, R4, R5", "@!P1 FMUL R3, R4, R7", "FADD R0, R0, R3", NEXT];
+    assert!(of_loop(&opposite).turns > 1.0, "one of two writes happens in every turn");
+    let pointer = ["LDG.E R4, desc[UR4][R12.64]", "IMAD.WIDE R12, R8, 0x4, R12", NEXT];
+    assert!(of_loop(&pointer).turns > 1.0, "a pointer of two registers");
+    let copied = ["FADD R3, R0, R4", "IADD3 R2, R2, 0x1, RZ", "MOV R0, R3"];
+    assert!(of_loop(&copied).turns > 1.0, "a sum by way of another register");
+}
+
+#[test]
+fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
+    for recurrence in [
+        &["FFMA R0, R0, R5, R4", NEXT][..],            // multiplied
+        &["FMUL R0, R0, R5", NEXT],                    // multiplied
+        &["FFMA R0, R4, R0, c[0x0][0x160]", NEXT],     // multiplied, and a constant added
+        &["FFMA R0, R4, R0, RZ", NEXT],                // multiplied, and nothing added
+        &["LEA R0, R0, R5, 0x2", NEXT],                // shifted
+        &["FMNMX R0, R0, R4, PT", NEXT],               // the least so far
+        &["LDG.E R0, desc[UR4][R0.64]", NEXT],         // a walk
+        &["FADD R3, R0, R4", "FMUL R0, R3, R5", NEXT], // in two steps
+        &["FMUL R0, R1, R5", "FMUL R1, R0, R4", NEXT], // by turns
+    ] {
+        let none = Shareable { share: 0.0, turns: 1.0, what: What::Nothing };
+        assert_eq!(of_loop(recurrence), none, "{recurrence:?}");
+    }
+}
+
+#[test]
+fn a_value_that_is_kept_by_a_condition_ties_turns_together() {
+    let kept = ["FSETP.LT.AND P1, PT, R4, R0, PT", "@P1 MOV R0, R4", NEXT];
+    assert!((of_loop(&kept).turns - 1.0).abs() < 1e-12);
+    let sum = ["FSETP.LT.AND P1, PT, R4, R5, PT", "@P1 FADD R0, R0, R4", NEXT];
+    assert!(of_loop(&sum).turns > 1.0, "some are added, whatever the sum");
+}
+
+#[test]
+fn a_part_of_the_code_tells_nothing() {
+    let loads = launch(&[("LDG.E R4, desc[UR4][R2.64]", 9.0)]);
+    assert_eq!(shareable(&loads.listing().unwrap()), None);
+}
+
+#[test]
+fn a_short_sum_is_not_worth_adding_up_afterwards() {
+    let sum = ["LDG.E R4, desc[UR4][R2.64]", "FADD R0, R0, R4", NEXT];
+    assert!((turning(32.0, &sum).turns - 32.0).abs() < 1e-12);
+    assert!((turning(31.0, &sum).turns - 1.0).abs() < 1e-12);
+    let stride = ["LDC R8, c[0x0][0x10]", "IMAD R2, R8, R9, R2", "FMUL R0, R4, R5"];
+    assert!((turning(2.0, &stride).turns - 2.0).abs() < 1e-12, "a step read in every turn");
+    let elements = ["LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R8.64], R4", NEXT];
+    assert!((turning(2.0, &elements).turns - 2.0).abs() < 1e-12, "there is nothing to add up");
+}
+
+#[test]
+fn shared_memory_that_is_read_first_holds_what_earlier_turns_wrote() {
+    let row = ["LDS R4, [R7]", "FADD R4, R4, R5", "STS [R7], R4", NEXT];
+    assert!((of_loop(&row).turns - 1.0).abs() < 1e-12);
+    let tile = ["STS [R7], R5", "BAR.SYNC 0x0", "LDS R4, [R8]", "FADD R0, R0, R4", NEXT];
+    assert!(of_loop(&tile).turns > 1.0);
+    let table = ["LDS R4, [R7]", "FADD R0, R0, R4", NEXT];
+    assert!(of_loop(&table).turns > 1.0, "filled before the loop");
+}
+
+#[test]
+fn of_several_loops_the_largest_tells_the_turns() {
+    let of = |first: f64, second: f64| {
+        let code = [
+            ("MOV R0, RZ", 10.0),
+            ("FADD R0, R0, R4", 10.0 * first), // 0x110
+            ("IADD3 R2, R2, 0x1, RZ", 10.0 * first),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 10.0 * first),
+            ("@P0 BRA 0x110", 10.0 * first),
+            ("MOV R3, RZ", 10.0),
+            ("FADD R1, R1, R4", 10.0 * second), // 0x160
+            ("IADD3 R3, R3, 0x1, RZ", 10.0 * second),
+            ("ISETP.NE.AND P0, PT, R3, R9, PT", 10.0 * second),
+            ("@P0 BRA 0x160", 10.0 * second),
+            ("STG.E desc[UR4][R6.64], R0", 10.0),
+            ("EXIT", 10.0),
+        ];
+        shareable(&launch(&code).listing().unwrap()).unwrap()
+    };
+    for found in [of(40.0, 80.0), of(80.0, 40.0)] {
+        assert!((found.turns - 80.0).abs() < 1e-12, "{found:?}");
+        // 120 turns of four instructions, and four more.
+        assert!((found.share - 480.0 / 484.0).abs() < 1e-12, "{found:?}");
+    }
+}
+
+#[test]
+fn a_loop_of_one_turn_leaves_it_to_those_in_it() {
+    let nested = |inner: &str| {
+        let code = [
+            ("MOV R3, RZ", 10.0), // 0x100
+            ("MOV R0, R3", 10.0), // 0x110: the outer head
+            (inner, 400.0),       // 0x120: the inner one
+            ("IADD3 R2, R2, 0x1, RZ", 400.0),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+            ("@P0 BRA 0x120", 400.0),
+            ("STG.E desc[UR4][R6.64], R0", 10.0),
+            ("IADD3 R3, R3, 0x1, RZ", 10.0),
+            ("ISETP.NE.AND P0, PT, R3, R8, PT", 10.0),
+            ("@P0 BRA 0x110", 10.0),
+            ("EXIT", 10.0),
+        ];
+        shareable(&launch(&code).listing().unwrap()).unwrap().turns
+    };
+    assert!((nested("FADD R0, R0, R4") - 40.0).abs() < 1e-12);
+    assert!((nested("FMUL R0, R0, R4") - 1.0).abs() < 1e-12);
+}

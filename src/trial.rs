@@ -167,6 +167,38 @@ mod tests {
     }
 
     #[test]
+    fn of_a_program_only_tunables_are_tried_halved_and_doubled() {
+        let manifest = r#"
+            name = "mine"
+            title = "t"
+            bytes = "8 * N"
+            [parameters]
+            N = 100
+            [[steps]]
+            name = "a"
+            title = "a"
+            run = "./a {ONE} {TWO}"
+            check = { run = "true" }
+            time = { output = "([0-9]+)", unit = "ms" }
+            tune = { ONE = 1, TWO = 2 }
+        "#;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ladder.toml"), manifest).unwrap();
+        let ladder = Ladder::load(folder.path()).unwrap();
+        let step = ladder.step("a").unwrap();
+        // The rule has trials of all kinds that a step of kernels can make.
+        let of = document(&["missing-data-reuse", "slow-math-functions"]);
+        let found = changes(&of, &[Launch::default()], &ladder, step, &Overrides::new()).unwrap();
+        let texts: Vec<&str> = found.iter().map(|change| change.text.as_str()).collect();
+        assert_eq!(texts, ["ONE=2", "TWO=1", "TWO=4"], "there is no half of 1");
+        let ladder = Ladder::builtin("increment").unwrap();
+        let step = ladder.step("i5").unwrap();
+        let found = changes(&of, &[Launch::default()], &ladder, step, &Overrides::new()).unwrap();
+        let texts: Vec<&str> = found.iter().map(|change| change.text.as_str()).collect();
+        assert_eq!(texts[..2], ["carveout=0", "dlcm=ca"]);
+    }
+
+    #[test]
     fn the_first_five_findings_are_tried() {
         let ladder = Ladder::builtin("increment").unwrap();
         let step = ladder.step("i5").unwrap();

@@ -278,4 +278,32 @@ mod tests {
         assert_eq!(figures.median_ratio, Some(2.25), "between 2 and 2.5");
         assert_eq!(figures.median_range, Some(3.5));
     }
+
+    #[test]
+    fn a_change_that_gains_a_tenth_was_worth_making() {
+        // Nothing is promised of the first finding: right unless another's change was worth making.
+        let nothing =
+            |gained: f64| right(&changed(&[("a", gained)]), &[finding("d", 1.0, None)]).unwrap();
+        assert!(nothing(1.09) && !nothing(1.1));
+        let counts = |promised: f64, gained: f64| {
+            let first = finding("a", promised, Some(gained));
+            let kernel = ProgramKernel {
+                program: "p".to_owned(),
+                kernel: "k".to_owned(),
+                kept_back: false,
+                launches: 1,
+                time_ns: 1.0,
+                tried: vec![first.clone()],
+                findings: vec![first],
+                most: gained,
+                right: None,
+            };
+            let figures = figures([kernel].iter());
+            (figures.worth_making, figures.kept)
+        };
+        let tally = |of, all| Tally { of, all };
+        assert_eq!(counts(1.1, 1.1), (tally(1, 1), tally(1, 1)));
+        assert_eq!(counts(1.1, 1.09), (tally(0, 1), tally(0, 0)));
+        assert_eq!(counts(1.09, 1.1), (tally(0, 0), tally(1, 1)));
+    }
 }

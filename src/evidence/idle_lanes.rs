@@ -176,4 +176,15 @@ mod tests {
         let effect = effect_of_full_warps(&case, 24.0);
         assert!((effect.share_of(Term::L1Data) - 0.25).abs() < 1e-12, "{effect:?}");
     }
+
+    #[test]
+    fn merged_look_ups_leave_the_shared_part_of_the_pipe() {
+        let launch = launch(&[(TAGS, 100.0), (IDEAL, 320.0), (SHARED, 300.0)]);
+        let model = Model::new(&launch);
+        let case = ModeledLaunch { profile: &launch, model: &model };
+        // Half of the lanes: half of the shared three quarters goes, and of the look-ups a fifth, since 80 would do
+        // for 320 sectors.
+        let share = effect_of_full_warps(&case, 16.0).share_of(Term::L1Data);
+        assert!((share - (0.5 * 0.75 + 0.2 * 0.25)).abs() < 1e-12, "{share}");
+    }
 }

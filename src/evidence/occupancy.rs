@@ -100,8 +100,7 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     let possible = (resource.at_most)(launch).map_or(others, |blocks| blocks.clamp(mine, others));
     // An SM can hold no more blocks than the grid has for it.
     let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
-    let possible =
-        there.map_or(possible, |(blocks, sms)| possible.min((blocks / sms).ceil().max(mine)));
+    let possible = there.map_or(possible, |(blocks, sms)| possible.min((blocks / sms).ceil()));
     // Blocks of the present size that would fit without this limit; a block that is too coarse for
     // the warp slots has no such number, so it is taken as full occupancy.
     let then =

@@ -214,8 +214,26 @@ fn without_access(launch: &ModeledLaunch) -> Option<WithoutAccess> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::testing::sass;
+    use crate::evidence::testing::{launch, sass};
     use crate::model::Model;
+
+    #[test]
+    fn the_pipe_counts_from_a_fifth_of_the_time_without_conflicts() {
+        let counts = |busy: f64, queued: f64| {
+            // Atomics of as many instructions, each of which takes this many wavefronts of 100 beyond one.
+            let launch = launch(&[
+                (BUSY, busy),
+                (ALL, 100.0),
+                (ATOMICS, queued + 1.0),
+                (ATOMIC_INSTRUCTIONS, 1.0),
+            ]);
+            let model = Model::new(&launch);
+            SharedPipe::busy(&ModeledLaunch { profile: &launch, model: &model }).is_some()
+        };
+        assert!(counts(20.0, 0.0) && !counts(19.9, 0.0));
+        // Half of 40.0 and of 39.8.
+        assert!(counts(40.0, 50.0) && !counts(39.8, 50.0));
+    }
 
     #[test]
     fn shuffles_take_wavefronts_of_the_pipe_and_do_work() {

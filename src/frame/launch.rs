@@ -236,4 +236,20 @@ mod tests {
         launch.lines = vec![header, row("k.cu", 5, 60.0), row("k.cu", 9, 20.0)];
         assert_eq!(lines(&launch), [(5, 0.75), (9, 0.25)]);
     }
+
+    #[test]
+    fn lines_with_a_twentieth_are_listed() {
+        let listed = |small: f64| {
+            let row = |line, count| SourceRow {
+                file: Some("k.cu".into()),
+                line: Some(line),
+                counters: SourceCounters { inst_executed: count, ..SourceCounters::default() },
+                ..SourceRow::default()
+            };
+            let lines = vec![row(5, 1000.0 - small), row(9, small)];
+            let launch = Launch { lines, ..Launch::default() };
+            launch.top_lines(3, "instructions", |counters| counters.inst_executed).len()
+        };
+        assert_eq!((listed(50.0), listed(49.0)), (2, 1));
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::encoding::Encoding;
 
-/// The number that stands for no barrier.
-const NONE: u64 = 7;
+/// The barriers of a warp. In an instruction's bits the number 7 stands for none.
+const BARRIERS: u8 = 6;
 
 /// An instruction's control codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,8 @@ impl Control {
     #[must_use]
     pub fn of(encoding: Encoding) -> Self {
         let barrier = |low| {
-            let number = encoding.bits(low, 3);
-            (number < NONE).then_some(number as u8)
+            let number = encoding.bits(low, 3) as u8;
+            (number < BARRIERS).then_some(number)
         };
         Self {
             stall_cycles: encoding.bits(105, 4) as u8,
@@ -52,7 +52,7 @@ impl Control {
 pub fn awaited(code: &[Control], waiting: usize) -> Vec<usize> {
     let Some(this) = code.get(waiting) else { return Vec::new() };
     let mut found = Vec::new();
-    for barrier in (0..6).filter(|&barrier| this.waits_for(barrier)) {
+    for barrier in (0..BARRIERS).filter(|&barrier| this.waits_for(barrier)) {
         for (index, before) in code[..waiting].iter().enumerate().rev() {
             if [before.write_barrier, before.read_barrier].contains(&Some(barrier)) {
                 found.push(index);
@@ -84,6 +84,8 @@ mod tests {
         assert!(!load.waits_for(8));
         assert_eq!(Control::of(encoding(15, 7, 7, 0)).stall_cycles, 15);
         assert!(Control::of(Encoding(0)).yields);
+        let last = Control::of(encoding(1, 5, 6, 0));
+        assert_eq!((last.write_barrier, last.read_barrier), (Some(5), None), "there are six");
     }
 
     #[test]

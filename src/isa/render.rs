@@ -192,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn an_operand_is_kept_only_where_the_scheduler_stays_with_the_warp() {
+        // The lowest of the four highest control bits keeps the first operand; bit 109 is the 45th here.
+        let kept = 0x040f_e200_0000_0007;
+        assert_eq!(text(90, 0x0000_0003_0207_7223, kept, 0), "FFMA R7, R2.reuse, R3, R7");
+        let turned = kept & !(1 << 45);
+        assert_eq!(text(90, 0x0000_0003_0207_7223, turned, 0), "FFMA R7, R2, R3, R7");
+    }
+
+    #[test]
     fn a_branch_counts_from_the_next_instruction_as_its_architecture_places_the_offset() {
         // Ampere has the offset's bits in a row, Hopper the lowest eight of them lower down.
         assert_eq!(text(80, 0xffff_fff0_0000_7947, 0x000f_c000_0383_ffff, 0x40), "BRA 0x40");

@@ -354,4 +354,34 @@ mod tests {
         assert_eq!((gone, kept), (3, b"foreign\n".to_vec()));
         assert_eq!(shrunk(all.as_bytes(), u64::MAX).1, 0);
     }
+
+    #[test]
+    fn a_file_of_more_than_64_mib_is_no_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.jsonl");
+        let accepted = |bytes: u64| {
+            // Nothing is written: the file has a length, and takes no room.
+            File::create(&path).unwrap().set_len(bytes).unwrap();
+            plausible(&path, &std::fs::symlink_metadata(&path).unwrap()).is_ok()
+        };
+        assert!(accepted(67_108_864) && !accepted(67_108_865));
+    }
+
+    #[test]
+    fn a_ledger_shrinks_once_it_is_larger_than_8_mib() {
+        let added = [Line::Hint(hint("b", "partial-wave", 1.5))];
+        let gone = |beyond: u64| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ledger.jsonl");
+            let mut before = text(&[Line::Hint(hint("a", "partial-wave", 1.5))]).unwrap();
+            // A foreign line up to where the ledger with what is added has 8 MiB and so many bytes more.
+            let left = 8_388_608 + beyond - before.len() as u64 - sizes(&added) - 1;
+            before.extend(std::iter::repeat_n('x', usize::try_from(left).unwrap()));
+            before.push('\n');
+            std::fs::write(&path, before).unwrap();
+            append(&path, &added).unwrap()
+        };
+        // The foreign line stays, so that both hints go.
+        assert_eq!((gone(0), gone(1)), (0, 2));
+    }
 }

@@ -26,6 +26,9 @@ fn each_verdict_has_its_picture() {
         (10.0, 10.0, 4.0, Limiter::Memory),
         (10.0, 4.0, 10.0, Limiter::Arithmetic),
         (10.0, 9.9, 9.5, Limiter::Balanced),
+        // Four fifths of the longer part are alike, and less is not.
+        (10.0, 10.0, 8.0, Limiter::Balanced),
+        (10.0, 7.9, 10.0, Limiter::Arithmetic),
         // Full is the sum: 4 + 6, and 10 of 9.9 beyond 6.
         (10.0, 4.0, 6.0, Limiter::Latency),
         (9.9, 6.0, 4.0, Limiter::Latency),
@@ -34,6 +37,9 @@ fn each_verdict_has_its_picture() {
         // Exactly half of the shorter part is exposed: 8 - 6 = 4 / 2.
         (8.0, 6.0, 4.0, Limiter::Latency),
         (7.9, 6.0, 4.0, Limiter::Memory),
+        // 3.75 of 7.5 are exposed, 27% of the whole, and then 3.7 of 7.5, still more than a quarter of it.
+        (13.75, 10.0, 7.5, Limiter::Latency),
+        (13.7, 10.0, 7.5, Limiter::Memory),
         // All of a small part is exposed, but a twentieth of the whole is no matter.
         (10.5, 10.0, 0.5, Limiter::Memory),
         // All of the short part is exposed, and more: 13 - 10 is 23% of the whole, not a quarter.
@@ -242,4 +248,74 @@ fn a_stored_run_reads_back() {
     let document = sample();
     let text = serde_json::to_string(&document).unwrap();
     assert_eq!(serde_json::from_str::<LimiterDocument>(&text).unwrap(), document);
+}
+
+/// All that is said of a document.
+fn said(document: LimiterDocument) -> String {
+    document.concluded().conclusions.join("\n")
+}
+
+#[test]
+fn time_that_neither_part_has_is_named_where_it_is_beyond_noise() {
+    // The parts take 10 ms together.
+    let waits = |full: f64| {
+        let mut document = sample();
+        document.full = entrant(full);
+        document.variants = vec![
+            variant("memory", VariantKind::MemoryOnly, 6.0, full),
+            variant("arithmetic", VariantKind::ArithmeticOnly, 4.0, full),
+        ];
+        said(document).contains("Neither part contains")
+    };
+    assert!(waits(10.31) && !waits(10.29));
+}
+
+#[test]
+fn a_part_that_takes_longer_than_the_whole_is_doubted_beyond_noise() {
+    let doubted = |memory: f64| {
+        let mut document = sample();
+        document.full = entrant(10.0);
+        document.variants = vec![variant("memory", VariantKind::MemoryOnly, memory, 10.0)];
+        said(document).contains("`memory` alone takes longer")
+    };
+    assert!(doubted(10.31) && !doubted(10.29));
+}
+
+#[test]
+fn accesses_are_the_same_up_to_a_hundredth() {
+    let doubted = |loads: f64| {
+        let mut document = sample();
+        document.variants[0].accesses =
+            Some(Accesses { loads, stores: 10.0, full_loads: 100.0, full_stores: 10.0 });
+        said(document).contains("`memory` is not")
+    };
+    assert!(!doubted(99.0) && doubted(98.95) && !doubted(101.0) && doubted(101.05));
+}
+
+#[test]
+fn accesses_alone_are_told_of_below_four_fifths_of_the_reachable_rate() {
+    // The whole takes 10 ms and its accesses 8 ms, in which they move the same bytes: 5/4 of the rate.
+    let told = |share: f64| {
+        let mut document = sample();
+        document.full = entrant(10.0);
+        document.variants = vec![
+            variant("memory", VariantKind::MemoryOnly, 8.0, 10.0),
+            variant("arithmetic", VariantKind::ArithmeticOnly, 2.0, 10.0),
+        ];
+        let reachable = document.throughput.reachable_bytes_per_s.unwrap();
+        document.throughput.application_bytes_per_s = share * reachable * 0.8;
+        said(document).contains("accesses alone reach")
+    };
+    assert!(told(0.79) && !told(0.81));
+}
+
+#[test]
+fn a_time_that_grows_by_less_than_a_tenth_while_the_work_grows_by_more_is_steady() {
+    let steady = |work_ratio: f64, time_ratio: f64| {
+        let mut document = sample();
+        document.growth = document.growth.map(|growth| Growth { work_ratio, time_ratio, ..growth });
+        said(document).contains("too few threads are launched")
+    };
+    assert!(steady(1.11, 1.0) && !steady(1.09, 1.0));
+    assert!(steady(2.0, 1.09) && !steady(2.0, 1.11));
 }

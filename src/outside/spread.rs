@@ -118,6 +118,8 @@ mod tests {
         let far = Spreads::new(&[change("a", 1.0, 50.0), change("b", 1.0, 1.0)]);
         assert_eq!(twice.mean.to_bits(), far.mean.to_bits());
         assert_eq!(twice.of_rules, far.of_rules);
+        // The mean of ln 2 and nothing.
+        assert!((twice.mean - 2_f64.ln() / 2.0).abs() < 1e-12);
     }
 
     #[test]

@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use super::failed;
 use crate::error::{Error, Result};
 use crate::ncu::process::{Ended, Stderr, stream};
-use crate::ncu::{Limits, NcuCommand};
+use crate::ncu::{Limits, NcuCommand, keep_end};
 use crate::plan::{CommandLine, ProgramPlan};
-
-/// What a command printed is kept from the end, at most so many bytes.
-const MOST_OUTPUT: usize = 64 * 1024;
 
 /// A command's program and arguments; a path of the program is one from the ladder's folder.
 ///
@@ -95,10 +92,7 @@ fn follow(
     let line = NcuCommand { program, args, env: Vec::new(), cwd: Some(plan.folder.clone()) };
     let mut output = Vec::new();
     let ended = stream(&line, Stderr::Merged, limits, what, |piece| {
-        output.extend_from_slice(piece);
-        if output.len() > 2 * MOST_OUTPUT {
-            output.drain(..output.len() - MOST_OUTPUT);
-        }
+        keep_end(&mut output, piece);
     });
     let ended = ended.map_err(|error| match error {
         Error::Environment(text) => {

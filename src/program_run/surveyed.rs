@@ -146,9 +146,20 @@ fn device(survey: &Survey, groups: &[Group]) -> Option<(String, [u32; 2])> {
 }
 
 fn no_match(plan: &ProgramPlan, all: &[Group]) -> String {
+    format!(
+        "{}/{}: no kernel's name matches `match`, `{}`; the program launches {}",
+        plan.ladder,
+        plan.step,
+        printable(plan.kernels.as_deref().unwrap_or_default()),
+        listed(all.iter().map(|group| group.shape.kernel.as_str()))
+    )
+}
+
+/// The first names of kernels, each once and short, and how many others there are.
+fn listed<'a>(kernels: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<String> = Vec::new();
-    for group in all {
-        let name = kernel_name::short(&group.shape.kernel, LONGEST_NAME);
+    for kernel in kernels {
+        let name = kernel_name::short(kernel, LONGEST_NAME);
         if !names.contains(&name) {
             names.push(name);
         }
@@ -156,11 +167,24 @@ fn no_match(plan: &ProgramPlan, all: &[Group]) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     names.truncate(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(
-        "{}/{}: no kernel's name matches `match`, `{}`; the program launches {}{more}",
-        plan.ladder,
-        plan.step,
-        printable(plan.kernels.as_deref().unwrap_or_default()),
-        names.join(", ")
-    )
+    names.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_names_are_listed_and_the_others_counted() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "a", "i"];
+        assert_eq!(listed(names[..9].iter().copied()), "a, b, c, d, e, f, g, h");
+        assert_eq!(listed(names.into_iter()), "a, b, c, d, e, f, g, h and 1 more");
+    }
+
+    #[test]
+    fn a_name_takes_sixty_columns_at_most() {
+        let (whole, long) = ("k".repeat(60), "k".repeat(61));
+        assert_eq!(listed([whole.as_str()].into_iter()), whole);
+        assert_eq!(listed([long.as_str()].into_iter()), "k".repeat(59) + "…");
+    }
 }

@@ -91,3 +91,37 @@ fn each_process_counts_for_itself() {
     // The same launch in both processes: ncu has no option that tells them apart.
     assert_eq!(choice.launches.len(), 2);
 }
+
+#[test]
+fn a_launch_within_a_twentieth_of_the_median_is_typical() {
+    let launches = [1000, 1051, 1050, 1000, 1000].map(|ns| (0, ns));
+    let survey =
+        Survey { processes: vec![process(&[shape("a", 1)], &launches)], ..Survey::default() };
+    // The first launch stands aside, and 1051 is 5.1% off.
+    assert_eq!(chosen(&survey, ALL).numbers, [2]);
+}
+
+#[test]
+fn of_two_numbers_the_one_that_selects_fewer_launches_is_taken() {
+    // Number 1 selects a launch of another group in the other process, number 2 none.
+    let one = process(&[shape("a", 1)], &[(0, 100), (0, 100), (0, 100)]);
+    let two = process(&[shape("a", 2)], &[(0, 10), (0, 10)]);
+    let survey = Survey { processes: vec![one, two], ..Survey::default() };
+    let choice = chosen(&survey, Extent { coverage: 0.9, top: 1 });
+    assert_eq!((&choice.numbers[..], choice.launches.len()), (&[2][..], 1));
+}
+
+#[test]
+fn a_groups_first_two_thousand_numbers_are_chosen_among() {
+    // `b` changes its grid in its last launch, which `a` has a launch beside.
+    let numbers = |count: usize| {
+        let shapes = [shape("a", 1), shape("b", 1), shape("b", 2)];
+        let mut launches = vec![(0, 1000); count];
+        launches.extend(vec![(1, 1); count - 1]);
+        launches.push((2, 500_000));
+        let survey = Survey { processes: vec![process(&shapes, &launches)], ..Survey::default() };
+        chosen(&survey, Extent { coverage: 0.9, top: 2 }).numbers
+    };
+    // Number 0 stands aside: number 2000 is the two thousandth, and 2001 too late.
+    assert_eq!((numbers(2001), numbers(2002)), (vec![2000], vec![1, 2001]));
+}

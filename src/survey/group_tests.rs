@@ -64,3 +64,23 @@ fn nine_in_ten_launches_lie_in_a_groups_range() {
     // Of 21 launches the second and the last but one.
     assert_eq!(groups[0].range_ns.map(f64::to_bits), [101.0, 119.0].map(f64::to_bits));
 }
+
+#[test]
+fn a_class_begins_where_a_duration_is_half_as_long_again() {
+    let count = |longer: u64| {
+        let launches = [100, 100, 100, longer, longer, longer].map(|ns| (0, ns));
+        groups(&survey(&[shape("a", 1)], &launches)).len()
+    };
+    assert_eq!((count(150), count(151)), (1, 2));
+}
+
+#[test]
+fn a_class_of_exactly_a_twentieth_stands_alone() {
+    let count = |short: usize| {
+        let mut launches = vec![(0, 100); short];
+        launches.extend([(0, 200); 3]);
+        groups(&survey(&[shape("a", 1)], &launches)).len()
+    };
+    // 600 of 12,000 ns, and of 12,100.
+    assert_eq!((count(114), count(115)), (2, 1));
+}

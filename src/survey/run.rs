@@ -7,11 +7,8 @@ use std::time::Instant;
 use super::{Survey, cupti, file, library};
 use crate::error::{Error, Result};
 use crate::ncu::process::{Ended, Limits, Stderr, stream};
-use crate::ncu::{NcuCommand, watcher};
+use crate::ncu::{NcuCommand, keep_end, watcher};
 use crate::text;
-
-/// What the program printed is kept from the end, at most so many bytes.
-const MOST_OUTPUT: usize = 64 * 1024;
 
 /// A program to survey.
 #[derive(Debug, Clone)]
@@ -90,10 +87,7 @@ pub(crate) fn inject(
     command.env.extend(more);
     let mut output = Vec::new();
     let ended = stream(&command, Stderr::Merged, limits, what, |piece| {
-        output.extend_from_slice(piece);
-        if output.len() > 2 * MOST_OUTPUT {
-            output.drain(..output.len() - MOST_OUTPUT);
-        }
+        keep_end(&mut output, piece);
     })?;
     Ok((ended, String::from_utf8_lossy(&output).into_owned()))
 }

@@ -123,4 +123,26 @@ mod tests {
         );
         assert_eq!(kept_apart(launch.listing().unwrap(), &[2]), []);
     }
+
+    #[test]
+    fn eight_loads_at_most_are_in_flight_together() {
+        let share = |count: usize| {
+            let texts: Vec<String> = (0..count)
+                .flat_map(|at| {
+                    let load = format!("LDG.E R{}, desc[UR4][R2.64+{:#x}]", 10 + at, 4 * at);
+                    [load, format!("FCHK P0, R{}, R7", 10 + at)]
+                })
+                .chain(["@P1 BRA 0x100".to_owned()])
+                .collect();
+            let code: Vec<(&str, f64)> = texts.iter().map(|text| (text.as_str(), 10.0)).collect();
+            let paths: Vec<usize> = (0..count).map(|at| 2 * at + 1).collect();
+            let launch = sass(&[], &code);
+            let found = kept_apart(launch.listing().unwrap(), &paths);
+            assert_eq!(found.len(), count);
+            found[0].1
+        };
+        // Six of seven waits go, seven of eight, and of nine no more.
+        assert!((share(7) - 6.0 / 7.0).abs() < 1e-12);
+        assert!((share(8) - 0.875).abs() < 1e-12 && (share(9) - 0.875).abs() < 1e-12);
+    }
 }

@@ -126,4 +126,18 @@ mod tests {
         older[48..52].copy_from_slice(&[52, 0, 0, 0]);
         assert_eq!(Code::read(&older).listing("k", 0, 64).count(), 0);
     }
+
+    #[test]
+    fn of_functions_that_overlap_each_byte_is_listed_four_times() {
+        let cubin = sample::cubin();
+        let mut code = Code::read(&cubin);
+        let names = ["a", "b", "c", "d", "e"];
+        for name in names {
+            let function = Function { place: 0..cubin.len(), ..Function::default() };
+            code.functions.insert(name.to_owned(), function);
+        }
+        let listed = names.map(|name| code.listing(name, 0, u64::MAX).count());
+        let all = cubin.len() / SIZE;
+        assert_eq!(listed, [all, all, all, all, 0]);
+    }
 }

@@ -94,8 +94,7 @@ pub(super) fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     if !bytes.starts_with(ZSTD_MAGIC) {
         return (Cow::Borrowed(bytes), None);
     }
-    let limit = (bytes.len() as u64).saturating_mul(LARGEST_EXPANSION);
-    let limit = limit.clamp(ALWAYS_ALLOWED, LARGEST);
+    let limit = largest_decompressed(bytes.len() as u64);
     let mut out = Vec::new();
     let read = zstd::stream::read::Decoder::new(bytes)
         .and_then(|decoder| decoder.take(limit).read_to_end(&mut out));
@@ -108,6 +107,11 @@ pub(super) fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
         Ok(_) => None,
     };
     (Cow::Owned(out), damage)
+}
+
+/// The most bytes that a compressed report of so many bytes is read of.
+fn largest_decompressed(compressed: u64) -> u64 {
+    compressed.saturating_mul(LARGEST_EXPANSION).clamp(ALWAYS_ALLOWED, LARGEST)
 }
 
 impl Container {
@@ -207,5 +211,79 @@ impl Container {
             }
         }
         whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::super::messages::Version;
+    use super::super::sample::{self, Block};
+    use super::*;
+
+    fn container(bytes: &[u8]) -> Container {
+        Container::read(Stored::Held(bytes), None).unwrap()
+    }
+
+    #[test]
+    fn a_report_may_grow_two_hundredfold_from_16_mib_to_8_gib() {
+        assert_eq!(largest_decompressed(1_000_000), 200_000_000);
+        assert_eq!(largest_decompressed(1), 16_777_216);
+        assert_eq!(largest_decompressed(u64::MAX), 8_589_934_592);
+    }
+
+    #[test]
+    fn of_a_report_that_grows_beyond_its_limit_the_rest_is_left_out_aloud() {
+        let packed = |bytes: usize| zstd::encode_all(vec![0; bytes].as_slice(), 1).unwrap();
+        let (out, damage) = (|bytes| {
+            let (out, damage) = plain(bytes);
+            (out.len(), damage)
+        })(&packed(16_777_217));
+        assert_eq!(out, 16_777_216);
+        assert!(damage.unwrap().contains("more than 16 MiB"));
+        assert_eq!(plain(&packed(1_000)).1, None);
+    }
+
+    #[test]
+    fn descriptions_of_sessions_are_read_up_to_a_mebibyte() {
+        let session = |bytes: usize| {
+            let mut padded = SessionDetails {
+                versions: vec![Version { provider: vec![b'p'; 1_000_000], ..Version::default() }],
+                ..SessionDetails::default()
+            };
+            // The lengths before it take as many bytes from half a million on.
+            let lacks = bytes - padded.encode_to_vec().len();
+            padded.versions[0].provider.extend(vec![b'p'; lacks]);
+            assert_eq!(padded.encode_to_vec().len(), bytes);
+            padded
+        };
+        let read = |bytes: usize| {
+            let small = SessionDetails::default();
+            let blocks = [session(bytes), small].map(|each| Block::default().session(&each)).into();
+            container(&sample::file(blocks)).sessions.len()
+        };
+        assert_eq!((read(1_048_576), read(1_048_577)), (1, 0));
+    }
+
+    #[test]
+    fn a_launch_takes_16_bytes_or_more() {
+        let read = |bytes: usize| {
+            let header = BlockHeader { results: 1, ..BlockHeader::default() };
+            let block = Block { header, entries: vec![vec![0; bytes]] };
+            let found = container(&sample::file(vec![block]));
+            (found.results.len(), found.damage)
+        };
+        assert_eq!(read(16), (1, Vec::new()));
+        assert_eq!(read(15), (0, vec![damaged_block(1)]));
+    }
+
+    #[test]
+    fn a_payload_that_is_cut_behind_its_launches_is_damaged() {
+        let header = BlockHeader { results: 1, ..BlockHeader::default() };
+        let block = Block { header, entries: vec![vec![0; 16], vec![0; 16]] };
+        let bytes = sample::file(vec![block]);
+        let found = container(&bytes[..bytes.len() - 1]);
+        assert_eq!((found.results.len(), found.damage), (1, vec![damaged_block(1)]));
     }
 }

@@ -292,3 +292,68 @@ impl Counted {
         by_address
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::launch_metric::{self, METRICS};
+    use super::super::sample::{Kernel, instanced, kernel};
+    use super::*;
+
+    const TOOLKIT: &str = "/usr/local/cuda/include/sm_30_intrinsics.hpp";
+
+    /// The rows of a launch whose instructions ran so often and have these places, inside out: each with its file,
+    /// its line, and its executions; instructions have an address.
+    fn rows(
+        instructions: &[(&[(&str, u32)], f64)],
+    ) -> (Vec<(String, u32, f64)>, Vec<(String, u32)>) {
+        let places: Vec<_> = instructions.iter().map(|(places, _)| *places).collect();
+        let module = Module {
+            functions: [(0x1000, "k".to_owned())].into(),
+            lines: LineTable::by_hand(&places),
+            ..Module::default()
+        };
+        let mut modules = Modules::new(&[], &[Arc::from("inst_executed")]);
+        modules.modules.insert(9, module);
+        let ran = (0x1000..).step_by(16).zip(instructions.iter().map(|(_, ran)| *ran));
+        let Kernel { result, metrics } =
+            kernel("k()", vec![instanced(0, &ran.collect::<Vec<_>>())]);
+        let message = Kernel { result: result.clone(), metrics }.encoded();
+        let metrics = launch_metric::read(&message, METRICS).unwrap();
+        let rows = modules.rows(&result, &metrics, 0).unwrap();
+        let place = |row: &SourceRow| {
+            (row.file.as_deref().unwrap_or_default().to_owned(), row.line.unwrap_or_default())
+        };
+        let (instructions, lines): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(SourceRow::is_instruction);
+        let lines = lines.iter().map(|row| {
+            let (file, line) = place(row);
+            (file, line, row.counters.inst_executed)
+        });
+        (lines.collect(), instructions.iter().map(place).collect())
+    }
+
+    #[test]
+    fn of_a_files_lines_the_innermost_counts() {
+        let (lines, instructions) = rows(&[(&[("k.cu", 5), ("k.cu", 9)], 4.0)]);
+        assert_eq!(lines, [("k.cu".to_owned(), 5, 4.0)]);
+        assert_eq!(instructions, [("k.cu".to_owned(), 5)]);
+    }
+
+    #[test]
+    fn an_instruction_is_of_the_users_file_and_not_of_the_toolkits() {
+        // The header has two instructions, the user's file one.
+        let (lines, instructions) =
+            rows(&[(&[(TOOLKIT, 440), ("k.cu", 51)], 4.0), (&[(TOOLKIT, 441)], 2.0)]);
+        let header = |line, ran| (TOOLKIT.to_owned(), line, ran);
+        assert_eq!(lines, [header(440, 4.0), header(441, 2.0), ("k.cu".to_owned(), 51, 4.0)]);
+        assert_eq!(instructions, [("k.cu".to_owned(), 51), (TOOLKIT.to_owned(), 441)]);
+    }
+
+    #[test]
+    fn of_two_files_with_as_many_instructions_the_innermost_counts() {
+        let (_, instructions) = rows(&[(&[("a.h", 1), ("b.h", 2)], 4.0)]);
+        assert_eq!(instructions, [("a.h".to_owned(), 1)]);
+        let (_, instructions) = rows(&[(&[("a.h", 1), ("b.h", 2)], 4.0), (&[("b.h", 3)], 4.0)]);
+        assert_eq!(instructions[0], ("b.h".to_owned(), 2), "the file with more of them");
+    }
+}

@@ -50,6 +50,12 @@ pub(super) struct LineTable {
     rows: Vec<(u64, Option<usize>)>,
 }
 
+/// Sorts rows by their addresses. The last one at an address counts, and any row beats the end of the sequence
+/// before.
+fn sort(rows: &mut [(u64, Option<usize>)]) {
+    rows.sort_by_key(|(address, row)| (*address, row.is_some()));
+}
+
 fn section_start(index: object::SectionIndex) -> u64 {
     (index.0 as u64) << SECTION_SHIFT
 }
@@ -81,8 +87,7 @@ impl LineTable {
             };
             table.programs(&data, strings(".debug_str"), strings(".debug_line_str"));
         }
-        // The last row at an address counts, and any row beats the end of the sequence before.
-        table.rows.sort_by_key(|(address, row)| (*address, row.is_some()));
+        sort(&mut table.rows);
         table
     }
 
@@ -244,4 +249,59 @@ pub(super) fn clean_path(path: &str) -> String {
         }
     }
     parts.join("/")
+}
+
+#[cfg(test)]
+impl LineTable {
+    /// The table of a function `k` of 16-byte instructions, each with its files and lines inside out.
+    pub(super) fn by_hand(instructions: &[&[(&str, u32)]]) -> Self {
+        let mut table = Self::default();
+        for (address, places) in (0_u64..).step_by(16).zip(instructions) {
+            let mut caller = None;
+            for &(file, line) in places.iter().rev() {
+                table.places.push(Place { file: table.files.len(), line, caller });
+                table.files.push(file.to_owned());
+                caller = Some(table.places.len() - 1);
+            }
+            table.rows.push((address, caller));
+        }
+        let function = Function { start: 0, size: 16 * instructions.len() as u64 };
+        table.functions.insert("k".to_owned(), function);
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_ends_with_its_last_instruction() {
+        let table = LineTable::by_hand(&[&[("k.cu", 5)], &[("k.cu", 6)]]);
+        let line = |offset| table.locate("k", offset).next().map(|(_, line)| line);
+        assert_eq!([line(0), line(15), line(16), line(31)], [5, 5, 6, 6].map(Some));
+        assert_eq!(line(32), None);
+    }
+
+    #[test]
+    fn a_row_counts_and_not_the_end_of_a_sequence_at_its_address() {
+        let mut rows = [(0x20, Some(1)), (0x10, Some(0)), (0x20, None), (0x20, Some(2))];
+        sort(&mut rows);
+        assert_eq!(rows, [(0x10, Some(0)), (0x20, None), (0x20, Some(1)), (0x20, Some(2))]);
+    }
+
+    #[test]
+    fn inlined_code_is_followed_through_32_places() {
+        let located = |deep: usize| {
+            let places = vec![("k.cu", 5); deep];
+            LineTable::by_hand(&[&places]).locate("k", 0).count()
+        };
+        assert_eq!((located(31), located(32), located(40)), (31, 32, 32));
+    }
+
+    #[test]
+    fn a_path_has_4096_bytes_at_most() {
+        assert_eq!(terminated(&[b'a'; 5000], 0).len(), 4096);
+        assert_eq!(terminated(b"ab\0cd", 1), "b");
+    }
 }

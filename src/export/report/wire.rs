@@ -18,7 +18,7 @@ pub(super) fn decode<M: Message + Default>(
     nested: &[&[u32]],
     size: usize,
 ) -> Option<M> {
-    let most = ALWAYS_ALLOWED.max(message.len().saturating_mul(MOST_GROWTH)) / size.max(1);
+    let most = most_elements(message.len(), size);
     // No message has more elements than pairs of bytes.
     if message.len() / 2 > most {
         let elements: usize = nested.iter().map(|path| elements(message, path)).sum();
@@ -27,6 +27,11 @@ pub(super) fn decode<M: Message + Default>(
         }
     }
     M::decode(message).ok()
+}
+
+/// How many elements of a size a message of so many bytes may turn into.
+fn most_elements(bytes: usize, size: usize) -> usize {
+    ALWAYS_ALLOWED.max(bytes.saturating_mul(MOST_GROWTH)) / size.max(1)
 }
 
 /// How many elements lie on a path: fields of the first number, those of the second in them, and so on.
@@ -147,6 +152,14 @@ mod tests {
     }
 
     #[test]
+    fn elements_may_take_24_times_their_message_or_16_mib() {
+        assert_eq!(most_elements(1_000_000, 1), 24_000_000);
+        assert_eq!(most_elements(1_000_000, 96), 250_000);
+        assert_eq!((most_elements(0, 1), most_elements(0, 0)), (16_777_216, 16_777_216));
+        assert_eq!(most_elements(usize::MAX, 1), usize::MAX);
+    }
+
+    #[test]
     fn fields_end_at_a_damaged_place() {
         // Field 1 is 300, field 2 two bytes, field 3 four, field 4 eight; then a length beyond the end.
         let message =
@@ -161,5 +174,10 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(fields(b"").count(), 0);
+        assert_eq!(
+            fields(b"\x00\x01\x08\x01").collect::<Vec<_>>(),
+            [None],
+            "no field has number 0"
+        );
     }
 }

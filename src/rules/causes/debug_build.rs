@@ -153,4 +153,18 @@ mod tests {
         assert!((share - 1280.0 / 2890.0).abs() < 1e-12, "{share}");
         assert_eq!(check(&RULE, &sass(&busy, OPTIMIZED)), None, "a stray one");
     }
+
+    #[test]
+    fn a_twentieth_of_the_instructions_tells_a_debug_build() {
+        let fires = |to_itself: f64| {
+            let code = [
+                ("MOV R4, R4", to_itself),
+                ("MOV R5, R4", 400.0),
+                ("FADD R6, R5, R6", 590.0 - to_itself),
+                ("EXIT", 10.0),
+            ];
+            check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &code)).is_some()
+        };
+        assert!(fires(50.0) && !fires(49.0), "of 1,000");
+    }
 }

@@ -168,7 +168,10 @@ mod tests {
             "{}",
             draft.hint
         );
-        assert!(check(&RULE, &sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(400.0))).is_none());
+        let fires = |at_work: f64| {
+            check(&RULE, &sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(at_work))).is_some()
+        };
+        assert!(fires(399.0) && !fires(400.0), "half of 800 warps");
     }
 
     #[test]

@@ -317,4 +317,28 @@ mod tests {
         assert_eq!((draft.locations.len(), draft.locations[0].line), (1, 56));
         assert!((draft.effect.stalls[0].1 - 0.1).abs() < 1e-12);
     }
+
+    #[test]
+    fn one_and_a_half_times_the_data_is_asked_for_again() {
+        // 4,000 sectors are 128,000 bytes.
+        let fires = |ratio: f64| {
+            let mut launch = repeated();
+            launch.set(READ, Some(128_000.0 / ratio));
+            check(&RULE, &launch).is_some()
+        };
+        assert!(fires(1.51) && !fires(1.49));
+    }
+
+    #[test]
+    fn hits_cost_nothing_where_l1_holds_half_of_them_and_has_room() {
+        // Of 128,000 bytes 64,000 are asked for again, of which half are a quarter of all.
+        let fires = |hit_rate: f64, lsu: f64| {
+            let mut launch = repeated();
+            launch.set(HIT_RATE, Some(hit_rate));
+            launch.set("l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", Some(lsu));
+            check(&RULE, &launch).is_some()
+        };
+        assert!(!fires(25.0, 10.0) && fires(24.9, 10.0));
+        assert!(!fires(40.0, 49.9) && fires(40.0, 50.0));
+    }
 }

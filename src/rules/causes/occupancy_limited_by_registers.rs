@@ -135,6 +135,11 @@ mod tests {
         code.push(("@P0 BRA 0x100".to_owned(), 9.0));
         code.extend((10..10 + count).map(|sum| (format!("STG.E desc[UR4][R4.64], R{sum}"), 1.0)));
         code.push(("EXIT".to_owned(), 1.0));
+        of(&code)
+    }
+
+    /// The same launch with other code.
+    fn of(code: &[(String, f64)]) -> crate::frame::Launch {
         let code: Vec<(&str, f64)> = code.iter().map(|(text, ran)| (text.as_str(), *ran)).collect();
         let metrics: Vec<(&str, f64)> = super::NEEDS
             .iter()
@@ -162,6 +167,21 @@ mod tests {
         assert!(near(hidden(4), 0.5), "{:?}", hidden(4));
         assert!(near(hidden(70), 1.0 - 2.0 / 3.0), "{:?}", hidden(70));
         assert_eq!(hidden(100), None);
+    }
+
+    #[test]
+    fn another_order_makes_room_for_one_block() {
+        // A loop works out 150 values before it adds them to a sum: it carries little and has 150 in use at once,
+        // with which not even the 2 blocks fit.
+        let mut code: Vec<(String, f64)> =
+            (10..160).map(|at| (format!("FMUL R{at}, R6, R7"), 9.0)).collect();
+        code.extend((10..160).map(|at| (format!("FADD R2, R2, R{at}"), 9.0)));
+        code.push(("@P0 BRA 0x100".to_owned(), 9.0));
+        code.push(("STG.E desc[UR4][R4.64], R2".to_owned(), 1.0));
+        code.push(("EXIT".to_owned(), 1.0));
+        let hidden = crate::rules::testing::check(&super::RULE, &of(&code)).unwrap().effect.hidden;
+        // 3 blocks instead of 2.
+        assert!((hidden - (1.0 - 2.0 / 3.0)).abs() < 1e-12, "{hidden}");
     }
 
     #[test]

@@ -283,4 +283,30 @@ mod tests {
         assert!((draft.effect.share_of(Term::Lsu) - (0.875 + 1.0) / 3.0).abs() < 1e-12);
         assert!(draft.message.contains("through registers"), "{}", draft.message);
     }
+
+    #[test]
+    fn rows_that_begin_between_sectors_touch_half_a_sector_to_two_more() {
+        // 32 lanes of four bytes fill four sectors.
+        let fires = |sectors: f64| check(&RULE, &copied(sectors)).is_some();
+        assert!(fires(4.5) && !fires(4.45));
+        assert!(fires(6.0) && !fires(6.1));
+    }
+
+    #[test]
+    fn four_instructions_for_each_address_go_with_the_copies() {
+        let mut code = vec![("LDGSTS.E [R20], desc[UR4][R2.64]", 10.0)];
+        code.extend(vec![("IADD3 R40, R41, 0x1, RZ", 10.0); 7]);
+        code.extend([
+            ("LDSM.16.M88.4 R8, [R21]", 10.0),
+            ("HMMA.16816.F32 R24, R8, R10, R24", 10.0),
+            ("@P0 BRA 0x100", 10.0),
+            ("EXIT", 1.0),
+        ]);
+        let mut launch = sass(&[(ISSUE_BUSY, 60.0), (LSU, 80.0), (TENSOR, 20.0)], &code);
+        launch.instructions[0].counters.l2_sectors_global = 48.75;
+        let effect = check(&RULE, &launch).unwrap().effect;
+        // Of seven additions and the branch four are the copy's, and of these three quarters go.
+        let share = effect.share_of(Term::Alu);
+        assert!((share - 0.5 * 0.75).abs() < 1e-12, "{share}");
+    }
 }

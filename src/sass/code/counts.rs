@@ -83,3 +83,25 @@ pub fn l1_wavefronts(counters: &SourceCounters, width: u8) -> f64 {
 
 /// Bytes that L1's data pipe moves in a wavefront.
 const PIPE_BYTES: f64 = 128.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wavefront_is_a_line_or_a_hundred_and_twenty_eight_bytes() {
+        let of = |lines: f64, width: u8| {
+            let counters = SourceCounters {
+                l1_tag_requests_global: lines,
+                thread_inst_executed_pred_on: 320.0,
+                wavefronts_shared: 7.0,
+                ..SourceCounters::default()
+            };
+            l1_wavefronts(&counters, width)
+        };
+        // 320 lanes with 16 bytes each are 5,120 bytes, and seven wavefronts are shared memory's.
+        assert!((of(10.0, 16) - 47.0).abs() < 1e-12);
+        assert!((of(41.0, 16) - 48.0).abs() < 1e-12, "more lines");
+        assert!((of(0.0, 16) - 7.0).abs() < 1e-12, "no global access");
+    }
+}

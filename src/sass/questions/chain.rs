@@ -114,6 +114,20 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_its_last_value_switches_is_no_walk() {
+        // What was loaded is an operand of the next load, and no part of its address.
+        let switched = launch(&[
+            ("LDG.E R0, desc[UR8][R6.64], P1", 9.0),
+            ("ISETP.NE.AND P1, PT, R0, RZ, PT", 9.0),
+            ("IADD3 R6, R6, 0x4, RZ", 9.0),
+            ("ISETP.NE.AND P0, PT, R6, R9, PT", 9.0),
+            ("@P0 BRA 0x0", 9.0),
+            ("EXIT", 1.0),
+        ]);
+        assert!(chained(&switched.listing().unwrap()).are_none());
+    }
+
+    #[test]
     fn lists_that_are_merged_are_read_one_value_after_the_other() {
         // Each turn moves one of two places on.
         let merge = |lanes: f64| {
@@ -134,6 +148,8 @@ mod tests {
             !chained(&code.listing().unwrap()).are_none()
         };
         assert!(merge(150.0));
+        // Nine tenths of 288 lanes are 259.2.
+        assert!(merge(259.0) && !merge(260.0));
         assert!(!merge(9.0 * 32.0), "moved on in every turn");
     }
 }

@@ -324,6 +324,52 @@ mod tests {
         assert!((turned("ISETP.NE.AND P1, PT, R9, RZ, PT") - 1.0).abs() < 1e-12);
     }
 
+    #[test]
+    fn lanes_meet_where_nine_in_ten_of_their_threads_arrive() {
+        let skipped = |target: f64| {
+            share(&[
+                ("@P0 BRA 0x130", 32.0),
+                ("FADD R0, R1, R2", 8.0),
+                ("FMUL R0, R1, R2", 8.0),
+                ("EXIT", target),
+            ])
+        };
+        // 24 lanes rest at two instructions, and 3.2 are missing at the last one.
+        assert!((skipped(28.8) - 48.0 / 51.2).abs() < 1e-12);
+        assert!(skipped(28.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn most_of_the_warps_must_come_to_the_barrier() {
+        let at_barrier = |executed: f64| {
+            let mut launch = launch(&[
+                ("@P0 BRA 0x120", 80.0),
+                ("FADD R0, R1, R2", 8.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", executed),
+                ("EXIT", 80.0),
+            ]);
+            launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+            waits_for_few(&launch.listing().unwrap())
+        };
+        assert!((at_barrier(72.0) - 1.0).abs() < 1e-12);
+        assert!(at_barrier(71.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn warps_that_run_code_elsewhere_do_not_wait_for_the_others() {
+        // Half of the warps branch past the end, and from there back to the barrier.
+        let mut launch = launch(&[
+            ("@P0 BRA 0x140", 80.0),
+            ("FADD R0, R1, R2", 40.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+            ("EXIT", 80.0),
+            ("FMUL R0, R1, R2", 40.0),
+            ("BRA 0x120", 40.0),
+        ]);
+        launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+        assert!(waits_for_few(&launch.listing().unwrap()).abs() < 1e-12);
+    }
+
     /// One warp in `part` of them works in front of a barrier, where the samples are.
     fn waits(part: f64, condition: &str) -> f64 {
         let mut launch = launch(&[

@@ -390,4 +390,21 @@ mod tests {
         };
         assert_eq!((copied(5), copied(6)), (Some(Element::Half), None));
     }
+
+    #[test]
+    fn what_a_loop_around_carries_is_no_sum_of_the_inner_one() {
+        let inner = |summand: &'static str| {
+            of(&[
+                "LDS R0, [R20]", // 0x100: the heads of both loops, an instruction apart
+                "LDS R0, [R20]", // 0x110
+                "LDS R2, [R22]",
+                summand,
+                "@P0 BRA 0x110",
+                "MOV R6, R8",
+                "@P1 BRA 0x100",
+            ])[3]
+        };
+        assert_eq!(inner("HFMA2 R6, R0, R2, R6"), Some(Element::Half));
+        assert_eq!(inner("HFMA2 R7, R0, R2, R6"), None);
+    }
 }

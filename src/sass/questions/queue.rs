@@ -18,7 +18,7 @@ pub(super) fn fetch(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let blocks = || of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
     let places = || blocks().flat_map(|block| block.start..block.end);
     let counters: Vec<usize> = places()
-        .filter(|&at| listing.executed(at) > 0.0 && adds_and_returns(listing, at))
+        .filter(|&at| listing.executed(at) > 0.0 && adds(listing, at))
         .filter(|&at| is_the_same_in_every_turn(listing, reaching, of, at))
         .collect();
     if counters.is_empty() {
@@ -55,11 +55,10 @@ pub(super) fn fetch(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     None
 }
 
-/// True for an atomic in global memory that adds and whose old value is wanted.
-fn adds_and_returns(listing: &Listing, at: usize) -> bool {
+/// True for an atomic in global memory that adds. That its old value is used, the way to it shows.
+fn adds(listing: &Listing, at: usize) -> bool {
     let sass = listing.sass;
     matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
-        && !sass.defs(at).is_empty()
         && Instruction::parse(listing.text(at))
             .is_some_and(|each| each.has("ADD") || each.has("INC"))
 }
@@ -136,5 +135,17 @@ mod tests {
         assert_eq!(what(&moved), What::Nothing, "a flag of each turn");
         let exchanged = "ATOMG.E.EXCH.STRONG.GPU PT, R2, desc[UR4][R10.64], R3";
         assert_eq!(what(&[exchanged]), What::Nothing, "a lock");
+    }
+
+    #[test]
+    fn a_counters_address_is_made_in_three_steps_at_most() {
+        let steps = |count: usize| {
+            let mut body = vec!["LEA R12, R20, R21, 0x2"; 1];
+            body.extend(vec!["IADD3 R12, R12, R22, RZ"; count - 2]);
+            body.push("IADD3 R10, R12, R23, RZ");
+            body.push("ATOMG.E.ADD.STRONG.GPU PT, R2, desc[UR4][R10.64], R3");
+            what(&body)
+        };
+        assert_eq!((steps(3), steps(4)), (What::Queue(4), What::Nothing));
     }
 }

@@ -112,4 +112,18 @@ mod tests {
         assert_ne!(of(8).what, What::Nothing);
         assert_eq!(of(9).what, What::Nothing, "31 statements that all warps come to");
     }
+
+    #[test]
+    fn what_statements_need_is_followed_for_64_steps_per_instruction() {
+        // A chain of n - 1 additions that n statements need: each takes n steps, and the code has 2n
+        // instructions, so that n² steps are 64 per instruction where n is 128.
+        let found = |count: usize| {
+            let mut code = vec!["FADD R5, R5, R8".to_owned(); count - 1];
+            code.extend((0..count).map(|at| format!("STG.E desc[UR4][R6.64+{:#x}], R5", 4 * at)));
+            code.push("EXIT".to_owned());
+            let code: Vec<(&str, f64)> = code.iter().map(|text| (text.as_str(), 10.0)).collect();
+            shareable(&launch(&code).listing().unwrap()).unwrap().what
+        };
+        assert_eq!((found(128), found(129)), (What::Statements(127), What::Nothing));
+    }
 }

@@ -102,3 +102,31 @@ fn loop_counts(instructions: &[SourceRow]) -> Vec<f64> {
 fn same_count(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME_LOOP.value * b
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::SourceCounters;
+
+    #[test]
+    fn accesses_with_half_of_the_most_wavefronts_tell_the_loops() {
+        let row = |wavefronts_shared, inst_executed| SourceRow {
+            counters: SourceCounters {
+                wavefronts_shared,
+                inst_executed,
+                ..SourceCounters::default()
+            },
+            ..SourceRow::default()
+        };
+        let rows = [row(100.0, 10.0), row(50.0, 20.0), row(49.0, 30.0), row(0.0, 40.0)];
+        let found: Vec<String> = loop_counts(&rows).iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["10", "20"]);
+        assert!(loop_counts(&[row(0.0, 10.0)]).is_empty(), "no shared memory");
+    }
+
+    #[test]
+    fn counts_within_a_hundredth_belong_to_one_loop() {
+        assert!(same_count(99.0, 100.0) && same_count(101.0, 100.0));
+        assert!(!same_count(98.95, 100.0) && !same_count(101.05, 100.0));
+    }
+}

@@ -64,6 +64,65 @@ fn a_value_that_is_kept_by_a_condition_ties_turns_together() {
 }
 
 #[test]
+fn a_value_that_some_turns_leave_as_it_was_ties_turns_together() {
+    // A turn reads what an earlier one found; so many of the 400 turns find something.
+    let of = |finds: f64| {
+        let code = [
+            ("MOV R0, RZ", 10.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 400.0), // 0x110
+            ("FMUL R5, R0, R4", 400.0),
+            ("STG.E desc[UR4][R8.64], R5", 400.0),
+            ("@P1 BRA 0x160", 400.0),
+            ("MOV R0, R9", finds),
+            ("IADD3 R2, R2, 0x1, RZ", 400.0), // 0x160
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+            ("@P0 BRA 0x110", 400.0),
+            ("EXIT", 10.0),
+        ];
+        shareable(&launch(&code).listing().unwrap()).unwrap().turns
+    };
+    // Nine in ten are all but those in which a loop was left.
+    assert!((of(359.0) - 1.0).abs() < 1e-12);
+    assert!((of(360.0) - 40.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_value_that_a_condition_replaces_ties_turns_together() {
+    let of = |last| {
+        let read = ["FMUL R5, R0, R4", "STG.E desc[UR4][R8.64], R5", "MOV R0, R9", last, NEXT];
+        of_loop(&read).turns
+    };
+    assert!((of("@P1 MOV R0, R10") - 1.0).abs() < 1e-12);
+    assert!((of("MOV R0, R10") - 40.0).abs() < 1e-12);
+}
+
+#[test]
+fn two_values_that_are_worked_out_from_each_other_tie_turns_together() {
+    let of = |second| of_loop(&["MOV R8, R0", "FMUL R0, R1, R5", second, NEXT]).turns;
+    assert!((of("FMUL R1, R8, R4") - 1.0).abs() < 1e-12);
+    assert!((of("FMUL R1, R9, R4") - 40.0).abs() < 1e-12, "the one from the other alone");
+}
+
+#[test]
+fn statements_behind_a_loop_are_left_to_it() {
+    let of = |turns: f64| {
+        let executed = 10.0 * turns;
+        let mut code = vec![
+            ("MOV R0, 0x1".to_owned(), 10.0),
+            ("FMUL R0, R0, R5".to_owned(), executed), // 0x110
+            ("ISETP.NE.AND P0, PT, R2, R9, PT".to_owned(), executed),
+            ("@P0 BRA 0x110".to_owned(), executed),
+        ];
+        code.extend((0..32).map(|at| (format!("STG.E desc[UR4][R6.64+{at:#x}], R8"), 10.0)));
+        code.push(("EXIT".to_owned(), 10.0));
+        let code: Vec<(&str, f64)> = code.iter().map(|(text, ran)| (text.as_str(), *ran)).collect();
+        shareable(&launch(&code).listing().unwrap()).unwrap().what
+    };
+    assert_eq!(of(40.0), What::Nothing);
+    assert_eq!(of(1.0), What::Statements(4), "a loop of one turn is none");
+}
+
+#[test]
 fn a_part_of_the_code_tells_nothing() {
     let loads = launch(&[("LDG.E R4, desc[UR4][R2.64]", 9.0)]);
     assert_eq!(shareable(&loads.listing().unwrap()), None);
@@ -78,6 +137,7 @@ fn a_short_sum_is_not_worth_adding_up_afterwards() {
     assert!((turning(2.0, &stride).turns - 2.0).abs() < 1e-12, "a step read in every turn");
     let elements = ["LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R8.64], R4", NEXT];
     assert!((turning(2.0, &elements).turns - 2.0).abs() < 1e-12, "there is nothing to add up");
+    assert!((turning(1.9, &elements).turns - 1.0).abs() < 1e-12, "less than two turns");
 }
 
 #[test]

@@ -180,7 +180,7 @@ impl Model {
     }
 
     /// The share of the duration that an empty launch would take too; 0 without a duration, or
-    /// where the device's empty launch was not measured.
+    /// where nothing is known of the device's empty launch.
     #[must_use]
     pub fn launch_share(&self) -> f64 {
         let share = self.empty_kernel_ns.zip(self.time_ns).map(|(empty, ns)| empty / ns);

@@ -3,7 +3,7 @@
 use super::{DeviceFacts, Quantity};
 use crate::text::percent;
 
-/// What the model can do without, and what it is in words.
+/// What a launch and its atomics cost, in words.
 const COSTS: [(Quantity, &str); 4] = [
     (Quantity::EmptyKernel, "the time of an empty launch"),
     (Quantity::BlockStart, "the rate at which blocks start"),
@@ -12,29 +12,29 @@ const COSTS: [(Quantity, &str); 4] = [
 ];
 
 impl DeviceFacts {
-    /// What a diagnosis had to do without on this device, in a sentence or two; `None` where all that
-    /// it asks for was measured. `name` is the device's, where the profile has it.
+    /// What a diagnosis had to assume or to do without on this device, in a few sentences; `None` where all
+    /// that it asks for was measured. `name` is the device's, where the profile has it.
     #[must_use]
     pub fn remark(&self, name: Option<&str>) -> Option<String> {
         let ceilings: Vec<String> =
             [self.dram_remark(), self.fma_remark()].into_iter().flatten().collect();
-        let unknown: Vec<&str> = COSTS
-            .iter()
-            .filter(|(quantity, _)| self.get(*quantity).is_none())
-            .map(|(_, words)| *words)
-            .collect();
+        let costs = |pick: &dyn Fn(Quantity) -> bool| {
+            let words =
+                COSTS.iter().filter(|(quantity, _)| pick(*quantity)).map(|(_, words)| *words);
+            list(&words.collect::<Vec<_>>())
+        };
         let name = name.unwrap_or("this device");
         let mut sentences = Vec::new();
         if !ceilings.is_empty() {
             sentences.push(format!("ceiling: not measured on {name}; {}", ceilings.join(", ")));
         }
-        if let [first @ .., last] = unknown.as_slice() {
-            let list = if first.is_empty() {
-                (*last).to_owned()
-            } else {
-                format!("{} and {last}", first.join(", "))
-            };
-            sentences.push(format!("{list}: unknown on {name}, so the estimates leave it out"));
+        if let Some(assumed) = costs(&|quantity| self.is_assumed(quantity)) {
+            sentences.push(format!(
+                "{assumed}: not measured on {name}, so the estimates assume what was measured on others"
+            ));
+        }
+        if let Some(unknown) = costs(&|quantity| self.get(quantity).is_none()) {
+            sentences.push(format!("{unknown}: unknown on {name}, so the estimates leave it out"));
         }
         if sentences.is_empty() {
             return None;
@@ -45,6 +45,11 @@ impl DeviceFacts {
                 .to_owned(),
         );
         Some(sentences.join(". "))
+    }
+
+    /// True where the value was derived from other devices'.
+    fn is_assumed(&self, quantity: Quantity) -> bool {
+        self.source(quantity).is_some_and(|from| from.starts_with("derived"))
     }
 
     fn dram_remark(&self) -> Option<String> {
@@ -67,6 +72,15 @@ impl DeviceFacts {
     fn fma_remark(&self) -> Option<String> {
         let known = self.get(Quantity::FmaShare);
         known.is_none().then(|| "for the FMA pipe, its peak is assumed".to_owned())
+    }
+}
+
+/// Words as a list; `None` where there are none.
+fn list(words: &[&str]) -> Option<String> {
+    match words {
+        [] => None,
+        [only] => Some((*only).to_owned()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }
 
@@ -93,14 +107,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_named() {
+    fn what_is_assumed_and_what_is_unknown_are_named() {
+        let costs = "the time of an empty launch, the rate at which blocks start, the rate of float \
+                     atomics on one address and the rate of integer atomics on one address";
         let l4 = DeviceFacts::of(Some("NVIDIA L4"), Some((8, 9)));
         let said = l4.remark(Some("NVIDIA L4")).unwrap();
-        let costs = "the time of an empty launch, the rate at which blocks start, the rate of float \
-                     atomics on one address and the rate of integer atomics on one address: unknown on \
-                     NVIDIA L4";
-        assert!(said.contains(costs), "{said}");
+        assert!(said.contains(&format!("{costs}: not measured on NVIDIA L4")), "{said}");
+        assert!(!said.contains("unknown"), "{said}");
         let nothing = DeviceFacts::default().remark(None).unwrap();
         assert!(nothing.contains("not measured on this device; for DRAM, its peak"), "{nothing}");
+        assert!(nothing.contains(&format!("{costs}: unknown on this device")), "{nothing}");
     }
 }

@@ -11,8 +11,8 @@ const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustain
 /// The share of the busiest slice's peak that a launch's atomics can reach. On few addresses they go
 /// one after another on each; with floats, addresses that share a slice fill each other's gaps (32 in
 /// one line reach 97.5%), so that what is busier than one address can be is full. Where slices have
-/// alike to do, addresses are many, and the peak itself can be reached; so it is taken to be where the
-/// device's share is not known.
+/// alike to do, addresses are many, and the peak itself can be reached; so it is taken to be where no
+/// file has a share.
 pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     let (Some(busiest), Some(average)) = (launch.get(BUSIEST), launch.get(AVERAGE)) else {
         return 1.0;
@@ -42,10 +42,14 @@ mod tests {
     use crate::sass::code::listing::tests::launch;
 
     fn share_of(text: &str, busiest: f64, average: f64) -> f64 {
+        on("NVIDIA H200", text, busiest, average)
+    }
+
+    fn on(device: &str, text: &str, busiest: f64, average: f64) -> f64 {
         let mut launch = launch(&[(text, 10.0), ("EXIT", 1.0)]);
         launch.set(BUSIEST, Some(busiest));
         launch.set(AVERAGE, Some(average));
-        share(&launch, &DeviceFacts::of(Some("NVIDIA H200"), None))
+        share(&launch, &DeviceFacts::of(Some(device), None))
     }
 
     #[test]
@@ -57,5 +61,12 @@ mod tests {
             assert!((share_of(text, 40.0, 10.0) - share).abs() < 1e-12, "{text}");
             assert!((share_of(text, 39.9, 10.0) - 1.0).abs() < 1e-12, "{text}, many addresses");
         }
+    }
+
+    #[test]
+    fn a_device_that_nobody_measured_is_taken_to_be_like_the_measured_one() {
+        let floats = "RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R5";
+        let share = on("NVIDIA GeForce GTX 1660 SUPER", floats, 33.3, 2.8);
+        assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
     }
 }

@@ -111,10 +111,12 @@ mod tests {
         let mut launch = Launch::default();
         launch.set("launch__grid_size", Some(1e6));
         launch.set("gpc__cycles_elapsed.max", Some(2.406e6));
-        assert_eq!(utilization(&launch, Term::BlockScheduler), None, "of an unknown device");
-        launch.row.compute_capability = Some((9, 0));
-        // 1.203 million of 2.406 million cycles.
-        assert!((utilization(&launch, Term::BlockScheduler).unwrap() - 0.5).abs() < 1e-12);
+        // 1.203 million of 2.406 million cycles; of an unknown device, the same is assumed.
+        for capability in [None, Some((9, 0))] {
+            launch.row.compute_capability = capability;
+            let busy = utilization(&launch, Term::BlockScheduler).unwrap();
+            assert!((busy - 0.5).abs() < 1e-12, "{capability:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod lacking;
 mod lineless;
 mod range;
 mod ranking;
+mod remarks;
 mod several;
 pub mod thresholds;
 mod triton;
@@ -26,11 +27,11 @@ use crate::term::Term;
 use crate::user_rules::{self, UserRule};
 
 pub use bottleneck::bottleneck_sentence;
-pub use lacking::lacking_remark;
-pub use lineless::lineless_remark;
+#[cfg(test)]
+pub(crate) use lacking::lacking_remark;
 pub use ranking::RankingStep;
-pub use several::several_remark;
-pub use unread::{has_unread_code, unread_remark};
+pub use remarks::Remarks;
+pub use unread::has_unread_code;
 
 use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 

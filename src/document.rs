@@ -245,12 +245,12 @@ impl Document {
     /// The document of diagnosed launches, in the order given; the step, the next step, the diff and
     /// notices are the caller's to add.
     #[must_use]
-    pub fn new(launches: Vec<(Launch, Diagnosis)>) -> Self {
-        let total: f64 = launches.iter().filter_map(|(launch, _)| launch.duration_ns()).sum();
-        let launches: Vec<LaunchReport> = launches
-            .into_iter()
-            .map(|(launch, diagnosis)| LaunchReport::new(&launch, diagnosis, total))
-            .collect();
+    pub fn new(mut launches: Vec<LaunchReport>) -> Self {
+        let total_ns: f64 = launches.iter().filter_map(|launch| launch.duration_ns).sum();
+        for launch in &mut launches {
+            let ns = launch.duration_ns.filter(|_| total_ns > 0.0);
+            launch.time_share = ns.map_or(0.0, |ns| ns / total_ns);
+        }
         let mut document = Self { schema: SCHEMA.to_owned(), launches, ..Self::default() };
         document.find_verdict();
         document
@@ -335,8 +335,9 @@ impl Document {
 }
 
 impl LaunchReport {
-    fn new(launch: &Launch, diagnosis: Diagnosis, total_ns: f64) -> Self {
-        let duration_ns = launch.duration_ns();
+    /// A launch with its diagnosis; its share of the time is known once all are.
+    #[must_use]
+    pub fn new(launch: &Launch, diagnosis: Diagnosis) -> Self {
         let model = crate::model::Model::new(launch);
         let bottleneck = bottleneck_sentence(launch, &model, &diagnosis);
         let ncu_only = agreement::ncu_only(launch, &model, &diagnosis.findings, &diagnosis.skipped);
@@ -346,8 +347,8 @@ impl LaunchReport {
             block: launch.row.block,
             device: launch.row.device.clone(),
             rank: None,
-            duration_ns,
-            time_share: duration_ns.filter(|_| total_ns > 0.0).map_or(0.0, |ns| ns / total_ns),
+            duration_ns: launch.duration_ns(),
+            time_share: 0.0,
             bound: diagnosis.bound,
             bottleneck,
             utilization: model

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod both_ways;
 mod files;
+mod large;
 mod next_step;
 mod packed;
 pub mod program;
@@ -12,8 +13,8 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::{diagnose, lacking_remark, lineless_remark, several_remark, unread_remark};
-use crate::document::Document;
+use crate::diagnose::{Remarks, diagnose};
+use crate::document::{Document, LaunchReport};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::export::{Collected, Export};
@@ -24,6 +25,7 @@ use crate::text::duration;
 use crate::timing::StepInfo;
 
 pub use files::{Files, group, in_folder, read_files};
+pub use large::diagnose_large;
 pub use next_step::find_next_step;
 pub use packed::read_packed;
 pub use recorded_ladders::{Listing, RecordedLadder, recorded_ladders};
@@ -126,32 +128,29 @@ impl Profile {
     /// # Errors
     /// [`crate::error::Error::Frames`] where a frame lacks its columns.
     pub fn diagnose(&self, ladder: Option<&Ladder>) -> Result<Document> {
-        let mut launches: Vec<_> = Launch::all(&self.frames)?
-            .into_iter()
-            .map(|launch| {
-                let diagnosis = diagnose(&launch);
-                (launch, diagnosis)
-            })
-            .collect();
+        let mut said = Remarks::default();
+        let launches = diagnosed(&self.frames, &mut said, |_| {})?;
+        self.document(launches, said, ladder)
+    }
+
+    /// The document of this profile's launches; what was said of them is given.
+    fn document(
+        &self,
+        mut launches: Vec<LaunchReport>,
+        said: Remarks,
+        ladder: Option<&Ladder>,
+    ) -> Result<Document> {
         let program = self.folder.as_deref().map(program::read).transpose()?.flatten();
         let of_program = program.map(|surveyed| {
-            let launches: Vec<&Launch> = launches.iter().map(|(launch, _)| launch).collect();
             let groups = surveyed.groups_of(&launches);
             (surveyed.program, groups)
         });
         if self.step().is_none() && of_program.is_none() {
-            let ns = |launch: &Launch| launch.duration_ns().unwrap_or(0.0);
-            launches.sort_by(|a, b| ns(&b.0).total_cmp(&ns(&a.0)));
+            let ns = |launch: &LaunchReport| launch.duration_ns.unwrap_or(0.0);
+            launches.sort_by(|a, b| ns(b).total_cmp(&ns(a)));
         }
-        let profiled = || launches.iter().map(|(launch, _)| launch);
-        let remarks = device_remarks(profiled()).into_iter().chain(lacking_remark(profiled()));
-        let remarks: Vec<String> = remarks.collect();
-        // Of a program that was profiled here: an export may lack lines for want of a view, and steps have them.
-        let is_program = self.meta.is_some() && self.step().is_none();
-        let lineless = is_program.then(|| lineless_remark(profiled())).flatten();
-        let several = several_remark(profiled());
-        let of_one = |launch: &&Launch| !launch.row.is_of_several_kernels();
-        let unread = unread_remark(profiled().filter(of_one));
+        let first = said.first();
+        let others = said.others(self.meta.is_some() && self.step().is_none());
         let mut document = Document::new(launches);
         if let Some((program, groups)) = of_program {
             match self.step() {
@@ -165,10 +164,8 @@ impl Profile {
             document.notices.splice(0..0, meta.notices.iter().cloned());
         }
         document.notices.extend(other_run(&document));
-        document.notices.extend(remarks);
-        document.notices.extend(lineless);
-        // It changes what all the rest is worth.
-        document.notices.splice(0..0, several.into_iter().chain(unread));
+        document.notices.extend(others);
+        document.notices.splice(0..0, first);
         if let Some(ladder) = ladder {
             find_next_step(&mut document, ladder);
         }
@@ -177,16 +174,18 @@ impl Profile {
     }
 }
 
-/// What the diagnosis had to do without on the launches' devices, once per device. A profile that names no
-/// device (a details page alone) has no counters either that a ceiling could be held against.
-fn device_remarks<'a>(launches: impl Iterator<Item = &'a Launch>) -> Vec<String> {
-    let mut remarks: Vec<String> = launches
-        .filter(|launch| launch.row.device.is_some())
-        .filter_map(|launch| launch.device_facts().remark(launch.row.device.as_deref()))
-        .collect();
-    remarks.sort();
-    remarks.dedup();
-    remarks
+/// The launches of frames, diagnosed in their order; `prepare` may change each before.
+fn diagnosed(
+    frames: &Frames,
+    said: &mut Remarks,
+    prepare: impl Fn(&mut Launch),
+) -> Result<Vec<LaunchReport>> {
+    let launches = Launch::all(frames)?.into_iter().map(|mut launch| {
+        prepare(&mut launch);
+        said.note(&launch);
+        LaunchReport::new(&launch, diagnose(&launch))
+    });
+    Ok(launches.collect())
 }
 
 /// A launch whose time under the profiler is this many times its time without, or the other way round,

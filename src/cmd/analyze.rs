@@ -22,6 +22,16 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     {
         return analyze_ranks(&mut ranked, args, printer);
     }
+    let calibration = ledger::asked_for(args.calibrate, printer)?;
+    if let ([path], None) = (args.paths.as_slice(), &args.baseline) {
+        let regex = args.kernel.as_deref().map(kernel_filter).transpose()?;
+        let wants = |kernel: &str| regex.as_ref().is_none_or(|regex| regex.is_match(kernel));
+        if let Some(document) = profile::diagnose_large(Path::new(path), wants)? {
+            let document = ledger::corrected(document, calibration.as_ref(), None);
+            show(&document, args.output.format, printer)?;
+            return Ok(ExitCode::Success);
+        }
+    }
     let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;
     for notice in &left_out {
         printer.notice(notice);
@@ -34,7 +44,6 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let baseline =
         args.baseline.as_deref().map(|name| open::one(name, &args.ladder, None)).transpose()?;
-    let calibration = ledger::asked_for(args.calibrate, printer)?;
     let mut documents = Vec::new();
     for profile in &profiles {
         let (ladder, next_arguments) = of_ladder(profile, &args.ladder);

@@ -18,37 +18,53 @@ const MODEL: &str = "the time model";
 /// How many metrics the sentence names.
 const MOST_NAMED: usize = 4;
 
-/// What a user should know where launches lack metrics without which the model and the rules judge less
-/// sharply, in one sentence; `None` where they lack none. Rules that can't be checked at all are not
-/// meant: they stand under `skipped`, and so does nearly all of a profile by which less than half of the
-/// rules can be checked.
-#[must_use]
-pub fn lacking_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
-    let mut all: Vec<Lacking> = Vec::new();
-    for launch in launches.into_iter().filter(|launch| !is_thin(launch)) {
+/// The metrics that launches lack, without which the model and the rules judge less sharply. Rules that can't be
+/// checked at all are not meant: they stand under `skipped`, and so does nearly all of a profile by which less
+/// than half of the rules can be checked.
+#[derive(Debug, Default)]
+pub(super) struct Lacks {
+    all: Vec<Lacking>,
+}
+
+impl Lacks {
+    /// Adds what a launch lacks.
+    pub(super) fn note(&mut self, launch: &Launch) {
         for (metric, reader) in lacking(launch) {
-            let known = all.iter().position(|one| one.metric == metric);
+            let known = self.all.iter().position(|one| one.metric == metric);
             let at = known.unwrap_or_else(|| {
-                all.push(Lacking { metric, readers: Vec::new() });
-                all.len() - 1
+                self.all.push(Lacking { metric, readers: Vec::new() });
+                self.all.len() - 1
             });
-            if !all[at].readers.contains(&reader) {
-                all[at].readers.push(reader);
+            if !self.all[at].readers.contains(&reader) {
+                self.all[at].readers.push(reader);
             }
         }
     }
-    // What most depends on is named first.
-    all.sort_by_key(|one| std::cmp::Reverse((one.readers.contains(&MODEL), one.readers.len())));
-    let named: Vec<String> = all.iter().take(MOST_NAMED).map(Lacking::words).collect();
-    let rest = all.len().saturating_sub(MOST_NAMED);
-    let rest = if rest > 0 { format!("; and {rest} more") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        format!(
-            "the profile lacks metrics that findings and their ranking need, so a fault may be missed or its \
-             gain may be wrong: {}{rest}",
-            named.join("; "),
-        )
-    })
+
+    /// What a user should know, in one sentence; `None` where nothing is lacking.
+    pub(super) fn remark(mut self) -> Option<String> {
+        // What most depends on is named first.
+        let weight = |one: &Lacking| (one.readers.contains(&MODEL), one.readers.len());
+        self.all.sort_by_key(|one| std::cmp::Reverse(weight(one)));
+        let named: Vec<String> = self.all.iter().take(MOST_NAMED).map(Lacking::words).collect();
+        let rest = self.all.len().saturating_sub(MOST_NAMED);
+        let rest = if rest > 0 { format!("; and {rest} more") } else { String::new() };
+        (!named.is_empty()).then(|| {
+            format!(
+                "the profile lacks metrics that findings and their ranking need, so a fault may be missed or its \
+                 gain may be wrong: {}{rest}",
+                named.join("; "),
+            )
+        })
+    }
+}
+
+/// The remark on these launches alone.
+#[cfg(test)]
+pub(crate) fn lacking_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
+    let mut lacks = Lacks::default();
+    launches.into_iter().filter(|launch| !is_thin(launch)).for_each(|launch| lacks.note(launch));
+    lacks.remark()
 }
 
 impl Lacking {

@@ -3,26 +3,37 @@
 use crate::frame::Launch;
 use crate::text::{count, count_of};
 
-/// What a user should know where launches have instructions and no lines, in one sentence with the flag that
-/// mends it; `None` where all have lines.
-#[must_use]
-pub fn lineless_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
-    let has_code = |launch: &&Launch| !launch.instructions.is_empty();
-    let with_code: Vec<&Launch> = launches.into_iter().filter(has_code).collect();
-    let lineless = with_code.iter().filter(|launch| launch.lines.is_empty()).count();
-    if lineless == 0 {
-        return None;
+/// How many launches have instructions, and how many of these have no lines.
+#[derive(Debug, Default)]
+pub(super) struct Lineless {
+    with_code: usize,
+    lineless: usize,
+}
+
+impl Lineless {
+    /// Counts a launch.
+    pub(super) fn note(&mut self, launch: &Launch) {
+        if !launch.instructions.is_empty() {
+            self.with_code += 1;
+            self.lineless += usize::from(launch.lines.is_empty());
+        }
     }
-    let whose = if lineless == with_code.len() {
-        count_of(lineless as f64, "launch")
-    } else {
-        format!("{} of {}", count(lineless as f64), count_of(with_code.len() as f64, "launch"))
-    };
-    let has = if lineless == 1 { "has" } else { "have" };
-    Some(format!(
-        "{whose} {has} no line information, so findings name instructions instead of source lines: compile \
-         your own kernels with -lineinfo (nvcc and NVRTC), which costs no speed"
-    ))
+
+    /// What a user should know where launches have instructions and no lines, in one sentence with the flag that
+    /// mends it; `None` where all have lines.
+    pub(super) fn remark(&self) -> Option<String> {
+        let Self { with_code, lineless } = *self;
+        let whose = match lineless {
+            0 => return None,
+            _ if lineless == with_code => count_of(lineless as f64, "launch"),
+            _ => format!("{} of {}", count(lineless as f64), count_of(with_code as f64, "launch")),
+        };
+        let has = if lineless == 1 { "has" } else { "have" };
+        Some(format!(
+            "{whose} {has} no line information, so findings name instructions instead of source lines: compile \
+             your own kernels with -lineinfo (nvcc and NVRTC), which costs no speed"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -40,7 +51,11 @@ mod tests {
 
     #[test]
     fn launches_without_lines_are_counted_among_those_with_code() {
-        let remark = |launches: &[Launch]| lineless_remark(launches);
+        let remark = |launches: &[Launch]| {
+            let mut counted = Lineless::default();
+            launches.iter().for_each(|launch| counted.note(launch));
+            counted.remark()
+        };
         assert_eq!(remark(&[launch(2, 9), launch(0, 0)]), None);
         let text = remark(&[launch(2, 9), launch(0, 9), launch(0, 0)]).unwrap();
         assert!(text.starts_with("1 of 2 launches has no line"), "{text}");

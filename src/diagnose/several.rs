@@ -21,27 +21,42 @@ pub(super) fn missing(rule: &Rule, launch: &Launch) -> Vec<String> {
     rule.missing(launch)
 }
 
-/// What a user should know first where results are of several kernels, in one sentence; `None` where none is.
-#[must_use]
-pub fn several_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
-    let (mut all, mut several) = (0_usize, 0_usize);
-    for launch in launches {
-        all += 1;
-        several += usize::from(launch.row.is_of_several_kernels());
+/// How many results there are, and how many are of several kernels.
+#[derive(Debug, Default)]
+pub(super) struct Several {
+    all: usize,
+    several: usize,
+}
+
+impl Several {
+    /// Counts a result.
+    pub(super) fn note(&mut self, launch: &Launch) {
+        self.all += 1;
+        self.several += usize::from(launch.row.is_of_several_kernels());
     }
-    let of = match (several, all) {
-        (0, _) => return None,
-        (1, 1) => "this result is".to_owned(),
-        (several, all) if several == all => format!("all {} are", count_of(all as f64, "result")),
-        (several, all) => {
-            format!("{} of {} are", count(several as f64), count_of(all as f64, "result"))
-        }
-    };
-    Some(format!(
+
+    /// What a user should know first where results are of several kernels, in one sentence; `None` where none is.
+    pub(super) fn remark(&self) -> Option<String> {
+        let of = match (self.several, self.all) {
+            (0, _) => return None,
+            (1, 1) => "this result is".to_owned(),
+            (several, all) if several == all => {
+                format!("all {} are", count_of(all as f64, "result"))
+            }
+            (several, all) => {
+                format!("{} of {} are", count(several as f64), count_of(all as f64, "result"))
+            }
+        };
+        Some(sentence(&of))
+    }
+}
+
+fn sentence(of: &str) -> String {
+    format!(
         "{of} of several kernels that ncu counted together (a range, a CUDA graph): what one of them lacks is \
          mixed with the others, there is no machine code (SASS), and nothing is said to be at its limit; collect with \
          --replay-mode kernel (graphs: --graph-profiling node) to see each kernel"
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -75,9 +90,14 @@ mod tests {
     #[test]
     fn the_remark_says_how_many_are_meant() {
         let (one, range) = (short("scale"), short("range"));
-        assert_eq!(several_remark([&one]), None);
-        assert!(several_remark([&range]).unwrap().starts_with("this result is of several"));
-        assert!(several_remark([&one, &range]).unwrap().starts_with("1 of 2 results are of"));
-        assert!(several_remark([&range, &range]).unwrap().starts_with("all 2 results are of"));
+        let several_remark = |launches: &[&Launch]| {
+            let mut counted = Several::default();
+            launches.iter().for_each(|launch| counted.note(launch));
+            counted.remark()
+        };
+        assert_eq!(several_remark(&[&one]), None);
+        assert!(several_remark(&[&range]).unwrap().starts_with("this result is of several"));
+        assert!(several_remark(&[&one, &range]).unwrap().starts_with("1 of 2 results are of"));
+        assert!(several_remark(&[&range, &range]).unwrap().starts_with("all 2 results are of"));
     }
 }

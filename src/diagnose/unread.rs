@@ -6,7 +6,6 @@ use crate::finding::Estimate;
 use crate::frame::Launch;
 use crate::isa::UNKNOWN;
 
-use super::lacking::is_thin;
 use super::thresholds::{UNREAD_CODE, UNREAD_RANGE};
 
 /// What mends it, where the profile was collected with source counters and where it was not.
@@ -59,41 +58,59 @@ fn share_unread<'a>(instructions: &(impl Iterator<Item = &'a SourceRow> + Clone)
     if all > 0.0 { unread / all } else { 1.0 }
 }
 
-/// What a user should know first where launches have no machine code, or too little of it, in one sentence;
-/// `None` where all have it. A profile by which less than half of the rules can be checked says so
-/// elsewhere.
-#[must_use]
-pub fn unread_remark<'a>(launches: impl IntoIterator<Item = &'a Launch>) -> Option<String> {
-    let (mut all, mut unread, mut share) = (0_usize, 0_usize, 0.0_f64);
-    for launch in launches.into_iter().filter(|launch| !is_thin(launch)) {
-        all += 1;
+/// How many launches there are, how many of them have no machine code or too little of it, and the largest share of
+/// what one of these executed that can't be read. A profile by which less than half of the rules can be checked
+/// says so elsewhere.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    all: usize,
+    unread: usize,
+    share: f64,
+}
+
+impl Unread {
+    /// Counts a launch.
+    pub(super) fn note(&mut self, launch: &Launch) {
+        self.all += 1;
         if is_unread(launch) {
-            unread += 1;
-            share = share.max(unread_share(launch));
+            self.unread += 1;
+            self.share = self.share.max(unread_share(launch));
         }
     }
-    let of = match (unread, all) {
-        (0, _) => return None,
-        (1, 1) => "the kernel".to_owned(),
-        (unread, all) if unread == all => format!("all {all} launches"),
-        (unread, all) => format!("{unread} of {all} launches"),
-    };
-    let what = if share < 1.0 {
-        format!("adoprof can't read {:.0}% of the executed machine code of {of}", 100.0 * share)
-    } else {
-        format!("the profile has no machine code (SASS) of {of}")
-    };
-    Some(format!(
-        "{what}, so faults that only instructions show stay unseen, nothing is said to be at its limit, and \
-         the ranges of estimates are wider: {REMEDY}"
-    ))
+
+    /// What a user should know first where machine code is missing, in one sentence; `None` where all have it.
+    pub(super) fn remark(&self) -> Option<String> {
+        let of = match (self.unread, self.all) {
+            (0, _) => return None,
+            (1, 1) => "the kernel".to_owned(),
+            (unread, all) if unread == all => format!("all {all} launches"),
+            (unread, all) => format!("{unread} of {all} launches"),
+        };
+        let what = if self.share < 1.0 {
+            let percent = 100.0 * self.share;
+            format!("adoprof can't read {percent:.0}% of the executed machine code of {of}")
+        } else {
+            format!("the profile has no machine code (SASS) of {of}")
+        };
+        Some(format!(
+            "{what}, so faults that only instructions show stay unseen, nothing is said to be at its limit, and \
+             the ranges of estimates are wider: {REMEDY}"
+        ))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnose::diagnose;
+    use crate::diagnose::lacking::is_thin;
     use crate::export::{SourceCounters, SourceRow};
+
+    fn unread_remark(launches: &[&Launch]) -> Option<String> {
+        let mut counted = Unread::default();
+        launches.iter().filter(|launch| !is_thin(launch)).for_each(|launch| counted.note(launch));
+        counted.remark()
+    }
 
     const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
     const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -180,12 +197,12 @@ mod tests {
         let read = whole(vec![instruction("NOP", 1.0)]);
         let none = whole(Vec::new());
         let part = whole(vec![instruction("NOP", 60.0), instruction("UNKNOWN 0x1", 40.0)]);
-        assert_eq!(unread_remark([&read]), None);
-        assert_eq!(unread_remark([&full(Vec::new())]), None, "a profile with hardly anything");
-        let remark = unread_remark([&read, &none]).unwrap();
+        assert_eq!(unread_remark(&[&read]), None);
+        assert_eq!(unread_remark(&[&full(Vec::new())]), None, "a profile with hardly anything");
+        let remark = unread_remark(&[&read, &none]).unwrap();
         assert!(remark.starts_with("the profile has no machine code (SASS) of 1 of 2 launches"));
         assert!(remark.contains("--page source --print-source cuda,sass"), "{remark}");
-        let remark = unread_remark([&part]).unwrap();
+        let remark = unread_remark(&[&part]).unwrap();
         assert!(remark.starts_with("adoprof can't read 40% of the executed"), "{remark}");
     }
 }

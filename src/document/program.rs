@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Document;
+use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
 use crate::device::residency::residency;
 use crate::finding::{Estimate, Evidence};
-use crate::frame::Launch;
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::Group;
@@ -203,23 +202,23 @@ impl SurveyedProgram {
     /// The group of each profiled launch, in the report's order. Where what was profiled is what was chosen,
     /// that is known; where the program went another way this time, the kernel's name and shape decide.
     #[must_use]
-    pub fn groups_of(&self, launches: &[&Launch]) -> Vec<Option<usize>> {
-        let fits = |launch: &Launch, group: usize| {
+    pub fn groups_of(&self, launches: &[LaunchReport]) -> Vec<Option<usize>> {
+        let fits = |launch: &LaunchReport, group: usize| {
             self.program.groups.get(group).is_some_and(|group| {
-                group.grid == launch.row.grid
-                    && group.block == launch.row.block
-                    && kernel_name::base(&group.kernel) == kernel_name::base(&launch.row.kernel)
+                group.grid == launch.grid
+                    && group.block == launch.block
+                    && kernel_name::base(&group.kernel) == kernel_name::base(&launch.kernel)
             })
         };
         let mut left: Vec<Option<usize>> = self.chosen.iter().copied().map(Some).collect();
         launches
             .iter()
-            .map(|&launch| {
+            .map(|launch| {
                 let found =
                     left.iter_mut().find(|group| group.is_some_and(|group| fits(launch, group)));
                 // One of a group that was not meant: of those that fit, the one whose launches take as long.
                 found.and_then(Option::take).or_else(|| {
-                    let ns = launch.duration_ns().unwrap_or(0.0).max(1.0);
+                    let ns = launch.duration_ns.unwrap_or(0.0).max(1.0);
                     let distance = |group: &usize| {
                         let median = self.program.groups[*group].median_ns.max(1.0);
                         (median / ns).ln().abs()
@@ -240,7 +239,7 @@ impl Document {
     ///
     /// `groups` has the group of each of the document's launches.
     pub fn attach(&mut self, mut program: Program, groups: &[Option<usize>]) {
-        let mut launches: Vec<(Option<usize>, super::LaunchReport)> = Vec::new();
+        let mut launches: Vec<(Option<usize>, LaunchReport)> = Vec::new();
         for (launch, group) in self.launches.drain(..).zip(groups) {
             let is_known = |(other, _): &(Option<usize>, _)| group.is_some() && other == group;
             if !launches.iter().any(is_known) {

@@ -15,12 +15,17 @@ const MOST_PERCENT: f64 = 1000.0;
 /// The most columns that a kernel's name takes in a notice.
 const LONGEST_NAME: usize = 60;
 
+/// The values that were taken out of an export, or of all parts of one.
+#[derive(Debug, Default)]
+pub(super) struct Impossible {
+    /// The first: kernel, metric and value in words.
+    first: Option<String>,
+    left_out: u32,
+}
+
 impl Export {
-    /// Takes the values out that their metric can't have, of the metrics that adoprof knows, with a notice
-    /// of the first.
-    pub(super) fn leave_out_the_impossible(&mut self) {
-        let mut left_out = 0;
-        let mut first = None;
+    /// Takes the values out that their metric can't have, of the metrics that adoprof knows.
+    pub(super) fn leave_out(&mut self, impossible: &mut Impossible) {
         for row in &mut self.metrics {
             let Some(value) = row.value.filter(|&value| may_be_impossible(value)) else { continue };
             let Some((metric, scale)) = metric::canonical(&row.metric) else { continue };
@@ -30,24 +35,38 @@ impl Export {
                 continue;
             }
             row.value = None;
-            left_out += 1;
-            first.get_or_insert_with(|| {
+            impossible.left_out += 1;
+            impossible.first.get_or_insert_with(|| {
                 let unit = if is_percent { "%" } else { "" };
-                (row.launch, format!("{} of {}{unit}", row.metric, significant(shown, 6)))
+                let kernel = self.launches.iter().find(|launch| launch.id == row.launch);
+                let kernel = kernel.map(|launch| kernel_name::short(&launch.kernel, LONGEST_NAME));
+                let kernel = kernel.unwrap_or_default();
+                format!("{kernel} has {} of {}{unit}", row.metric, significant(shown, 6))
             });
         }
-        let Some((launch, value)) = first else { return };
-        let kernel = self.launches.iter().find(|row| row.id == launch);
-        let kernel =
-            kernel.map_or_else(String::new, |row| kernel_name::short(&row.kernel, LONGEST_NAME));
-        let others = match left_out - 1 {
+    }
+
+    /// Takes such values out of a whole export, with a notice of the first.
+    pub(super) fn leave_out_the_impossible(&mut self) {
+        let mut impossible = Impossible::default();
+        self.leave_out(&mut impossible);
+        self.notices.extend(impossible.notice());
+    }
+}
+
+impl Impossible {
+    /// What a user should know of them, in one sentence; `None` where there were none.
+    pub(super) fn notice(self) -> Option<String> {
+        let others = match self.left_out.saturating_sub(1) {
             0 => String::new(),
             more => format!(" and {}", count_of(f64::from(more), "other value")),
         };
-        self.notices.push(format!(
-            "{kernel} has {value}, which no counter can show; it counts as missing{others}: the profile is \
-             damaged, or its passes did not measure the same work; collect or export it again"
-        ));
+        self.first.map(|first| {
+            format!(
+                "{first}, which no counter can show; it counts as missing{others}: the profile is damaged, or its \
+                 passes did not measure the same work; collect or export it again"
+            )
+        })
     }
 }
 

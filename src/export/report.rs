@@ -23,14 +23,15 @@ mod wire;
 use std::fs::File;
 use std::path::Path;
 
-use container::{Container, Workload, damaged_block, plain};
+use container::{Container, EncodedResult, Workload, damaged_block, plain};
 use counters::Modules;
 use launch_metric::LaunchMetric;
 use messages::{ClockStatus, GraphClocks, ProfileResult, RangeClocks, SessionDetails};
 use stored::Stored;
 
 use super::limits::{self, Limits};
-use super::{Collected, Export, SourceRow, WORKLOADS};
+use super::plausible::Impossible;
+use super::{Collected, Export, LaunchRow, NcuRuleRow, SourceRow, WORKLOADS};
 use crate::error::{Error, Result};
 use crate::text::count_of;
 
@@ -55,7 +56,8 @@ pub struct Session {
 /// # Errors
 /// [`Error::Input`] where the bytes are no report, or one without a whole kernel launch.
 pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
-    reading(bytes, name, false).map(|(export, _)| export)
+    let (bytes, damage) = plain(bytes);
+    whole(Stored::Held(&bytes), damage, name, false).map(|(export, _)| export)
 }
 
 /// Reads a report of so many bytes that is not compressed from its file, a launch at a time, where holding all of it
@@ -64,7 +66,43 @@ pub fn read(bytes: &[u8], name: &Path) -> Result<Export> {
 /// # Errors
 /// As [`read`].
 pub fn read_stored(file: &File, size: u64, name: &Path) -> Result<Export> {
-    reading_stored(Stored::OnDisk(file, size), None, name, false).map(|(export, _)| export)
+    let stored = Stored::OnDisk(file, size);
+    whole(stored, None, name, false).map(|(export, _)| export)
+}
+
+/// Reads such a report in parts of so many launches, which are handed on one by one; what is returned has no launches,
+/// and all that was noticed.
+///
+/// # Errors
+/// As [`read`], and whatever `take` gives.
+pub fn read_in_parts(
+    file: &File,
+    size: u64,
+    name: &Path,
+    launches: usize,
+    take: &mut dyn FnMut(Export) -> Result<()>,
+) -> Result<Export> {
+    let container = open(Stored::OnDisk(file, size), None, name)?;
+    reading(&container, Stored::OnDisk(file, size), name, false, launches, take)
+        .map(|(export, _)| export)
+}
+
+/// The launches of such a report by name and shape alone, without their metrics: none where that can't be read.
+///
+/// # Errors
+/// As [`read`].
+pub fn shapes(file: &File, size: u64, name: &Path) -> Result<Vec<LaunchRow>> {
+    let bytes = Stored::OnDisk(file, size);
+    let container = open(bytes, None, name)?;
+    let shape = |(id, encoded): (u32, &EncodedResult)| {
+        let message = bytes.get(encoded.message)?;
+        if encoded.workload != Workload::Kernel {
+            return None;
+        }
+        let result = wire::decode::<ProfileResult>(&message, &[&[19]], 144)?;
+        Some(metrics::launch(&result, id, &[], &[]))
+    };
+    Ok((0..).zip(&container.results).filter_map(shape).collect())
 }
 
 /// Reads a report of which nothing may be missing.
@@ -73,7 +111,8 @@ pub fn read_stored(file: &File, size: u64, name: &Path) -> Result<Export> {
 /// As [`read`], and [`Error::Input`] where the report is damaged, of a version that is not known, or holds
 /// what is not read.
 pub fn read_whole(bytes: &[u8], name: &Path) -> Result<Export> {
-    match reading(bytes, name, true)? {
+    let (bytes, damage) = plain(bytes);
+    match whole(Stored::Held(&bytes), damage, name, true)? {
         (_, Some(problem)) => Err(Error::input(name, problem)),
         (export, None) => Ok(export),
     }
@@ -81,36 +120,52 @@ pub fn read_whole(bytes: &[u8], name: &Path) -> Result<Export> {
 
 /// A report's export, and the first thing that is missing in it; `in_full` where all metrics are wanted
 /// however many launches there are.
-fn reading(bytes: &[u8], name: &Path, in_full: bool) -> Result<(Export, Option<String>)> {
-    let (bytes, damage) = plain(bytes);
-    reading_stored(Stored::Held(&bytes), damage, name, in_full)
-}
-
-fn reading_stored(
+fn whole(
     bytes: Stored<'_>,
     damage: Option<String>,
     name: &Path,
     in_full: bool,
 ) -> Result<(Export, Option<String>)> {
-    let mut container = open(bytes, damage, name)?;
+    let mut rows = Export::default();
+    let container = open(bytes, damage, name)?;
+    let (rest, missing) = reading(&container, bytes, name, in_full, usize::MAX, &mut |part| {
+        rows = part;
+        Ok(())
+    })?;
+    Ok((Export { collected: rest.collected, notices: rest.notices, ..rows }, missing))
+}
+
+/// Reads the results of a report and hands them on in parts of so many launches. What is returned is the rest of the
+/// export, and the first thing that is missing.
+fn reading(
+    container: &Container,
+    bytes: Stored<'_>,
+    name: &Path,
+    in_full: bool,
+    launches: usize,
+    take: &mut dyn FnMut(Export) -> Result<()>,
+) -> Result<(Export, Option<String>)> {
     let mut export = Export::default();
     let modules = Modules::new(&container.sources, &container.strings);
+    let mut damaged = Vec::new();
     let mut nameless = 0;
     let mut are_known_only = None;
     let mut clock_control = None;
+    let mut impossible = Impossible::default();
+    let (mut read, mut values, mut rows) = (0, 0, 0);
     let mut within = Limits::of_report(usize::try_from(bytes.len()).unwrap_or(usize::MAX));
     for (id, encoded) in (0..).zip(&container.results) {
-        if !within.allow_launch(export.launches.len(), export.metrics.len() + export.rules.len()) {
+        if !within.allow_launch(read, values) {
             break;
         }
         // A launch that can't be decoded keeps its number, as the others keep theirs.
-        let takes_source = within.allow_source(export.source.len());
+        let takes_source = within.allow_source(rows);
         let message = bytes.get(encoded.message).unwrap_or_default();
         let decoded = decoded(encoded.workload, &message, id, &modules, takes_source);
         let Some((result, metrics, source)) = decoded else {
             let damage = damaged_block(encoded.block);
-            if container.damage.last() != Some(&damage) {
-                container.damage.push(damage);
+            if container.damage.iter().chain(&damaged).last() != Some(&damage) {
+                damaged.push(damage);
             }
             continue;
         };
@@ -129,21 +184,35 @@ fn reading_stored(
         if are_known_only.is_some() {
             metrics.retain(|row| limits::is_known(&row.metric));
         }
+        let rules: Vec<NcuRuleRow> =
+            result.rules.iter().flat_map(|rule| rules::rows(rule, id)).collect();
+        read += 1;
+        values += metrics.len() + rules.len();
+        rows += source.len();
         export.metrics.extend(metrics);
-        export.rules.extend(result.rules.iter().flat_map(|rule| rules::rows(rule, id)));
+        export.rules.extend(rules);
         export.source.extend(source);
+        if export.launches.len() >= launches {
+            export.leave_out(&mut impossible);
+            take(std::mem::take(&mut export))?;
+        }
     }
-    export.notices = notices(&container, export.launches.len());
-    export.notices.extend(within.notices(export.launches.len(), container.results.len()));
+    if !export.launches.is_empty() {
+        export.leave_out(&mut impossible);
+        take(std::mem::take(&mut export))?;
+    }
+    let damage = container.damage.iter().chain(&damaged).next();
+    if read == 0 {
+        return Err(Error::input(name, nothing_in(container, damage)));
+    }
+    export.notices = notices(container, damage, read);
+    export.notices.extend(within.notices(read, container.results.len()));
     export.notices.extend(are_known_only);
     if nameless > 0 {
         export.notices.push(format!(
             "{nameless} metric values of the report have no name, because its string table is \
              incomplete; they are left out."
         ));
-    }
-    if export.launches.is_empty() {
-        return Err(Error::input(name, nothing_in(&container)));
     }
     let missing = export.notices.first().cloned();
     let Session { ncu, cuda, .. } = versions(&container.sessions);
@@ -155,7 +224,7 @@ fn reading_stored(
              they were stored; where processes ran side by side, their times overlap."
         ));
     }
-    export.leave_out_the_impossible();
+    export.notices.extend(impossible.notice());
     Ok((export, missing))
 }
 
@@ -244,8 +313,8 @@ fn open(bytes: Stored<'_>, damage: Option<String>, name: &Path) -> Result<Contai
 }
 
 /// Why a report without a launch has none.
-fn nothing_in(container: &Container) -> String {
-    if let Some(damage) = container.damage.first() {
+fn nothing_in(container: &Container, damage: Option<&String>) -> String {
+    if let Some(damage) = damage {
         format!(
             "the report is damaged ({damage}) and holds no whole kernel launch before that; \
              collect or copy it again"
@@ -261,9 +330,9 @@ fn nothing_in(container: &Container) -> String {
 }
 
 /// What a user should know of a report that can be read.
-fn notices(container: &Container, whole: usize) -> Vec<String> {
+fn notices(container: &Container, damage: Option<&String>, whole: usize) -> Vec<String> {
     let mut notices = Vec::new();
-    if let Some(damage) = container.damage.first() {
+    if let Some(damage) = damage {
         let used = match whole {
             1 => "one whole kernel launch of it is used".to_owned(),
             _ => format!("{whole} whole kernel launches of it are used"),

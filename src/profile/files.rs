@@ -164,7 +164,7 @@ pub fn read_files(files: &Files) -> Result<Profile> {
 const LARGE_BYTES: u64 = 64 << 20;
 
 /// A report that is large and not compressed, and its size.
-fn large_report(path: &Path) -> Option<(File, u64)> {
+pub(super) fn large_report(path: &Path) -> Option<(File, u64)> {
     let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     if !(LARGE_BYTES..=MOST_BYTES).contains(&meta.len()) {
         return None;

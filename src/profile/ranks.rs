@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, group, in_folder, program, read_files};
-use crate::diagnose::{Diagnosis, diagnose};
-use crate::document::{Document, RankTime, RankedKernel, Ranks, SurveyedProgram};
+use crate::diagnose::diagnose;
+use crate::document::{Document, LaunchReport, RankTime, RankedKernel, Ranks, SurveyedProgram};
 use crate::error::{Error, Result};
 use crate::frame::Launch;
 use crate::kernel_name;
@@ -155,8 +155,7 @@ fn numbered(stem: &str) -> Option<(String, u32)> {
 /// A rank's launch with its diagnosis, and the group of the survey that it belongs to.
 struct OfRank {
     rank: u32,
-    launch: Launch,
-    diagnosis: Diagnosis,
+    launch: LaunchReport,
     group: Option<usize>,
 }
 
@@ -178,7 +177,7 @@ impl RankedProfiles {
         if let Some(surveyed) = &self.surveyed {
             document.attach(surveyed.program.clone(), &groups);
         } else {
-            let ns = |launch: &crate::document::LaunchReport| launch.duration_ns.unwrap_or(0.0);
+            let ns = |launch: &LaunchReport| launch.duration_ns.unwrap_or(0.0);
             document.launches.sort_by(|a, b| ns(b).total_cmp(&ns(a)));
             document.find_verdict();
         }
@@ -198,15 +197,16 @@ impl RankedProfiles {
     fn launches(&self) -> Result<Vec<OfRank>> {
         let mut all = Vec::new();
         for (rank, profile) in &self.profiles {
-            let launches = Launch::all(&profile.frames)?;
+            let launches: Vec<LaunchReport> = Launch::all(&profile.frames)?
+                .into_iter()
+                .map(|launch| LaunchReport::new(&launch, diagnose(&launch)))
+                .collect();
             let groups = match &self.surveyed {
-                Some(surveyed) => surveyed.groups_of(&launches.iter().collect::<Vec<_>>()),
+                Some(surveyed) => surveyed.groups_of(&launches),
                 None => vec![None; launches.len()],
             };
-            all.extend(launches.into_iter().zip(groups).map(|(launch, group)| {
-                let diagnosis = diagnose(&launch);
-                OfRank { rank: *rank, launch, diagnosis, group }
-            }));
+            let of_rank = |(launch, group)| OfRank { rank: *rank, launch, group };
+            all.extend(launches.into_iter().zip(groups).map(of_rank));
         }
         Ok(all)
     }
@@ -227,13 +227,13 @@ impl RankedProfiles {
             numbers.into_iter().chain(self.saved.problems.keys().copied()).collect();
         let of_rank = |rank: &u32| {
             let own = || launches.iter().filter(|launch| launch.rank == *rank);
-            let work_ns = own().filter_map(|launch| launch.launch.duration_ns()).sum();
-            let device = own().find_map(|launch| launch.launch.row.device.clone());
+            let work_ns = own().filter_map(|launch| launch.launch.duration_ns).sum();
+            let device = own().find_map(|launch| launch.launch.device.clone());
             RankTime { rank: *rank, device, work_ns, ..RankTime::default() }
         };
         let mut kernels: BTreeMap<Kind, RankedKernel> = BTreeMap::new();
         for one in launches {
-            let row = &one.launch.row;
+            let row = &one.launch;
             let kernel = kernels.entry(one.kind()).or_insert_with(|| RankedKernel {
                 kernel: row.kernel.clone(),
                 grid: row.grid,
@@ -245,7 +245,7 @@ impl RankedProfiles {
             });
             if let Some(at) = numbers.iter().position(|rank| *rank == one.rank) {
                 kernel.launches[at] += 1;
-                kernel.total_ns[at] += one.launch.duration_ns().unwrap_or(0.0);
+                kernel.total_ns[at] += one.launch.duration_ns.unwrap_or(0.0);
             }
         }
         let mut kernels: Vec<RankedKernel> = kernels.into_values().collect();
@@ -264,13 +264,13 @@ type Kind = (String, [u32; 3], [u32; 3]);
 
 impl OfRank {
     fn kind(&self) -> Kind {
-        let row = &self.launch.row;
+        let row = &self.launch;
         (row.kernel.clone(), row.grid, row.block)
     }
 }
 
-/// Launches with their diagnoses, the group of each, and the rank of each.
-type Chosen = (Vec<(Launch, Diagnosis)>, Vec<Option<usize>>, Vec<u32>);
+/// Diagnosed launches, the group of each, and the rank of each.
+type Chosen = (Vec<LaunchReport>, Vec<Option<usize>>, Vec<u32>);
 
 /// Of each kind of launch the one in the middle by duration, with its group and its rank: kinds in the order in which
 /// the first rank launched them.
@@ -292,10 +292,10 @@ fn in_the_middle(launches: Vec<OfRank>) -> Chosen {
     }
     let mut result = (Vec::new(), Vec::new(), Vec::new());
     for (_, mut members) in kinds {
-        let ns = |one: &OfRank| one.launch.duration_ns().unwrap_or(0.0);
+        let ns = |one: &OfRank| one.launch.duration_ns.unwrap_or(0.0);
         members.sort_by(|a, b| ns(a).total_cmp(&ns(b)));
         let middle = members.swap_remove((members.len() - 1) / 2);
-        result.0.push((middle.launch, middle.diagnosis));
+        result.0.push(middle.launch);
         result.1.push(middle.group);
         result.2.push(middle.rank);
     }
@@ -307,7 +307,7 @@ fn differing(launches: &[OfRank]) -> Vec<String> {
     const LONGEST_NAME: usize = 60;
     let mut firsts: BTreeMap<Kind, BTreeMap<&str, BTreeSet<u32>>> = BTreeMap::new();
     for one in launches {
-        let first = one.diagnosis.findings.first().map_or("nothing", |first| &first.rule);
+        let first = one.launch.findings.first().map_or("nothing", |first| &first.rule);
         firsts.entry(one.kind()).or_default().entry(first).or_default().insert(one.rank);
     }
     // One rank's launches may differ among themselves: that is no difference between ranks.

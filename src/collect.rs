@@ -15,7 +15,7 @@ use crate::export::csv::Pages;
 use crate::export::csv::raw::merge;
 use crate::frame::{Frames, Launch};
 use crate::ncu::arguments::take_values;
-use crate::ncu::{self, CollectRequest, Level, Limits, Ncu, Selection};
+use crate::ncu::{self, CollectRequest, Level, Limits, Ncu, Selection, TimeLimit};
 use crate::progress::Progress;
 use crate::{interrupt, text};
 
@@ -41,7 +41,7 @@ pub struct Profiled {
 }
 
 /// Collects a report and reads its pages back, with progress; for `auto` a second one where the first
-/// leaves something undecided.
+/// leaves something undecided. Both together take no longer than `timeout`; what a run had finished by then is read.
 ///
 /// # Errors
 /// What ncu's run comes to; see [`ncu::collect`] and [`reading::pages`]. A second run that fails is
@@ -49,7 +49,7 @@ pub struct Profiled {
 pub fn collect(
     ncu: &Ncu,
     request: &CollectRequest,
-    timeout: Duration,
+    timeout: TimeLimit,
     what: &str,
     progress: &Progress,
 ) -> Result<Profiled> {
@@ -102,7 +102,7 @@ fn second(
     ncu: &Ncu,
     request: &CollectRequest,
     further: &Further,
-    timeout: Duration,
+    timeout: TimeLimit,
     what: &str,
     progress: &Progress,
     profiled: &mut Profiled,
@@ -133,7 +133,7 @@ fn second(
 fn run(
     ncu: &Ncu,
     request: &CollectRequest,
-    timeout: Duration,
+    timeout: TimeLimit,
     what: &str,
     progress: &Progress,
 ) -> Result<Profiled> {
@@ -168,7 +168,7 @@ fn run(
     // What ended the collection must not end the reading of what it left.
     let again = AtomicBool::new(false);
     let interrupted = if collected.cut_short { &again } else { &*interrupted };
-    let limits = Limits { interrupted, write_up: Duration::ZERO, ..limits };
+    let limits = Limits { timeout: Some(timeout.again()), interrupted, write_up: Duration::ZERO };
     // A step without one of its launches is another step.
     if collected.failed_launch.is_some() && !request.keep_partial {
         return Err(Error::Kernel(format!(

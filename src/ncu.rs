@@ -28,7 +28,7 @@ pub(crate) use kept_output::keep_end;
 pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::locate;
 pub use pages::import_pages;
-pub use process::Limits;
+pub use process::{Limits, TimeLimit};
 pub use program::Ncu;
 pub use progress::Progress;
 pub use run::{Collected, collect, collect_logged, last_lines};

@@ -42,7 +42,7 @@ pub(crate) fn measure(
 ) -> Result<Measured> {
     let interrupted = interrupt::flag();
     let limits =
-        Limits { timeout: Some(limit), interrupted: &interrupted, write_up: Duration::ZERO };
+        Limits { timeout: Some(limit.into()), interrupted: &interrupted, write_up: Duration::ZERO };
     if let Some(build) = &plan.build {
         progress.stage(format!("{}: building", plan.step));
         command::build(plan, build, limits)?;

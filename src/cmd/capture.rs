@@ -20,7 +20,7 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let interrupted = interrupt::flag();
     let limits = Limits {
-        timeout: Some(args.timeout),
+        timeout: Some(args.timeout.into()),
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };

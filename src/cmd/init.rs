@@ -90,8 +90,11 @@ fn surveyed(
     timeout: Duration,
 ) -> Result<(Seen, Option<String>)> {
     let interrupted = interrupt::flag();
-    let limits =
-        Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
+    let limits = Limits {
+        timeout: Some(timeout.into()),
+        interrupted: &interrupted,
+        write_up: Duration::ZERO,
+    };
     let program = Program { program: Path::new(program), args, folder: None, env: Vec::new() };
     match survey::run::run(&program, limits) {
         Ok(Surveyed { survey, output, ended_badly, failure, .. }) => {

@@ -16,7 +16,7 @@ use crate::cli::ProfileArgs;
 use crate::collect::{self, Profiled};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder;
-use crate::ncu::{self, CollectRequest, Ncu};
+use crate::ncu::{self, CollectRequest, Ncu, TimeLimit};
 use crate::profile::{self, Profile};
 use crate::progress::Progress;
 use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
@@ -33,11 +33,12 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         return on_cluster::whole("profile", &args.on, printer);
     }
     let printer = &printer.explaining(args.output.explain_ranking);
+    let timeout = TimeLimit::of_all(args.profiling.timeout);
     refuse_impossible(args)?;
     ignored_options::ranking(&args.output, true, printer);
     let name = program_name(args);
     if args.survey.survey {
-        return survey_only(args, &name, printer);
+        return survey_only(args, &name, timeout, printer);
     }
     let wants_survey = surveyed::is_wanted(args);
     if args.nvtx.is_some() {
@@ -50,7 +51,9 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let ncu = match ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout)) {
         Ok(ncu) => ncu,
-        Err(error) if wants_survey => return surveyed::without_ncu(args, &name, error, printer),
+        Err(error) if wants_survey => {
+            return surveyed::without_ncu(args, &name, error, timeout, printer);
+        }
         Err(error) => return Err(error),
     };
     let baseline =
@@ -63,11 +66,11 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
     let plan = if wants_survey {
-        Some(surveyed::plan(args, &ncu, &request, &name, &progress)?)
+        Some(surveyed::plan(args, &ncu, &request, &name, timeout, &progress)?)
     } else {
         None
     };
-    if plan.as_ref().is_some_and(|plan| plan.all_wait)
+    if plan.as_ref().is_some_and(|plan| plan.all_wait || plan.cut_short)
         && let Some(plan) = plan
     {
         drop(progress);
@@ -77,7 +80,9 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     if let Some(launcher) = ranked::launcher(args, plan.as_ref()) {
         let of_ranks = (&launcher, plan.as_ref());
         let place = (name.as_str(), target);
-        let document = ranked::collect(args, (&ncu, &mut request), place, of_ranks, &progress);
+        let left = timeout.left();
+        let document =
+            ranked::collect(args, (&ncu, &mut request, left), place, of_ranks, &progress);
         drop(progress);
         return match (document, plan) {
             (Ok(document), _) => ranked::show(&document, args, printer),
@@ -86,7 +91,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
         };
     }
     let ranks = plan.as_ref().and_then(|plan| plan.ranks.clone());
-    let (collected, plan) = collect(args, &ncu, &mut request, &name, plan, &progress);
+    let (collected, plan) = collect((&ncu, timeout), &mut request, &name, plan, &progress);
     drop(progress);
     let Profiled { report, passes, pages, mut notices, .. } = match (collected, &plan) {
         (Ok(profiled), _) => profiled,
@@ -184,14 +189,12 @@ fn dry_run(
 
 /// Collects the launches that a survey chose; where the program did not launch them again, its first ones.
 fn collect(
-    args: &ProfileArgs,
-    ncu: &Ncu,
+    (ncu, timeout): (&Ncu, TimeLimit),
     request: &mut CollectRequest,
     name: &str,
     plan: Option<Plan>,
     progress: &Progress,
 ) -> (Result<Profiled>, Option<Plan>) {
-    let timeout = args.profiling.timeout;
     request.invocations = plan.as_ref().and_then(|plan| plan.invocations.clone());
     if request.invocations.is_some() {
         request.launch_count = None;
@@ -212,13 +215,18 @@ fn collect(
 }
 
 /// The survey alone: no ncu, nothing saved.
-fn survey_only(args: &ProfileArgs, name: &str, printer: &Printer) -> Result<ExitCode> {
+fn survey_only(
+    args: &ProfileArgs,
+    name: &str,
+    timeout: TimeLimit,
+    printer: &Printer,
+) -> Result<ExitCode> {
     if args.profiling.dry_run {
         printer.text(&surveyed::dry_run(args))?;
         return Ok(ExitCode::Success);
     }
     let progress = printer.progress();
-    let plan = surveyed::survey(args, name, &progress)?;
+    let plan = surveyed::survey(args, name, timeout, &progress)?;
     drop(progress);
     surveyed::show(plan, args, printer)?;
     Ok(ExitCode::Success)

@@ -49,8 +49,11 @@ pub(super) fn devices() -> Option<Vec<Listed>> {
         cwd: None,
     };
     let interrupted = interrupt::flag();
-    let limits =
-        Limits { timeout: Some(PATIENCE), interrupted: &interrupted, write_up: Duration::ZERO };
+    let limits = Limits {
+        timeout: Some(PATIENCE.into()),
+        interrupted: &interrupted,
+        write_up: Duration::ZERO,
+    };
     let mut output = Vec::new();
     let ended = stream(&command, Stderr::Merged, limits, "nvidia-smi", |piece| {
         output.extend_from_slice(&piece[..piece.len().min(LONGEST.saturating_sub(output.len()))]);

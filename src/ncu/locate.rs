@@ -164,8 +164,11 @@ fn banner(program: &Path, patience: Duration) -> Result<String> {
         cwd: None,
     };
     let interrupted = interrupt::flag();
-    let limits =
-        Limits { timeout: Some(patience), interrupted: &interrupted, write_up: Duration::ZERO };
+    let limits = Limits {
+        timeout: Some(patience.into()),
+        interrupted: &interrupted,
+        write_up: Duration::ZERO,
+    };
     let mut output = Vec::new();
     let ended = stream(&command, Stderr::Merged, limits, "ncu --version", |piece| {
         output.extend_from_slice(&piece[..piece.len().min(PAGE.saturating_sub(output.len()))]);

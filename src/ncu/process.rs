@@ -19,11 +19,62 @@ const TICK: Duration = Duration::from_millis(50);
 /// keeps the pipe open for ever.
 const LEFTOVER: Duration = Duration::from_millis(500);
 
+/// The longest that runs may take: each of them, or all of them together.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimit {
+    length: Duration,
+    /// When the first of all runs began; `None` where each run has the whole time.
+    since: Option<Instant>,
+}
+
+impl From<Duration> for TimeLimit {
+    /// Each run may take so long.
+    fn from(length: Duration) -> Self {
+        Self { length, since: None }
+    }
+}
+
+impl TimeLimit {
+    /// All runs from now on may take so long together.
+    #[must_use]
+    pub fn of_all(length: Duration) -> Self {
+        Self { length, since: Some(Instant::now()) }
+    }
+
+    /// The same time once more, for reading what was collected.
+    #[must_use]
+    pub(crate) fn again(self) -> Self {
+        self.length.into()
+    }
+
+    /// What is left for a run that begins now.
+    #[must_use]
+    pub fn left(self) -> Duration {
+        self.since.map_or(self.length, |since| self.length.saturating_sub(since.elapsed()))
+    }
+
+    /// Why a run that began at this time has to end now, if it has to.
+    fn exceeded(self, began: Instant, what: &str) -> Option<String> {
+        // Less than this before a run is no other run.
+        const BEFORE: Duration = Duration::from_secs(1);
+        let since = self.since.unwrap_or(began);
+        if since.elapsed() < self.length {
+            return None;
+        }
+        let length = crate::text::duration(self.length.as_secs_f64() * 1e9);
+        Some(if began.saturating_duration_since(since) < BEFORE {
+            format!("{what} took longer than {length} and was stopped")
+        } else {
+            format!("{what} was stopped when it and the runs before it had taken {length} together")
+        })
+    }
+}
+
 /// When a run must end early.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
     /// The longest that it may take.
-    pub timeout: Option<Duration>,
+    pub timeout: Option<TimeLimit>,
     /// Set by Ctrl-C's handler.
     pub interrupted: &'a AtomicBool,
     /// How long ncu may take at a limit to write what it has into its report; zero ends it at once.
@@ -36,11 +87,8 @@ impl Limits<'_> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Error::Interrupted(format!("interrupted: {what} was stopped")));
         }
-        let timeout = self.timeout.filter(|timeout| since.elapsed() >= *timeout)?;
-        Some(Error::Interrupted(format!(
-            "{what} took longer than {} and was stopped; allow more with --timeout, or collect less",
-            crate::text::duration(timeout.as_secs_f64() * 1e9)
-        )))
+        let reason = self.timeout?.exceeded(since, what)?;
+        Some(Error::Interrupted(format!("{reason}; allow more with --timeout, or collect less")))
     }
 }
 

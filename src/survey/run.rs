@@ -36,6 +36,8 @@ pub struct Surveyed {
     pub failure: Option<String>,
     /// True where that was for want of a CUPTI that works.
     pub lacks_cupti: bool,
+    /// Why the program was ended before its time, where it was.
+    pub cut_short: Option<String>,
 }
 
 /// Runs the program with the library inside and reads what it leaves. Nothing is serialized and nothing
@@ -45,6 +47,18 @@ pub struct Surveyed {
 /// [`Error::Usage`] where there is no such program, [`Error::Environment`] where it does not start or the
 /// system has no such library, [`Error::Interrupted`] at a limit.
 pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
+    let surveyed = run_until(program, limits)?;
+    match surveyed.cut_short {
+        Some(reason) => Err(Error::Interrupted(reason)),
+        None => Ok(surveyed),
+    }
+}
+
+/// The same; where a limit ends the program after kernels were recorded, what was recorded until then.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
     // As ncu has it: a path is tried as it stands, a bare name in PATH.
     if program.program.components().count() > 1 && !program.program.exists() {
         let text = format!("{} does not exist or can't be run", program.program.display());
@@ -55,10 +69,19 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
         folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
     watcher::remove_if_killed(folder.path());
     let start = Instant::now();
-    let (ended, output) = inject(program, folder.path(), &[], limits, "the survey")?;
+    let run = inject(program, folder.path(), &[], limits, "the survey");
     let wall_ns = start.elapsed().as_secs_f64() * 1e9;
     let mut surveyed = read(folder.path())?;
     surveyed.survey.wall_ns = wall_ns;
+    let (ended, output) = match run {
+        Ok(run) => run,
+        // What CUPTI handed over until then is as good as ever.
+        Err(Error::Interrupted(reason)) if surveyed.failure.is_none() => {
+            surveyed.cut_short = Some(reason);
+            return Ok(surveyed);
+        }
+        Err(error) => return Err(error),
+    };
     surveyed.output = output;
     surveyed.ended_badly = !ended.status.success();
     if surveyed.ended_badly {

@@ -14,7 +14,11 @@ use adoprof::ncu::{
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn no_limits() -> Limits<'static> {
-    Limits { timeout: Some(Duration::from_secs(60)), interrupted: &NEVER, write_up: Duration::ZERO }
+    Limits {
+        timeout: Some(Duration::from_secs(60).into()),
+        interrupted: &NEVER,
+        write_up: Duration::ZERO,
+    }
 }
 
 fn stand_in() -> Ncu {
@@ -185,7 +189,7 @@ fn a_timeout_ends_ncu_and_all_its_children() {
     for (case, hint) in [("hang", false), ("hang_stubborn", false), ("hang_slow", true)] {
         let bench = Bench::new(case);
         let limits = Limits {
-            timeout: Some(Duration::from_millis(700)),
+            timeout: Some(Duration::from_millis(700).into()),
             interrupted: &NEVER,
             write_up: Duration::ZERO,
         };
@@ -234,7 +238,7 @@ fn an_interrupt_ends_ncu_and_all_its_children() {
 fn a_run_that_is_stopped_keeps_what_was_finished() {
     let bench = Bench::new("hang_writes_up");
     let limits = Limits {
-        timeout: Some(Duration::from_millis(700)),
+        timeout: Some(Duration::from_millis(700).into()),
         interrupted: &NEVER,
         write_up: Duration::from_secs(10),
     };

@@ -45,7 +45,7 @@ fn exported(report: &[u8]) -> Export {
 
     let ncu = ncu::locate(Some(Path::new(&program)), None).unwrap();
     let limits = Limits {
-        timeout: Some(Duration::from_secs(300)),
+        timeout: Some(Duration::from_secs(300).into()),
         interrupted: &NEVER,
         write_up: Duration::ZERO,
     };

@@ -73,6 +73,11 @@ fn main() {
     }
     match what.as_str() {
         "reset" => call(4, 50, 20_000, 20_010),
+        "hangs" => {
+            call(4, 50, 20_000, 20_010);
+            std::thread::sleep(std::time::Duration::from_secs(600));
+        }
+        "lingers" => std::thread::sleep(std::time::Duration::from_millis(1500)),
         "fails" => std::process::exit(3),
         "aborts" => {
             // What CUPTI handed over until then stays.

@@ -76,8 +76,11 @@ enum Measure {
 /// Runs a program once; what it took, ns: of its kernels, where it has any that a survey sees, and in all.
 fn once(command: &Command, timeout: Duration) -> Result<(Option<f64>, f64)> {
     let interrupted = interrupt::flag();
-    let limits =
-        Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
+    let limits = Limits {
+        timeout: Some(timeout.into()),
+        interrupted: &interrupted,
+        write_up: Duration::ZERO,
+    };
     let program = survey::run::Program {
         program: Path::new(&command.program),
         args: &command.args,

@@ -67,8 +67,11 @@ pub(super) fn judge(
 /// What a survey says of a program.
 fn surveyed(command: &Command, timeout: Duration) -> Result<Program> {
     let interrupted = interrupt::flag();
-    let limits =
-        Limits { timeout: Some(timeout), interrupted: &interrupted, write_up: Duration::ZERO };
+    let limits = Limits {
+        timeout: Some(timeout.into()),
+        interrupted: &interrupted,
+        write_up: Duration::ZERO,
+    };
     let program = survey::run::Program {
         program: &command.program,
         args: &command.args,
@@ -90,7 +93,7 @@ fn profiled(command: &Command, folder: &Path, args: &CheckArgs) -> Result<Profil
     let interrupted = interrupt::flag();
     // The process keeps to the limit itself: its survey and its collection may each take as long.
     let limits = Limits {
-        timeout: Some(args.timeout.saturating_mul(3)),
+        timeout: Some(args.timeout.saturating_mul(3).into()),
         interrupted: &interrupted,
         write_up: Duration::ZERO,
     };

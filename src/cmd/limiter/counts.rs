@@ -68,7 +68,7 @@ fn counted(
     }
     let interrupted = interrupt::flag();
     let limits = Limits {
-        timeout: Some(args.timeout),
+        timeout: Some(args.timeout.into()),
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };

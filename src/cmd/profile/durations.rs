@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
 
 use crate::collect;
 use crate::error::{Error, Result};
 use crate::frame::{Frames, Launch};
 use crate::ncu::arguments::take_values;
-use crate::ncu::{CollectRequest, Ncu, Selection};
+use crate::ncu::{CollectRequest, Ncu, Selection, TimeLimit};
 use crate::progress::Progress;
 use crate::survey::record::{Kernel, Place, Process, Shape, Span};
 
@@ -22,7 +21,7 @@ pub(super) const MOST_LAUNCHES: u64 = 2000;
 pub(super) fn process(
     ncu: &Ncu,
     request: &CollectRequest,
-    timeout: Duration,
+    timeout: TimeLimit,
     name: &str,
     progress: &Progress,
 ) -> Result<Process> {

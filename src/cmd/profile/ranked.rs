@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use super::program_meta;
 use super::surveyed::Plan;
@@ -31,7 +32,7 @@ pub(super) fn launcher(args: &ProfileArgs, plan: Option<&Plan>) -> Option<Launch
 /// Those of [`ranks::collect`]; the first rank's where no rank has a report that can be read.
 pub(super) fn collect(
     args: &ProfileArgs,
-    (ncu, request): (&Ncu, &mut CollectRequest),
+    (ncu, request, timeout): (&Ncu, &mut CollectRequest, Duration),
     (name, target): (&str, Target),
     (launcher, plan): (&Launcher, Option<&Plan>),
     progress: &Progress,
@@ -52,7 +53,7 @@ pub(super) fn collect(
         launcher,
         ranks: chosen.clone(),
         devices: devices(of_survey),
-        timeout: args.profiling.timeout,
+        timeout,
         folder: &folder,
     };
     let collected = ranks::collect(ncu, &what, name, progress)?;

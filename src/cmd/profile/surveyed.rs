@@ -12,7 +12,7 @@ use crate::collect::ranks::port;
 use crate::document::{Document, Program, Ranks, SCHEMA, SurveyedProgram};
 use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
-use crate::ncu::{CollectRequest, Invocations, Limits, Ncu};
+use crate::ncu::{CollectRequest, Invocations, Limits, Ncu, TimeLimit};
 use crate::progress::Progress;
 use crate::survey::choose::{Choice, Extent, choose, covered_of};
 use crate::survey::group::{Group, groups_within};
@@ -58,6 +58,8 @@ pub(super) struct Plan {
     pub only: Vec<String>,
     /// True where all kernels wait so, which leaves nothing to profile.
     pub all_wait: bool,
+    /// True where the time limit ended the survey, which leaves no time to profile anything.
+    pub cut_short: bool,
     /// The program's ranks, where it has several.
     pub ranks: Option<Ranks>,
 }
@@ -66,8 +68,18 @@ impl Plan {
     /// The survey alone of a program.
     fn of_none(surveyed: SurveyedProgram, notices: Vec<String>, lacks_cupti: bool) -> Self {
         let (invocations, price, only) = (None, String::new(), Vec::new());
-        let (all_wait, ranks) = (false, None);
-        Self { surveyed, invocations, price, notices, lacks_cupti, only, all_wait, ranks }
+        let (all_wait, cut_short, ranks) = (false, false, None);
+        Self {
+            surveyed,
+            invocations,
+            price,
+            notices,
+            lacks_cupti,
+            only,
+            all_wait,
+            cut_short,
+            ranks,
+        }
     }
 
     /// The expression for ncu that keeps it away from kernels that wait for others; `None` where none does.
@@ -103,13 +115,14 @@ pub(super) fn plan(
     ncu: &Ncu,
     request: &CollectRequest,
     name: &str,
+    timeout: TimeLimit,
     progress: &Progress,
 ) -> Result<Plan> {
-    let mut plan = survey(args, name, progress)?;
-    if plan.lacks_cupti {
-        plan = plan_by_durations(args, ncu, request, name, plan, progress)?;
+    let mut plan = survey(args, name, timeout, progress)?;
+    if plan.lacks_cupti && !plan.cut_short {
+        plan = plan_by_durations(args, (ncu, timeout), request, name, plan, progress)?;
     }
-    if plan.invocations.is_some() {
+    if plan.invocations.is_some() && !plan.cut_short {
         progress.note(&format!("adoprof: {}", plan.price));
     }
     Ok(plan)
@@ -153,10 +166,11 @@ pub(super) fn without_ncu(
     args: &ProfileArgs,
     name: &str,
     error: Error,
+    timeout: TimeLimit,
     printer: &Printer,
 ) -> Result<ExitCode> {
     let progress = printer.progress();
-    let Ok(plan) = survey(args, name, &progress) else { return Err(error) };
+    let Ok(plan) = survey(args, name, timeout, &progress) else { return Err(error) };
     drop(progress);
     unprofiled(plan, error, args, printer)
 }
@@ -164,21 +178,30 @@ pub(super) fn without_ncu(
 /// Surveys the program and chooses what to profile.
 ///
 /// # Errors
-/// Those of [`run::run`].
-pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Result<Plan> {
+/// Those of [`run::run_until`].
+pub(super) fn survey(
+    args: &ProfileArgs,
+    name: &str,
+    timeout: TimeLimit,
+    progress: &Progress,
+) -> Result<Plan> {
     let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
     progress.stage(format!("surveying {name}"));
     let interrupted = interrupt::flag();
     let limits = Limits {
-        timeout: Some(args.profiling.timeout),
+        timeout: Some(timeout),
         interrupted: &interrupted,
         write_up: std::time::Duration::ZERO,
     };
     let env = port::variables();
     let program = run::Program { program: Path::new(program), args: rest, folder: None, env };
-    let Surveyed { survey, output, ended_badly, failure, lacks_cupti } =
-        run::run(&program, limits)?;
+    let Surveyed { survey, output, ended_badly, failure, lacks_cupti, cut_short } =
+        run::run_until(&program, limits)?;
     let mut notices = survey.notices.clone();
+    notices.extend(cut_short.as_ref().map(|reason| {
+        format!("{reason}; what was recorded until then is shown, and no kernel was profiled")
+    }));
+    let cut_short = cut_short.is_some();
     if ended_badly {
         notices.extend(last_lines(&output));
     }
@@ -190,7 +213,7 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
     let Some(failure) = failure else {
         let mut plan = of_survey(args, name, &survey, progress)?;
         plan.notices.splice(0..0, notices);
-        return Ok(plan);
+        return Ok(Plan { cut_short, ..plan });
     };
     if args.survey.survey && survey.processes.is_empty() {
         return Err(Error::Environment(format!("nothing was surveyed: {failure}")));
@@ -208,14 +231,14 @@ pub(super) fn survey(args: &ProfileArgs, name: &str, progress: &Progress) -> Res
 /// Those of [`durations::process`].
 fn plan_by_durations(
     args: &ProfileArgs,
-    ncu: &Ncu,
+    (ncu, timeout): (&Ncu, TimeLimit),
     request: &CollectRequest,
     name: &str,
     plan: Plan,
     progress: &Progress,
 ) -> Result<Plan> {
     let wall_ns = plan.surveyed.program.wall_ns;
-    let process = durations::process(ncu, request, args.profiling.timeout, name, progress)?;
+    let process = durations::process(ncu, request, timeout, name, progress)?;
     let survey = Survey { wall_ns, processes: vec![process], notices: Vec::new() };
     let mut notices = plan.notices;
     notices.push(format!(
@@ -284,8 +307,18 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     let ranks = survey::ranks::Ranks::of(survey);
     notices.extend(ranks.iter().flat_map(|ranks| &ranks.unmatched).map(|kernel| unmatched(kernel)));
     let ranks = ranks.as_ref().map(Ranks::new);
-    let lacks_cupti = false;
-    Ok(Plan { surveyed, invocations, price, notices, lacks_cupti, only, all_wait, ranks })
+    let (lacks_cupti, cut_short) = (false, false);
+    Ok(Plan {
+        surveyed,
+        invocations,
+        price,
+        notices,
+        lacks_cupti,
+        only,
+        all_wait,
+        cut_short,
+        ranks,
+    })
 }
 
 /// Says why the wait in a collective is not known.

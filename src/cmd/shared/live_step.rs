@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::ladder::{Ladder, Overrides};
 use crate::launch::{Device, Prepared, nvrtc, place_source};
-use crate::ncu::{self, CollectRequest, Ncu, Scope, Selection};
+use crate::ncu::{self, CollectRequest, Ncu, Scope, Selection, TimeLimit};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::progress::Progress;
@@ -303,7 +303,7 @@ pub(crate) fn collect_step(
     progress: &Progress,
 ) -> Result<Profiled> {
     let what = format!("{}/{}", plan.ladder, plan.step);
-    let profiled = collect::collect(ncu, request, timeout, &what, progress)?;
+    let profiled = collect::collect(ncu, request, TimeLimit::of_all(timeout), &what, progress)?;
     let here = place_source(&plan.source)?;
     let pages = profiled.pages.with_source_named(&here, &plan.source.name);
     Ok(Profiled { pages, ..profiled })

@@ -65,7 +65,7 @@ impl<'a> PointProcess<'a> {
         }
         let interrupted = interrupt::flag();
         let limits = Limits {
-            timeout: Some(self.timeout),
+            timeout: Some(self.timeout.into()),
             interrupted: &interrupted,
             write_up: Duration::ZERO,
         };

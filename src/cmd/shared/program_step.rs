@@ -10,7 +10,7 @@ use crate::collect::{self, Profiled};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::ladder::Tuning;
-use crate::ncu::{CollectRequest, Invocations, Ncu};
+use crate::ncu::{CollectRequest, Invocations, Ncu, TimeLimit};
 use crate::plan::{AnswerCheck, ProgramPlan};
 use crate::profile;
 use crate::program_run::{self, Launches, Measured, resolved};
@@ -99,7 +99,7 @@ fn profile(
     if let Some(launches) = launches {
         progress.note(&format!("adoprof: {what}: {}", launches.extent));
     }
-    let timeout = live.profiling.timeout;
+    let timeout = TimeLimit::of_all(live.profiling.timeout);
     let mut collected = collect::collect(ncu, &request, timeout, &what, progress);
     if let Err(Error::Usage(problem)) = &collected
         && request.invocations.take().is_some()

@@ -126,7 +126,7 @@ fn prepare(ncu: &Ncu, what: &Ranked<'_>) -> Result<NcuCommand> {
 fn run(command: &NcuCommand, what: &Ranked<'_>) -> Result<(String, String, bool)> {
     let interrupted = interrupt::flag();
     // Where the ranks do not end when they are asked to, all of it is ended.
-    let timeout = Some(what.timeout + WRITE_UP + LAUNCHER_ENDS);
+    let timeout = Some((what.timeout + WRITE_UP + LAUNCHER_ENDS).into());
     let limits = Limits { timeout, interrupted: &interrupted, write_up: Duration::ZERO };
     let mut output = Vec::new();
     let (done, is_done) = channel::<()>();
@@ -218,7 +218,7 @@ fn judged(ncu: &Ncu, what: &Ranked<'_>, rank: u32, at_limit: bool) -> Result<Ran
         notices.push(format!("{limit}; what was profiled before that follows"));
     }
     let again = AtomicBool::new(false);
-    let (timeout, write_up) = (Some(what.timeout), Duration::ZERO);
+    let (timeout, write_up) = (Some(what.timeout.into()), Duration::ZERO);
     let limits = Limits { timeout, interrupted: &again, write_up };
     let (pages, more) =
         reading::pages(ncu, place, what.request.via, outcome.failed_launch, limits)?;

@@ -2,7 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use self::sample::{Stored, elf, fatbin, image};
 use crate::cli::bench::{Bench, Ran, ran, stand_in};
+
+#[path = "../../../src/doctor/program/sample.rs"]
+mod sample;
 
 /// What `nvidia-smi -q` says of a device, in a few lines.
 fn answer(mig: &str, slowed: &str) -> String {
@@ -75,4 +79,40 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     let ran = ran(bench.command(&["doctor"]).env("TMPDIR", "/proc/none"));
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.out.contains("temporary files") && ran.out.contains("TMPDIR=DIR"), "{ran:?}");
+}
+
+/// The output with single blanks: what is long is wrapped.
+fn words(ran: &Ran) -> String {
+    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_programs_device_code_is_looked_into() {
+    let bench = Bench::new();
+    let well = answer("Disabled", "Not Active");
+    let lines = elf(&[(".text._Z1kv", b"code"), (".debug_line", b"lines")]);
+    let none = elf(&[(".text._Z1av", b"code"), (".text._Z1bv", b"code")]);
+    let ptx = image(1, 90, 0, b"text", Stored::Plain);
+    let debug = 2;
+    let of = |name: &str, images: &[Vec<u8>]| {
+        bench.write(name, "");
+        std::fs::write(bench.path(name), elf(&[(".nv_fatbin", &fatbin(images))])).unwrap();
+        let program = format!("./{name}");
+        words(&doctor(&bench, &well, &["--", &program]))
+    };
+    let with_lines = of("lines", &[image(2, 90, 0, &lines, Stored::Zstd), ptx]);
+    let says = "lines: sm_90 and PTX for compute_90, with line information";
+    assert!(with_lines.contains(says), "{with_lines}");
+    assert!(!with_lines.contains("-lineinfo"), "{with_lines}");
+    let without = of("none", &[image(2, 90, 0, &none, Stored::Lz4)]);
+    let says = "none: sm_90, 2 functions without line information";
+    assert!(without.contains(says) && without.contains("compile with -lineinfo"), "{without}");
+    let of_debugger = of("debug", &[image(2, 86, debug, &lines, Stored::Plain)]);
+    assert!(of_debugger.contains("compiled for the debugger (-G)"), "{of_debugger}");
+    assert!(of_debugger.contains("compile without -G"), "{of_debugger}");
+    bench.write("script", "#!/bin/sh\n");
+    let script = words(&doctor(&bench, &well, &["--", "./script"]));
+    assert!(script.contains("hold no device code"), "{script}");
+    let missing = words(&doctor(&bench, &well, &["--", "./missing"]));
+    assert!(missing.contains("./missing was not found"), "{missing}");
 }

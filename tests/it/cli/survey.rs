@@ -338,3 +338,33 @@ fn a_range_of_nvtx_is_ncus_to_find() {
     let again = profile(&bench, &["--nvtx", "step/", "--ncu-args=--nvtx"], "", &CHOSEN);
     assert!(!again.err.contains("more than once"), "{again:?}");
 }
+
+#[test]
+fn the_time_limit_is_one_of_survey_and_profile_together() {
+    let bench = Bench::new();
+    let ncu = stand_in();
+    let ran = profile_by(&ncu, "hang", &bench, &["--timeout", "6s"], "lingers", &CHOSEN);
+    let limit = "when it and the runs before it had taken 6.00 s together";
+    assert!(ran.err.contains(limit), "{ran:?}");
+    // The survey is not lost.
+    assert!(ran.err.contains("10 launches of 4 kinds") && ran.out.contains("mul"), "{ran:?}");
+}
+
+#[test]
+fn a_program_that_does_not_end_is_surveyed_up_to_the_limit() {
+    for options in [
+        &["--timeout", "2s", "--format", "json"][..],
+        &["--survey", "--timeout", "2s", "--format", "json"],
+    ] {
+        let bench = Bench::new();
+        let ran = profile(&bench, options, "hangs", &CHOSEN);
+        let document = ran.json();
+        let notices = document["notices"].to_string();
+        assert!(
+            notices.contains("the survey took longer than 2.00 s and was stopped"),
+            "{notices}"
+        );
+        assert_eq!(launches_of_groups(&document).len(), 4, "{document}");
+        assert!(!bench.path("argv.profile").exists(), "no time is left to profile anything");
+    }
+}

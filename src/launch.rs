@@ -1,12 +1,14 @@
 //! Building and launching a plan on a device: the only module that talks to the CUDA driver.
 #![expect(unsafe_code, reason = "kernel launches and raw device memory; every call is commented")]
 
+mod arguments;
 pub mod cache;
 mod companion;
 mod copy_rate;
 pub mod cubin;
 mod device;
 mod device_place;
+mod failure;
 mod interleaved;
 pub mod library;
 mod memory;
@@ -15,24 +17,21 @@ pub mod nvrtc;
 mod peer;
 mod replay;
 mod stretch;
+mod stuck;
 mod texture;
 mod timing;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig,
-    PushKernelArg, result, sys,
-};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, sys};
 
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::plan::{Argument, DType, Place, Plan, PlannedLaunch};
-use crate::problem::buffer::poison_byte;
+use crate::plan::{Place, Plan};
 
 use memory::Memory;
 use module::load;
@@ -45,6 +44,7 @@ pub(crate) use device_place::{DeviceLock, device_folder};
 pub(crate) use interleaved::MOST_READINGS;
 pub use interleaved::{Candidate, Interleaved};
 pub use module::place_source;
+pub use stuck::{is_stuck, leave_if_stuck};
 pub use timing::{Repetitions, median_and_range};
 
 /// A plan on a device: module loaded, buffers allocated.
@@ -74,30 +74,6 @@ impl OnDevice {
     }
 }
 
-/// True once a kernel was given up while it still ran. Giving its memory or its context back would
-/// wait for it, so both are left to the end of the process.
-static STUCK: AtomicBool = AtomicBool::new(false);
-
-/// True once a kernel was given up while it still ran.
-#[must_use]
-pub fn is_stuck() -> bool {
-    STUCK.load(Ordering::Relaxed)
-}
-
-/// Ends the process with this code where a kernel that was given up still runs: the usual way out
-/// closes the driver, which would wait for the kernel. Everything else must be done by then.
-pub fn leave_if_stuck(code: i32) {
-    if is_stuck() {
-        // SAFETY: ends the process without running anything more of it.
-        #[cfg(unix)]
-        unsafe {
-            libc::_exit(code);
-        }
-        #[cfg(not(unix))]
-        std::process::abort();
-    }
-}
-
 impl Drop for Prepared {
     fn drop(&mut self) {
         if !is_stuck() {
@@ -105,17 +81,6 @@ impl Drop for Prepared {
             unsafe { ManuallyDrop::drop(&mut self.on_device) };
         }
     }
-}
-
-/// A kernel argument in the form the driver wants it: something to point at.
-enum Scalar {
-    F32(f32),
-    F64(f64),
-    I32(i32),
-    U8(u8),
-    U16(u16),
-    U32(u32),
-    U64(u64),
 }
 
 impl Prepared {
@@ -183,71 +148,6 @@ impl Prepared {
         &self.plan
     }
 
-    /// Copies host bytes to a buffer and returns how long the copy took.
-    ///
-    /// # Errors
-    /// [`Error::Kernel`] where the driver refuses.
-    pub fn upload(&mut self, buffer: usize, bytes: &[u8]) -> Result<Duration> {
-        let start = Instant::now();
-        let stream = self.on_device.stream.clone();
-        if let Some(place) = self.on_device.buffers[buffer].host_bytes() {
-            let bytes = &bytes[..bytes.len().min(place.len())];
-            place[..bytes.len()].copy_from_slice(bytes);
-            return Ok(start.elapsed());
-        }
-        stream
-            .memcpy_htod(bytes, &mut *self.on_device.buffers[buffer])
-            .and_then(|()| stream.synchronize())
-            .map_err(|e| self.failed("copying an input to the device", e))?;
-        let spent = start.elapsed();
-        self.remember(buffer)?;
-        Ok(spent)
-    }
-
-    /// Copies a buffer back and returns it with how long the copy took.
-    ///
-    /// # Errors
-    /// [`Error::Kernel`] where the driver refuses.
-    pub fn download(&self, buffer: usize) -> Result<(Vec<u8>, Duration)> {
-        let start = Instant::now();
-        let mut bytes = vec![0_u8; self.on_device.buffers[buffer].len()];
-        self.on_device
-            .stream
-            .memcpy_dtoh(&*self.on_device.buffers[buffer], &mut bytes)
-            .and_then(|()| self.on_device.stream.synchronize())
-            .map_err(|e| self.failed("copying the output back", e))?;
-        Ok((bytes, start.elapsed()))
-    }
-
-    /// Fills outputs and scratch memory with NaN or unlikely integers, so that a kernel
-    /// that forgets an element can't pass by luck.
-    ///
-    /// # Errors
-    /// [`Error::Kernel`] where the driver refuses.
-    pub fn poison(&mut self) -> Result<()> {
-        use crate::plan::Role;
-        use cudarc::driver::DevicePtrMut;
-        for (index, buffer) in self.plan.buffers.iter().enumerate() {
-            if !matches!(buffer.role, Role::Output | Role::Scratch) {
-                continue;
-            }
-            let stream = self.on_device.stream.clone();
-            let bytes = self.on_device.buffers[index].len();
-            let (pointer, _guard) = self.on_device.buffers[index].device_ptr_mut(&stream);
-            // SAFETY: the pointer and the length are of one live allocation.
-            unsafe {
-                result::memset_d8_async(
-                    pointer,
-                    poison_byte(buffer.dtype),
-                    bytes,
-                    stream.cu_stream(),
-                )
-            }
-            .map_err(|e| Error::Kernel(format!("poisoning `{}`: {e}", buffer.name)))?;
-        }
-        Ok(())
-    }
-
     /// Launches the whole step once and waits for it. Returns the time between events around it, ns.
     ///
     /// # Errors
@@ -301,70 +201,6 @@ impl Prepared {
         outcome.map(|_| ())
     }
 
-    fn launch(
-        &self,
-        launch: &PlannedLaunch,
-        function: &CudaFunction,
-        textures: &Textures,
-    ) -> Result<()> {
-        if let Some(replay) = &self.plan.captured {
-            return self.replay(launch, function, replay);
-        }
-        let scalar = |argument: &Argument| match argument {
-            Argument::Buffer(_) => None,
-            Argument::Texture(texture) => Some(Scalar::U64(textures.object(*texture))),
-            Argument::Scalar(dtype, value) => Some(scalar(*dtype, *value)),
-        };
-        let scalars: Vec<Option<Scalar>> = launch.arguments.iter().map(scalar).collect();
-        let mut builder = self.on_device.stream.launch_builder(function);
-        for (argument, scalar) in launch.arguments.iter().zip(&scalars) {
-            match (argument, scalar) {
-                (Argument::Buffer(index), _) => builder.arg(&*self.on_device.buffers[*index]),
-                (_, Some(Scalar::F32(value))) => builder.arg(value),
-                (_, Some(Scalar::F64(value))) => builder.arg(value),
-                (_, Some(Scalar::I32(value))) => builder.arg(value),
-                (_, Some(Scalar::U8(value))) => builder.arg(value),
-                (_, Some(Scalar::U16(value))) => builder.arg(value),
-                (_, Some(Scalar::U32(value))) => builder.arg(value),
-                (_, Some(Scalar::U64(value))) => builder.arg(value),
-                (_, None) => unreachable!("all but buffers are scalars"),
-            };
-        }
-        let [gx, gy, gz] = launch.grid;
-        let [bx, by, bz] = launch.block;
-        let config = LaunchConfig {
-            grid_dim: (gx, gy, gz),
-            block_dim: (bx, by, bz),
-            shared_mem_bytes: launch.shared_bytes,
-        };
-        // SAFETY: argument types and order are the manifest's promise; the buffers outlive the
-        // launch. A wrong promise faults on the device and comes back as an error.
-        unsafe { builder.launch(config) }.map(|_| ()).map_err(|e| self.refused(launch, e))
-    }
-
-    /// A launch that the driver refused.
-    fn refused(&self, launch: &PlannedLaunch, e: DriverError) -> Error {
-        let DriverError(code) = e;
-        let why = match code {
-            sys::cudaError_enum::CUDA_ERROR_INVALID_VALUE => {
-                "; is a block over 1024 threads, or more shared memory asked for than a block \
-                     may have?"
-            }
-            sys::cudaError_enum::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
-                "; the block needs more registers or shared memory than an SM has"
-            }
-            _ => "",
-        };
-        Error::Kernel(format!(
-            "{}: launching `{}` with grid {:?} and block {:?} failed: {}{why}",
-            self.plan.step,
-            launch.kernel,
-            launch.grid,
-            launch.block,
-            device::describe(e)
-        ))
-    }
-
     /// Waits for an event by polling, so that Ctrl-C and the limit are seen while a kernel hangs.
     fn wait(&self, event: &CudaEvent) -> Result<()> {
         let start = Instant::now();
@@ -373,12 +209,12 @@ impl Prepared {
                 return Ok(());
             }
             if interrupt::requested() {
-                STUCK.store(true, Ordering::Relaxed);
+                stuck::give_up();
                 return Err(interrupt::error());
             }
             let waited = start.elapsed();
             if waited > self.limit {
-                STUCK.store(true, Ordering::Relaxed);
+                stuck::give_up();
                 return Err(Error::Interrupted(format!(
                     "{}: a run had not finished after {:.0} s and was abandoned; make the problem \
                      smaller with --size or allow more time with --timeout",
@@ -390,33 +226,5 @@ impl Prepared {
                 std::thread::sleep(Duration::from_micros(200));
             }
         }
-    }
-
-    fn failed(&self, doing: &str, error: DriverError) -> Error {
-        let DriverError(code) = error;
-        let step = format!("{}/{}", self.plan.ladder, self.plan.step);
-        match code {
-            sys::cudaError_enum::CUDA_ERROR_ILLEGAL_ADDRESS
-            | sys::cudaError_enum::CUDA_ERROR_MISALIGNED_ADDRESS => Error::Kernel(format!(
-                "{step}: the kernel accessed memory outside its buffers ({}); find the access with \
-                 `compute-sanitizer adoprof step --ladder {} --kernel {} --time-only`",
-                device::describe(error),
-                self.plan.ladder,
-                self.plan.step
-            )),
-            _ => Error::Kernel(format!("{step}: {doing} failed: {}", device::describe(error))),
-        }
-    }
-}
-
-fn scalar(dtype: DType, value: f64) -> Scalar {
-    match dtype {
-        DType::F32 => Scalar::F32(value as f32),
-        DType::F64 => Scalar::F64(value),
-        DType::F16 => Scalar::U16(crate::problem::half::from_f64(value)),
-        DType::I32 => Scalar::I32(value as i32),
-        DType::U8 => Scalar::U8(value as u8),
-        DType::U32 => Scalar::U32(value as u32),
-        DType::U64 => Scalar::U64(value as u64),
     }
 }

@@ -1,15 +1,17 @@
 //! The manifest of a ladder of kernels, from their signatures.
 
-use std::collections::BTreeSet;
+mod problem;
+mod types;
 
 use super::lines::Lines;
 use super::signature::{Kernel, Parameter, kernels};
 use super::{GUESS, Source, quoted};
-use crate::ladder::is_free_name;
-use crate::plan::DType;
+use problem::{Buffer, Problem, buffer_name};
+use types::dtype;
 
 /// Threads of a block where nothing says how many.
 const THREADS: u64 = 256;
+
 /// Threads of a block in x and in y where a kernel reads indices in y.
 const SIDE: u64 = 16;
 
@@ -142,117 +144,6 @@ fn shape(kernel: &Kernel, problem: &Problem) -> (String, String, String) {
     (grid, format!("[{threads}]"), read.unwrap_or(guess))
 }
 
-/// What the kernels of a ladder have in common.
-#[derive(Debug, PartialEq)]
-struct Problem {
-    /// Sizes with their values.
-    parameters: Vec<(String, u64)>,
-    buffers: Vec<Buffer>,
-}
-
-impl Problem {
-    fn of(kernel: &Kernel) -> Self {
-        let mut parameters: Vec<String> = Vec::new();
-        for parameter in kernel.parameters.iter().filter(|parameter| is_size(parameter)) {
-            if let Some(name) = size_name(parameter).filter(|name| !parameters.contains(name)) {
-                parameters.push(name);
-            }
-        }
-        if parameters.is_empty() {
-            parameters.push("N".to_owned());
-        }
-        // Their product stays near 2^24.
-        let value = match parameters.len() {
-            1 => 1 << 24,
-            2 => 1 << 12,
-            3 => 1 << 8,
-            4 => 1 << 6,
-            _ => 16,
-        };
-        let buffers = kernel.parameters.iter().enumerate();
-        let buffers = buffers.filter(|(_, parameter)| parameter.is_pointer);
-        Self {
-            parameters: parameters.into_iter().map(|name| (name, value)).collect(),
-            buffers: buffers.map(|(at, parameter)| Buffer::new(at, parameter)).collect(),
-        }
-    }
-
-    /// How many elements there are at most.
-    fn elements(&self) -> String {
-        let names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
-        names.join(" * ")
-    }
-
-    /// The ladder's parameter that a kernel's is.
-    fn parameter_of(&self, parameter: &Parameter) -> Option<String> {
-        let name = size_name(parameter).filter(|_| is_size(parameter))?;
-        self.parameters.iter().any(|(known, _)| *known == name).then_some(name)
-    }
-}
-
-/// A buffer as a pointer suggests it.
-#[derive(Debug, PartialEq)]
-struct Buffer {
-    name: String,
-    kind: String,
-    dtype: Option<DType>,
-    /// Numbers of the type per element of the pointer: 4 of a `float4`.
-    width: u64,
-    is_input: bool,
-}
-
-impl Buffer {
-    fn new(at: usize, parameter: &Parameter) -> Self {
-        let (dtype, width) = match vector(&parameter.kind) {
-            Some((dtype, width)) => (Some(dtype), width),
-            None => (dtype(&parameter.kind), 1),
-        };
-        Self {
-            name: buffer_name(at, parameter),
-            kind: parameter.kind.clone(),
-            dtype,
-            width,
-            is_input: parameter.is_const,
-        }
-    }
-
-    fn bytes_per_element(&self) -> u64 {
-        self.dtype.unwrap_or(DType::F32).size() * self.width
-    }
-
-    fn write(&self, lines: &mut Lines, problem: &Problem) {
-        lines.line("[[buffers]]");
-        lines.entry("name", &quoted(&self.name), "");
-        let word = quoted(self.dtype.unwrap_or(DType::F32).word());
-        let comment = match self.dtype {
-            Some(_) => String::new(),
-            None => format!("{GUESS}: `{}` is no type that a manifest has", self.kind),
-        };
-        lines.entry("dtype", &word, &comment);
-        let mut shape: Vec<String> =
-            problem.parameters.iter().map(|(name, _)| quoted(name)).collect();
-        if self.width > 1 {
-            shape.push(self.width.to_string());
-        }
-        let comment = format!("{GUESS}: extents, slowest first");
-        lines.entry("shape", &format!("[{}]", shape.join(", ")), &comment);
-        if self.is_input {
-            lines.entry("role", "\"input\"", "the kernel takes it as `const`");
-            let is_float = self.dtype.is_none_or(DType::is_float);
-            let fill = if is_float {
-                "{ uniform = { low = -1, high = 1 } }"
-            } else {
-                "{ choice = [0, 1, 2, 3] }"
-            };
-            lines.entry("fill", fill, &format!("{GUESS}: the values that it holds"));
-        } else {
-            let comment =
-                format!("{GUESS}: \"state\" or \"input\" with a `fill` if the kernel reads it");
-            lines.entry("role", "\"output\"", &comment);
-        }
-    }
-}
-
 /// Why a manifest can't launch a kernel.
 fn obstacle(kernel: &Kernel) -> Option<String> {
     if kernel.template.is_some() {
@@ -278,62 +169,11 @@ fn obstacle(kernel: &Kernel) -> Option<String> {
     None
 }
 
-/// An integer that may be a size.
-fn is_size(parameter: &Parameter) -> bool {
-    let is_whole = |dtype: DType| !dtype.is_float() && dtype != DType::U8;
-    !parameter.is_pointer && dtype(&parameter.kind).is_some_and(is_whole)
-}
-
-/// The ladder's name of a size: the kernel's in capitals.
-fn size_name(parameter: &Parameter) -> Option<String> {
-    let name = parameter.name.to_ascii_uppercase();
-    is_free_name(&name).then_some(name)
-}
-
-/// The name of the buffer behind a pointer.
-fn buffer_name(at: usize, parameter: &Parameter) -> String {
-    if parameter.name.is_empty() { format!("buffer{at}") } else { parameter.name.clone() }
-}
-
-/// The manifest's type of a C++ type.
-fn dtype(kind: &str) -> Option<DType> {
-    let words: BTreeSet<&str> = kind.split_whitespace().collect();
-    let name = kind.rsplit("::").next().unwrap_or(kind);
-    Some(match name {
-        "float" => DType::F32,
-        "double" => DType::F64,
-        "half" | "__half" => DType::F16,
-        "int" | "signed" | "signed int" | "int32_t" => DType::I32,
-        "unsigned" | "unsigned int" | "uint" | "uint32_t" => DType::U32,
-        "size_t" | "uint64_t" | "int64_t" | "ptrdiff_t" => DType::U64,
-        "char" | "unsigned char" | "uchar" | "uint8_t" | "bool" | "std::byte" => DType::U8,
-        // 8 bytes on every system that has CUDA's tools and Linux.
-        _ if words.contains("long") && !words.contains("double") => DType::U64,
-        _ => return None,
-    })
-}
-
-/// The number and type of a built-in vector's elements.
-fn vector(kind: &str) -> Option<(DType, u64)> {
-    let (name, width) = kind.split_at_checked(kind.len().checked_sub(1)?)?;
-    let width = width.parse().ok().filter(|width| (2..=4).contains(width))?;
-    let dtype = match name {
-        "float" => DType::F32,
-        "double" => DType::F64,
-        "int" => DType::I32,
-        "uint" => DType::U32,
-        "uchar" => DType::U8,
-        "ulonglong" => DType::U64,
-        _ => return None,
-    };
-    Some((dtype, width))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, Overrides};
-    use crate::plan::{Argument, Role};
+    use crate::plan::{Argument, DType, Role};
 
     /// The ladder that a source's manifest makes.
     fn ladder(text: &str) -> (Ladder, String) {
@@ -405,20 +245,5 @@ mod tests {
             let problem = manifest("m", "k.cu", &Source::new(text)).unwrap_err();
             assert!(problem.contains(words), "{problem}");
         }
-    }
-
-    #[test]
-    fn types_are_those_that_a_manifest_has() {
-        for (kind, known) in [
-            ("std::uint32_t", Some(DType::U32)),
-            ("unsigned long long", Some(DType::U64)),
-            ("long double", None),
-            ("Params", None),
-            ("__half", Some(DType::F16)),
-        ] {
-            assert_eq!(dtype(kind), known, "{kind}");
-        }
-        assert_eq!(vector("float4"), Some((DType::F32, 4)));
-        assert_eq!((vector("float1"), vector("x4"), vector("")), (None, None, None));
     }
 }

@@ -1,10 +1,11 @@
 //! The survey that `profile` begins with, and what follows from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod plan;
+mod words;
+
 use std::path::Path;
 
 use super::durations;
-
 use crate::cli::ProfileArgs;
 use crate::cmd::shared::diagnosed;
 use crate::cmd::shared::printer::Printer;
@@ -14,14 +15,17 @@ use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
 use crate::ncu::{CollectRequest, Invocations, Limits, Ncu, TimeLimit};
 use crate::progress::Progress;
-use crate::survey::choose::{Choice, Extent, choose, covered_of};
+use crate::survey::choose::{Extent, choose, covered_of};
 use crate::survey::group::{Group, groups_within};
 use crate::survey::phase::{Phase, part};
 use crate::survey::run::Surveyed;
-use crate::survey::waits::{Peer, waiting};
+use crate::survey::waits::waiting;
 use crate::survey::{self, Survey, run};
-use crate::text::{count_of, duration, percent, printable};
+use crate::text::{duration, printable};
 use crate::{interrupt, kernel_name, ncu};
+use words::{last_lines, left_out, price, sentence, unmatched};
+
+pub(super) use plan::Plan;
 
 /// ncu's own options that say which launches to profile.
 const FILTERS: [&str; 11] = [
@@ -37,57 +41,6 @@ const FILTERS: [&str; 11] = [
     "--profile-from-start",
     "--replay-mode",
 ];
-
-/// Lines of the program's output that are shown where it failed.
-const LAST_LINES: usize = 10;
-
-/// A survey and what to profile after it.
-#[derive(Clone)]
-pub(super) struct Plan {
-    /// The program and its groups, for the document.
-    pub surveyed: SurveyedProgram,
-    /// What to profile; `None` where the survey found nothing to choose from.
-    pub invocations: Option<Invocations>,
-    /// What profiling them takes, in words.
-    price: String,
-    /// What the user should know, each one sentence.
-    pub notices: Vec<String>,
-    /// True where there was no CUPTI that works.
-    pub lacks_cupti: bool,
-    /// The functions that may be profiled where others wait for other ranks or devices; empty where none does.
-    pub only: Vec<String>,
-    /// True where all kernels wait so, which leaves nothing to profile.
-    pub all_wait: bool,
-    /// True where the time limit ended the survey, which leaves no time to profile anything.
-    pub cut_short: bool,
-    /// The program's ranks, where it has several.
-    pub ranks: Option<Ranks>,
-}
-
-impl Plan {
-    /// The survey alone of a program.
-    fn of_none(surveyed: SurveyedProgram, notices: Vec<String>, lacks_cupti: bool) -> Self {
-        let (invocations, price, only) = (None, String::new(), Vec::new());
-        let (all_wait, cut_short, ranks) = (false, false, None);
-        Self {
-            surveyed,
-            invocations,
-            price,
-            notices,
-            lacks_cupti,
-            only,
-            all_wait,
-            cut_short,
-            ranks,
-        }
-    }
-
-    /// The expression for ncu that keeps it away from kernels that wait for others; `None` where none does.
-    pub(super) fn kernels(&self) -> Option<String> {
-        let names: Vec<String> = self.only.iter().map(|name| regex::escape(name)).collect();
-        (!names.is_empty()).then(|| format!("^({})$", names.join("|")))
-    }
-}
 
 /// True where the user left it to adoprof which launches are profiled.
 pub(super) fn is_wanted(args: &ProfileArgs) -> bool {
@@ -321,46 +274,6 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     })
 }
 
-/// Says why the wait in a collective is not known.
-fn unmatched(kernel: &str) -> String {
-    const LONGEST_NAME: usize = 60;
-    format!(
-        "ranks launched {} in different numbers, so nobody can say how much of its time is waiting for others",
-        kernel_name::short(kernel, LONGEST_NAME)
-    )
-}
-
-/// Says which kernels are not profiled because they wait for others.
-fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Option<String> {
-    /// Names in full, then a number.
-    const MOST_NAMES: usize = 3;
-    const LONGEST_NAME: usize = 60;
-    let mut shares: BTreeMap<&String, f64> = BTreeMap::new();
-    for group in groups.iter().filter(|group| waiting.contains_key(&group.shape.kernel)) {
-        *shares.entry(&group.shape.kernel).or_default() += group.share;
-    }
-    let mut kernels: Vec<(&String, f64)> = shares.into_iter().collect();
-    kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let peers: BTreeSet<Peer> = waiting.values().copied().collect();
-    let peers: Vec<&str> = peers.into_iter().map(Peer::words).collect();
-    let share: f64 = kernels.iter().map(|(_, share)| share).sum();
-    let number = count_of(kernels.len() as f64, "kernel");
-    let mut names: Vec<String> =
-        kernels.iter().map(|(name, _)| kernel_name::short(name, LONGEST_NAME)).collect();
-    let more = names.len().saturating_sub(MOST_NAMES);
-    names.truncate(MOST_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!kernels.is_empty()).then(|| {
-        format!(
-            "{number} with {} of the kernels' time not profiled, because replayed alone they would wait for {} \
-             forever: {}{more}; --include-communication profiles them anyway",
-            percent(share),
-            peers.join(" and "),
-            names.join(", ")
-        )
-    })
-}
-
 fn no_program() -> Error {
     Error::Usage("name a program after `--`".to_owned())
 }
@@ -369,53 +282,6 @@ fn no_program() -> Error {
 pub(super) fn command(args: &ProfileArgs) -> String {
     let words = args.program.iter().map(|word| word.to_string_lossy().into_owned());
     printable(&shell_words::join(words.collect::<Vec<_>>()))
-}
-
-/// `3.20 s, the GPU busy for 61% of it, 10,000 launches of 23 kinds`.
-fn sentence(program: &Program) -> String {
-    let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
-    let launches = count_of(program.launches() as f64, "launch");
-    let kinds = count_of(program.groups.len() as f64, "kind");
-    let time = duration(program.wall_ns);
-    format!("{time}, the GPU busy for {busy} of it, {launches} of {kinds}")
-}
-
-/// What the full collection takes.
-fn price(args: &ProfileArgs, survey: &Survey, groups: &[Group], choice: &Choice) -> String {
-    let share: f64 = choice.groups.iter().map(|&group| groups[group].share).sum();
-    let kinds = count_of(choice.groups.len() as f64, "kind");
-    let launches = count_of(choice.launches.len() as f64, "launch");
-    let take = if choice.launches.len() == 1 { "takes" } else { "take" };
-    let selection = super::super::shared::profiling::selection(&args.profiling);
-    let passes = selection.expected_passes().map_or_else(String::new, |passes| {
-        // Each pass runs the launch once more; saving and restoring memory comes on top.
-        let ns: f64 = choice
-            .launches
-            .iter()
-            .map(|chosen| {
-                let launch = chosen.launch;
-                survey.processes[launch.process as usize].kernels[launch.index as usize].span.ns()
-            })
-            .sum();
-        let passes_of_each = count_of(f64::from(passes), "pass");
-        let time = duration(ns * f64::from(passes));
-        format!(", {passes_of_each} each, {time} of kernels in all")
-    });
-    format!(
-        "profiling {launches} of {kinds}, which {take} {} of the kernels' time{passes}",
-        percent(share)
-    )
-}
-
-/// The last lines that the program printed.
-fn last_lines(output: &str) -> Option<String> {
-    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..)?;
-    if last.is_empty() {
-        return None;
-    }
-    let last: Vec<String> = last.iter().map(|line| printable(line)).collect();
-    Some(format!("the program's last lines: {}", last.join(" | ")))
 }
 
 /// What a survey would run, and what follows, as a comment.

@@ -1,0 +1,108 @@
+//! What is said of a survey.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cli::ProfileArgs;
+use crate::cmd::shared::profiling;
+use crate::document::Program;
+use crate::kernel_name;
+use crate::survey::Survey;
+use crate::survey::choose::Choice;
+use crate::survey::group::Group;
+use crate::survey::waits::Peer;
+use crate::text::{count_of, duration, percent, printable};
+
+/// Lines of the program's output that are shown where it failed.
+const LAST_LINES: usize = 10;
+
+/// Says why the wait in a collective is not known.
+pub(super) fn unmatched(kernel: &str) -> String {
+    const LONGEST_NAME: usize = 60;
+    format!(
+        "ranks launched {} in different numbers, so nobody can say how much of its time is waiting for others",
+        kernel_name::short(kernel, LONGEST_NAME)
+    )
+}
+
+/// Says which kernels are not profiled because they wait for others.
+pub(super) fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Option<String> {
+    /// Names in full, then a number.
+    const MOST_NAMES: usize = 3;
+    const LONGEST_NAME: usize = 60;
+    let mut shares: BTreeMap<&String, f64> = BTreeMap::new();
+    for group in groups.iter().filter(|group| waiting.contains_key(&group.shape.kernel)) {
+        *shares.entry(&group.shape.kernel).or_default() += group.share;
+    }
+    let mut kernels: Vec<(&String, f64)> = shares.into_iter().collect();
+    kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let peers: BTreeSet<Peer> = waiting.values().copied().collect();
+    let peers: Vec<&str> = peers.into_iter().map(Peer::words).collect();
+    let share: f64 = kernels.iter().map(|(_, share)| share).sum();
+    let number = count_of(kernels.len() as f64, "kernel");
+    let mut names: Vec<String> =
+        kernels.iter().map(|(name, _)| kernel_name::short(name, LONGEST_NAME)).collect();
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!kernels.is_empty()).then(|| {
+        format!(
+            "{number} with {} of the kernels' time not profiled, because replayed alone they would wait for {} \
+             forever: {}{more}; --include-communication profiles them anyway",
+            percent(share),
+            peers.join(" and "),
+            names.join(", ")
+        )
+    })
+}
+
+/// `3.20 s, the GPU busy for 61% of it, 10,000 launches of 23 kinds`.
+pub(super) fn sentence(program: &Program) -> String {
+    let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
+    let launches = count_of(program.launches() as f64, "launch");
+    let kinds = count_of(program.groups.len() as f64, "kind");
+    let time = duration(program.wall_ns);
+    format!("{time}, the GPU busy for {busy} of it, {launches} of {kinds}")
+}
+
+/// What the full collection takes.
+pub(super) fn price(
+    args: &ProfileArgs,
+    survey: &Survey,
+    groups: &[Group],
+    choice: &Choice,
+) -> String {
+    let share: f64 = choice.groups.iter().map(|&group| groups[group].share).sum();
+    let kinds = count_of(choice.groups.len() as f64, "kind");
+    let launches = count_of(choice.launches.len() as f64, "launch");
+    let take = if choice.launches.len() == 1 { "takes" } else { "take" };
+    let selection = profiling::selection(&args.profiling);
+    let passes = selection.expected_passes().map_or_else(String::new, |passes| {
+        // Each pass runs the launch once more; saving and restoring memory comes on top.
+        let ns: f64 = choice
+            .launches
+            .iter()
+            .map(|chosen| {
+                let launch = chosen.launch;
+                survey.processes[launch.process as usize].kernels[launch.index as usize].span.ns()
+            })
+            .sum();
+        let passes_of_each = count_of(f64::from(passes), "pass");
+        let time = duration(ns * f64::from(passes));
+        format!(", {passes_of_each} each, {time} of kernels in all")
+    });
+    format!(
+        "profiling {launches} of {kinds}, which {take} {} of the kernels' time{passes}",
+        percent(share)
+    )
+}
+
+/// The last lines that the program printed.
+pub(super) fn last_lines(output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..)?;
+    if last.is_empty() {
+        return None;
+    }
+    let last: Vec<String> = last.iter().map(|line| printable(line)).collect();
+    Some(format!("the program's last lines: {}", last.join(" | ")))
+}

@@ -260,4 +260,15 @@ mod tests {
         assert_eq!((both.copies.as_slice(), both.in_turn.as_slice()), (&[0, 2][..], &[2][..]));
         assert!(!both.is_in_turn());
     }
+
+    #[test]
+    fn three_steps_may_stand_between_a_load_and_its_store() {
+        let staged = |steps: usize| {
+            let mut code = vec!["LDG.E R4, desc[UR4][R2.64]"];
+            code.extend(vec!["PRMT R4, R4, 0x5410, R9"; steps]);
+            code.extend(["STS [R20], R4", BARRIER, OPERAND, PRODUCT, BACK]);
+            only(&code).is_some()
+        };
+        assert!(staged(3) && !staged(4));
+    }
 }

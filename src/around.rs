@@ -153,4 +153,16 @@ mod tests {
         let found = made.found(1000 * US);
         assert!((saved(found[0].estimate.factor) - 0.98).abs() < 1e-9, "{:?}", found[0]);
     }
+
+    #[test]
+    fn less_than_a_fiftieth_of_a_program_is_no_finding() {
+        let found = |compiling_us: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            made.launch(0, 1000 * US);
+            made.process.compilations =
+                vec![Compilation { span: Span { start: 0, end: compiling_us * US }, operation: 3 }];
+            !made.found(10_000 * US).is_empty()
+        };
+        assert!(found(200) && !found(199));
+    }
 }

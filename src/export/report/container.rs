@@ -218,7 +218,7 @@ impl Container {
 mod tests {
     use prost::Message;
 
-    use super::super::messages::Version;
+    use super::super::messages::{Process, Version};
     use super::super::sample::{self, Block};
     use super::*;
 
@@ -285,5 +285,17 @@ mod tests {
         let bytes = sample::file(vec![block]);
         let found = container(&bytes[..bytes.len() - 1]);
         assert_eq!((found.results.len(), found.damage), (1, vec![damaged_block(1)]));
+    }
+
+    #[test]
+    fn a_process_without_launches_is_not_counted() {
+        let processes = |results: u64| {
+            let process = Some(Process { id: 7 });
+            let header = BlockHeader { process, results, ..BlockHeader::default() };
+            let entries = vec![vec![0; 16]; usize::try_from(results).unwrap()];
+            container(&sample::file(vec![Block { header, entries }])).processes
+        };
+        assert!(processes(0).is_empty());
+        assert_eq!(processes(1), BTreeSet::from([7]));
     }
 }

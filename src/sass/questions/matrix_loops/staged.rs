@@ -271,4 +271,12 @@ mod tests {
         };
         assert!(staged(3) && !staged(4));
     }
+
+    #[test]
+    fn what_was_loaded_before_the_loop_is_no_copy_of_a_turn() {
+        let copy = "LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]";
+        let code = [LOAD, copy, STORE, "DEPBAR.LE SB0, 0x0", OPERAND, PRODUCT, "@P0 BRA 0x110"];
+        let turn = only(&code).unwrap();
+        assert_eq!((turn.copies, turn.stores), (vec![1], vec![]));
+    }
 }

@@ -6,6 +6,7 @@ mod check;
 mod common;
 mod frames;
 mod helpers;
+mod history;
 mod init;
 mod machine;
 mod profiles;
@@ -32,6 +33,7 @@ pub use check::CheckArgs;
 pub use common::{Origin, Output, Problem};
 pub use frames::FramesArgs;
 pub use helpers::{LauncherArgs, RankArgs, WatcherArgs};
+pub use history::{HistoryArgs, HistoryCommand, ShowArgs};
 pub use init::InitArgs;
 pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs, McpArgs};
 pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
@@ -112,6 +114,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Write a profile's tables for other tools: CSV or Parquet.
     Frames(FramesArgs),
+    /// Show a metric or a kernel's time over commits, and name the commit where it jumped.
+    History(HistoryArgs),
     /// List the rules, or explain one: what it checks, its thresholds and their sources.
     Explain(ExplainArgs),
     /// Write, check and test rules of your own.

@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod frames;
+mod history;
 mod init;
 mod ladder;
 mod launch;
@@ -51,6 +52,7 @@ pub fn notices_interrupts(cli: &Cli) -> bool {
             | Command::Explain(_)
             | Command::Rules(_)
             | Command::Frames(_)
+            | Command::History(_)
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Ladder(_)
@@ -136,6 +138,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Explain(args) => explain::run(args, &printer),
         Command::Rules(args) => rules::run(args, &cli.settings, &printer),
         Command::Frames(args) => frames::run(args, &printer),
+        Command::History(args) => history::run(args, &printer),
         Command::Completions(args) => shell::completions(args, &printer),
         Command::Man(args) => shell::man(args, &printer),
         Command::Init(args) => init::run(args, &printer),

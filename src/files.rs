@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// The most of a text that a person wrote, or that adoprof writes for itself, bytes.
 pub(crate) const MOST_TEXT: u64 = 16 << 20;
 
+/// The most of a table of a store, bytes.
+pub(crate) const MOST_TABLE: u64 = 4 << 30;
+
 /// Reads a regular file of at most `most` bytes. A pipe or a device may never end, and opening one may
 /// block for ever.
 ///

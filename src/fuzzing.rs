@@ -7,6 +7,7 @@ use crate::diagnose::{diagnose, diagnose_with};
 use crate::export::csv::pages;
 use crate::export::{SourceCounters, SourceRow, report};
 use crate::frame::Launch;
+use crate::history;
 use crate::isa::Isa;
 use crate::isa::architecture::Architecture;
 use crate::isa::encoding::{Encoding, SIZE};
@@ -15,6 +16,7 @@ use crate::ledger::{self, LedgerDocument};
 use crate::profile::Profile;
 use crate::report::{Content, Format, Style, render};
 use crate::store;
+use crate::tables::TableFile;
 use crate::user_rules;
 
 /// What stands between the parts of an input that has several.
@@ -79,6 +81,19 @@ pub fn user_rules(bytes: &[u8]) -> bool {
     }
     let _ = diagnose_with(&launch, &contents.rules);
     contents.mistakes.is_empty()
+}
+
+/// A table of a store.
+#[must_use]
+pub fn table_file(bytes: &[u8]) -> bool {
+    let path = Path::new("fuzz.parquet");
+    let Ok(mut file) = TableFile::of_bytes(bytes.to_vec(), path) else { return false };
+    let names: Vec<String> = file.names().map(str::to_owned).collect();
+    for name in &names {
+        let _ = file.column(name);
+    }
+    let _ = history::migrated(bytes, path);
+    true
 }
 
 /// A ledger.

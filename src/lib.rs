@@ -23,6 +23,7 @@
 //! - `gate`: whether a candidate is slower than a baseline
 //! - `sweep`: a step over a grid of settings
 //! - `watch`: a step run again at every edit
+//! - `history`: many profiles over a project's commits, and where something jumped
 //! - `profile`: whatever a user names as a profile, read and diagnosed
 //! - `program_run`: a step that is a program: built, run, its answer checked, its time measured
 //! - `limiter`: what limits a step, from the times of its variants
@@ -95,6 +96,7 @@ pub mod frame;
 pub mod fuzzing;
 pub mod gate;
 mod hardware;
+pub mod history;
 mod includes;
 mod init;
 pub mod interrupt;

@@ -12,6 +12,8 @@ use polars::prelude::*;
 use crate::error::{Error, Result};
 use crate::frame::Frames;
 
+pub(crate) use parquet::{Cells, TableFile, Texts};
+
 /// One of a profile's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Table {

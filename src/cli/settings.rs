@@ -11,7 +11,7 @@ use crate::report::Format;
 use crate::settings::{Settings, Value, Whose};
 
 /// Commands whose results are tables, which not every form has a place for.
-const TABLES: [&str; 6] = ["bench", "config", "ledger", "limiter", "report", "sweep"];
+const TABLES: [&str; 7] = ["bench", "config", "history", "ledger", "limiter", "report", "sweep"];
 
 /// A command line whose options have the settings as their defaults.
 ///

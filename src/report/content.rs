@@ -6,6 +6,7 @@ use crate::bench::BenchDocument;
 use crate::document::Diff;
 use crate::document::{Document, RunDocument};
 use crate::gate::CheckDocument;
+use crate::history::HistoryDocument;
 use crate::ledger::LedgerDocument;
 use crate::limiter::LimiterDocument;
 use crate::sweep::SweepDocument;
@@ -30,6 +31,8 @@ pub enum Content<'a> {
     Bench(&'a BenchDocument),
     /// Predicted against measured speed-ups.
     Ledger(&'a LedgerDocument),
+    /// Values over commits.
+    History(&'a HistoryDocument),
 }
 
 macro_rules! from {
@@ -50,5 +53,6 @@ from!(
     Sweep(SweepDocument),
     Limiter(LimiterDocument),
     Bench(BenchDocument),
-    Ledger(LedgerDocument)
+    Ledger(LedgerDocument),
+    History(HistoryDocument)
 );

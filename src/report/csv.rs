@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod diff;
 mod findings;
+mod history;
 mod ledger;
 mod limiter;
 mod run;
@@ -39,6 +40,7 @@ impl Renderer for Form {
             Content::Limiter(limiter) => limiter::csv(limiter, out),
             Content::Bench(bench) => bench::csv(bench, out),
             Content::Ledger(ledger) => ledger::csv(ledger, out),
+            Content::History(history) => history::csv(history, out),
         }
     }
 

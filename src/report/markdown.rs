@@ -57,6 +57,7 @@ impl Renderer for Form {
             Content::Limiter(of) => quoted("limiter", &of.notices, content, style, &mut text),
             Content::Bench(of) => quoted("bench", &of.notices, content, style, &mut text),
             Content::Ledger(of) => quoted("ledger", &of.notices, content, style, &mut text),
+            Content::History(of) => quoted("history", &of.notices, content, style, &mut text),
         }?;
         limit::write(text, out)
     }

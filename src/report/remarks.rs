@@ -44,7 +44,11 @@ pub(super) fn remarks(content: Content<'_>) -> Option<Vec<Remark>> {
         Content::Run(of) => Some(of.steps.iter().flat_map(document).collect()),
         Content::Diff(of) => Some(diff(of)),
         Content::Check(of) => Some(check(of)),
-        Content::Sweep(_) | Content::Limiter(_) | Content::Bench(_) | Content::Ledger(_) => None,
+        Content::Sweep(_)
+        | Content::Limiter(_)
+        | Content::Bench(_)
+        | Content::Ledger(_)
+        | Content::History(_) => None,
     }
 }
 

@@ -45,9 +45,11 @@ impl Renderer for Form {
             Content::Run(of) => write(&run(of), out),
             Content::Diff(of) => write(&diff(of), out),
             Content::Check(of) => write(&check::log(of), out),
-            Content::Sweep(_) | Content::Limiter(_) | Content::Bench(_) | Content::Ledger(_) => {
-                Err(io::Error::new(io::ErrorKind::Unsupported, REFUSAL))
-            }
+            Content::Sweep(_)
+            | Content::Limiter(_)
+            | Content::Bench(_)
+            | Content::Ledger(_)
+            | Content::History(_) => Err(io::Error::new(io::ErrorKind::Unsupported, REFUSAL)),
         }
     }
 

@@ -8,6 +8,7 @@ mod figures;
 mod finding;
 mod grid;
 mod header;
+mod history;
 mod launches;
 pub mod ladder;
 mod ledger;
@@ -64,6 +65,7 @@ impl Renderer for Form {
             Content::Limiter(of) => limiter::limiter(of, style, out),
             Content::Bench(of) => bench::bench(of, style, out),
             Content::Ledger(of) => ledger::ledger(of, style, out),
+            Content::History(of) => history::history(of, style, out),
         }
     }
 

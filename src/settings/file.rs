@@ -22,6 +22,7 @@ struct File {
     rules: Option<Spanned<Vec<String>>>,
     mcp: Option<Mcp>,
     check: Option<Check>,
+    history: Option<History>,
     slurm: Option<Slurm>,
 }
 
@@ -40,6 +41,13 @@ struct Check {
     max_slowdown: Option<Spanned<String>>,
     max_time: Option<Spanned<String>>,
     fail_on: Option<Spanned<Vec<String>>>,
+}
+
+/// Its table of the store of profiles.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct History {
+    store: Option<Spanned<String>>,
 }
 
 /// Its table of the cluster.
@@ -82,6 +90,7 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
     add("ncu-args", file.ncu_args);
     add("timeout", file.timeout);
     add("format", file.format);
+    add("history.store", file.history.and_then(|history| history.store));
     if let Some(check) = file.check {
         add("check.max-slowdown", check.max_slowdown);
         add("check.max-time", check.max_time);
@@ -128,6 +137,9 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
                 "ladder" => {
                     *word = ladder(word, path, whose).map_err(|problem| fails(&span, problem))?;
                 }
+                "history.store" => {
+                    *word = store(word, path, whose).map_err(|problem| fails(&span, problem))?;
+                }
                 "rules" => {
                     *word = from_file(word, "rules", path, whose)
                         .map_err(|problem| fails(&span, problem))?;
@@ -148,6 +160,19 @@ fn ladder(word: &str, file: &Path, whose: Whose) -> std::result::Result<String, 
     }
     from_file(word, "ladder", file, whose)
         .map_err(|problem| format!("{problem}; name it with --ladder"))
+}
+
+/// A store as `--store` takes it from any folder. A bucket is the user's to name: profiles are sent there, with the
+/// user's keys.
+fn store(word: &str, file: &Path, whose: Whose) -> std::result::Result<String, String> {
+    match (word.contains("://"), whose) {
+        (true, Whose::User) => Ok(word.to_owned()),
+        (true, Whose::Project) => Err(format!(
+            "profiles would be sent to `{word}`, and this file comes with the project: put it into your own {FILE}, into \
+             ADOPROF_STORE, or on the command line"
+        )),
+        (false, _) => from_file(word, "store", file, whose),
+    }
 }
 
 /// A path that counts from the file's folder; a project's stays within that.
@@ -195,7 +220,7 @@ mod tests {
                     format = \"json\"\nrules = [\"team\"]\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
                     fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n\
                     [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n\n[slurm]\npartition = \"gpu\"\n\
-                    account = \"lab\"\ngpus-per-task = 2\nretries = 5\nsbatch-args = [\"--time=10\", \"--qos=x\"]\n";
+                    account = \"lab\"\ngpus-per-task = 2\nretries = 5\nsbatch-args = [\"--time=10\", \"--qos=x\"]\n[history]\nstore = \"kept\"\n";
         let found = values(Path::new("/p/adoprof.toml"), text, Whose::User).unwrap();
         assert_eq!(found.len(), KEYS.len());
         let of = |name: &str| found.iter().find(|value| value.key.name == name).unwrap();
@@ -206,6 +231,7 @@ mod tests {
         assert_eq!(of("check.fail-on").words, ["rule:partial-wave", "metric:x>1"]);
         assert_eq!(of("ladder").words, ["/p/kernels"], "from the file's folder");
         assert_eq!(of("rules").words, ["/p/team"], "from the file's folder");
+        assert_eq!(of("history.store").words, ["/p/kept"], "from the file's folder");
     }
 
     #[test]
@@ -223,6 +249,16 @@ mod tests {
             assert_eq!(found, line, "{text}: {problem}");
             assert!(problem.contains(words), "{text}: {problem}");
         }
+    }
+
+    #[test]
+    fn a_projects_store_stays_in_the_project_and_a_bucket_is_the_users_to_name() {
+        let said = |store: &str| format!("[history]\nstore = \"{store}\"\n");
+        for outside in ["../kept", "s3://bucket/x"] {
+            assert!(read(&said(outside)).is_err(), "{outside}");
+        }
+        let users = values(Path::new("/u/adoprof.toml"), &said("s3://bucket/x"), Whose::User);
+        assert_eq!(users.unwrap()[0].words, ["s3://bucket/x"]);
     }
 
     #[test]

@@ -123,6 +123,15 @@ pub const KEYS: &[Key] = &[
         ..COMMON
     },
     Key {
+        name: "history.store",
+        option: "store",
+        command: "history",
+        built_in: ".adoprof/history",
+        variable: Some("ADOPROF_STORE"),
+        purpose: "the store of profiles: a folder, or s3://BUCKET/FOLDER",
+        ..COMMON
+    },
+    Key {
         name: "slurm.partition",
         option: "slurm_partition",
         built_in: "the cluster's own",

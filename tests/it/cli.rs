@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod config;
 mod frames;
+mod history;
 mod hostile;
 mod html;
 mod killed;

@@ -131,6 +131,19 @@ fn damaged_rules() {
 }
 
 #[test]
+fn damaged_tables() {
+    let launches = polars::df!(
+        "schema_version" => [1_u32, 1, 1],
+        "kernel" => [Some("gemm"), None, Some("reduce")],
+        "gpu__time_duration.sum" => [Some(1e6), None, Some(2e6)],
+        "committed" => [1_u64, 2, 3],
+    );
+    let mut bytes = Vec::new();
+    adoprof::tables::Form::Parquet.write(&launches.unwrap(), &mut bytes).unwrap();
+    check("tables", &[bytes], 2000, fuzzing::table_file);
+}
+
+#[test]
 fn damaged_ledgers() {
     let outcome = r#"{"kind":"outcome","schema":"adoprof-ledger/1","of":"0123456789ab","date":"2026-11-20","by":"ado/v3","gain":1.5,"gone":true,"counts":true}"#;
     let hint = r#"{"kind":"hint","schema":"adoprof-ledger/1","id":"0123456789ab","date":"2026-11-20","subject":{"of":"ado","step":"v2","size":{"N":8}},"device":"NVIDIA H200","kernel":"k(int)","time_share":1.0,"time_ns":5e5,"rule":"partial-wave","version":"0123456789ab","rank":1,"estimate":{"factor":1.5,"low":1.2,"high":1.9}}"#;

@@ -278,6 +278,7 @@ fn the_schema_is_that_of_the_types() {
         ("bench", schemars::schema_for!(adoprof::bench::BenchDocument)),
         ("limiter", schemars::schema_for!(adoprof::limiter::LimiterDocument)),
         ("ledger", schemars::schema_for!(adoprof::ledger::LedgerDocument)),
+        ("history", schemars::schema_for!(adoprof::history::HistoryDocument)),
     ] {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         assert_page(&format!("docs/schema/{name}.json"), &text);

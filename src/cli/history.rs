@@ -1,0 +1,76 @@
+//! The command line of `adoprof history`.
+
+use clap::{Args, Subcommand};
+
+use super::common::pattern;
+use crate::history::{LEAST_CHANGE, Place, Quantity};
+use crate::ladder;
+use crate::report::Format;
+
+/// `adoprof history`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  adoprof history add .adoprof/ado/v2/2026-11-20_10-00-00      # keep a profile, as of git's HEAD
+  adoprof history add nightly.ncu-rep --commit 1a2b3c4         # a report, as of that commit
+  adoprof history                                              # times over commits, and what jumped
+  adoprof history -k gemm --metric dram__bytes_read.sum        # a metric of some kernels
+
+Jumps are told where noise alone would look like that once in a hundred series at most; docs/history.md has the method.")]
+pub struct HistoryArgs {
+    /// What to do; without one, values over commits are shown.
+    #[command(subcommand)]
+    pub command: Option<HistoryCommand>,
+    /// The folder of the store, or a place in a bucket: s3://BUCKET/FOLDER.
+    #[arg(long, global = true, value_name = "STORE", default_value = Place::DEFAULT, env = "ADOPROF_STORE")]
+    pub store: String,
+    /// Which values are shown.
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// Which values are shown, and how.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// What to show: `time`, or a metric by its name or title.
+    #[arg(long, value_name = "NAME", default_value = Quantity::TIME)]
+    pub metric: String,
+    /// Only kernels whose name matches this regular expression; times are then those under the profiler.
+    #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
+    pub kernel: Option<String>,
+    /// Only this program, or step of a ladder (ado/v2).
+    #[arg(long, value_name = "NAME")]
+    pub program: Option<String>,
+    /// Only this GPU.
+    #[arg(long, value_name = "NAME")]
+    pub gpu: Option<String>,
+    /// The smallest jump to tell, in percent or as a share.
+    #[arg(long, value_name = "SHARE", default_value_t = LEAST_CHANGE, value_parser = super::check::share)]
+    pub min_jump: f64,
+    /// Format of the result; -v draws every series in the text form.
+    #[arg(long, value_enum, default_value_t = Format::TEXT)]
+    pub format: Format,
+}
+
+/// What to do with a store.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Keep profiles in the store. The same profile twice is one entry.
+    Add {
+        /// Steps, saved profiles, .ncu-rep reports, CSV exports.
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<String>,
+        /// The commit that was profiled, as git knows it, or a label; without it, the one that is checked out in this
+        /// folder.
+        #[arg(long, value_name = "COMMIT")]
+        commit: Option<String>,
+        /// What to call the program; without it, as the profile does, or the report's file.
+        #[arg(long, value_name = "NAME")]
+        program: Option<String>,
+        /// The ladder that bare step names belong to.
+        #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
+        ladder: String,
+    },
+    /// Rewrite files of earlier versions of the store in the present one. Reading them needs no such thing.
+    Migrate,
+}

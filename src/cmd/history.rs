@@ -1,0 +1,175 @@
+//! `adoprof history`: values over commits, and the store that they are kept in.
+
+use std::collections::{HashMap, HashSet};
+
+use super::shared::diagnosed::kernel_filter;
+use super::shared::open;
+use super::shared::printer::Printer;
+use crate::cli::{HistoryArgs, HistoryCommand, ShowArgs};
+use crate::error::{Error, ExitCode, Result};
+use crate::files;
+use crate::history::{
+    Commit, Entry, Filter, HistoryDocument, Place, Quantity, Stored, commit_of, migrated, scan,
+    series, short,
+};
+use crate::report::render;
+use crate::text::count_of;
+
+pub(super) fn run(args: &HistoryArgs, printer: &Printer) -> Result<ExitCode> {
+    let place = Place::parse(&args.store)?;
+    match &args.command {
+        None => show(&args.show, &place, printer),
+        Some(HistoryCommand::Add { paths, commit, program, ladder }) => {
+            let named = Named { commit: commit.as_deref(), program: program.as_deref(), ladder };
+            add(paths, &place, &named, printer)
+        }
+        Some(HistoryCommand::Migrate) => migrate(&place, printer),
+    }
+}
+
+/// Files that can't be read are told so many at most.
+const MOST_TOLD: usize = 10;
+
+fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
+    let format = args.format.for_table("a history")?;
+    let quantity = Quantity::parse(&args.metric)?;
+    let filter = Filter {
+        kernel: args.kernel.as_deref().map(kernel_filter).transpose()?,
+        program: args.program.clone(),
+        gpu: args.gpu.clone(),
+    };
+    let all = place.list()?;
+    if all.is_empty() {
+        return Err(Error::Input {
+            path: place.name().into(),
+            problem: "holds no profiles yet; `adoprof history add PATH…` keeps some there"
+                .to_owned(),
+        });
+    }
+    let wanted: Vec<Stored> = all.into_iter().filter(|file| filter.takes(&file.path)).collect();
+    let mut scanned = scan(&place.local(&wanted)?, &quantity, &filter);
+    if scanned.profiles == 0 && !scanned.left_out.is_empty() {
+        return Err(scanned.left_out.swap_remove(0));
+    }
+    let observations = std::mem::take(&mut scanned.observations);
+    let series = series(observations, args.min_jump, quantity.more_is_worse());
+    let mut document = HistoryDocument::new(place.name(), &quantity, series);
+    (document.profiles, document.launches) = (scanned.profiles, scanned.launches);
+    let left_out = scanned.left_out.len();
+    let told = scanned.left_out.iter().take(MOST_TOLD).map(|error| format!("left out: {error}"));
+    document.notices.extend(told);
+    if left_out > MOST_TOLD {
+        let more = count_of((left_out - MOST_TOLD) as f64, "further file");
+        document.notices.push(format!("left out: {more}"));
+    }
+    if document.series.is_empty() {
+        document
+            .notices
+            .push(format!("no profile here has a value of {} for what was asked", quantity.name()));
+    }
+    if !format.holds_notices() {
+        for notice in &document.notices {
+            printer.notice(notice);
+        }
+    }
+    printer.result(|style, out| render(&document, format, style, out))?;
+    Ok(ExitCode::Success)
+}
+
+/// What the user says of profiles.
+struct Named<'a> {
+    commit: Option<&'a str>,
+    program: Option<&'a str>,
+    ladder: &'a str,
+}
+
+fn add(paths: &[String], place: &Place, named: &Named, printer: &Printer) -> Result<ExitCode> {
+    let commit = match named.commit {
+        Some(text) => Some(Commit::named(text)?),
+        None => here(printer),
+    };
+    let (profiles, left_out) = open::all(paths, named.ladder)?;
+    for notice in &left_out {
+        printer.notice(notice);
+    }
+    let listed = place.list()?;
+    let there: HashMap<&str, &Stored> = listed.iter().map(|file| (file.profile(), file)).collect();
+    let mut kept = HashSet::new();
+    let now = jiff::Timestamp::now();
+    let entries = profiles
+        .iter()
+        .map(|profile| Entry::new(profile, commit.as_ref(), named.program, now))
+        .collect::<Result<Vec<_>>>()?;
+    for entry in &entries {
+        let launches = count_of(entry.launches() as f64, "launch");
+        let device = if entry.device.is_empty() { "an unknown GPU" } else { &entry.device };
+        let what = format!("{} on {device}, {}, {launches}", entry.program, entry.date);
+        let path = entry.path();
+        let path = match there.get(entry.profile.as_str()) {
+            _ if !kept.insert(&entry.profile) => {
+                printer.text(&format!("named twice: {what}"))?;
+                continue;
+            }
+            None => &path,
+            Some(file) => match known_as(file, place) {
+                Ok(of) => {
+                    printer.text(&format!("known already: {what}{of}: {}", file.path))?;
+                    continue;
+                }
+                // It would be known for ever, and never read.
+                Err(error) => {
+                    printer.notice(&format!("replacing a damaged file: {error}"));
+                    &file.path
+                }
+            },
+        };
+        place.put(path, &entry.bytes()?)?;
+        printer.text(&format!("kept: {what}: {path}"))?;
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Of which commit a profile is kept already.
+fn known_as(file: &Stored, place: &Place) -> Result<String> {
+    let local = place.local(std::slice::from_ref(file))?;
+    let commit = local.first().map(|path| commit_of(path)).transpose()?.flatten();
+    Ok(commit.map(|commit| format!(", of commit {}", short(&commit))).unwrap_or_default())
+}
+
+/// The commit that is checked out here, with what the user should know of that.
+fn here(printer: &Printer) -> Option<Commit> {
+    match Commit::here() {
+        Some((commit, differs)) => {
+            if differs {
+                printer.notice(&format!(
+                    "files here differ from commit {}, which the profiles are kept as; --commit names another",
+                    commit.short()
+                ));
+            }
+            Some(commit)
+        }
+        None => {
+            printer.notice(
+                "there is no git commit here, so the profiles are kept by their date alone; --commit names one",
+            );
+            None
+        }
+    }
+}
+
+fn migrate(place: &Place, printer: &Printer) -> Result<ExitCode> {
+    let stored = place.list()?;
+    let mut rewritten = 0;
+    for (file, local) in stored.iter().zip(place.local(&stored)?) {
+        let bytes = files::read(&local, files::MOST_TABLE)
+            .map_err(|error| Error::io(&local, "read", &error))?;
+        if let Some(bytes) = migrated(&bytes, &local)? {
+            place.put(&file.path, &bytes)?;
+            rewritten += 1;
+        }
+    }
+    let (done, all) =
+        (count_of(f64::from(rewritten), "file"), count_of(stored.len() as f64, "file"));
+    printer.text(&format!("{done} of {all} rewritten"))?;
+    Ok(ExitCode::Success)
+}

@@ -161,7 +161,7 @@ fn reading(
         // A launch that can't be decoded keeps its number, as the others keep theirs.
         let takes_source = within.allow_source(rows);
         let message = bytes.get(encoded.message).unwrap_or_default();
-        let decoded = decoded(encoded.workload, &message, id, &modules, takes_source);
+        let decoded = decoded(encoded, &message, id, &modules, takes_source);
         let Some((result, metrics, source)) = decoded else {
             let damage = damaged_block(encoded.block);
             if container.damage.iter().chain(&damaged).last() != Some(&damage) {
@@ -240,7 +240,7 @@ fn workload_name(workload: Workload) -> Option<&'static str> {
 
 /// A launch with its metrics and, where they are wanted, its source rows; `None` where its message is damaged.
 fn decoded<'a>(
-    workload: Workload,
+    &EncodedResult { workload, process, .. }: &EncodedResult,
     message: &'a [u8],
     id: u32,
     modules: &Modules,
@@ -259,7 +259,8 @@ fn decoded<'a>(
     }
     let result: ProfileResult = wire::decode(message, &[&[launch_metric::METRICS], &[19]], 144)?;
     let metrics = launch_metric::read(message, launch_metric::METRICS)?;
-    let source = if takes_source { modules.rows(&result, &metrics, id)? } else { Vec::new() };
+    let source =
+        if takes_source { modules.rows((process, &result), &metrics, id)? } else { Vec::new() };
     Some((result, metrics, source))
 }
 

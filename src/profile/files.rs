@@ -134,7 +134,7 @@ fn bring_siblings(files: &mut Files) {
 pub fn read_files(files: &Files) -> Result<Profile> {
     let mut pages: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for path in &files.paths {
-        if let Some((file, size)) = large_report(path) {
+        if let Some((file, size)) = large_report(path, MOST_BYTES) {
             let export = report::read_stored(&file, size, path)?;
             return Profile::from_export(path.display().to_string(), export);
         }
@@ -163,10 +163,10 @@ pub fn read_files(files: &Files) -> Result<Profile> {
 /// many launches takes anyway.
 const LARGE_BYTES: u64 = 64 << 20;
 
-/// A report that is large and not compressed, and its size.
-pub(super) fn large_report(path: &Path) -> Option<(File, u64)> {
+/// A report that is large, though of `most` bytes at most, and not compressed; and its size.
+pub(super) fn large_report(path: &Path, most: u64) -> Option<(File, u64)> {
     let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    if !(LARGE_BYTES..=MOST_BYTES).contains(&meta.len()) {
+    if !(LARGE_BYTES..=most).contains(&meta.len()) {
         return None;
     }
     let mut file = File::open(path).ok()?;

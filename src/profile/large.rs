@@ -14,6 +14,8 @@ use crate::export::LaunchRow;
 use crate::export::report;
 use crate::frame::{Frames, Launch};
 
+/// The largest report that is read, bytes: hundreds of thousands of launches with all that ncu counts.
+const MOST_BYTES: u64 = 64 << 30;
 /// So many launches are in memory at once: some 40 MB with instructions.
 const AT_ONCE: usize = 256;
 
@@ -26,7 +28,7 @@ type Shape = (String, [u32; 3], [u32; 3]);
 /// # Errors
 /// [`crate::error::Error::Input`] where it can't be read.
 pub fn diagnose_large(path: &Path, wants: impl Fn(&str) -> bool) -> Result<Option<Document>> {
-    let Some((file, size)) = large_report(path) else { return Ok(None) };
+    let Some((file, size)) = large_report(path, MOST_BYTES) else { return Ok(None) };
     diagnose_in_parts(&file, size, path, AT_ONCE, &wants)
 }
 

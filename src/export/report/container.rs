@@ -46,15 +46,26 @@ pub(super) struct EncodedResult {
     pub block: usize,
     /// What it counted.
     pub workload: Workload,
+    /// The process that launched it, where the block says so.
+    pub process: Option<u64>,
     /// Where its message lies.
     pub message: Part,
+}
+
+/// A piece of a module.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The process that loaded the module, where the block says so: each process numbers its modules by itself.
+    pub process: Option<u64>,
+    /// The piece.
+    pub data: SourceData,
 }
 
 /// The whole messages of a report.
 #[derive(Debug, Default)]
 pub(super) struct Container {
     /// Modules, in pieces.
-    pub sources: Vec<SourceData>,
+    pub sources: Vec<Source>,
     /// Kernel launches and other workloads, in order.
     pub results: Vec<EncodedResult>,
     /// The string table of all blocks together.
@@ -165,12 +176,12 @@ impl Container {
             (Workload::Graph, header.graph_results),
         ];
         let has_results = results.iter().any(|(_, count)| *count > 0);
-        let process = header.process.filter(|_| has_results);
-        self.processes.extend(process.map(|process| process.id));
+        let process = header.process.map(|process| process.id);
+        self.processes.extend(process.filter(|_| has_results));
         let payload = cursor.take(header.payload_size);
         // Of a payload that is cut off, the whole entries are as good as ever.
         let mut entries = cursor.within(payload);
-        let whole = self.entries(number, header.sources, results, &mut entries);
+        let whole = self.entries((number, process), header.sources, results, &mut entries);
         if whole && payload.is_some() {
             // What newer releases put behind the kinds that are known.
             while entries.place().is_some() {
@@ -186,7 +197,7 @@ impl Container {
     /// The entries of a payload; false where one is missing or makes no sense.
     fn entries(
         &mut self,
-        block: usize,
+        (block, process): (usize, Option<u64>),
         sources: u64,
         results: [(Workload, u64); 4],
         payload: &mut Cursor<'_>,
@@ -196,7 +207,7 @@ impl Container {
         for _ in 0..sources {
             let Some(entry) = payload.message() else { return false };
             match decode::<SourceData>(&entry, &[&[8, 1], &[9, 1]], 48) {
-                Some(source) => self.sources.push(source),
+                Some(data) => self.sources.push(Source { process, data }),
                 None => whole = false,
             }
         }
@@ -207,7 +218,7 @@ impl Container {
                 if message.size < SMALLEST_RESULT {
                     return false;
                 }
-                self.results.push(EncodedResult { block, workload, message });
+                self.results.push(EncodedResult { block, workload, process, message });
             }
         }
         whole

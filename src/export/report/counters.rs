@@ -7,9 +7,10 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 
 use super::code::Code;
+use super::container::Source;
 use super::launch_metric::LaunchMetric;
 use super::lines::{LineTable, clean_path};
-use super::messages::{ProfileResult, SourceData, text};
+use super::messages::{ProfileResult, text};
 use crate::export::csv::source::is_toolkit;
 use crate::export::{SharedTexts, SourceCounters, SourceRow};
 use crate::metric::stall::StallReason;
@@ -140,10 +141,10 @@ impl Module<'_> {
     }
 }
 
-/// The modules of a report by their keys.
+/// The modules of a report by their processes and keys: each process counts its modules from the same number on.
 #[derive(Debug, Default)]
 pub(super) struct Modules<'a> {
-    modules: HashMap<u64, Module<'a>>,
+    modules: HashMap<(Option<u64>, u64), Module<'a>>,
     /// The counter of each name in the string table.
     counters: Vec<Option<Counter>>,
 }
@@ -151,10 +152,10 @@ pub(super) struct Modules<'a> {
 impl<'a> Modules<'a> {
     /// Puts the pieces of each module together.
     #[must_use]
-    pub(super) fn new(sources: &'a [SourceData], strings: &[Arc<str>]) -> Self {
-        let mut modules: HashMap<u64, Module> = HashMap::new();
-        for source in sources {
-            let module = modules.entry(source.key).or_default();
+    pub(super) fn new(sources: &'a [Source], strings: &[Arc<str>]) -> Self {
+        let mut modules: HashMap<(Option<u64>, u64), Module> = HashMap::new();
+        for Source { process, data: source } in sources {
+            let module = modules.entry((*process, source.key)).or_default();
             if let Some(cubin) = source.cubin.as_deref().filter(|cubin| !cubin.is_empty()) {
                 module.lines = LineTable::read(cubin);
                 module.code = Code::read(cubin);
@@ -170,6 +171,16 @@ impl<'a> Modules<'a> {
         Self { modules, counters }
     }
 
+    /// The module of a process's launch. Where the report does not say for both whose they are, the only one with that key.
+    fn find(&self, process: Option<u64>, key: u64) -> Option<&Module<'a>> {
+        let exact = self.modules.get(&(process, key));
+        exact.or_else(|| {
+            let may_be = |of: Option<u64>| of.is_none() || process.is_none();
+            let mut others = self.modules.iter().filter(|((of, k), _)| *k == key && may_be(*of));
+            others.next().filter(|_| others.next().is_none()).map(|(_, module)| module)
+        })
+    }
+
     /// A launch's counters: first its lines by file and number, then its instructions by address; `None` where
     /// its message is damaged.
     ///
@@ -179,13 +190,13 @@ impl<'a> Modules<'a> {
     #[must_use]
     pub(super) fn rows(
         &self,
-        result: &ProfileResult,
+        (process, result): (Option<u64>, &ProfileResult),
         metrics: &[LaunchMetric],
         launch: u32,
     ) -> Option<Vec<SourceRow>> {
         let none = Module::default();
         let key = result.source.as_ref().map(|source| source.key);
-        let module = key.and_then(|key| self.modules.get(&key)).unwrap_or(&none);
+        let module = key.and_then(|key| self.find(process, key)).unwrap_or(&none);
         let mut counted = self.counted(metrics)?;
         // The launch's own function is listed whether or not anything was counted in it.
         let own = module.address_of(&result.mangled_name);
@@ -313,13 +324,13 @@ mod tests {
             ..Module::default()
         };
         let mut modules = Modules::new(&[], &[Arc::from("inst_executed")]);
-        modules.modules.insert(9, module);
+        modules.modules.insert((None, 9), module);
         let ran = (0x1000..).step_by(16).zip(instructions.iter().map(|(_, ran)| *ran));
         let Kernel { result, metrics } =
             kernel("k()", vec![instanced(0, &ran.collect::<Vec<_>>())]);
         let message = Kernel { result: result.clone(), metrics }.encoded();
         let metrics = launch_metric::read(&message, METRICS).unwrap();
-        let rows = modules.rows(&result, &metrics, 0).unwrap();
+        let rows = modules.rows((None, &result), &metrics, 0).unwrap();
         let place = |row: &SourceRow| {
             (row.file.as_deref().unwrap_or_default().to_owned(), row.line.unwrap_or_default())
         };

@@ -161,6 +161,53 @@ fn launches_of_several_processes_are_told() {
 }
 
 #[test]
+fn processes_that_number_their_modules_alike_keep_their_code_apart() {
+    // Two processes with a module 9 each, at the same address: `k` of `one.cu` and `k` of `two.cu`.
+    let of = |process: Option<u64>, file: &[u8]| {
+        let symbol = b"k".to_vec();
+        let module = SourceData {
+            key: 9,
+            cubin: Some(sample::cubin()),
+            files: Some(SourceFiles {
+                files: vec![SourceFile { name: b"src/k.cu".to_vec(), content: file.repeat(12) }],
+            }),
+            relocation: Some(Relocation {
+                functions: vec![RelocatedFunction { symbol, address: K }],
+            }),
+        };
+        let mut block = Block::default().source(&module);
+        block.header.process = process.map(|id| Process { id });
+        block
+    };
+    let launched = |process: Option<u64>| {
+        let launch = kernel("k(float *)", vec![sample::instanced(0, &[(K, 4.0), (K + 0x10, 8.0)])]);
+        let mut block = Block::default().result(&launch);
+        block.header.process = process.map(|id| Process { id });
+        block
+    };
+    let texts = |blocks: Vec<Block>| -> Vec<Option<String>> {
+        let names = Block::strings(&["inst_executed"]);
+        let export = open(&sample::file(std::iter::once(names).chain(blocks).collect())).unwrap();
+        let of_launch = |launch: u32| {
+            let mut rows = export.source.iter().filter(|row| row.launch == launch);
+            rows.find(|row| !row.is_instruction() && row.line == Some(10))
+                .map(|row| row.text.clone())
+        };
+        export.launches.iter().map(|launch| of_launch(launch.id)).collect()
+    };
+    let (one, two) = (Some("one".to_owned()), Some("two".to_owned()));
+    let both = || vec![of(Some(1), b"one\n"), of(Some(2), b"two\n")];
+    let with = |more: Vec<Block>| both().into_iter().chain(more).collect();
+    let apart = texts(with(vec![launched(Some(1)), launched(Some(2)), launched(Some(1))]));
+    assert_eq!(apart, [one.clone(), two, one.clone()]);
+    // Whose the launch is is not said: nobody can tell which of the two it is.
+    assert_eq!(texts(with(vec![launched(None)])), [None]);
+    assert_eq!(texts(vec![of(Some(1), b"one\n"), launched(None)]), [one.clone()]);
+    assert_eq!(texts(vec![of(None, b"one\n"), launched(Some(3))]), [one]);
+    assert_eq!(texts(vec![of(Some(1), b"one\n"), launched(Some(3))]), [None]);
+}
+
+#[test]
 fn session_tells_versions() {
     let session = session(&sample::report());
     assert_eq!(session.ncu.as_deref(), Some("2025.3.1.0"));

@@ -18,8 +18,10 @@ pub(crate) const ALL: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 pub(crate) const LOADS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
 /// Those of stores.
 pub(crate) const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
-const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
-const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
+/// Those of atomics.
+pub(crate) const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
+/// Instructions that are atomics on shared memory.
+pub(crate) const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// What tells loads and stores from conflicts, and from instructions whose lanes are all predicated off.

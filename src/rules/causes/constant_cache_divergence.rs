@@ -194,4 +194,15 @@ mod tests {
             assert!(!is_indexed(&row(text, 1.0)), "{text}");
         }
     }
+
+    #[test]
+    fn the_cache_counts_from_a_fifth_of_the_time() {
+        let fires = |busy: f64| {
+            let mut table = launch(&[(BUSY, busy), (ELAPSED, 1000.0), (SMS, 100.0)]);
+            // Four turns each at a fifth of the time.
+            table.instructions = vec![row("LDC R4, c[0x3][R2]", 5_000.0)];
+            crate::rules::testing::check(&RULE, &table).is_some()
+        };
+        assert!(fires(20.0) && !fires(19.9));
+    }
 }

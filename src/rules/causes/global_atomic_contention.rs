@@ -210,7 +210,7 @@ fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::testing::{assert_sides, launch};
+    use crate::rules::testing::{assert_sides, launch, sass};
 
     #[test]
     fn a_hot_slice_counts() {
@@ -230,5 +230,26 @@ mod tests {
         waiting.instructions =
             atomics::testing::listing("ATOMG.E.ADD.STRONG.GPU PT, R3, [R4.64], R5", 29.0, 71.0);
         assert!(crate::rules::testing::check(&RULE, &waiting).is_none());
+    }
+
+    #[test]
+    fn lanes_apart_are_told_from_two_sectors_per_atomic_on() {
+        let hint = |sectors: f64| {
+            let mut launch = sass(
+                &[(ATOMS, 100.0), (REDS, 0.0), (HOT, 30.0)],
+                &[
+                    ("S2R R0, SR_TID.X", 100.0),
+                    ("LDC.64 R2, c[0x0][0x210]", 100.0),
+                    ("IMAD.WIDE R8, R0, 0x4, R2", 100.0),
+                    ("ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR4][R8.64], R5", 100.0),
+                    ("EXIT", 100.0),
+                ],
+            );
+            launch.instructions[3].counters.l2_sectors_global = 100.0 * sectors;
+            crate::rules::testing::check(&RULE, &launch).unwrap().hint
+        };
+        let (apart, together) = (hint(2.0), hint(1.99));
+        assert!(apart.contains("each lane adds to an address of its own"), "{apart}");
+        assert!(together.contains("Combine values before the atomic"), "{together}");
     }
 }

@@ -170,7 +170,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::shared_pipe::{ALL, LOADS, STORES};
+    use crate::evidence::shared_pipe::{ALL, ATOMIC_INSTRUCTIONS, ATOMICS, LOADS, STORES};
     use crate::export::SourceCounters;
     use crate::metric::stall::StallReason;
     use crate::model::Effect;
@@ -249,5 +249,18 @@ mod tests {
         for effect in [&sweep, &dense] {
             assert!((share(effect, StallReason::ShortScoreboard) - 1.0).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn queueing_atomics_are_named_from_a_tenth_of_the_wavefronts() {
+        let message = |atomics: f64| {
+            // One atomic: what is beyond its wavefront is its queue.
+            let metrics =
+                [(BUSY, 57.0), (ALL, 1000.0), (ATOMICS, atomics), (ATOMIC_INSTRUCTIONS, 1.0)];
+            check(&RULE, &launch(&metrics)).unwrap().message
+        };
+        let (few, many) = (message(100.0), message(101.0));
+        assert!(few.contains("conflicts are not the reason"), "{few}");
+        assert!(many.contains("queueing atomics are 10% of that"), "{many}");
     }
 }

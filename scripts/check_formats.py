@@ -29,6 +29,16 @@ JSON = [
     ("schema/limiter.json", "limiter --kernel v2 --recorded"),
     ("schema/bench.json", "bench"),
     ("schema/ledger.json", "ledger"),
+    ("schema/explain.json", "explain"),
+    ("schema/explain.json", "explain small-copies"),
+    ("schema/ladders.json", "ladder list"),
+    ("schema/ladders.json", "ladder list --faults"),
+    ("schema/ladder-check.json", "ladder check kernels/ado"),
+    ("schema/rules.json", "rules list"),
+    ("schema/rules-check.json", "rules check tests/fixtures/rules"),
+    ("schema/rules-metrics.json", "rules metrics --of v2"),
+    ("schema/doctor.json", "doctor"),
+    ("schema/config.json", "config"),
 ]
 SARIF = [
     "step --kernel v2 --recorded",
@@ -40,10 +50,10 @@ MARKDOWN = ["run --ladder ado --recorded", "diff v1 v5", "bench", "analyze v1 v2
 TABLES = ["launches", "metrics", "ncu-rules", "lines", "instructions"]
 
 
-def adoprof(words, **more):
+def adoprof(words, codes=(0,), **more):
     """What a command prints."""
     run = subprocess.run([ADOPROF, *words], capture_output=True, env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}, **more)
-    assert run.returncode == 0, f"{words}: {run.returncode}: {run.stderr.decode()}"
+    assert run.returncode in codes, f"{words}: {run.returncode}: {run.stderr.decode()}"
     return run.stdout.decode()
 
 
@@ -52,7 +62,9 @@ def check_json():
         schema = json.loads((SCHEMAS / name).read_text())
         validator = jsonschema.Draft202012Validator(schema)
         validator.check_schema(schema)
-        document = json.loads(adoprof(line.split() + ["--format", "json"]))
+        # Without a GPU, doctor ends with 3: something is missing.
+        codes = (0, 3) if line == "doctor" else (0,)
+        document = json.loads(adoprof(line.split() + ["--format", "json"], codes))
         errors = list(validator.iter_errors(document))
         assert not errors, f"{line}: {errors[0].json_path}: {errors[0].message}"
         if name != "schema/diff.json":

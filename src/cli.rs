@@ -9,6 +9,7 @@ mod helpers;
 mod history;
 mod init;
 mod machine;
+mod meant;
 mod profiles;
 mod profiling;
 mod report;
@@ -21,7 +22,6 @@ mod survey;
 mod sweep;
 mod watch;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ncu::watcher;
@@ -30,12 +30,13 @@ use crate::settings::Settings;
 pub use bench::{BenchArgs, Calibrate, LedgerArgs, LedgerSource};
 pub use capture::CaptureArgs;
 pub use check::CheckArgs;
-pub use common::{Origin, Output, Problem};
+pub use common::{FactFormat, FactOutput, Origin, Output, Problem};
 pub use frames::FramesArgs;
 pub use helpers::{LauncherArgs, RankArgs, WatcherArgs};
 pub use history::{HistoryArgs, HistoryCommand, ShowArgs};
 pub use init::InitArgs;
 pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs, McpArgs};
+pub use meant::meant;
 pub use profiles::{AnalyzeArgs, DiffArgs, ProfileArgs};
 pub use profiling::{DEFAULT_TIMEOUT, ProfilingArgs};
 pub use report::{ReportArgs, ReportFormat};
@@ -203,44 +204,9 @@ pub fn settings() -> crate::error::Result<Settings> {
     if is_own { Ok(Settings::default()) } else { Settings::here() }
 }
 
-/// What was probably meant where a word has no place on the command line: `step v2`, `profile ./x`.
-#[must_use]
-pub fn tip(error: &clap::Error, mut words: impl Iterator<Item = String>) -> Option<String> {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
-    if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
-        return None;
-    }
-    // Options of all commands may stand before the command.
-    let command = words.nth(1).into_iter().chain(words).find(|word| !word.starts_with('-'))?;
-    let meant = match command.as_str() {
-        "step" | "limiter" | "sweep" => format!("--kernel {word}"),
-        "run" => format!("--ladder {word}"),
-        "profile" => format!("-- {word}"),
-        _ => return None,
-    };
-    Some(format!("did you mean `adoprof {command} {meant}`?"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bare_word_is_guessed_at() {
-        let tip_of = |line: &str| {
-            let words = || line.split(' ').map(str::to_owned);
-            tip(&Cli::try_parse_from(words()).unwrap_err(), words())
-        };
-        for (line, meant) in [
-            ("adoprof step v2", "did you mean `adoprof step --kernel v2`?"),
-            ("adoprof -q run reduce", "did you mean `adoprof run --ladder reduce`?"),
-            ("adoprof profile ./program", "did you mean `adoprof profile -- ./program`?"),
-        ] {
-            assert_eq!(tip_of(line).as_deref(), Some(meant), "{line}");
-        }
-        assert_eq!(tip_of("adoprof step --nonsense"), None);
-        assert_eq!(tip_of("adoprof diff a b c"), None);
-    }
 
     #[test]
     fn the_command_line_is_sound() {

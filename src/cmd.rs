@@ -38,7 +38,7 @@ use crate::user_rules;
 
 use shared::printer::Printer;
 
-pub use shared::printer::honour_colour;
+pub use shared::colour::{honour_colour, honour_colour_setting};
 
 /// True for commands that end what they run, or finish what they write, at the first Ctrl-C. The others only
 /// read, and leave at once.

@@ -22,6 +22,7 @@ pub(crate) use table::render;
 
 use std::path::{Path, PathBuf};
 
+use crate::document::{self, DoctorDocument, MachineCheck, SCHEMA};
 use crate::error::ExitCode;
 use crate::ncu::{self, Version};
 use crate::survey::cupti;
@@ -81,6 +82,23 @@ pub(crate) fn exit_code(checks: &[CheckResult]) -> ExitCode {
         ExitCode::Environment
     } else {
         ExitCode::Success
+    }
+}
+
+/// All checks as a document, those that are minor too.
+#[must_use]
+pub(crate) fn document(checks: &[CheckResult]) -> DoctorDocument {
+    let check = |check: &CheckResult| MachineCheck {
+        name: check.name,
+        status: check.status.word(),
+        found: check.found.clone(),
+        remedy: check.remedy.clone(),
+    };
+    DoctorDocument {
+        schema: SCHEMA,
+        adoprof: document::Version::default(),
+        checks: checks.iter().map(check).collect(),
+        measured: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ mod diff;
 mod program;
 mod ranked;
 mod ranks;
+mod reference;
 mod tried;
 mod version;
 
@@ -22,6 +23,7 @@ pub use diff::{Diff, MetricChange};
 pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
 pub use ranks::{RankTime, RankedKernel, Ranks};
+pub use reference::*;
 pub use tried::{Tried, gain};
 pub use version::Version;
 

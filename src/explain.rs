@@ -4,6 +4,7 @@ mod layout;
 mod list;
 mod markdown;
 mod numbers;
+pub(crate) mod record;
 mod rule;
 #[cfg(test)]
 mod testing;
@@ -32,11 +33,18 @@ pub(crate) fn around(name: &str, width: usize) -> Option<String> {
     Some(lines(text))
 }
 
+/// So many letters of a word mean another form of it.
+const STEM: usize = 6;
+
 /// The name of the rule that was probably meant.
 #[must_use]
 pub(crate) fn suggestion(name: &str) -> Option<&'static str> {
     let added = rules::added().iter().map(|(rule, _)| rule.name);
-    crate::text::nearest(name, RULES.iter().map(|rule| rule.name).chain(added))
+    let names = || RULES.iter().map(|rule| rule.name).chain(added.clone());
+    // Another form of a word in it: `coalescing` for `uncoalesced-global-access`.
+    let stem = name.get(..STEM).map(str::to_lowercase);
+    crate::text::nearest(name, names())
+        .or_else(|| names().find(|known| stem.as_ref().is_some_and(|stem| known.contains(stem))))
 }
 
 fn kind(kind: Kind) -> &'static str {
@@ -87,6 +95,7 @@ mod tests {
     #[test]
     fn a_misspelt_rule_is_guessed() {
         assert_eq!(suggestion("uncoalesced-global-acess"), Some("uncoalesced-global-access"));
+        assert_eq!(suggestion("coalescing"), Some("uncoalesced-global-access"));
         assert_eq!(suggestion("zzz"), None);
     }
 }

@@ -15,9 +15,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let text = error.render().to_string();
-            eprint!("adoprof: {}", text.strip_prefix("error: ").unwrap_or(&text));
-            if let Some(tip) = cli::tip(&error, std::env::args()) {
-                eprintln!("{}", printable(&tip));
+            match cli::meant(&error, words()) {
+                Some(sentence) => eprintln!("adoprof: {}", printable(&sentence)),
+                None => eprint!("adoprof: {}", text.strip_prefix("error: ").unwrap_or(&text)),
             }
             return ExitCode::from(adoprof::error::ExitCode::Usage as u8);
         }
@@ -44,10 +44,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// The words of the command line, what is no text made readable.
+fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+}
+
 /// The command line with the settings as defaults, and what is wrong with those: then help and the version can be had
 /// all the same, and nothing else.
 fn parsed() -> (Result<Cli, clap::Error>, Option<Error>) {
-    match cli::settings().and_then(cli::parse) {
+    let parsed = cli::settings().and_then(|settings| {
+        cmd::honour_colour_setting(&settings, std::env::args_os());
+        cli::parse(settings)
+    });
+    match parsed {
         Ok(parsed) => (parsed, None),
         Err(error) => (cli::parse_alone(), Some(error)),
     }

@@ -12,6 +12,7 @@ mod findings;
 mod heat;
 mod launch;
 mod metrics;
+mod palette;
 mod places;
 mod policy;
 mod sass;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::common::FactOutput;
 use super::profiling::duration;
 
 /// `adoprof capture`.
@@ -35,6 +36,9 @@ pub struct CaptureArgs {
     /// Give up on a run of the program after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,

@@ -1,7 +1,7 @@
 //! Options that several commands share.
 
-use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 
 use crate::ladder;
 use crate::report::Format;
@@ -37,6 +37,24 @@ pub struct Output {
     /// Also say what would limit the kernel once each fault is gone.
     #[arg(long)]
     pub explain_ranking: bool,
+}
+
+/// How commands print what holds no findings: rules, ladders, settings, files that were written.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FactOutput {
+    /// Format of the result.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: FactFormat,
+}
+
+/// The forms of what holds no findings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum FactFormat {
+    /// For people at a terminal.
+    #[default]
+    Text,
+    /// The whole document, for programs.
+    Json,
 }
 
 /// A `-k` pattern, also as ncu takes it: with `regex:` before it.

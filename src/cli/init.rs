@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::common::FactOutput;
 use super::profiling::duration;
 
 /// `adoprof init`.
@@ -31,6 +32,9 @@ pub struct InitArgs {
     /// Give up on surveying a program after this time, such as 90s or 10m.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
     /// A program and its arguments, which adoprof runs once.
     #[arg(last = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::report::Format;
+use super::common::FactOutput;
 
 /// `adoprof explain`.
 #[derive(Debug, Args)]
@@ -13,6 +13,9 @@ pub struct ExplainArgs {
     /// The rule to explain, or `numbers` for the thresholds that belong to no single rule; without it, list
     /// all rules.
     pub rule: Option<String>,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
 }
 
 /// `adoprof mcp`.
@@ -41,6 +44,9 @@ pub struct DoctorArgs {
     /// With --measure: write to this file instead.
     #[arg(short, long, requires = "measure", conflicts_with = "dry_run", value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
     /// Look at this program's device code too: whether the GPU takes it, line information, debug builds. It is not run.
     #[arg(last = true, conflicts_with = "measure", value_name = "PROGRAM")]
     pub program: Vec<OsString>,
@@ -50,6 +56,6 @@ pub struct DoctorArgs {
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
     /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
+    #[command(flatten)]
+    pub result: FactOutput,
 }

@@ -50,4 +50,7 @@ pub enum ReportFormat {
     Html,
     /// A single chart, as --chart names it.
     Svg,
+    /// Asked for often, and refused with what leads to it.
+    #[value(hide = true)]
+    Png,
 }

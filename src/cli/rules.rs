@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::common::FactOutput;
 use crate::ladder;
-use crate::report::Format;
 
 /// `adoprof rules`.
 #[derive(Debug, Args)]
@@ -13,17 +13,16 @@ pub struct RulesArgs {
     /// What to do; without one, the rules that hold here are listed.
     #[command(subcommand)]
     pub command: Option<RulesCommand>,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
 }
 
 /// What to do with rules of one's own.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
     /// The rules of your own that hold here, and the files that they come from.
-    List {
-        /// Format of the result.
-        #[arg(long, value_enum, default_value_t = Format::TEXT)]
-        format: Format,
-    },
+    List,
     /// Report every mistake in files of rules, and test the rules on the recordings that they name.
     ///
     /// Ends with 0 where all is well, with 1 where a test fails, and with 2 where a file has a mistake.
@@ -33,9 +32,6 @@ pub enum RulesCommand {
         /// The ladder that bare names of profiles belong to.
         #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
         ladder: String,
-        /// Format of the result.
-        #[arg(long, value_enum, default_value_t = Format::TEXT)]
-        format: Format,
     },
     /// Write a commented first rule, to be changed.
     New {
@@ -55,8 +51,5 @@ pub enum RulesCommand {
         /// The ladder that a bare name of a profile belongs to.
         #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
         ladder: String,
-        /// Format of the result.
-        #[arg(long, value_enum, default_value_t = Format::TEXT)]
-        format: Format,
     },
 }

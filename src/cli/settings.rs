@@ -1,7 +1,7 @@
 //! Settings as the defaults of options.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, ValueEnum};
+use clap::{Arg, ArgMatches, ColorChoice, Command, ValueEnum};
 
 use super::check::share;
 use super::profiling::duration;
@@ -11,7 +11,10 @@ use crate::report::Format;
 use crate::settings::{Settings, Value, Whose};
 
 /// Commands whose results are tables, which not every form has a place for.
-const TABLES: [&str; 7] = ["bench", "config", "history", "ledger", "limiter", "report", "sweep"];
+const TABLES: [&str; 13] = [
+    "bench", "capture", "config", "doctor", "explain", "history", "init", "ladder", "ledger",
+    "limiter", "report", "rules", "sweep",
+];
 
 /// A command line whose options have the settings as their defaults.
 ///
@@ -20,6 +23,8 @@ const TABLES: [&str; 7] = ["bench", "config", "history", "ledger", "limiter", "r
 pub(super) fn apply(mut command: Command, settings: &Settings) -> Result<Command> {
     for value in settings.all() {
         refuse_wrong(value)?;
+        // An option of all commands.
+        command = with_default(command, value);
         let names: Vec<String> = command
             .get_subcommands()
             .map(|one| one.get_name().to_owned())
@@ -70,6 +75,9 @@ fn refuse_wrong(value: &Value) -> Result<()> {
         "timeout" | "max_time" => duration(word).err(),
         "max_slowdown" => share(word).err(),
         "fail_on" => word.parse::<FailOn>().err(),
+        "color" => <ColorChoice as ValueEnum>::from_str(word, false)
+            .err()
+            .map(|_| format!("there is no choice `{word}`; choices are auto, always, never")),
         "format" => <Format as ValueEnum>::from_str(word, false).err().map(|_| {
             let names: Vec<&str> =
                 Format::value_variants().iter().map(|form| form.name()).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::bench::Calibrate;
-use super::common::{Origin, Output, Problem};
+use super::common::{FactOutput, Origin, Output, Problem};
 use super::profiling::{ProfilingArgs, duration};
 use super::slurm::OnArgs;
 use crate::report::Format;
@@ -82,6 +82,9 @@ pub struct LadderArgs {
     /// What to show; by default the list of ladders.
     #[command(subcommand)]
     pub command: Option<LadderCommand>,
+    /// Format of the result.
+    #[command(flatten)]
+    pub result: FactOutput,
 }
 
 /// What to say of ladders.

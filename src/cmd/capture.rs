@@ -2,15 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use super::shared::facts::show;
+use super::shared::not_a_program;
 use super::shared::printer::Printer;
 use crate::capture::{self, Chosen, Request};
 use crate::cli::CaptureArgs;
+use crate::document::WrittenDocument;
 use crate::error::{Error, ExitCode, Result};
 use crate::ncu::{Limits, last_lines};
 use crate::survey::run::{self, Program};
 use crate::{init, interrupt, kernel_name, text};
 
 pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
+    not_a_program::refuse(&args.program)?;
     let (first, rest) = args
         .program
         .split_first()
@@ -57,15 +61,20 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
         printer.notice(notice);
     }
     let folder = output.display();
-    printer.text(&format!(
-        "captured launch {} of {name}, which takes {}, with {} of memory in {}: {folder}\n\
-         next      adoprof step --ladder {} --kernel captured",
-        captured.chosen.number + 1,
-        text::duration(captured.chosen.ns),
-        text::bytes(captured.bytes as f64),
-        text::count_of(captured.stretches as f64, "stretch"),
-        shell_words::quote(&ladder_argument(&output)),
-    ))?;
+    let ladder = ladder_argument(&output);
+    let next = format!("adoprof step --ladder {} --kernel captured", shell_words::quote(&ladder));
+    let text = || {
+        format!(
+            "captured launch {} of {name}, which takes {}, with {} of memory in {}: {folder}\n\
+             next      {next}",
+            captured.chosen.number + 1,
+            text::duration(captured.chosen.ns),
+            text::bytes(captured.bytes as f64),
+            text::count_of(captured.stretches as f64, "stretch"),
+        )
+    };
+    let document = WrittenDocument::new(vec![folder.to_string()], next.clone());
+    show(args.result, printer, text, &document)?;
     Ok(ExitCode::Success)
 }
 

@@ -1,60 +1,34 @@
 //! `adoprof config`: what holds, and from where.
 
-use serde::Serialize;
-
+use super::shared::colour;
+use super::shared::facts::show;
 use super::shared::printer::Printer;
 use crate::cli::{Cli, ConfigArgs};
-use crate::document::{SCHEMA, Version};
-use crate::error::{Error, ExitCode, Result};
+use crate::document::{ConfigDocument, SCHEMA, Setting, Version};
+use crate::error::{ExitCode, Result};
 use crate::settings::{KEYS, Settings};
 use crate::text::layout::wrap;
 use crate::text::printable;
 
-/// What `config` prints.
-#[derive(Debug, Serialize)]
-struct Shown {
-    schema: &'static str,
-    adoprof: Version,
-    /// The files that were read, the project's first.
-    files: Vec<String>,
-    settings: Vec<Row>,
-}
-
-/// One setting.
-#[derive(Debug, Serialize)]
-struct Row {
-    key: &'static str,
-    value: String,
-    /// `built in`, an environment variable, or a file with its line.
-    from: String,
-    purpose: &'static str,
-}
-
 pub(super) fn run(args: &ConfigArgs, cli: &Cli, printer: &Printer) -> Result<ExitCode> {
     let shown = shown(&cli.settings);
-    match args.format.name() {
-        "json" => {
-            printer.result(|_, out| {
-                serde_json::to_writer_pretty(&mut *out, &shown)?;
-                writeln!(out)
-            })?;
-        }
-        "text" => printer.text(&text(&shown, printer.style.width))?,
-        other => {
-            return Err(Error::Usage(format!(
-                "--format {other}: config prints settings; use text, json"
-            )));
-        }
-    }
+    show(args.result, printer, || text(&shown, printer.style.width), &shown)?;
     Ok(ExitCode::Success)
 }
 
-fn shown(settings: &Settings) -> Shown {
+fn shown(settings: &Settings) -> ConfigDocument {
     let rows = KEYS.iter().map(|key| {
-        let variable = key.variable.and_then(|name| {
+        let of_variable = |name: &str| {
             let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
             Some((value, name.to_owned()))
-        });
+        };
+        // Several variables speak of colours, each in words of its own.
+        let variable = if key.name == colour::KEY {
+            colour::of_environment()
+                .map(|(name, choice)| (colour::word(choice).to_owned(), name.to_owned()))
+        } else {
+            key.variable.and_then(of_variable)
+        };
         let of_file = || {
             let value = settings.get(key.name)?;
             Some((value.words.join(", "), value.place()))
@@ -62,14 +36,14 @@ fn shown(settings: &Settings) -> Shown {
         let (value, from) = variable
             .or_else(of_file)
             .unwrap_or_else(|| (key.built_in.to_owned(), "built in".to_owned()));
-        Row { key: key.name, value, from, purpose: key.purpose }
+        Setting { key: key.name, value, from, purpose: key.purpose }
     });
     let files = settings.files.iter().map(|path| path.display().to_string()).collect();
-    Shown { schema: SCHEMA, adoprof: Version::default(), files, settings: rows.collect() }
+    ConfigDocument { schema: SCHEMA, adoprof: Version::default(), files, settings: rows.collect() }
 }
 
 /// A table, or, where it does not fit into the width, an entry of two lines per setting.
-fn text(shown: &Shown, width: usize) -> String {
+fn text(shown: &ConfigDocument, width: usize) -> String {
     let columns = table(shown);
     let widest = columns.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let mut text = if widest <= width { columns } else { entries(shown, width) };
@@ -87,7 +61,7 @@ fn text(shown: &Shown, width: usize) -> String {
     text
 }
 
-fn entries(shown: &Shown, width: usize) -> String {
+fn entries(shown: &ConfigDocument, width: usize) -> String {
     let mut text = String::new();
     for row in &shown.settings {
         let value = printable(&row.value);
@@ -101,7 +75,7 @@ fn entries(shown: &Shown, width: usize) -> String {
     text
 }
 
-fn table(shown: &Shown) -> String {
+fn table(shown: &ConfigDocument) -> String {
     let rows: Vec<[String; 4]> =
         std::iter::once(["setting", "value", "from", ""].map(str::to_owned))
             .chain(shown.settings.iter().map(|row| {

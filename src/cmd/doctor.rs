@@ -4,6 +4,7 @@ mod measure;
 
 use std::path::{Path, PathBuf};
 
+use super::shared::facts::show;
 use super::shared::printer::Printer;
 use crate::cli::DoctorArgs;
 use crate::doctor::{self, DeviceProbe};
@@ -21,7 +22,9 @@ pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
         let device = devices.get(args.device).map(|device| device.compute_capability);
         checks.extend(doctor::program_checks(Path::new(program), device));
     }
-    printer.text(&doctor::render(&checks, printer.style.prose(), printer.style.verbose))?;
+    let document = doctor::document(&checks);
+    let text = || doctor::render(&checks, printer.style.prose(), printer.style.verbose);
+    show(args.result, printer, text, &document)?;
     Ok(doctor::exit_code(&checks))
 }
 

@@ -1,22 +1,26 @@
 //! `adoprof explain`: the rules.
 
+use super::shared::facts::show;
 use super::shared::printer::Printer;
 use crate::cli::ExplainArgs;
 use crate::error::{Error, ExitCode, Result};
-use crate::{explain, rules};
+use crate::explain::{self, record};
+use crate::rules;
 
 pub(super) fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
-    let Some(name) = &args.rule else {
-        printer.text(&explain::list(printer.style.prose()))?;
-        return Ok(ExitCode::Success);
+    let width = printer.style.prose();
+    let (text, document) = match args.rule.as_deref() {
+        None => (explain::list(width), Some(record::all())),
+        Some(explain::NUMBERS) => (explain::numbers(width), Some(record::shared())),
+        Some(name) => (one(name, width)?, record::one(name)),
     };
-    if let Some(text) = explain::around(name, printer.style.prose()) {
-        printer.text(&text)?;
-        return Ok(ExitCode::Success);
-    }
-    if name == explain::NUMBERS {
-        printer.text(&explain::numbers(printer.style.prose()))?;
-        return Ok(ExitCode::Success);
+    show(args.result, printer, || text, &document)?;
+    Ok(ExitCode::Success)
+}
+
+fn one(name: &str, width: usize) -> Result<String> {
+    if let Some(text) = explain::around(name, width) {
+        return Ok(text);
     }
     let rule = rules::find(name).ok_or_else(|| {
         let meant = explain::suggestion(name)
@@ -24,6 +28,5 @@ pub(super) fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
             .unwrap_or_default();
         Error::Usage(format!("there is no rule `{name}`;{meant} `adoprof explain` lists them all"))
     })?;
-    printer.text(&explain::one(rule, printer.style.prose()))?;
-    Ok(ExitCode::Success)
+    Ok(explain::one(rule, width))
 }

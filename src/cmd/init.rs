@@ -5,8 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::shared::facts::show;
+use super::shared::not_a_program;
 use super::shared::printer::Printer;
-use crate::cli::InitArgs;
+use crate::cli::{FactOutput, InitArgs};
+use crate::document::WrittenDocument;
 use crate::error::{Error, ExitCode, Result};
 use crate::files::{self, write_atomically};
 use crate::init::{self, Seen, SeenKernel, Source};
@@ -20,7 +23,10 @@ use crate::{interrupt, kernel_name};
 pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
     match &args.file {
         Some(file) => of_file(file, args, printer),
-        None => of_program(args, printer),
+        None => {
+            not_a_program::refuse(&args.program)?;
+            of_program(args, printer)
+        }
     }
 }
 
@@ -44,7 +50,15 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
     let manifest = if is_program {
         init::of_source(&ladder, &name, &source)
     } else {
-        init::of_kernels(&ladder, &name, &source).map_err(|why| Error::input(file, why))?
+        init::of_kernels(&ladder, &name, &source).map_err(|why| {
+            let program = shell_words::quote(&file.to_string_lossy()).into_owned();
+            // Without an extension it is rather a script.
+            let hint = match file.extension() {
+                Some(_) => String::new(),
+                None => format!("; for a program: adoprof init -- {program}"),
+            };
+            Error::input(file, why + &hint)
+        })?
     };
     if is_program {
         printer.notice(&format!(
@@ -57,7 +71,7 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
              of their own"
         ));
     }
-    written(&path, &manifest, printer)
+    written(&path, &manifest, args.result, printer)
 }
 
 /// From a run of the program.
@@ -76,7 +90,8 @@ fn of_program(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
         let lacks = if seen.kernels.is_empty() { lacks } else { "" };
         printer.notice(&format!("{lacks}{why}"));
     }
-    written(&path, &init::of_program(&init::name_of(&base), &command, &seen), printer)
+    let manifest = init::of_program(&init::name_of(&base), &command, &seen);
+    written(&path, &manifest, args.result, printer)
 }
 
 fn no_program() -> Error {
@@ -175,17 +190,17 @@ fn place(folder: &Path, args: &InitArgs) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn written(path: &Path, manifest: &str, printer: &Printer) -> Result<ExitCode> {
+fn written(path: &Path, manifest: &str, result: FactOutput, printer: &Printer) -> Result<ExitCode> {
     write_atomically(path, manifest.as_bytes())?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new(".")).display().to_string();
     // A bare name would be a built-in ladder's.
     let folder = if folder.contains('/') || folder == "." { folder } else { format!("./{folder}") };
     let folder = if folder == "." { "./".to_owned() } else { folder };
-    let shown = shell_words::quote(&folder);
-    printer.text(&format!(
-        "{} written; complete what is marked GUESS, then run: adoprof ladder check {shown}",
-        path.display()
-    ))?;
+    let next = format!("adoprof ladder check {}", shell_words::quote(&folder));
+    let shown = path.display().to_string();
+    let document = WrittenDocument::new(vec![shown.clone()], next.clone());
+    let text = || format!("{shown} written; complete what is marked GUESS, then run: {next}");
+    show(result, printer, text, &document)?;
     Ok(ExitCode::Success)
 }

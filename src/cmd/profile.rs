@@ -11,7 +11,7 @@ use surveyed::Plan;
 
 use super::shared::diagnosed::{self, compare, kernel_filter};
 use super::shared::printer::Printer;
-use super::shared::{ignored_options, ledger, on_cluster, open, profiling};
+use super::shared::{ignored_options, ledger, not_a_program, on_cluster, open, profiling};
 use crate::cli::ProfileArgs;
 use crate::collect::{self, Profiled};
 use crate::error::{Error, ExitCode, Result};
@@ -29,6 +29,7 @@ const PROGRAMS: &str = "programs";
 const MOST_LAUNCHES: u64 = 10;
 
 pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+    not_a_program::refuse(&args.program)?;
     if args.on.submits() {
         return on_cluster::whole("profile", &args.on, printer);
     }

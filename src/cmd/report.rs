@@ -85,6 +85,7 @@ fn check(args: &ReportArgs) -> Result<()> {
         ));
     }
     match (args.format, &args.chart) {
+        (ReportFormat::Png, chart) => Err(Error::Usage(no_png(chart.as_deref()))),
         (ReportFormat::Svg, None) => Err(Error::Usage(format!(
             "--format svg draws one chart; name it with --chart: {}",
             listed(CHARTS)
@@ -97,6 +98,15 @@ fn check(args: &ReportArgs) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// What leads to a PNG: adoprof draws none, because text in pictures needs a rasterizer of several megabytes.
+fn no_png(chart: Option<&str>) -> String {
+    let chart = chart.unwrap_or("roofline");
+    format!(
+        "adoprof draws SVG and no PNG; convert it with librsvg's rsvg-convert (package librsvg2-bin): adoprof report \
+         … --format svg --chart {chart} -o - | rsvg-convert --zoom 2 -o {chart}.png"
+    )
 }
 
 /// What was named, or every step of the ladder that has a profile.

@@ -2,12 +2,15 @@
 
 pub(super) mod browser;
 pub(super) mod chosen_step;
+pub(super) mod colour;
 pub(super) mod diagnosed;
+pub(super) mod facts;
 pub(super) mod ignored_options;
 pub(super) mod ledger;
 pub(super) mod in_turn;
 pub(super) mod live_step;
 mod no_commands;
+pub(super) mod not_a_program;
 pub(super) mod on_cluster;
 pub(super) mod open;
 pub(super) mod point_process;

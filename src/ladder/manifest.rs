@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 pub(super) use argument::{Argument, Scalar, Texture};
@@ -186,7 +187,7 @@ pub(super) struct Requirement {
 }
 
 /// A figure that somebody published for a step.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// Where it was measured: `V100-SXM2-32GB`.

@@ -5,6 +5,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::palette::spelled_out;
+
 /// The styles of charts, in the page and in single files alike.
 pub(super) const STYLE: &str = include_str!("chart.css");
 /// Width of a chart in a file of its own, pixels.
@@ -94,7 +96,7 @@ impl Figure {
                 title id=(title) { (self.title) }
                 desc id=(said) { (self.said) }
                 @if width.is_some() {
-                    style { (PreEscaped(STYLE)) }
+                    style { (PreEscaped(spelled_out(STYLE))) }
                     rect class="paper" width="100%" height="100%" {}
                 }
                 (self.drawn)

@@ -151,12 +151,36 @@ pub fn read_files(files: &Files) -> Result<Profile> {
                 "is not an Nsight Compute report, despite its name; copy it again, or collect it again",
             ));
         }
+        if let Some(what) = no_profile(path, &bytes) {
+            return Err(Error::input(path, what));
+        }
         pages.push((path.clone(), bytes));
     }
     let export = pages::read(&pages)?;
     // Of a large page this is as much as all that was read from it.
     drop(pages);
     Profile::from_export(files.stem.display().to_string(), export)
+}
+
+/// What a file is that is no profile, and the command that takes it.
+fn no_profile(path: &Path, bytes: &[u8]) -> Option<String> {
+    let word = path.to_string_lossy();
+    let shown = shell_words::quote(&word);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("cu" | "cuh") => Some(format!(
+            "is a source and no profile; `adoprof init {shown}` makes a ladder of its kernels, and \
+             `adoprof profile -- PROGRAM` profiles the program that is built of it"
+        )),
+        Some("nsys-rep" | "qdrep") => Some(
+            "is a report of Nsight Systems, which holds no counters; `adoprof profile -- PROGRAM` surveys the \
+             program and profiles its kernels"
+                .to_owned(),
+        ),
+        _ if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") => Some(format!(
+            "is a program and no profile; `adoprof profile -- {shown}` profiles it"
+        )),
+        _ => None,
+    }
 }
 
 /// Reports from this size on are read from their file a launch at a time, bytes: less than what the diagnosis of so

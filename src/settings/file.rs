@@ -19,6 +19,7 @@ struct File {
     ncu_args: Option<Spanned<String>>,
     timeout: Option<Spanned<String>>,
     format: Option<Spanned<String>>,
+    color: Option<Spanned<String>>,
     rules: Option<Spanned<Vec<String>>>,
     mcp: Option<Mcp>,
     check: Option<Check>,
@@ -91,6 +92,7 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
     add("timeout", file.timeout);
     add("format", file.format);
     add("history.store", file.history.and_then(|history| history.store));
+    add("color", file.color);
     if let Some(check) = file.check {
         add("check.max-slowdown", check.max_slowdown);
         add("check.max-time", check.max_time);
@@ -217,7 +219,7 @@ mod tests {
     #[test]
     fn every_key_can_be_said() {
         let text = "device = 1\nladder = \"./kernels\"\nncu = \"/opt/ncu\"\nncu-args = \"-v\"\ntimeout = \"90s\"\n\
-                    format = \"json\"\nrules = [\"team\"]\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
+                    format = \"json\"\ncolor = \"never\"\nrules = [\"team\"]\n[check]\nmax-slowdown = \"2%\"\nmax-time = \"10s\"\n\
                     fail-on = [\"rule:partial-wave\", \"metric:x>1\"]\n\
                     [mcp]\nallow = [\"try\"]\nprograms = [\"python3\"]\n\n[slurm]\npartition = \"gpu\"\n\
                     account = \"lab\"\ngpus-per-task = 2\nretries = 5\nsbatch-args = [\"--time=10\", \"--qos=x\"]\n[history]\nstore = \"kept\"\n";
@@ -226,7 +228,7 @@ mod tests {
         let of = |name: &str| found.iter().find(|value| value.key.name == name).unwrap();
         assert_eq!(
             (of("check.max-time").words[0].as_str(), of("check.max-time").line),
-            ("10s", 10)
+            ("10s", 11)
         );
         assert_eq!(of("check.fail-on").words, ["rule:partial-wave", "metric:x>1"]);
         assert_eq!(of("ladder").words, ["/p/kernels"], "from the file's folder");

@@ -78,6 +78,13 @@ pub const KEYS: &[Key] = &[
         ..COMMON
     },
     Key {
+        name: "color",
+        option: "color",
+        built_in: "auto",
+        purpose: "when to use colour: auto, always, never",
+        ..COMMON
+    },
+    Key {
         name: "rules",
         built_in: "adoprof-rules/ of the project, rules/ beside your own adoprof.toml",
         variable: Some("ADOPROF_RULES"),

@@ -279,6 +279,15 @@ fn the_schema_is_that_of_the_types() {
         ("limiter", schemars::schema_for!(adoprof::limiter::LimiterDocument)),
         ("ledger", schemars::schema_for!(adoprof::ledger::LedgerDocument)),
         ("history", schemars::schema_for!(adoprof::history::HistoryDocument)),
+        ("explain", schemars::schema_for!(adoprof::document::ExplainDocument)),
+        ("ladders", schemars::schema_for!(adoprof::document::LaddersDocument)),
+        ("ladder-check", schemars::schema_for!(adoprof::document::LadderCheckDocument)),
+        ("doctor", schemars::schema_for!(adoprof::document::DoctorDocument)),
+        ("config", schemars::schema_for!(adoprof::document::ConfigDocument)),
+        ("rules", schemars::schema_for!(adoprof::document::RulesDocument)),
+        ("rules-check", schemars::schema_for!(adoprof::document::RulesCheckDocument)),
+        ("rules-metrics", schemars::schema_for!(adoprof::document::RulesMetricsDocument)),
+        ("written", schemars::schema_for!(adoprof::document::WrittenDocument)),
     ] {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         assert_page(&format!("docs/schema/{name}.json"), &text);

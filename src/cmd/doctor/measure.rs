@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::DoctorArgs;
+use crate::cmd::shared::facts::show;
 use crate::cmd::shared::printer::Printer;
 use crate::device::{self, DeviceFacts, Quantity, four_digits, slug, user_folder};
-use crate::doctor::driver_release;
+use crate::doctor::{self, driver_release};
+use crate::document::{DoctorDocument, MeasuredQuantity};
 use crate::error::{Error, ExitCode, Result};
 use crate::files::write_atomically;
 use crate::launch::{Device, Prepared, Repetitions, median_and_range};
@@ -38,12 +40,28 @@ pub(super) fn run(args: &DoctorArgs, printer: &Printer) -> Result<ExitCode> {
         printer.warning(&failure);
     }
     let shipped = DeviceFacts::shipped(Some(&device.name), Some(device.compute_capability));
-    printer.text(&comparison(&measured, &shipped))?;
+    let document = document(&measured, &shipped);
+    show(args.result, printer, || comparison(&measured, &shipped), &document)?;
     if let (Some(path), false) = (path, args.dry_run) {
         write_atomically(&path, file(&device, &measured, &path).as_bytes())?;
         printer.notice(&format!("written to {}", path.display()));
     }
     Ok(ExitCode::Success)
+}
+
+/// What was measured as a document.
+fn document(measured: &[Measured], shipped: &DeviceFacts) -> DoctorDocument {
+    let quantity = |one: &Measured| {
+        let definition = one.quantity.definition();
+        MeasuredQuantity {
+            quantity: definition.key,
+            value: one.value,
+            unit: definition.unit,
+            how: one.how.clone(),
+            shipped: shipped.get(one.quantity),
+        }
+    };
+    DoctorDocument { measured: measured.iter().map(quantity).collect(), ..doctor::document(&[]) }
 }
 
 fn no_folder() -> Error {

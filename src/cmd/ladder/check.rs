@@ -4,7 +4,10 @@ mod compiled;
 
 use std::path::Path;
 
+use crate::cli::{FactFormat, FactOutput};
+use crate::cmd::shared::facts::show;
 use crate::cmd::shared::printer::Printer;
+use crate::document::{LadderCheckDocument, ManifestMistake, SCHEMA, Version};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Overrides, Step, Tuning, parse_overrides};
 use crate::launch::nvrtc;
@@ -36,7 +39,12 @@ impl Found {
     }
 }
 
-pub(super) fn run(directory: &Path, size: Option<&str>, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(
+    directory: &Path,
+    size: Option<&str>,
+    result: FactOutput,
+    printer: &Printer,
+) -> Result<ExitCode> {
     let size = parse_overrides(size.unwrap_or_default())?;
     let (ladder, mistakes) = Ladder::mistakes(directory)?;
     let mut found = Found { mistakes, ..Found::default() };
@@ -51,28 +59,53 @@ pub(super) fn run(directory: &Path, size: Option<&str>, printer: &Printer) -> Re
         Error::Manifest { line, .. } => *line,
         _ => 0,
     });
-    for mistake in &found.mistakes {
-        printer.text(&lines(&mistake.to_string()))?;
-    }
-    for refused in &found.refused {
-        printer.text(&lines(refused))?;
-    }
-    let count = found.mistakes.len() + found.refused.len();
-    let steps = ladder.as_ref().map_or(0, |ladder| ladder.steps().len());
-    printer.text(&match (&ladder, count) {
-        (Some(ladder), 0) => {
-            format!("{}: {}, no mistakes", ladder.name(), count_of(steps as f64, "step"))
+    show(result, printer, || text(&found, ladder.as_ref()), &document(&found, ladder.as_ref()))?;
+    if result.format == FactFormat::Text {
+        for unchecked in &found.unchecked {
+            printer.notice(unchecked);
         }
-        _ => count_of(count as f64, "mistake"),
-    })?;
-    for unchecked in &found.unchecked {
-        printer.notice(unchecked);
     }
     Ok(match (found.mistakes.is_empty(), found.refused.is_empty()) {
         (true, true) => ExitCode::Success,
         (true, false) => ExitCode::Kernel,
         (false, _) => ExitCode::Usage,
     })
+}
+
+/// A paragraph per mistake, and how many there are.
+fn text(found: &Found, ladder: Option<&Ladder>) -> String {
+    let mistakes = found.mistakes.iter().map(ToString::to_string);
+    let mut shown: Vec<String> =
+        mistakes.chain(found.refused.iter().cloned()).map(|text| lines(&text)).collect();
+    shown.push(match (ladder, shown.len()) {
+        (Some(ladder), 0) => {
+            let steps = count_of(ladder.steps().len() as f64, "step");
+            format!("{}: {steps}, no mistakes", ladder.name())
+        }
+        (_, count) => count_of(count as f64, "mistake"),
+    });
+    shown.join("\n")
+}
+
+/// The same as data.
+fn document(found: &Found, ladder: Option<&Ladder>) -> LadderCheckDocument {
+    let mistake = |error: &Error| {
+        let (file, line, problem) = match error {
+            Error::Manifest { path, line, problem } => (Some(path), Some(*line), problem.clone()),
+            Error::Input { path, problem } => (Some(path), None, problem.clone()),
+            other => (None, None, other.to_string()),
+        };
+        ManifestMistake { file: file.map(|path| path.display().to_string()), line, problem }
+    };
+    LadderCheckDocument {
+        schema: SCHEMA,
+        adoprof: Version::default(),
+        ladder: ladder.map(|ladder| ladder.name().to_owned()),
+        steps: ladder.map_or(0, |ladder| ladder.steps().len()),
+        mistakes: found.mistakes.iter().map(mistake).collect(),
+        refused: found.refused.clone(),
+        unchecked: found.unchecked.clone(),
+    }
 }
 
 /// A text whose lines are safe to print.

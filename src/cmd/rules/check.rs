@@ -2,52 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::show;
+use crate::cli::FactOutput;
+use crate::cmd::shared::facts::show;
 use crate::cmd::shared::open;
 use crate::cmd::shared::printer::Printer;
 use crate::diagnose::diagnose_with;
-use crate::document::{SCHEMA, Version};
+use crate::document::{RuleTest, RulesCheckDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
 use crate::frame::Launch;
 use crate::ladder::{Ladder, Overrides};
 use crate::profile::{Profile, Reference};
-use crate::report::Format;
 use crate::settings::Settings;
 use crate::text::{count_of, printable, printable_lines};
 use crate::user_rules::cases::{Case, Seen};
 use crate::user_rules::read::{Contents, read};
 use crate::user_rules::{self, UserRule};
 
-#[derive(Debug, Default, Serialize)]
-struct Checked {
-    schema: &'static str,
-    adoprof: Version,
-    files: usize,
-    rules: usize,
-    /// What makes a file unusable, and what is surely not meant.
-    mistakes: Vec<String>,
-    tests: Vec<Outcome>,
-    /// Rules without a test.
-    untested: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct Outcome {
-    /// `FILE:LINE`.
-    place: String,
-    rule: String,
-    profile: String,
-    passed: bool,
-    /// What the rule did there.
-    came_to: String,
-}
-
 pub(super) fn run(
     files: &[PathBuf],
     ladder: &str,
-    format: Format,
+    result: FactOutput,
     settings: &Settings,
     printer: &Printer,
 ) -> Result<ExitCode> {
@@ -62,7 +36,8 @@ pub(super) fn run(
                 .to_owned(),
         ));
     }
-    let mut checked = Checked { schema: SCHEMA, files: files.len(), ..Checked::default() };
+    let mut checked =
+        RulesCheckDocument { schema: SCHEMA, files: files.len(), ..RulesCheckDocument::default() };
     let mut names: Vec<&str> = Vec::new();
     for path in &files {
         let contents = read(path, &user_rules::text(path)?);
@@ -87,7 +62,7 @@ pub(super) fn run(
             .extend(contents.rules.iter().filter(|rule| !tested(rule)).map(|rule| rule.rule.name));
         checked.tests.extend(tests(path, &contents, ladder));
     }
-    show(format, printer, || text(&checked), &checked)?;
+    show(result, printer, || text(&checked), &checked)?;
     let failed = checked.tests.iter().any(|test| !test.passed);
     Ok(match (checked.mistakes.is_empty(), failed) {
         (false, _) => ExitCode::Usage,
@@ -97,7 +72,7 @@ pub(super) fn run(
 }
 
 /// The outcomes of a file's cases; of a rule that can't be read there are none.
-fn tests(path: &Path, contents: &Contents, ladder: &str) -> Vec<Outcome> {
+fn tests(path: &Path, contents: &Contents, ladder: &str) -> Vec<RuleTest> {
     // Cases of one profile mostly stand together, and reading it is what takes time.
     let mut last: Option<(String, Result<Vec<Launch>>)> = None;
     let mut outcomes = Vec::new();
@@ -117,7 +92,7 @@ fn tests(path: &Path, contents: &Contents, ladder: &str) -> Vec<Outcome> {
             Some((_, Err(error))) => Err(error.to_string()),
             None => continue,
         };
-        outcomes.push(Outcome {
+        outcomes.push(RuleTest {
             place: format!("{}:{}", case.path.display(), case.line),
             rule: case.rule.clone(),
             profile: case.profile.clone(),
@@ -171,7 +146,7 @@ fn beside_text(path: &Path) -> String {
     if text.contains('/') { text } else { format!("./{text}") }
 }
 
-fn text(checked: &Checked) -> String {
+fn text(checked: &RulesCheckDocument) -> String {
     let mut lines: Vec<String> =
         checked.mistakes.iter().map(|mistake| printable_lines(mistake)).collect();
     for test in &checked.tests {

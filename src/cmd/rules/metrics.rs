@@ -1,37 +1,17 @@
 //! `adoprof rules metrics`: every figure that a rule can name.
 
-use serde::Serialize;
-
-use super::show;
+use crate::cli::FactOutput;
+use crate::cmd::shared::facts::show;
 use crate::cmd::shared::open;
 use crate::cmd::shared::printer::Printer;
-use crate::document::{SCHEMA, Version};
+use crate::document::{FigureRow, RulesMetricsDocument, SCHEMA, Version};
 use crate::error::{Error, ExitCode, Result};
 use crate::evidence::ModeledLaunch;
 use crate::frame::Launch;
 use crate::model::Model;
-use crate::report::Format;
 use crate::text::layout::pad;
 use crate::text::significant;
 use crate::user_rules::{FIGURES, Figure, Origin};
-
-#[derive(Debug, Serialize)]
-struct Listed {
-    schema: &'static str,
-    adoprof: Version,
-    /// The kernel whose values are shown.
-    kernel: Option<String>,
-    figures: Vec<Row>,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    name: &'static str,
-    unit: &'static str,
-    title: &'static str,
-    group: &'static str,
-    value: Option<f64>,
-}
 
 /// Functions, for the end of the list: how they are written, and what they give.
 const FUNCTIONS: [(&str, &str); 9] = [
@@ -52,7 +32,7 @@ const FUNCTIONS: [(&str, &str); 9] = [
 pub(super) fn run(
     filter: Option<&str>,
     of: Option<(&str, &str)>,
-    format: Format,
+    result: FactOutput,
     printer: &Printer,
 ) -> Result<ExitCode> {
     let launch = of.map(|(name, ladder)| longest(name, ladder)).transpose()?;
@@ -65,20 +45,20 @@ pub(super) fn run(
             |text: &str| wanted.as_ref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
         has(&figure.name) || has(&figure.title)
     };
-    let rows = FIGURES.iter().filter(is_wanted).map(|figure| Row {
+    let rows = FIGURES.iter().filter(is_wanted).map(|figure| FigureRow {
         name: &figure.name,
         unit: figure.unit,
         title: &figure.title,
         group: group(figure),
         value: case.as_ref().and_then(|case| figure.of(case)).filter(|value| value.is_finite()),
     });
-    let listed = Listed {
+    let listed = RulesMetricsDocument {
         schema: SCHEMA,
         adoprof: Version::default(),
         kernel: launch.as_ref().map(|launch| launch.row.kernel.clone()),
         figures: rows.collect(),
     };
-    show(format, printer, || text(&listed, filter.is_none()), &listed)?;
+    show(result, printer, || text(&listed, filter.is_none()), &listed)?;
     Ok(ExitCode::Success)
 }
 
@@ -102,7 +82,7 @@ fn group(figure: &Figure) -> &'static str {
     }
 }
 
-fn text(listed: &Listed, with_functions: bool) -> String {
+fn text(listed: &RulesMetricsDocument, with_functions: bool) -> String {
     let mut lines = Vec::new();
     let mut group = "";
     let mut widest = 0;

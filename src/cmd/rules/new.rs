@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::FactOutput;
+use crate::cmd::shared::facts::show;
 use crate::cmd::shared::printer::Printer;
+use crate::document::WrittenDocument;
 use crate::error::{Error, ExitCode, Result};
 use crate::files::write_atomically;
 use crate::settings::project_file;
@@ -11,7 +14,12 @@ use crate::user_rules::{FOLDER, read};
 /// The example, with `NAME` where its name stands.
 const EXAMPLE: &str = include_str!("example.toml");
 
-pub(super) fn run(name: &str, output: Option<&Path>, printer: &Printer) -> Result<ExitCode> {
+pub(super) fn run(
+    name: &str,
+    output: Option<&Path>,
+    result: FactOutput,
+    printer: &Printer,
+) -> Result<ExitCode> {
     let path = match output {
         Some(path) => path.to_owned(),
         None => default_folder()?.join(name).with_extension("toml"),
@@ -28,8 +36,10 @@ pub(super) fn run(name: &str, output: Option<&Path>, printer: &Printer) -> Resul
         return Err(Error::input(&path, "it is there already; name another file with -o"));
     }
     write_atomically(&path, text.as_bytes())?;
-    let shown = path.display();
-    printer.text(&format!("{shown}: change it, then `adoprof rules check {shown}`"))?;
+    let shown = path.display().to_string();
+    let next = format!("adoprof rules check {}", shell_words::quote(&shown));
+    let document = WrittenDocument::new(vec![shown.clone()], next.clone());
+    show(result, printer, || format!("{shown}: change it, then `{next}`"), &document)?;
     Ok(ExitCode::Success)
 }
 

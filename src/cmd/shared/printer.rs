@@ -1,6 +1,5 @@
 //! Where results and notices go: results to stdout, everything else to stderr.
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -184,80 +183,16 @@ fn complete(written: io::Result<()>) -> Result<()> {
         _ => Ok(()),
     }
 }
+
 /// The address of a source file that a report names, where it is here to be opened.
 fn address(file: &str) -> Option<String> {
     let path = std::fs::canonicalize(file).ok()?;
     path.to_str().map(uri)
 }
 
-/// Lets `--color` decide on colours, else `FORCE_COLOR` unless `NO_COLOR` forbids them, in clap's texts too: the
-/// other variables are looked at where streams are written.
-pub fn honour_colour(words: impl IntoIterator<Item = OsString>) {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let from_environment = || {
-        let choice = std::env::var_os("FORCE_COLOR").and_then(|value| forced(&value));
-        choice.filter(|_| !forbidden)
-    };
-    if let Some(choice) = asked(words).or_else(from_environment) {
-        choice.write_global();
-    }
-}
-
-/// What `--color` says on a command line, before that is read as a whole: mistakes in it are coloured too.
-fn asked(words: impl IntoIterator<Item = OsString>) -> Option<ColorChoice> {
-    let mut words = words.into_iter().take_while(|word| word != "--");
-    while let Some(word) = words.next() {
-        let Some(word) = word.to_str() else { continue };
-        let value = match word.split_once('=') {
-            Some(("--color", value)) => value.to_owned(),
-            None if word == "--color" => words.next()?.into_string().ok()?,
-            _ => continue,
-        };
-        return match value.as_str() {
-            "always" => Some(ColorChoice::Always),
-            "never" => Some(ColorChoice::Never),
-            _ => None,
-        };
-    }
-    None
-}
-
-/// What a value of `FORCE_COLOR` asks for; an empty one asks for nothing.
-fn forced(value: &OsStr) -> Option<ColorChoice> {
-    match value.to_str() {
-        Some("") => None,
-        Some("0" | "false") => Some(ColorChoice::Never),
-        _ => Some(ColorChoice::Always),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn force_color_says_yes_no_or_nothing() {
-        for (value, choice) in [
-            ("1", Some(ColorChoice::Always)),
-            ("true", Some(ColorChoice::Always)),
-            ("0", Some(ColorChoice::Never)),
-            ("", None),
-        ] {
-            assert_eq!(forced(OsStr::new(value)), choice, "{value:?}");
-        }
-    }
-
-    #[test]
-    fn the_option_is_found_wherever_it_stands() {
-        let of = |line: &str| asked(line.split(' ').map(OsString::from));
-        assert_eq!(of("adoprof --color=never step"), Some(ColorChoice::Never));
-        assert_eq!(of("adoprof step --color always"), Some(ColorChoice::Always));
-        for other in
-            ["adoprof step", "adoprof step --color auto", "adoprof profile -- x --color always"]
-        {
-            assert_eq!(of(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn only_files_that_are_here_have_an_address() {

@@ -1,6 +1,6 @@
 //! `adoprof.toml` and `adoprof config`.
 
-use crate::cli::bench::Bench;
+use crate::cli::bench::{Bench, ran};
 
 #[test]
 fn what_holds_is_shown_with_its_place() {
@@ -41,6 +41,37 @@ fn a_setting_is_the_default_and_the_option_holds_before_it() {
 }
 
 #[test]
+fn colour_is_a_setting_like_the_others() {
+    let bench = Bench::new();
+    let is_coloured = |args: &[&str], variables: &[(&str, &str)]| {
+        let ran = ran(bench.command(args).envs(variables.iter().copied()));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.out.contains("\u{1b}[")
+    };
+    let step = ["step", "--kernel", "v2", "--recorded"];
+    let never = [&step[..], &["--color", "never"]].concat();
+    let auto = [&step[..], &["--color", "auto"]].concat();
+    // To a pipe there are no colours.
+    assert!(!is_coloured(&step, &[]));
+    bench.write("adoprof.toml", "color = \"always\"\n");
+    assert!(is_coloured(&step, &[]));
+    assert!(!is_coloured(&never, &[]) && !is_coloured(&auto, &[]));
+    assert!(!is_coloured(&step, &[("NO_COLOR", "1")]), "the environment holds before the file");
+    let shown = |variables: &[(&str, &str)]| {
+        let config = ["config", "--format", "json"];
+        let settings = ran(bench.command(&config).envs(variables.iter().copied())).json();
+        let rows = settings["settings"].as_array().unwrap().clone();
+        let row = rows.iter().find(|row| row["key"] == "color").unwrap();
+        (row["value"].as_str().unwrap().to_owned(), row["from"].as_str().unwrap().to_owned())
+    };
+    let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
+    assert_eq!(shown(&[]), pair("always", "adoprof.toml:1"));
+    assert_eq!(shown(&[("NO_COLOR", "1")]), pair("never", "NO_COLOR"));
+    bench.write("adoprof.toml", "");
+    assert_eq!(shown(&[]), pair("auto", "built in"));
+}
+
+#[test]
 fn mistakes_are_named_with_file_and_line() {
     let bench = Bench::new();
     for (text, parts) in [
@@ -48,6 +79,7 @@ fn mistakes_are_named_with_file_and_line() {
         ("timeout = \"soon\"\n", ["adoprof.toml:1:", "90s"]),
         ("\nncu = \"./evil\"\n", ["adoprof.toml:2:", "comes with the project"]),
         ("format = \"xml\"\n", ["adoprof.toml:1:", "no form `xml`"]),
+        ("color = \"pink\"\n", ["adoprof.toml:1:", "auto, always, never"]),
         ("[check]\nfail-on = [\"speed\"]\n", ["adoprof.toml:2:", "metric:NAME>+10%"]),
     ] {
         bench.write("adoprof.toml", text);

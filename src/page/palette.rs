@@ -1,0 +1,60 @@
+//! The colours of a chart's styles for readers of SVG that know no CSS variables (librsvg, Inkscape, office programs):
+//! they skip a declaration that they can't read and keep the one before it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// A variable's value, as the light theme sets it first: `--ink: #1c2126;`.
+static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"--(\w+): ([^;]+);").ok());
+/// A declaration by a variable alone: `fill: var(--ink);`.
+static USE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"([a-z-]+): var\(--(\w+)\);").ok());
+
+/// The styles with the light theme's colour before each declaration that names a variable.
+pub(super) fn spelled_out(styles: &str) -> String {
+    let (Some(value), Some(of_use)) = (&*VALUE, &*USE) else { return styles.to_owned() };
+    let mut values: HashMap<&str, &str> = HashMap::new();
+    for found in value.captures_iter(styles) {
+        let (_, [name, value]) = found.extract();
+        values.entry(name).or_insert(value);
+    }
+    let both = |found: &Captures| match values.get(&found[2]) {
+        Some(value) => format!("{}: {value}; {}", &found[1], &found[0]),
+        None => found[0].to_owned(),
+    };
+    of_use.replace_all(styles, both).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_light_colour_stands_before_each_variable() {
+        let styles = ":root { --ink: #111; --line: #ddd; }\n@media dark { :root { --ink: #eee; } }\n\
+                      text { fill: var(--ink); } .b { stroke: var(--line); fill: var(--none); }";
+        let rules = spelled_out(styles);
+        let (_, rules) = rules.rsplit_once('\n').unwrap();
+        assert_eq!(
+            rules,
+            "text { fill: #111; fill: var(--ink); } .b { stroke: #ddd; stroke: var(--line); fill: var(--none); }"
+        );
+    }
+
+    #[test]
+    fn no_chart_needs_a_variable() {
+        let styles = spelled_out(crate::page::figure::STYLE);
+        let rules = styles.lines().filter(|line| line.starts_with("svg"));
+        let by_variable: Vec<&str> = rules.flat_map(|line| line.split(['{', ';'])).collect();
+        let mut seen = 0;
+        for (at, part) in by_variable.iter().enumerate().filter(|(_, part)| part.contains("var(")) {
+            let (property, _) = part.split_once(':').unwrap();
+            let before = by_variable[at - 1];
+            assert!(before.starts_with(property) && before.contains('#'), "{part}: {before}");
+            seen += 1;
+        }
+        assert!(seen > 20, "the styles name their colours by variables");
+    }
+}

@@ -61,13 +61,25 @@ pub fn read_meta(folder: &Path) -> Result<Meta> {
         };
         Error::input(
             folder,
-            format!(
-                "this folder is not a saved profile ({why}); adoprof saves profiles under \
-                 .adoprof/<ladder>/<step>/<time>"
-            ),
+            format!("this folder is not a saved profile ({why}); {}", instead(folder)),
         )
     })?;
     Meta::parse(&text, &path)
+}
+
+/// What a folder is that is no saved profile, and the command that takes it.
+fn instead(folder: &Path) -> String {
+    let shown = folder.display().to_string();
+    let shown = shell_words::quote(shown.trim_end_matches('/'));
+    let is_report = |path: &Path| path.extension().is_some_and(|it| it == "ncu-rep");
+    let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    if folder.join("ladder.toml").is_file() {
+        format!("it is a ladder, which `adoprof run --ladder {shown}` takes")
+    } else if entries.any(|entry| is_report(&entry.path())) {
+        format!("name the reports in it: `adoprof analyze {shown}/*.ncu-rep`")
+    } else {
+        "adoprof saves profiles under .adoprof/<ladder>/<step>/<time>".to_owned()
+    }
 }
 
 /// Reads a saved profile.

@@ -213,7 +213,13 @@ fn line<'a>(command: &str, words: impl IntoIterator<Item = &'a str>) -> String {
     let mut line = command.to_owned();
     for word in words {
         line.push(' ');
-        line.push_str(&shell_words::quote(word));
+        // The library quotes `=` too, which needs no quotes behind a letter.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+%@".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            line.push_str(word);
+        } else {
+            line.push_str(&shell_words::quote(word));
+        }
     }
     line
 }

@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 /// What a rule reads of the source page: lines and instructions with their counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum SourcePage {
     /// At most what makes the finding sharper, such as its lines: the rule is checked without it too.
     Optional,
@@ -47,6 +47,8 @@ pub enum SourcePage {
     Needed,
     /// The same, unless this metric was collected, which tells nearly as much.
     NeededWithout(&'static str),
+    /// The same, unless the launch shows the fault without it.
+    NeededUnless(fn(&Launch) -> bool),
 }
 
 /// What kind of change takes a fault away.
@@ -194,6 +196,7 @@ impl Rule {
         let needs_sass = match self.source_page {
             SourcePage::Needed => true,
             SourcePage::NeededWithout(metric) => launch.get(metric).is_none(),
+            SourcePage::NeededUnless(shows) => !shows(launch),
             SourcePage::Optional => false,
         };
         let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());

@@ -3,48 +3,42 @@
 use super::{DeviceFacts, Quantity};
 use crate::text::percent;
 
-/// What a launch and its atomics cost, in words.
+/// What a launch and its atomics cost, and how a sentence calls them.
 const COSTS: [(Quantity, &str); 4] = [
-    (Quantity::EmptyKernel, "the time of an empty launch"),
-    (Quantity::BlockStart, "the rate at which blocks start"),
-    (Quantity::AtomicFloatShare, "the rate of float atomics on one address"),
-    (Quantity::AtomicIntegerShare, "the rate of integer atomics on one address"),
+    (Quantity::EmptyKernel, "launches"),
+    (Quantity::BlockStart, "block starts"),
+    (Quantity::AtomicFloatShare, "float atomics"),
+    (Quantity::AtomicIntegerShare, "integer atomics"),
 ];
 
 impl DeviceFacts {
-    /// What a diagnosis had to assume or to do without on this device, in a few sentences; `None` where all
+    /// What a diagnosis had to assume or to do without on this device, in one sentence; `None` where all
     /// that it asks for was measured. `name` is the device's, where the profile has it.
     #[must_use]
     pub fn remark(&self, name: Option<&str>) -> Option<String> {
+        let costs = |pick: &dyn Fn(Quantity) -> bool| {
+            let picked = COSTS.iter().filter(|(quantity, _)| pick(*quantity));
+            list(&picked.map(|(_, words)| (*words).to_owned()).collect::<Vec<_>>())
+        };
         let ceilings: Vec<String> =
             [self.dram_remark(), self.fma_remark()].into_iter().flatten().collect();
-        let costs = |pick: &dyn Fn(Quantity) -> bool| {
-            let words =
-                COSTS.iter().filter(|(quantity, _)| pick(*quantity)).map(|(_, words)| *words);
-            list(&words.collect::<Vec<_>>())
-        };
+        let said: Vec<String> = [
+            list(&ceilings).map(|assumed| format!("{assumed} are assumed")),
+            costs(&|quantity| self.is_assumed(quantity))
+                .map(|assumed| format!("{assumed} cost what they do on measured devices")),
+            costs(&|quantity| self.get(quantity).is_none())
+                .map(|unknown| format!("estimates leave out what {unknown} cost")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         let name = name.unwrap_or("this device");
-        let mut sentences = Vec::new();
-        if !ceilings.is_empty() {
-            sentences.push(format!("ceiling: not measured on {name}; {}", ceilings.join(", ")));
-        }
-        if let Some(assumed) = costs(&|quantity| self.is_assumed(quantity)) {
-            sentences.push(format!(
-                "{assumed}: not measured on {name}, so the estimates assume what was measured on others"
-            ));
-        }
-        if let Some(unknown) = costs(&|quantity| self.get(quantity).is_none()) {
-            sentences.push(format!("{unknown}: unknown on {name}, so the estimates leave it out"));
-        }
-        if sentences.is_empty() {
-            return None;
-        }
-        sentences.push(
-            "`adoprof doctor --measure` fills in what can be measured when it is run on \
-                        that device"
-                .to_owned(),
-        );
-        Some(sentences.join(". "))
+        (!said.is_empty()).then(|| {
+            format!(
+                "ceiling: not measured on {name}, so {}; `adoprof doctor --measure` on that device measures them",
+                said.join("; ")
+            )
+        })
     }
 
     /// True where the value was derived from other devices'.
@@ -59,27 +53,24 @@ impl DeviceFacts {
         }
         let shares = self.get(Quantity::DramReadShare).zip(self.get(Quantity::DramCopyShare));
         Some(match shares {
-            Some((read, copy)) => format!(
-                "for DRAM, {} of the peak is assumed for reads and {} for copies ({})",
-                percent(read),
-                percent(copy),
-                self.source(Quantity::DramReadShare).unwrap_or_default()
-            ),
-            None => "for DRAM, its peak is assumed".to_owned(),
+            Some((read, copy)) => {
+                format!("{} of DRAM's peak (for copies {})", percent(read), percent(copy))
+            }
+            None => "DRAM's peak".to_owned(),
         })
     }
 
     fn fma_remark(&self) -> Option<String> {
         let known = self.get(Quantity::FmaShare);
-        known.is_none().then(|| "for the FMA pipe, its peak is assumed".to_owned())
+        known.is_none().then(|| "the FMA pipe's peak".to_owned())
     }
 }
 
 /// Words as a list; `None` where there are none.
-fn list(words: &[&str]) -> Option<String> {
+fn list(words: &[String]) -> Option<String> {
     match words {
         [] => None,
-        [only] => Some((*only).to_owned()),
+        [only] => Some(only.clone()),
         [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }
@@ -97,25 +88,22 @@ mod tests {
     #[test]
     fn another_device_of_a_measured_architecture_lacks_its_ceilings() {
         let h100 = DeviceFacts::of(Some("NVIDIA H100"), Some((9, 0)));
-        let said = h100.remark(Some("NVIDIA H100")).unwrap();
-        assert!(
-            said.starts_with("ceiling: not measured on NVIDIA H100; for DRAM, 95% of"),
-            "{said}"
+        assert_eq!(
+            h100.remark(Some("NVIDIA H100")).unwrap(),
+            "ceiling: not measured on NVIDIA H100, so 95% of DRAM's peak (for copies 89%) and the FMA pipe's \
+             peak are assumed; `adoprof doctor --measure` on that device measures them"
         );
-        assert!(said.contains("89% for copies (derived from"), "{said}");
-        assert!(said.contains("for the FMA pipe, its peak") && !said.contains("unknown"), "{said}");
     }
 
     #[test]
     fn what_is_assumed_and_what_is_unknown_are_named() {
-        let costs = "the time of an empty launch, the rate at which blocks start, the rate of float \
-                     atomics on one address and the rate of integer atomics on one address";
+        let costs = "launches, block starts, float atomics and integer atomics cost";
         let l4 = DeviceFacts::of(Some("NVIDIA L4"), Some((8, 9)));
         let said = l4.remark(Some("NVIDIA L4")).unwrap();
-        assert!(said.contains(&format!("{costs}: not measured on NVIDIA L4")), "{said}");
-        assert!(!said.contains("unknown"), "{said}");
+        assert!(said.contains(&format!("; {costs} what they do on measured devices;")), "{said}");
+        assert!(!said.contains("leave out"), "{said}");
         let nothing = DeviceFacts::default().remark(None).unwrap();
-        assert!(nothing.contains("not measured on this device; for DRAM, its peak"), "{nothing}");
-        assert!(nothing.contains(&format!("{costs}: unknown on this device")), "{nothing}");
+        assert!(nothing.contains("not measured on this device, so DRAM's peak and the"), "{nothing}");
+        assert!(nothing.contains("leave out what launches, block starts"), "{nothing}");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
         text.extend(wrap(&range(rule), width));
     }
     let mut needs: Vec<String> = rule.needs.iter().map(|&name| name.to_owned()).collect();
-    if matches!(rule.source_page, SourcePage::Needed | SourcePage::NeededWithout(_)) {
+    if !matches!(rule.source_page, SourcePage::Optional) {
         needs.push(format!(
             "{}: the rule reads the instructions (an .ncu-rep has them; a CSV export has them in \
              its source page, if that was written with SASS)",

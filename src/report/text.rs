@@ -161,6 +161,7 @@ fn skipped(page: &mut Page, document: &Document) {
     }
     page.blank();
     let names: Vec<&str> = rules.keys().copied().collect();
+    let is_thin = 2 * names.len() > rule_count();
     if page.style.verbose {
         page.inked("", "rules not checked, and the metrics they lack", Ink::Bold);
         for (rule, missing) in rules {
@@ -168,13 +169,12 @@ fn skipped(page: &mut Page, document: &Document) {
         }
     } else {
         let rules = count_of(names.len() as f64, "rule");
-        let text = format!(
-            "{rules} not checked: metrics are missing (-v shows which): {}",
-            names.join(", ")
-        );
+        // Where most lack something, their names say nothing.
+        let names = if is_thin { String::new() } else { format!(": {}", names.join(", ")) };
+        let text = format!("{rules} not checked: metrics are missing (-v shows which){names}");
         page.inked("", &text, Ink::Dim);
     }
-    if 2 * names.len() > rule_count() {
+    if is_thin {
         let remedy = "The profile is thin: `ncu --set full` collects what most of these rules need, `adoprof \
                       profile` what all of them need.";
         page.paragraph("", remedy);

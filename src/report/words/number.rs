@@ -1,5 +1,7 @@
 //! Numbers of documents in words: factors, estimates, metric values in their unit.
 
+use std::path::Path;
+
 use crate::document::LaunchReport;
 use crate::finding::{Estimate, Location};
 use crate::text::{byte_rate, bytes, count, duration, prefixed, significant};
@@ -126,18 +128,49 @@ pub(crate) fn extent([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-/// A place in the source: `kernels/ado/v2.cu:25`, the file alone where the line is unknown.
+/// A place in the source: `kernels/ado/v2.cu:25`, the file alone where the line is unknown; of a file that
+/// lies on another machine, `…/src/conv.cu:25`.
 pub(crate) fn place(location: &Location) -> String {
-    match (location.file.is_empty(), location.line) {
+    let file = file(&location.file, Path::exists);
+    match (file.is_empty(), location.line) {
         (true, line) => format!("line {line}"),
-        (false, 0) => location.file.clone(),
-        (false, line) => format!("{}:{line}", location.file),
+        (false, 0) => file,
+        (false, line) => format!("{file}:{line}"),
     }
+}
+
+/// How many components stay of the path of a file that lies elsewhere: its folder's name and its own.
+const COMPONENTS: usize = 2;
+
+/// A file's path as people read it. Where it is absolute and the file is not here, the profile came from
+/// another machine, whose folders tell nobody anything.
+fn file(path: &str, exists: fn(&Path) -> bool) -> String {
+    let components: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+    // `C:` of Windows counts as a root too.
+    let is_absolute = path.starts_with(['/', '\\']) || path.get(1..2) == Some(":");
+    if !is_absolute || components.len() <= COMPONENTS + 1 || exists(Path::new(path)) {
+        return path.to_owned();
+    }
+    format!("…/{}", components[components.len() - COMPONENTS..].join("/"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_of_another_machine_are_left_out() {
+        let elsewhere = |path| file(path, |_| false);
+        assert_eq!(elsewhere("/data/home/someone/project/src/conv.cu"), "…/src/conv.cu");
+        assert_eq!(elsewhere("C:\\work\\project\\src\\conv.cu"), "…/src/conv.cu");
+        // Nothing is gained by leaving one folder out, and a relative path is the user's own.
+        assert_eq!(elsewhere("/project/src/conv.cu"), "/project/src/conv.cu");
+        assert_eq!(elsewhere("kernels/faults/ado/v2.cu"), "kernels/faults/ado/v2.cu");
+        assert_eq!(
+            file("/data/home/project/src/conv.cu", |_| true),
+            "/data/home/project/src/conv.cu"
+        );
+    }
 
     #[test]
     fn factors_keep_three_digits() {

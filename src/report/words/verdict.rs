@@ -43,7 +43,7 @@ pub(crate) fn answer(document: &Document) -> Answer {
             None => result("not profiled, so there is nothing to diagnose".to_owned()),
         },
         (None, Some(_)) if document.launches.iter().all(|launch| launch.findings.is_empty()) => {
-            result(nothing_found(&document.launches))
+            nothing_found(&document.launches)
         }
         (None, Some(_)) => Vec::new(),
     };
@@ -260,15 +260,28 @@ fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     ])
 }
 
-/// What it means that there is no finding: the fewer rules could be checked, the less.
-fn nothing_found(launches: &[LaunchReport]) -> String {
+/// What it means that there is no finding: the fewer rules could be checked, the less, and where it is less
+/// than half of them, what to do about it.
+fn nothing_found(launches: &[LaunchReport]) -> Vec<(&'static str, Sentence)> {
+    let all = rule_count();
     let skipped = launches.iter().map(|launch| launch.skipped.len()).max().unwrap_or(0);
-    match rule_count().saturating_sub(skipped) {
+    let checked = all.saturating_sub(skipped);
+    let result = match checked {
         _ if skipped == 0 => "no rule found a fault".to_owned(),
         0 => "unknown, because no rule could be checked".to_owned(),
-        1 => "the one rule that could be checked found no fault".to_owned(),
-        checked => format!("none of the {checked} rules that could be checked found a fault"),
+        _ if 2 * skipped > all => {
+            format!(
+                "too little was collected: {checked} of {all} rules could be checked, without a finding"
+            )
+        }
+        _ => format!("none of the {checked} rules that could be checked found a fault"),
+    };
+    let mut rows = vec![("result", result.into())];
+    if 2 * skipped > all {
+        let about = "collects what all rules need, ncu --set full what most do";
+        rows.push(("next", Sentence::command("adoprof profile -- PROGRAM".to_owned(), about)));
     }
+    rows
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Double-precision work in a single-precision kernel.
 
+use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
+use crate::frame::Launch;
+use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
@@ -21,8 +24,9 @@ In C++ a literal such as 0.5 is a double, and so is the result of sin or pow for
 them turns a whole expression of floats to double, with a conversion on the way in and one on the \
 way out. Doubles run at half the rate of floats on data-centre GPUs and at a 64th on others, and \
 conversions run at an eighth on all. The rule counts executed double-precision instructions whose \
-chains neither begin at a double in memory nor end in one, and which exchange values with floats. Write 0.5f, sinf, powf; where a sum is \
-kept in double for accuracy, leave it or use a compensated sum of floats.",
+chains neither begin at a double in memory nor end in one, and which exchange values with floats. In a \
+profile without instructions it looks at the kernel's arguments instead: floats and no doubles. Write \
+0.5f, sinf, powf; where a sum is kept in double for accuracy, leave it or use a compensated sum of floats.",
     examples: &[Example {
         fault: "\
 float a = x[i];
@@ -38,7 +42,7 @@ double-precision pipe, and a result good to about seven digits, which is what y 
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[RATES],
-    source_page: SourcePage::Needed,
+    source_page: SourcePage::NeededUnless(takes_floats_alone),
     said_by_ncu: &[
         // A full pipe is a fault only where its work could be done by another one.
         SaidByNcu::with(
@@ -62,8 +66,48 @@ tensors of doubles.",
     ..Rule::DEFAULT
 };
 
+/// How busy the double-precision pipe is, percent.
+const FP64_BUSY: &str = "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+/// True where the kernel's arguments are floats and none is a double, though the pipe for doubles was busy.
+fn takes_floats_alone(launch: &Launch) -> bool {
+    let name = &launch.row.kernel;
+    let is_busy = launch.get(FP64_BUSY).is_some_and(|percent| percent > 0.0);
+    is_busy && name.contains("float") && !name.contains("double")
+}
+
+/// What the kernel's arguments and the pipes tell of a launch whose instructions nobody collected.
+fn by_arguments(launch: &ModeledLaunch) -> Option<Draft> {
+    if !takes_floats_alone(launch.profile) {
+        return None;
+    }
+    let busy = launch.get(FP64_BUSY)?;
+    let facts = launch.profile.device_facts();
+    let rates = facts.get(Quantity::Fp64Rate).zip(facts.get(Quantity::FmaRate));
+    let (fp64_rate, fma_rate) = rates?;
+    // The same number of operations on the FMA pipe.
+    let added = vec![(Term::Fma, busy / 100.0 * fp64_rate / fma_rate)];
+    let effect = Effect { added, ..Effect::on(Term::Fp64, 1.0) };
+    matters(launch, &effect).then(|| Draft {
+        message: format!(
+            "Double-precision instructions keep their pipe busy {} of the time, although the kernel takes \
+             floats and no doubles. On this device the pipe for floats does {} operations in the time of one.",
+            percent(busy / 100.0),
+            count(fma_rate / fp64_rate),
+        ),
+        evidence: vec![Evidence::new(FP64_BUSY, busy, "%")],
+        hint: "Keep the kernel's arithmetic in single precision: write literals with an f (0.5f), call the f \
+               forms (sinf, sqrtf, fabsf), and in Numba or CuPy make constants np.float32. Results are then \
+               rounded to 24 bits at every step. `adoprof profile` and `ncu --set full` collect the \
+               instructions that tell the lines."
+            .to_owned(),
+        locations: Vec::new(),
+        effect,
+    })
+}
+
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    let mut removal = Removal::new(launch)?;
+    let Some(mut removal) = Removal::new(launch) else { return by_arguments(launch) };
     let listing = removal.listing;
     let (mut doubles, mut conversions) = (0.0, 0.0);
     for index in doubles::strays(&listing).iter() {
@@ -118,7 +162,7 @@ mod tests {
     use super::*;
     use crate::rules::testing::{assert_sides, check, sass};
 
-    const FP64: &str = "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed";
+    const FP64: &str = FP64_BUSY;
     const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
     fn mixed() -> crate::frame::Launch {
@@ -155,6 +199,23 @@ mod tests {
         assert_eq!(check(&RULE, &launch), None);
         launch.instructions.clear();
         assert_eq!(check(&RULE, &launch.clone()), None, "no SASS, no guess");
+        assert_eq!(RULE.missing(&launch), [crate::rules::SASS_PAGE]);
+    }
+
+    #[test]
+    fn without_instructions_the_arguments_tell() {
+        let mut launch = mixed();
+        launch.instructions.clear();
+        launch.set(FP64, Some(86.0));
+        launch.row.compute_capability = Some((7, 5));
+        "transform(Array<float, 2, C>, Array<float, 1, C>)".clone_into(&mut launch.row.kernel);
+        let draft = assert_sides(&RULE, &launch, &[&[(FP64, 0.0)]]);
+        assert!((draft.effect.share_of(Term::Fp64) - 1.0).abs() < 1e-12);
+        // 2 doubles against 64 floats per cycle: a 32nd of the 86%.
+        assert!((draft.effect.added_to(Term::Fma) - 0.86 / 32.0).abs() < 1e-12);
+        assert!(draft.message.contains("does 32 operations"), "{}", draft.message);
+        "transform(float*, double*)".clone_into(&mut launch.row.kernel);
+        assert_eq!(check(&RULE, &launch), None);
         assert_eq!(RULE.missing(&launch), [crate::rules::SASS_PAGE]);
     }
 

@@ -103,7 +103,10 @@ mod tests {
         assert!(said.contains(&format!("; {costs} what they do on measured devices;")), "{said}");
         assert!(!said.contains("leave out"), "{said}");
         let nothing = DeviceFacts::default().remark(None).unwrap();
-        assert!(nothing.contains("not measured on this device, so DRAM's peak and the"), "{nothing}");
+        assert!(
+            nothing.contains("not measured on this device, so DRAM's peak and the"),
+            "{nothing}"
+        );
         assert!(nothing.contains("leave out what launches, block starts"), "{nothing}");
     }
 }

@@ -135,7 +135,7 @@ pub enum Command {
     Ledger(LedgerArgs),
     /// Check what this machine lacks, and say how to get it.
     Doctor(DoctorArgs),
-    /// Serve the same facts to an agent: the Model Context Protocol over standard input and output.
+    /// Let an agent use adoprof, by the Model Context Protocol over standard input and output.
     Mcp(McpArgs),
     /// Print a shell's completion script.
     Completions(CompletionsArgs),

@@ -28,7 +28,7 @@ pub struct ProfileArgs {
     /// thread pushed as `step`. Skips the survey.
     #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub nvtx: Option<String>,
-    /// A process that runs already: says why adoprof can't attach to it, and what leads to its diagnosis instead.
+    /// Say why adoprof can't attach to this running process, and how to diagnose its program instead.
     #[arg(long, value_name = "PID", conflicts_with = "program")]
     pub pid: Option<u32>,
     /// The survey.
@@ -57,7 +57,7 @@ pub struct ProfileArgs {
 /// `adoprof analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
-    /// Steps, saved profiles, .ncu-rep reports, CSV exports.
+    /// Steps, saved profiles, .ncu-rep reports, CSV exports, and folders of these.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// The ladder that bare step names belong to.

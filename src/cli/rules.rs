@@ -21,7 +21,7 @@ pub struct RulesArgs {
 /// What to do with rules of one's own.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// The rules of your own that hold here, and the files that they come from.
+    /// List the rules of your own that apply in this folder, and the files that they come from.
     List,
     /// Report every mistake in files of rules, and test the rules on the recordings that they name.
     ///
@@ -41,7 +41,7 @@ pub enum RulesCommand {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Every figure that a rule can name, with its unit; with a profile, its values there.
+    /// List every figure that a rule can name, with its unit and, with --of, its value in a profile.
     Metrics {
         /// Only figures whose name or description has this in it.
         filter: Option<String>,

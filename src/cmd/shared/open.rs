@@ -10,7 +10,7 @@ use crate::store;
 use crate::text::assignments;
 
 /// Opens everything that the paths name: each step and saved profile is a profile, files are grouped by
-/// their stem, and a folder of reports and exports stands for all of them. What of several can't be read is
+/// their stem, and a folder of reports, exports, or saved profiles stands for all of them. What of several can't be read is
 /// left out, and the second list says so.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<S
         match reference {
             Reference::Step { ladder, step } => read.push(saved_step(&ladder, &step, None)),
             Reference::Path(path) if path.is_dir() => match directory(&path) {
-                Ok(several) => read.extend(several),
+                Ok(several) => read.extend(several.iter().map(Found::read)),
                 Err(error) => read.push(Err(error)),
             },
             // A group stands where its first file stands.
@@ -71,16 +71,13 @@ pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<S
 pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile> {
     match Reference::parse(text, ladder)? {
         Reference::Step { ladder, step } => saved_step(&ladder, &step, size),
-        Reference::Path(path) if path.is_dir() => {
-            let mut several = directory(&path)?;
-            match (several.pop(), several.len()) {
-                (Some(profile), 0) => profile,
-                (_, others) => Err(Error::input(
-                    &path,
-                    format!("the folder holds {} profiles; name one of them", others + 1),
-                )),
-            }
-        }
+        Reference::Path(path) if path.is_dir() => match directory(&path)?.as_slice() {
+            [profile] => profile.read(),
+            several => Err(Error::input(
+                &path,
+                format!("the folder holds {} profiles; name one of them", several.len()),
+            )),
+        },
         Reference::Path(path) => {
             let groups = group(&[path]);
             read_files(&groups[0])
@@ -88,15 +85,45 @@ pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<
     }
 }
 
-/// A saved profile, or the profiles that a folder of reports and exports holds.
-fn directory(path: &Path) -> Result<Vec<Result<Profile>>> {
-    if !store::is_saved(path) {
-        let groups = group(&in_folder(path)?);
-        if !groups.is_empty() {
-            return Ok(groups.iter().map(read_files).collect());
+/// A profile in a folder, not yet read.
+enum Found {
+    /// A saved profile's folder.
+    Saved(PathBuf),
+    /// Reports or exports of one stem.
+    Files(Files),
+}
+
+impl Found {
+    fn read(&self) -> Result<Profile> {
+        match self {
+            Self::Saved(folder) => saved(folder),
+            Self::Files(files) => read_files(files),
         }
     }
-    Ok(vec![saved(path)])
+}
+
+/// What a folder stands for: itself where it is a saved profile; otherwise the reports and exports in it, or where there
+/// are none, the saved profiles in its subfolders.
+///
+/// # Errors
+/// [`Error::Input`] where it can't be read.
+fn directory(path: &Path) -> Result<Vec<Found>> {
+    if store::is_saved(path) {
+        return Ok(vec![Found::Saved(path.to_owned())]);
+    }
+    let groups = group(&in_folder(path)?);
+    if !groups.is_empty() {
+        return Ok(groups.into_iter().map(Found::Files).collect());
+    }
+    let entries = std::fs::read_dir(path).map_err(|e| Error::io(path, "read", &e))?;
+    let mut folders: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| store::is_saved(path)).collect();
+    folders.sort();
+    if folders.is_empty() {
+        // Reading it says why it is none, and what to do.
+        folders.push(path.to_owned());
+    }
+    Ok(folders.into_iter().map(Found::Saved).collect())
 }
 
 fn saved(path: &Path) -> Result<Profile> {

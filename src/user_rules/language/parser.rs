@@ -70,6 +70,15 @@ struct Parser {
     depth: usize,
 }
 
+fn too_deep(at: usize) -> Problem {
+    Problem::new(
+        at,
+        format!(
+            "brackets and signs are nested more than {DEEPEST} deep here; write it flatter, or make two rules of it"
+        ),
+    )
+}
+
 impl Parser {
     /// Where the next token begins.
     fn place(&self) -> usize {
@@ -117,10 +126,7 @@ impl Parser {
     ) -> Result<Node, Problem> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Problem::new(
-                self.place(),
-                format!("parts stand more than {DEEPEST} deep in each other"),
-            ));
+            return Err(too_deep(self.place()));
         }
         let node = parse(self);
         self.depth -= 1;
@@ -145,10 +151,7 @@ impl Parser {
             chained += 1;
             self.depth += 1;
             if self.depth > DEEPEST {
-                return Err(Problem::new(
-                    place,
-                    format!("parts stand more than {DEEPEST} deep in each other"),
-                ));
+                return Err(too_deep(place));
             }
             let right = self.level(level + 1)?;
             let at = left.at;

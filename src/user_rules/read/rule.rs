@@ -22,6 +22,7 @@ const LONGEST_NAME: usize = 60;
 impl Reader<'_> {
     pub(super) fn rule(&mut self, declared: &Declared) -> Option<UserRule> {
         self.name(&declared.name);
+        let mut unusable = Vec::new();
         for (key, text) in Self::texts(declared) {
             let what = match text.get_ref() {
                 text if text.trim().is_empty() => "is empty".to_owned(),
@@ -34,10 +35,13 @@ impl Reader<'_> {
                 _ => continue,
             };
             self.mistake(text.span().start, format!("`{key}` {what}"));
+            unusable.push(key);
         }
-        let when = self.condition(&declared.when);
-        let message = self.template("message", &declared.message);
-        let hint = self.template("hint", &declared.hint);
+        // What is wrong as a text is not said again as an expression.
+        let is_usable = |key: &str| !unusable.contains(&key);
+        let when = is_usable("when").then(|| self.condition(&declared.when)).flatten();
+        let message = is_usable("message").then(|| self.template("message", &declared.message));
+        let hint = is_usable("hint").then(|| self.template("hint", &declared.hint));
         let kernel = declared.kernel.as_ref().map(|kernel| self.regex(kernel));
         let lines = declared.lines.as_ref().map(|lines| self.lines(lines, declared));
         let what_if = declared.what_if.as_ref().map(|what_if| self.what_if(what_if));
@@ -45,8 +49,8 @@ impl Reader<'_> {
         // Every part was looked at, so that all mistakes are told at once.
         let body = Body {
             when: when?,
-            message: message?,
-            hint: hint?,
+            message: message.flatten()?,
+            hint: hint.flatten()?,
             kernel: kernel.flatten(),
             lines: lines.flatten(),
             what_if,

@@ -306,3 +306,23 @@ fn a_folder_stands_for_its_profiles_and_what_is_damaged_is_left_out() {
     assert!(ran.err.contains("left out: ") && ran.err.contains("junk.ncu-rep"), "{ran:?}");
     bench.run(&["diff", "./reports", "ado/v1"]).fails(2, &["holds 3 profiles"]);
 }
+
+#[test]
+fn a_folder_of_saved_profiles_stands_for_all_of_them() {
+    let bench = Bench::new();
+    let recorded = file("../profiles/ado");
+    for step in ["v2", "v3"] {
+        for entry in std::fs::read_dir(recorded.join(step)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            bench.write(&format!("saved/{step}/{name}"), std::fs::read(&path).unwrap());
+        }
+    }
+    bench.write("saved/notes/read.me", "no profile");
+    let all = bench.run(&["analyze", "./saved", "--format", "json"]);
+    let each = bench.run(&["analyze", "./saved/v2", "./saved/v3", "--format", "json"]);
+    assert_eq!((all.code, each.code), (Some(0), Some(0)), "{all:?}");
+    assert_eq!(all.out, each.out);
+    bench.run(&["diff", "./saved", "ado/v1"]).fails(2, &["holds 2 profiles"]);
+    bench.run(&["analyze", "./saved/notes"]).fails(2, &["not a saved profile"]);
+}

@@ -267,3 +267,43 @@ fn hostile_files_are_refused_in_a_sentence() {
     bench.run(&["rules", "check", "a.toml"]).fails(2, &["UTF-8"]);
     bench.run(&["rules", "check", "/dev/zero"]).fails(2, &["a pipe or a device"]);
 }
+
+#[test]
+fn a_mistake_is_told_once_and_says_what_to_write() {
+    let bench = Bench::new();
+    let keys = "name = 'a'\nsummary = 's'\nhint = 'h'\nmessage = 'm'\n";
+    let when = |when: &str| format!("[[rule]]\n{keys}when = '{when}'\n");
+    let rule = when("grid.x > 1");
+    let single = rule.replace("[[rule]]", "[rule]");
+    for (text, line, words) in [
+        (single.clone(), 1, "write `[[rule]]` instead of `[rule]`"),
+        (format!("{single}{single}"), 7, "write `[[rule]]` instead of `[rule]`"),
+        (
+            format!("{rule}[rule.test]\nprofile = 'ado/v2'\nfires = true\n"),
+            7,
+            "write `[[rule.test]]` instead of `[rule.test]`",
+        ),
+        (
+            format!("{rule}[[rule.what-if]]\nhidden = 0.5\n"),
+            7,
+            "write `[rule.what-if]` instead of `[[rule.what-if]]`",
+        ),
+        (when(&"(".repeat(20_000)), 6, "`when` has 20000 bytes, and 4000 are the most"),
+        (
+            when(&format!("{}1 < 2{}", "(".repeat(41), ")".repeat(41))),
+            6,
+            "nested more than 40 deep",
+        ),
+        (when(" "), 6, "`when` is empty"),
+    ] {
+        bench.write("a.toml", &text);
+        let ran = bench.run(&["rules", "check", "a.toml"]);
+        assert_eq!(ran.code, Some(2), "{words}: {ran:?}");
+        let told: Vec<&str> = ran.out.lines().filter(|line| line.contains("a.toml:")).collect();
+        assert_eq!(told.len(), 1, "{words}: {ran:?}");
+        assert!(
+            told[0].contains(&format!("a.toml:{line}: ")) && told[0].contains(words),
+            "{told:?}"
+        );
+    }
+}

@@ -98,19 +98,19 @@ impl Origin<'_> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = self.text.lines().nth(self.line(at) - 1).unwrap_or_default();
-            let problem = of_header(error.message(), line.trim());
+            let problem = of_header(line);
             self.error(at, problem.unwrap_or_else(|| words_of(error.message())))
         })
     }
 }
 
 /// What to write where a header has too many or too few brackets: `[rule]`, `[rule.test]`, `[[rule.what-if]]`.
-fn of_header(message: &str, line: &str) -> Option<String> {
+fn of_header(line: &str) -> Option<String> {
     let line = line.split('#').next().unwrap_or_default().trim();
     let double = line.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
     let single = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let text = match (double, single) {
-        (Some(name), _) if message.starts_with("invalid type: sequence") => {
+        (Some(name @ "rule.what-if"), _) => {
             format!("write `[{name}]` instead of `[[{name}]]`: a rule has one at most")
         }
         (None, Some(name @ ("rule" | "rule.test"))) => {

@@ -34,7 +34,7 @@ pub struct ProfilingArgs {
     /// How to read ncu's report.
     #[arg(long, value_enum, default_value_t = Via::Report)]
     pub via: Via,
-    /// End all runs of the program after this time together, such as 90s or 10m, and show what is there.
+    /// Give up after this time, such as 90s or 10m; a program's survey and its runs under ncu count together.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// Print ncu's command lines and run nothing.

@@ -3,6 +3,7 @@
 mod bench_figures;
 mod cli;
 mod constructed;
+mod control_codes;
 mod devices;
 mod kernels_compile;
 mod model_counts;

@@ -104,8 +104,10 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     Diagnosis { bound, findings, skipped, ranking }
 }
 
-/// Takes away roofs that are none: some fault inflates the work of the unit that is at its limit.
+/// Takes away roofs that are none: some fault inflates the work of the unit that is at its limit, or the
+/// code was compiled without optimization, which may give that unit work that nobody needs.
 fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
+    let is_debug_build = drafts.iter().any(|(rule, _)| rule.cure == Cure::Rebuild);
     let inflated: Vec<Term> = Term::ALL
         .into_iter()
         .filter(|&term| {
@@ -115,8 +117,8 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
         })
         .collect();
     drafts.retain(|(rule, draft)| {
-        rule.kind != Kind::Roof
-            || draft.effect.removed.iter().all(|(term, _)| !inflated.contains(term))
+        let is_inflated = || draft.effect.removed.iter().any(|(term, _)| inflated.contains(term));
+        rule.kind != Kind::Roof || !is_debug_build && !is_inflated()
     });
 }
 

@@ -18,7 +18,7 @@ use crate::frame::Launch;
 use crate::timing::StepInfo;
 
 pub use crate::agreement::{NcuAgreement, NcuOnly};
-pub use crate::rules::is_roof;
+pub use crate::rules::{asks_for_rebuild, is_roof};
 pub use diff::{Diff, MetricChange};
 pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
 pub use ranked::Ranked;
@@ -265,10 +265,13 @@ impl Document {
 
     /// The finding that would save most of the whole time, over all launches that have it: one with share s
     /// and factor f saves s·(1 − 1/f). Rules that come first nowhere stand behind another wherever they
-    /// are found, and are no verdict.
+    /// are found, and are no verdict. Of launches that have to be built anew, all of the time is in question.
     fn best_finding(&self) -> Option<Verdict> {
         let gain = |finding: &RankedFinding| {
             finding.estimated_speedup.map_or(0.0, |gain| 1.0 - 1.0 / gain.factor)
+        };
+        let in_question = |finding: &RankedFinding| {
+            if asks_for_rebuild(&finding.rule) { 1.0 } else { gain(finding) }
         };
         // A first finding that promises nothing is no verdict, unless it says to stop.
         let is_worth = |finding: &&RankedFinding| {
@@ -291,7 +294,7 @@ impl Document {
                 let Some(finding) = launch.findings.iter().find(|one| one.rule == *rule) else {
                     continue;
                 };
-                let of_launch = self.share(launch) * gain(finding);
+                let of_launch = self.share(launch) * in_question(finding);
                 saved += of_launch;
                 if of_launch > most {
                     (most, at) = (of_launch, index);
@@ -312,7 +315,11 @@ impl Document {
         best.map(|(saved, launch, rule)| Verdict {
             launch: Some(launch),
             rule: rule.to_owned(),
-            program_gain: self.program.as_ref().map(|_| 1.0 / (1.0 - saved)),
+            program_gain: self
+                .program
+                .as_ref()
+                .filter(|_| !asks_for_rebuild(rule))
+                .map(|_| 1.0 / (1.0 - saved)),
         })
     }
 

@@ -231,6 +231,13 @@ pub fn is_roof(name: &str) -> bool {
     find(name).is_some_and(|rule| rule.kind == Kind::Roof)
 }
 
+/// True for the name of a fault that only a new build of the same code takes away: until then, everything else
+/// that is found is about code that nobody means to run.
+#[must_use]
+pub fn asks_for_rebuild(name: &str) -> bool {
+    find(name).is_some_and(|rule| rule.cure == Cure::Rebuild)
+}
+
 /// What a profile without the text of its instructions lacks, as a skipped rule names it.
 pub const SASS_PAGE: &str = "SASS of the source page";
 

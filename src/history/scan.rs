@@ -72,7 +72,7 @@ pub(crate) struct Scanned {
 }
 
 /// Reads all files, several at a time.
-pub(crate) fn scan(files: &[PathBuf], quantity: Quantity, filter: &Filter) -> Scanned {
+pub(crate) fn scan(files: &[PathBuf], quantity: &Quantity, filter: &Filter) -> Scanned {
     let read: Vec<Result<OfFile>> =
         files.par_iter().map(|path| of_file(path, quantity, filter)).collect();
     let mut all = Scanned::default();
@@ -95,10 +95,7 @@ struct OfFile {
     profiles: usize,
 }
 
-/// Profile and kernel, as numbers of the file's texts; no kernel stands for the time of a whole step.
-type Group = (Option<u32>, Option<u32>);
-
-fn of_file(path: &Path, quantity: Quantity, filter: &Filter) -> Result<OfFile> {
+fn of_file(path: &Path, quantity: &Quantity, filter: &Filter) -> Result<OfFile> {
     let mut file = Versioned::new(TableFile::open(path)?, path)?;
     let rows = file.rows();
     let (profile, kernel) = (file.texts(schema::PROFILE)?, file.texts(KERNEL)?);
@@ -113,15 +110,15 @@ fn of_file(path: &Path, quantity: Quantity, filter: &Filter) -> Result<OfFile> {
         .map(|name| filter.kernel.as_ref().is_none_or(|kernel| kernel.is_match(name)))
         .collect();
     // Profile and kernel → the first row of both, and the values of all.
-    let mut groups: HashMap<Group, (usize, Vec<f64>)> = HashMap::new();
-    for (row, value) in values.iter().enumerate() {
+    let mut groups: HashMap<(Option<u32>, Option<u32>), (usize, Vec<f64>)> = HashMap::new();
+    for row in 0..rows {
         let of_profile = profile.codes()[row];
         let time = steps.as_ref().and_then(|steps| steps.median[row]);
         if let Some(time) = time.filter(|time| time.is_finite()) {
             groups.entry((of_profile, None)).or_insert_with(|| (row, vec![time]));
             continue;
         }
-        let (Some(of_kernel), Some(value)) = (kernel.codes()[row], *value) else { continue };
+        let (Some(of_kernel), Some(value)) = (kernel.codes()[row], values[row]) else { continue };
         if wanted[of_kernel as usize] && value.is_finite() {
             let group = groups.entry((of_profile, Some(of_kernel)));
             group.or_insert_with(|| (row, Vec::new())).1.push(value);

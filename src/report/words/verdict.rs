@@ -1,7 +1,8 @@
 //! The answer first: what bounds the time, what to do where, what that is worth, what comes next.
 
 use crate::document::{
-    Document, LaunchReport, Program, ProgramFinding, RankedFinding, is_roof, rule_count,
+    Document, LaunchReport, Program, ProgramFinding, RankedFinding, asks_for_rebuild, is_roof,
+    rule_count,
 };
 use crate::finding::{Bound, LEAST_GAIN};
 use crate::kernel_name;
@@ -237,6 +238,10 @@ fn around(finding: &ProgramFinding) -> Vec<(&'static str, Sentence)> {
 
 fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     let rule = &finding.rule;
+    if asks_for_rebuild(rule) {
+        let why = ": a debug build's profile does not tell; what follows describes the debug build";
+        return Sentence::of([format!("unknown{why}"), "unknown: a debug build".to_owned()]);
+    }
     let whole = whole_step_estimate(document);
     let (Some(gain), Some(of_kernel)) = (whole, finding.estimated_speedup) else {
         let unknown = format!("unknown for {rule}");

@@ -173,8 +173,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         Some(What::Nothing) => Vec::new(),
         None => outer_loop(launch).into_iter().collect(),
     };
+    let alone = if blocks * threads.unwrap_or(WARP_LANES) <= 1.0 {
+        "One thread does all the work. "
+    } else {
+        ""
+    };
     let message = format!(
-        "The grid has {}{size} for {} SMs. {seen}{fill}",
+        "{alone}The grid has {}{size} for {} SMs. {seen}{fill}",
         count_of(blocks, "block"),
         count(sms),
     );
@@ -183,6 +188,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
         hint: hint(
             blocks,
+            threads.filter(|&threads| threads < WARP_LANES),
             if more.is_finite() { blocks * more } else { places },
             more,
             what,
@@ -193,8 +199,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// What to do: more blocks where there is a loop to share out, smaller ones elsewhere.
-fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Location]) -> String {
+/// What to do: more blocks where there is a loop to share out, smaller ones elsewhere. `lanes` is the size of blocks
+/// that do not fill a warp.
+fn hint(
+    blocks: f64,
+    lanes: Option<f64>,
+    then: f64,
+    more: f64,
+    what: Option<What>,
+    locations: &[Location],
+) -> String {
     if more <= 1.0 {
         return "Use smaller blocks, so that their warps spread over more SMs. More threads would have nothing \
                 to do: no loop here has independent iterations. Where an iteration needs only the best match \
@@ -206,8 +220,15 @@ fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Loca
         || "the outermost loop whose iterations are independent".to_owned(),
         |location| format!("the loop at line {}", location.line),
     );
-    let launch =
-        format!("Launch at least {} blocks instead of {}", count(then.ceil()), count(blocks));
+    let then = count(then.ceil());
+    let launch = match lanes {
+        Some(lanes) => format!(
+            "Launch at least {then} blocks of whole warps (32 threads or more) instead of {} of {}",
+            count(blocks),
+            count_of(lanes, "thread")
+        ),
+        None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
+    };
     let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
     match what {
         Some(What::Queue(_)) => format!(
@@ -219,8 +240,12 @@ fn hint(blocks: f64, then: f64, more: f64, what: Option<What>, locations: &[Loca
              None needs another's value; make sure that none reads what another stores."
         ),
         _ => format!(
-            "{launch}: divide the iterations of {place} among blocks (blockIdx.x instead of the loop \
-             variable), and combine their sums by atomics or in a second step."
+            "{launch}: divide the iterations of {place} among {} instead of the loop \
+             variable), and combine their sums by atomics or in a second step.",
+            match lanes {
+                Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
+                None => "blocks (blockIdx.x",
+            }
         ),
     }
 }
@@ -277,6 +302,21 @@ mod tests {
             draft.message
         );
         assert!((draft.effect.idle - 131.0 / 132.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_lonely_thread_wants_whole_warps_beside_it() {
+        let draft = check(&RULE, &launch(&[(GRID, 1.0), (SMS, 132.0), (BLOCK, 1.0)])).unwrap();
+        assert!(draft.message.starts_with("One thread does all the work."), "{}", draft.message);
+        let said = "132 blocks of whole warps (32 threads or more) instead of 1 of 1 thread";
+        assert!(draft.hint.contains(said) && draft.hint.contains("threadIdx.x"), "{}", draft.hint);
+        let warps = check(&RULE, &launch(&[(GRID, 1.0), (SMS, 132.0), (BLOCK, 32.0)])).unwrap();
+        assert!(
+            warps.hint.starts_with("Launch at least 132 blocks instead of 1:"),
+            "{}",
+            warps.hint
+        );
+        assert!(warps.message.starts_with("The grid has 1 block"), "{}", warps.message);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Matrix instructions whose operands serve too few of them.
 
+use crate::evidence::fetched_again::{DRAM_BYTES, of_dram};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
@@ -28,7 +29,8 @@ A fragment that a warp has loaded serves as many matrix instructions as its tile
 the other direction: one or two in a tile of 16 x 16, four or eight in one of 64 x 64. Below that, \
 shared memory, L1 and L2 take longer to bring the operands than the tensor pipe takes to multiply \
 them. The rule sets the bytes that a loop loads for its matrix instructions against those that they \
-multiply, and fires where a unit on the way is busier than the tensor pipe. Let each warp compute a larger \
+multiply, and fires where a unit on the way is busier than the tensor pipe. If L2 does not hold the operands, DRAM \
+is on the way as well: it delivers again what several blocks load. Let each warp compute a larger \
 tile, with as many warps per block as before: the sums stay in registers.",
     examples: &[Example {
         fault: "\
@@ -68,6 +70,7 @@ of each thread, and a sixteenth of the warps remains.",
         TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[DRAM_BYTES],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",
@@ -113,11 +116,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let inside = |index: usize| found.inside.binary_search(&index).is_ok();
     let sectors = sectors_gone(listing, |index| if inside(index) { gone } else { 0.0 });
     effect.removed.extend([(Term::L2, sectors), (Term::L2Requests, sectors)]);
+    let again = of_dram(launch, sectors);
+    effect.removed.push((Term::Dram, again));
     // Tiles larger in both directions.
     effect.removed.push((Term::BlockScheduler, 1.0 - (1.0 - gone).powi(2)));
     effect.least = least(launch);
     let busy = |term: Term| launch.model.utilization(term).unwrap_or(0.0);
-    let feeding = FEEDING.into_iter().max_by(|a, b| busy(*a).total_cmp(&busy(*b)))?;
+    let feeding = FEEDING.into_iter().chain((again > 0.0).then_some(Term::Dram));
+    let feeding = feeding.max_by(|a, b| busy(*a).total_cmp(&busy(*b)))?;
     if busy(feeding) <= busy(Term::Tensor) || !gains(launch, &effect) {
         return None;
     }
@@ -234,6 +240,38 @@ mod tests {
         // Three quarters of the copies, which bring half of the sectors.
         assert!((effect.share_of(Term::L2) - 0.375).abs() < 1e-12, "{effect:?}");
         assert!((effect.share_of(Term::L2Requests) - 0.375).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dram_that_delivers_operands_again_is_no_roof() {
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let code = [
+            ("S2R R0, SR_CTAID.X", 10.0),
+            ("LDC.64 R6, c[0x0][0x210]", 10.0),
+            ("IMAD.WIDE R2, R0, 0x4, R6", 10.0),
+            ("LDG.E.128 R8, desc[UR4][R2.64]", 10.0),
+            ("HMMA.16816.F32 R24, R8, R12, R24", 10.0),
+            ("@P0 BRA 0x130", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let found = |read: f64| {
+            let read = [("dram__bytes_read.sum", read), ("dram__bytes_write.sum", 0.0)];
+            let busy = [(ISSUE_BUSY, 5.0), (TENSOR, 5.0), (dram, 93.0)];
+            let mut launch = sass(&[&busy[..], &read[..]].concat(), &code);
+            launch.instructions[3].counters.l2_sectors_global = 1000.0;
+            // Eight rows of blocks load the same: 4,000 of 32,000 bytes are needed.
+            (launch.row.grid, launch.row.block) = ([4, 8, 1], [32, 1, 1]);
+            crate::diagnose::diagnose(&launch).findings
+        };
+        let first = &found(32_000.0)[0];
+        assert_eq!(first.rule, "tile-too-small");
+        // 16 bytes per lane for 24 that are multiplied: 2/3, of which 1/6 would do, so that 3/4 go.
+        assert!(first.message.contains("keeps DRAM busy"), "{}", first.message);
+        // DRAM reaches 94.57% of its peak; what it does not take is waiting.
+        let dram = 0.93 / 0.9457;
+        let factor = first.estimate.unwrap().factor;
+        assert!((factor - 1.0 / (0.25 * dram + 1.0 - dram)).abs() < 1e-9, "{factor}");
+        assert_eq!(found(4_000.0)[0].rule, "at-memory-roof", "L2 holds what blocks share");
     }
 
     #[test]

@@ -5,14 +5,12 @@ use crate::sass::code::marks::Marks;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 
-/// The executed moves of a register to itself.
+/// The moves of a register to itself.
 #[must_use]
 pub fn self_moves(listing: &Listing) -> Marks {
     let entries = &listing.sass.entries;
     Marks::of(entries.len(), |at| {
-        entries[at].family == Family::Move
-            && listing.executed(at) > 0.0
-            && is_to_itself(listing.text(at))
+        entries[at].family == Family::Move && is_to_itself(listing.text(at))
     })
 }
 
@@ -37,7 +35,6 @@ mod tests {
             ("MOV R4, R5", 3.0),
             ("@P0 MOV R6, R6.reuse", 3.0),
             ("IMAD.MOV.U32 R4, RZ, RZ, R4", 3.0),
-            ("MOV R8, R8", 0.0),
             ("EXIT", 3.0),
         ]);
         let found = self_moves(&code.listing().unwrap());

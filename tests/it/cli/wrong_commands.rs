@@ -9,7 +9,6 @@ fn one_sentence_says_what_was_meant() {
     bench.write("k.cu", "__global__ void k(float* a) { a[0] = 1; }\n");
     bench.write("my.nsys-rep", "not read\n");
     bench.write("my.ncu-rep", "not read\n");
-    bench.write("reports/a.ncu-rep", "not read\n");
     bench.write("mine/ladder.toml", "not read\n");
     for (args, command) in [
         (&["run", "--kernel", "v2"][..], "`adoprof step --kernel v2`"),
@@ -32,8 +31,7 @@ fn one_sentence_says_what_was_meant() {
         (&["analyze", "k.cu"], "`adoprof init k.cu`"),
         (&["analyze", "./app"], "`adoprof profile -- ./app`"),
         (&["analyze", "my.nsys-rep"], "`adoprof profile -- PROGRAM`"),
-        (&["diff", "./reports", "v2"], "`adoprof analyze ./reports/*.ncu-rep`"),
-        (&["analyze", "./mine/"], "`adoprof run --ladder ./mine`"),
+        (&["diff", "./mine/", "v2"], "`adoprof run --ladder ./mine`"),
         (&["app"], "`adoprof profile -- ./app`"),
         (&["compare", "v1", "v2"], "`adoprof diff v1 v2`"),
         (&["explain", "coalescing"], "`uncoalesced-global-access`"),

@@ -122,7 +122,8 @@ mod tests {
             let found = all.rules.iter().find(|record| record.rule == rule.name).unwrap();
             assert_eq!(found.thresholds.len() + found.assumes.len(), rule.thresholds.len());
             assert!(found.assumes.iter().all(|number| !number.what.starts_with(GIVEN)));
-            assert_eq!(found.range.is_none(), rule.kind == Kind::Roof, "{}", rule.name);
+            let promises = rule.kind != Kind::Roof && rule.promises;
+            assert_eq!(found.range.is_some(), promises, "{}", rule.name);
         }
     }
 

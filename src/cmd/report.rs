@@ -104,7 +104,7 @@ fn check(args: &ReportArgs) -> Result<()> {
 fn no_png(chart: Option<&str>) -> String {
     let chart = chart.unwrap_or("roofline");
     format!(
-        "adoprof draws SVG and no PNG; convert it with librsvg's rsvg-convert (package librsvg2-bin): adoprof report \
+        "there is SVG here and no PNG; convert it with librsvg's rsvg-convert (package librsvg2-bin): adoprof report \
          … --format svg --chart {chart} -o - | rsvg-convert --zoom 2 -o {chart}.png"
     )
 }

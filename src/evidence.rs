@@ -5,6 +5,7 @@ pub(crate) mod bank_conflicts;
 mod draft;
 pub(crate) mod fetched_again;
 pub(crate) mod idle_lanes;
+pub(crate) mod idle_warps;
 pub(crate) mod linked_memory;
 pub(crate) mod local_memory;
 pub(crate) mod modeled_launch;

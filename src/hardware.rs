@@ -17,3 +17,6 @@ pub(crate) const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
 
 /// Bytes of a register.
 pub(crate) const REGISTER_BYTES: f64 = 4.0;
+
+/// Registers of a thread, at most.
+pub(crate) const MOST_REGISTERS: f64 = 255.0;

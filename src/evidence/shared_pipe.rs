@@ -7,6 +7,7 @@ use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::Family;
+use crate::sass::questions::swap;
 use crate::term::Term;
 
 /// Share of the time that the pipe is busy with shared memory, percent.
@@ -179,8 +180,8 @@ pub(crate) fn uses_shared_alone(row: &SourceRow) -> bool {
     uses_shared(row) && row.counters.l2_sectors_global == 0.0
 }
 
-/// The share of shared wavefronts that are bank conflicts or atomics in a queue, 0 where too few to
-/// count: each is a fault of its own.
+/// The share of shared wavefronts that are bank conflicts, or atomics in a queue with what they read to try
+/// again, 0 where too few to count: each is a fault of its own.
 fn conflict_share(launch: &ModeledLaunch) -> f64 {
     let (all, ideal) = bank_conflicts::wavefronts(launch);
     let conflicts = if all > 0.0 { 1.0 - ideal / all } else { 0.0 };
@@ -189,6 +190,8 @@ fn conflict_share(launch: &ModeledLaunch) -> f64 {
         .zip(launch.get(ATOMIC_INSTRUCTIONS))
         .zip(launch.get(ALL).filter(|&all| all > 0.0))
         .map_or(0.0, |((atomics, instructions), all)| (atomics - instructions).max(0.0) / all);
+    let retries = launch.profile.listing().map_or(0.0, |listing| swap::shared_retries(&listing));
+    let queued = queued.max(retries);
     let conflicts = if 100.0 * conflicts >= bank_conflicts::LEAST_EXCESS {
         conflicts * (1.0 - queued)
     } else {

@@ -94,3 +94,15 @@ pub(crate) const ROOF_LIMIT: Threshold = Threshold {
 pub(crate) const ISSUE: &str = "smsp__issue_active.avg.pct_of_peak_sustained_active";
 /// Cycles between two instructions of a warp.
 pub(crate) const LATENCY: &str = "smsp__average_warp_latency_per_inst_issued.ratio";
+
+/// Results that use a loaded value from a register, at most.
+pub(crate) const REGISTER_TILE: f64 = 8.0;
+
+/// [`REGISTER_TILE`] as `explain` prints it.
+pub(crate) const REGISTER_TILE_LIMIT: Threshold = Threshold {
+    what: "given: results that use a loaded value from a register, at most",
+    value: REGISTER_TILE,
+    unit: "result",
+    source: "derivation: a tile of 8 by 8 results takes 64 registers, with which two blocks of 512 \
+             threads still fit on an SM",
+};

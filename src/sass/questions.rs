@@ -7,6 +7,8 @@ pub mod doubles;
 pub mod idle;
 pub mod independence;
 pub mod matrix_loops;
+mod neutral;
+pub mod passes;
 pub mod product;
 mod queue;
 pub mod self_moves;

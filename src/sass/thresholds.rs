@@ -16,7 +16,17 @@ pub const THRESHOLDS: &[Threshold] = &[
     MANY_STATEMENTS,
     STATEMENT_STEPS,
     REARRANGING_STEPS,
+    SAME_READING,
 ];
+
+/// How alike two loops' sectors are that read the same.
+pub const SAME_READING: Threshold = Threshold {
+    what: "difference between the sectors of two loops that read the same, at most",
+    value: 0.05,
+    unit: "share",
+    source: "derivation: a loop that reads a part of what another reads, or a neighbour more on each side, differs \
+             by more on rows of fewer than 40 sectors; a remainder loop of an unrolled pass has fewer than 1 in 20",
+};
 
 /// The part of a block's warps that are few: the rest, half or more, waits for them.
 pub const FEW_WARPS: Threshold = Threshold {

@@ -1,14 +1,12 @@
 //! Most blocks or warps leave at a guard without doing anything.
 
+use crate::evidence::idle_warps::IdleWarps;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::removal::{MATTERS_LIMIT, gains};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::metric::stall::StallReason;
-use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::bystanders::{self, AT_WORK, Bystanders};
-use crate::term::Term;
+use crate::sass::questions::bystanders::AT_WORK;
 use crate::text::{count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -67,23 +65,14 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let blocks = launch.need(GRID);
-    let mut removal = Removal::new(launch)?;
-    let found = bystanders::find(&removal.listing, AT_WORK)?;
-    for (index, &share) in found.of_executions.iter().enumerate().filter(|(_, share)| **share > 0.0)
-    {
-        removal.remove(index, share);
-    }
-    let effect = effect(launch, &removal, &found);
-    if !gains(launch, &effect) {
+    let idle = IdleWarps::find(launch)?;
+    let (found, effect) = (&idle.found, idle.effect(launch));
+    // Those that take part in an exchange are idle threads of blocks that work.
+    if found.exchange.is_some() || !gains(launch, &effect) {
         return None;
     }
-    let locations = locations(
-        launch,
-        removal.listing,
-        |index| f64::from(u8::from(found.guard == Some(index))),
-        "the guard",
-    );
-    let warps = removal.listing.executed(0);
+    let locations = idle.locations(launch, found.guard, "the guard");
+    let warps = idle.launched();
     let at_work = warps * (1.0 - found.share);
     Some(Draft {
         message: format!(
@@ -109,39 +98,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// What goes: the instructions of warps that do nothing, the start of their blocks, and their places,
-/// in which warps with work would wait beside one another.
-fn effect(launch: &ModeledLaunch, removal: &Removal, found: &Bystanders) -> Effect {
-    let samples = |index: usize| -> f64 {
-        StallReason::all().map(|reason| removal.listing.samples(index, reason)).sum()
-    };
-    let (mut all, mut theirs) = (0.0, 0.0);
-    for (index, share) in found.of_executions.iter().enumerate() {
-        let here = samples(index);
-        all += here;
-        theirs += share * here;
-    }
-    let mut effect = removal.effect(launch);
-    effect.hidden = if all > 0.0 { theirs / all } else { 0.0 };
-    effect.removed.push((Term::BlockScheduler, found.share));
-    // Each access takes a wavefront, with its lanes switched off too.
-    let (mut all, mut theirs) = (0.0, 0.0);
-    for (index, entry) in removal.listing.entries() {
-        let executed = removal.listing.executed(index);
-        if entry.term == Some(Term::Lsu) {
-            all += executed.max(removal.listing.wavefronts(index));
-            theirs += executed * found.of_executions[index];
-        }
-    }
-    effect.removed.retain(|(term, _)| *term != Term::L1Data);
-    effect.removed.push((Term::L1Data, if all > 0.0 { theirs / all } else { 0.0 }));
-    effect
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::stall::StallReason;
     use crate::rules::testing::{assert_sides, check, sass};
+    use crate::term::Term;
 
     const BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
 

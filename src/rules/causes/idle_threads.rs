@@ -4,7 +4,9 @@ use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, effect_of_full_warps, evidence, few, lanes, resting,
 };
+use crate::evidence::idle_warps::IdleWarps;
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES, place};
+use crate::evidence::removal::{MATTERS_LIMIT, gains};
 use crate::evidence::stalls::{AT_BARRIERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -14,8 +16,9 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::questions::bystanders::AT_WORK as AT_WORK_SHARE;
 use crate::sass::questions::idle;
-use crate::text::percent;
+use crate::text::{count_of, percent};
 
 /// The share of a warp's cycles, waiting for a few others, from which it does no work for most of the time.
 const MOST_OF_THE_TIME: f64 = 0.5;
@@ -30,27 +33,49 @@ Where a condition such as `if (id < w)` holds for some warps only, the others st
 same instructions with every lane predicated off: they take issue slots, load/store slots and \
 shared-memory wavefronts for nothing. The sign is that few lanes work although warps do not \
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
-the next barrier. Launch fewer threads and let each do more, let warps without work leave the \
+the next barrier. In a third, a block adds up fewer values than it has threads: most warps load nothing, \
+and bring a zero to every shuffle and barrier of the sum. Launch fewer threads and let each do more, let warps without work leave the \
 loop, or reduce within a warp by shuffles. If all warps are resident at once, launching fewer of them saves \
 only the time that they wait for one another.",
-    examples: &[Example {
-        fault: "\
+    examples: &[
+        Example {
+            fault: "\
 if (t == 0) {                             // 255 threads wait for one
     total = 0;
     for (int k = 0; k < 256; ++k)
         total += wait[blockIdx.x * 256 + k];
 }
 __syncthreads();",
-        repair: "\
+            repair: "\
 if (t == 0) total = 0;
 __syncthreads();
 int sum = __reduce_add_sync(~0u, wait[blockIdx.x * 256 + t]);
 if (t % 32 == 0) atomicAdd(&total, sum);
 __syncthreads();",
-        note: "\
+            note: "\
 Every thread brings one value, a warp adds up its 32 in one instruction, and eight shared \
 atomics finish the sum.",
-    }],
+        },
+        Example {
+            fault: "\
+// blend<<<dim3(outputs, frames), 256>>>: 32 weights, and seven of the
+// eight warps add up zeros
+float sum = 0.0f;
+for (int k = t; k < 32; k += 256)
+    sum += weight[o * 32 + k] * input[frame * 32 + k];
+sum = block_sum(sum);                     // shuffles, shared memory, a barrier
+if (t == 0) out[frame * outputs + o] = sum;",
+            repair: "\
+// blend<<<dim3(outputs / 8, frames), 256>>>: a warp per result
+int o = blockIdx.x * 8 + t / 32, k = t % 32;
+float sum = weight[o * 32 + k] * input[frame * 32 + k];
+for (int w = 16; w > 0; w /= 2)
+    sum += __shfl_down_sync(~0u, sum, w);
+if (k == 0) out[frame * outputs + o] = sum;",
+            note: "\
+Every lane has a value to add, a block makes eight results, and nothing waits at a barrier.",
+        },
+    ],
     section: "WarpStateStats",
     thresholds: &[
         LANES_LIMIT,
@@ -63,6 +88,14 @@ atomics finish the sum.",
             unit: "share",
             source: "definition: most of the time; below that, barrier-stalls names the wait",
         },
+        Threshold {
+            what: "share of the launched warps that load or store anything, or bring more than a constant to an \
+                   exchange, less than",
+            value: AT_WORK_SHARE,
+            unit: "share",
+            source: "definition: most of the warps do nothing",
+        },
+        MATTERS_LIMIT,
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
     sharpened_by: &[BLOCK_SIZE, FULL_WARPS, AT_BARRIERS, BLOCKS_AT_ONCE, WAVES, WAITS_FOR_OTHERS],
@@ -70,7 +103,12 @@ atomics finish the sum.",
         // Its text offers early exits and predication beside divergent paths.
         SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),
     ],
-    explains: &["issue-slots-underused", "barrier-stalls"],
+    explains: &[
+        "issue-slots-underused",
+        "barrier-stalls",
+        "short-scoreboard-stalls",
+        "fixed-latency-stalls",
+    ],
     in_triton: "\
 BLOCK is a power of two: where masks switch much of it off, index the array as one \
 dimension, or loop over a smaller BLOCK.",
@@ -79,6 +117,9 @@ dimension, or loop over a smaller BLOCK.",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    if let Some(draft) = warps_that_add_nothing(launch) {
+        return Some(draft);
+    }
     let (active, at_work) = lanes(launch);
     let uniform = launch.need(UNIFORM);
     let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
@@ -111,6 +152,39 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         // Warps that step through a part of the code are there for the rest of it.
         effect: Effect { hidden: 0.0, ..effect(launch, at_work) },
+    })
+}
+
+/// The finding where most warps bring a constant to an exchange of their block.
+fn warps_that_add_nothing(launch: &ModeledLaunch) -> Option<Draft> {
+    let idle = IdleWarps::find(launch)?;
+    let (found, effect) = (&idle.found, idle.effect(launch));
+    let exchange = found.exchange?;
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let locations = idle.locations(launch, Some(exchange), "the exchange");
+    let warps = idle.launched();
+    let at = place(&locations, "the exchange");
+    Some(Draft {
+        message: format!(
+            "Of {}, {} load nothing: they take part in the exchange at {at}, by shuffles or through shared \
+             memory, with a constant.",
+            count_of(warps, "launched warp"),
+            percent(found.share),
+        ),
+        evidence: vec![
+            Evidence::new("warps_launched", warps, "warp"),
+            Evidence::new("warps_at_work", warps * (1.0 - found.share), "warp"),
+        ],
+        hint: format!(
+            "Give a result only as many threads as it has values: let a warp, or a group of its lanes, make one \
+             and add up by shuffles alone at {at}, so that a block makes several results and needs no barrier. \
+             Where a result has only some ten values, a single thread adds them up with no exchange at all; \
+             neighbouring threads then make neighbouring results."
+        ),
+        locations,
+        effect,
     })
 }
 
@@ -182,6 +256,8 @@ mod tests {
     use crate::rules::testing::{assert_sides, launch, sass};
     use crate::term::Term;
 
+    const ISSUE: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
+
     #[test]
     fn idle_lanes_without_divergence_count() {
         let sweep = launch(&[(ACTIVE, 31.9), (AT_WORK, 16.0), (UNIFORM, 99.8)]);
@@ -191,6 +267,35 @@ mod tests {
             &[&[(AT_WORK, 24.0)], &[(ACTIVE, 23.9)], &[(UNIFORM, 94.9)]],
         );
         assert!((draft.effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn warps_that_bring_zeros_to_a_sum_count() {
+        let block = |load: f64| {
+            let mut launch = sass(
+                &[(ACTIVE, 32.0), (AT_WORK, 32.0), (UNIFORM, 100.0), (ISSUE, 60.0)],
+                &[
+                    ("MOV R0, RZ", 800.0),
+                    ("@P0 BRA 0x130", 800.0),
+                    ("LDG.E R0, desc[UR4][R2.64]", load),
+                    ("SHFL.DOWN PT, R5, R0, 0x1, 0x1f", 800.0),
+                    ("@P2 EXIT", 800.0),
+                    ("STG.E desc[UR4][R6.64], R5", 100.0),
+                    ("EXIT", 100.0),
+                ],
+            );
+            for row in &mut launch.instructions {
+                row.counters.thread_inst_executed_pred_on = 32.0 * row.counters.inst_executed;
+            }
+            launch
+        };
+        let draft = assert_sides(&RULE, &block(100.0), &[&[(ISSUE, 0.0)]]);
+        // Of 3,500 executions 7/8 of 3,200 go.
+        let gone = draft.effect.share_of(Term::Issue);
+        assert!((gone - 0.875 * 3200.0 / 3500.0).abs() < 1e-12, "{gone}");
+        assert!(draft.message.contains("88% load nothing") && draft.hint.contains("line 4"));
+        let none = crate::rules::testing::check(&RULE, &block(400.0));
+        assert!(none.is_none(), "half of them load");
     }
 
     #[test]

@@ -2,12 +2,15 @@
 
 mod removed;
 mod repeated;
+mod second_reading;
 
 use std::cell::LazyCell;
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::ADDRESSING;
-use crate::evidence::threshold::{LATENCY, STALL_SHARE, STALL_SHARE_LIMIT};
+use crate::evidence::threshold::{
+    LATENCY, REGISTER_TILE, REGISTER_TILE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
+};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
@@ -25,6 +28,7 @@ use repeated::{SharedLoads, by_data, cached_loads};
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 const READ: &str = "dram__bytes_read.sum";
+const WRITTEN: &str = "dram__bytes_write.sum";
 
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const LOADS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
@@ -50,15 +54,11 @@ const IN_L1: f64 = 0.5;
 /// The share of loaded sectors at loaded addresses from which the reuse depends on the data.
 const BY_DATA: f64 = 0.5;
 
-/// Results that a loaded value serves from a register, at most: a tile of 8 by 8 results takes 64
-/// registers, as many as let two blocks of 512 threads stay on an SM.
-const REGISTER_TILE: f64 = 8.0;
-
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "missing-data-reuse",
     kind: Kind::Cause,
-    summary: "the same data is fetched again and again through L1 or L2",
+    summary: "the same data is fetched again and again",
     explanation: "\
 Loads of data that neighbouring threads or other blocks have loaded before hit in L1 or L2. That \
 spares DRAM, but not the load instructions, L1's pipe, L2's bandwidth or the latency. The rule \
@@ -66,16 +66,19 @@ compares the bytes that loads ask for with the bytes read from DRAM, which stand
 data, and fires where the units that serve loads are the busiest or warps wait for data. Load a \
 tile once and use it for several results: in registers first, since shared memory uses the same \
 pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-vector products \
-into one matrix product.",
-    examples: &[Example {
-        fault: "\
+into one matrix product. In another form of the fault a loop reads rows that a loop before it has read, too \
+long ago for a cache to hold them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
+of the bytes.",
+    examples: &[
+        Example {
+            fault: "\
 float d = 0.0f;
 for (int k = 0; k < dim; ++k) {           // two loads per difference
     float x = query[k * queries + q] - ref[k * refs + r];
     d = fmaf(x, x, d);
 }
 distance[q * refs + r] = d;",
-        repair: "\
+            repair: "\
 float d[4] = {};
 for (int k = 0; k < dim; ++k) {           // five loads per four differences
     float y = ref[k * refs + r];
@@ -85,10 +88,28 @@ for (int k = 0; k < dim; ++k) {           // five loads per four differences
     }
 }
 for (int j = 0; j < 4; ++j) distance[(q + j) * refs + r] = d[j];",
-        note: "\
+            note: "\
 A thread takes four queries: each reference value is loaded once and used four times from a \
 register; the grid shrinks to a quarter.",
-    }],
+        },
+        Example {
+            fault: "\
+float most = -FLT_MAX, sum = 0.0f;
+for (int i = t; i < n; i += blockDim.x) most = fmaxf(most, row[i]);
+most = block_max(most);
+for (int i = t; i < n; i += blockDim.x) sum += expf(row[i] - most);",
+            repair: "\
+float most = -FLT_MAX, sum = 0.0f;
+for (int i = t; i < n; i += blockDim.x) {
+    float x = row[i], more = fmaxf(most, x);
+    sum = sum * expf(most - more) + expf(x - more);
+    most = more;
+}",
+            note: "\
+Each thread rescales its sum when its maximum grows, so that a row is read once; the threads' pairs of maximum \
+and sum are combined at the end in the same way.",
+        },
+    ],
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
@@ -121,13 +142,7 @@ register; the grid shrinks to a quarter.",
             source: "derivation: a request waits U/(2(1 - U)) of a turn in front of a unit that is \
                      busy a share U of the time (M/D/1), which is half a turn at 0.5",
         },
-        Threshold {
-            what: "given: results that use a loaded value from a register, at most",
-            value: REGISTER_TILE,
-            unit: "result",
-            source: "derivation: a tile of 8 by 8 results takes 64 registers, with which two \
-                     blocks of 512 threads still fit on an SM",
-        },
+        REGISTER_TILE_LIMIT,
         ADDRESSING,
         Threshold {
             what: "loaded sectors whose addresses were themselves loaded, which rules out a tile, less than",
@@ -135,10 +150,11 @@ register; the grid shrinks to a quarter.",
             unit: "share",
             source: "definition: as much as the rest",
         },
+        second_reading::FROM_DRAM,
     ],
     needs: &[SECTORS, READ],
     sharpened_by: &[
-        Reads::always(&[SHARED, LATENCY, LONG, HIT_RATE, L2_ALL, L2_ASKED, L2_MISSED]),
+        Reads::always(&[SHARED, LATENCY, LONG, HIT_RATE, L2_ALL, L2_ASKED, L2_MISSED, WRITTEN]),
         // Where the instructions don't tell.
         Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
     ],
@@ -149,6 +165,11 @@ register; the grid shrinks to a quarter.",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    repeated_loads(launch).or_else(|| second_reading::check(launch))
+}
+
+/// The finding where caches deliver what was fetched before.
+fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, read) = (launch.need(SECTORS), launch.need(READ));
     // No more than this is asked for: the instructions need not be read where it is too little.
     if !(read > 0.0 && SECTOR_BYTES * sectors / read >= REUSE) {

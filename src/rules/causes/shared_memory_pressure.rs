@@ -6,12 +6,15 @@
 mod dense_use;
 mod idle_sweep;
 
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::products::shared_memory_feeds_products;
 use crate::evidence::removal::gains;
 use crate::evidence::shared_pipe;
 use crate::evidence::shared_pipe::{BUSY, LEAST_BUSY, SharedPipe};
+use crate::evidence::threshold::REGISTER_TILE_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::frame::Reads;
+use crate::hardware::MOST_REGISTERS;
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::percent;
@@ -102,9 +105,24 @@ rounded in another order.",
         },
         idle_sweep::FREQUENT,
         idle_sweep::SAME_LOOP,
+        REGISTER_TILE_LIMIT,
+        Threshold {
+            what: "given: registers of a thread, which bound its results together with those that one result \
+                   takes now, at most",
+            value: MOST_REGISTERS,
+            unit: "register",
+            source: "CUDA C++ Programming Guide, technical specifications per compute capability",
+        },
     ],
     needs: &[BUSY],
-    sharpened_by: &[shared_pipe::WAVEFRONTS, shared_pipe::QUEUED, shared_pipe::LOOK_UPS],
+    sharpened_by: &[
+        shared_pipe::WAVEFRONTS,
+        shared_pipe::QUEUED,
+        shared_pipe::LOOK_UPS,
+        Reads::always(&[dense_use::REGISTERS]),
+        BLOCKS_AT_ONCE,
+        WAVES,
+    ],
     explains: &[
         "short-scoreboard-stalls",
         "mio-throttle",
@@ -174,7 +192,7 @@ mod tests {
     use crate::export::SourceCounters;
     use crate::metric::stall::StallReason;
     use crate::model::Effect;
-    use crate::rules::testing::{assert_sides, check, launch, line, samples};
+    use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 
     const L1: &str = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
 
@@ -191,7 +209,56 @@ mod tests {
                 &[("memory_l1_wavefronts_shared", 2.0), ("memory_l1_wavefronts_shared_ideal", 1.0)],
             ],
         );
-        assert!((draft.effect.share_of(Term::L1Data) - 0.5).abs() < 1e-12);
+        // Half of the pipe is shared memory, of whose accesses a tile leaves an eighth.
+        assert!((draft.effect.share_of(Term::L1Data) - 0.4375).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_tile_takes_as_many_results_as_registers_allow() {
+        let of = |registers: f64| {
+            let metrics = [(BUSY, 57.0), (ALL, 1000.0), (LOADS, 900.0), (STORES, 90.0), (L1, 57.0)];
+            let mut launch = launch(&metrics);
+            launch.set("launch__registers_per_thread", Some(registers));
+            check(&RULE, &launch).unwrap().effect.share_of(Term::L1Data)
+        };
+        // Of 255 registers 30 let a thread have 8.5 results, 102 let it have 2.5.
+        assert!((of(30.0) - 0.875).abs() < 1e-12);
+        assert!((of(102.0) - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_thread_of_several_results_prepares_and_waits_once() {
+        let of = |waves: f64| {
+            let code = [
+                ("S2R R0, SR_TID.X", 80.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 80.0),
+                ("STS [R0], R4", 80.0),
+                ("LDS R6, [R0]", 400.0),
+                ("FADD R5, R5, R6", 400.0),
+                ("@P0 BRA 0x130", 400.0),
+                ("STG.E desc[UR4][R8.64], R5", 80.0),
+                ("EXIT", 80.0),
+            ];
+            let metrics = [
+                (BUSY, 57.0),
+                (ALL, 1000.0),
+                (LOADS, 900.0),
+                (STORES, 90.0),
+                (L1, 57.0),
+                ("launch__waves_per_multiprocessor", waves),
+            ];
+            let mut launch = sass(&metrics, &code);
+            launch.instructions[2].counters.stall_samples[StallReason::LongScoreboard as usize] =
+                10.0;
+            let effect = check(&RULE, &launch).unwrap().effect;
+            let waits = effect.share_of_stall(StallReason::LongScoreboard);
+            (effect.share_of(Term::Issue), waits, effect.share_of(Term::BlockScheduler))
+        };
+        // Of 1,600 instructions 80 read the thread's index and 80 end it; no wavefronts are noted on the accesses.
+        let (issue, waits, blocks) = of(8.0);
+        assert!((issue - 0.875 * 160.0 / 1600.0).abs() < 1e-12, "{issue}");
+        assert!((waits - 0.875).abs() < 1e-12 && (blocks - 0.875).abs() < 1e-12);
+        assert_eq!(of(7.9), (0.0, 0.0, 0.0), "fewer blocks would not fill the device");
     }
 
     #[test]
@@ -244,11 +311,11 @@ mod tests {
         let share = |effect: &Effect, reason| effect.share_of_stall(reason);
         assert!((share(&sweep, StallReason::Wait) - 1.0).abs() < 1e-12, "its whole line");
         assert!((share(&sweep, StallReason::Barrier) - 1.0).abs() < 1e-12);
-        assert!((share(&dense, StallReason::Wait) - 0.25).abs() < 1e-12, "the access alone");
+        let of_a_quarter = share(&dense, StallReason::Wait);
+        assert!((of_a_quarter - 0.875 * 0.25).abs() < 1e-12, "the access alone");
         assert!(share(&dense, StallReason::Barrier).abs() < 1e-12);
-        for effect in [&sweep, &dense] {
-            assert!((share(effect, StallReason::ShortScoreboard) - 1.0).abs() < 1e-12);
-        }
+        assert!((share(&sweep, StallReason::ShortScoreboard) - 1.0).abs() < 1e-12);
+        assert!((share(&dense, StallReason::ShortScoreboard) - 0.875).abs() < 1e-12);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! through all of it with their accesses switched off.
 //!
 //! A warp works where it loads, stores, or exchanges anything with a lane of its switched on. A number that
-//! all threads of its block load alike is no work: it is where the guard's bound comes from. How many do
-//! is bounded by what such instructions leave behind: their executions, the threads that took part, the
+//! all threads of its block load alike is no work: it is where the guard's bound comes from. Nor is an exchange
+//! to which it brings a constant. How many work is bounded by what such instructions leave behind: their executions, the threads that took part, the
 //! lines or wavefronts that they touched.
 
 use crate::sass::code::listing::Listing;
@@ -12,6 +12,7 @@ use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 
+use super::neutral::{is_exchange, is_neutral};
 use super::sharing::is_of_block;
 
 /// The share of the launched warps that works where most of them do nothing, less than.
@@ -26,6 +27,8 @@ pub struct Bystanders {
     pub of_executions: Vec<f64>,
     /// The instruction that parts them from the others: where it was executed, most of them turned away.
     pub guard: Option<usize>,
+    /// The first shuffle or store to shared memory in which they take part with a constant.
+    pub exchange: Option<usize>,
 }
 
 /// Finds them; `None` where at least the given share of the warps works, or where the page does not tell.
@@ -41,7 +44,8 @@ pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     let limit = most_at_work * launched;
     let turns = Turns::new(listing);
     let mut by_block: Vec<(u32, f64)> = Vec::new();
-    for (block, at_work) in at_work_by_block(listing, limit) {
+    let (found, exchange) = at_work_by_block(listing, limit);
+    for (block, at_work) in found {
         let warps = turns.warps(listing, at_work, block);
         if warps >= limit {
             return None;
@@ -62,42 +66,36 @@ pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     (part > 0.0).then(|| {
         let of_executions = of_executions(listing, part);
         let guard = guard(listing, &of_executions);
-        Bystanders { share: 1.0 - part, of_executions, guard }
+        Bystanders { share: 1.0 - part, of_executions, guard, exchange }
     })
 }
 
-/// Executions of each block's accesses by warps with a lane switched on, where it has any. Loads that tell
-/// of no work are looked for where there would be too much of it.
-fn at_work_by_block(listing: &Listing, limit: f64) -> Vec<(u32, f64)> {
+/// Executions of each block's accesses by warps with a lane switched on, where it has any, and the first exchange
+/// to which most warps bring a constant. Loads and exchanges that tell of no work are looked for where there would
+/// be too much of it.
+fn at_work_by_block(listing: &Listing, limit: f64) -> (Vec<(u32, f64)>, Option<usize>) {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    let counters = |at: usize| &listing.row(at).counters;
-    let has_tags = listing.entries().any(|(at, _)| counters(at).l1_tag_requests_global > 0.0);
-    let mut found = Vec::new();
+    let has_tags =
+        listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0);
+    let at_work = |at: usize| at_work(listing, at, has_tags);
+    let (mut found, mut exchange) = (Vec::new(), None);
     for (number, block) in (0_u32..).zip(&sass.flow.blocks) {
         // Warps with one guard are the same, those with another may be others.
         let mut guarded: Vec<(&str, f64)> = Vec::new();
         let mut open: f64 = 0.0;
         for at in block.start..block.end {
-            let entry = &sass.entries[at];
-            if !touches(entry.family) || listing.executed(at) <= 0.0 {
+            let family = sass.entries[at].family;
+            if !touches(family) || listing.executed(at) <= 0.0 {
                 continue;
             }
-            let row = counters(at);
-            let mut on = listing.executed(at).min(row.thread_inst_executed_pred_on);
-            match entry.family {
-                Family::Load(Space::Global) | Family::Store(Space::Global) if has_tags => {
-                    on = on.min(row.l1_tag_requests_global);
-                }
-                Family::Load(Space::Shared) | Family::Store(Space::Shared)
-                    if row.wavefronts_shared > 0.0 =>
-                {
-                    on = on.min(row.wavefronts_shared);
-                }
-                _ => {}
-            }
-            let is_load = entry.family == Family::Load(Space::Global);
+            let on = at_work(at);
+            let is_load = family == Family::Load(Space::Global);
             if is_load && on >= limit && is_of_block(listing, &mut reaching, at) {
+                continue;
+            }
+            if on >= limit && is_exchange(family) && is_neutral(listing, at, limit, at_work) {
+                exchange = exchange.or(Some(at));
                 continue;
             }
             let guard = listing.text(at).split_whitespace().next().unwrap_or_default();
@@ -114,7 +112,28 @@ fn at_work_by_block(listing: &Listing, limit: f64) -> Vec<(u32, f64)> {
             found.push((number, on));
         }
     }
-    found
+    (found, exchange)
+}
+
+/// Executions of an instruction by warps with a lane switched on, at most: no more than threads took part, or
+/// than lines or wavefronts were touched.
+fn at_work(listing: &Listing, at: usize, has_tags: bool) -> f64 {
+    let row = &listing.row(at).counters;
+    let executed = listing.executed(at);
+    let family = listing.sass.entries[at].family;
+    let on =
+        if touches(family) { executed.min(row.thread_inst_executed_pred_on) } else { executed };
+    match family {
+        Family::Load(Space::Global) | Family::Store(Space::Global) if has_tags => {
+            on.min(row.l1_tag_requests_global)
+        }
+        Family::Load(Space::Shared) | Family::Store(Space::Shared)
+            if row.wavefronts_shared > 0.0 =>
+        {
+            on.min(row.wavefronts_shared)
+        }
+        _ => on,
+    }
 }
 
 /// True for instructions by which a warp takes part in anything: it moves data, or exchanges it.
@@ -327,6 +346,27 @@ mod tests {
             ("EXIT", 10.0, 1.0),
         ]);
         assert_eq!(found(&sum), None);
+    }
+
+    #[test]
+    fn warps_that_bring_a_zero_to_a_sum_do_nothing() {
+        let of = |load: f64| {
+            code(&[
+                ("MOV R0, RZ", 100.0, 32.0),
+                ("@P0 BRA 0x130", 100.0, 32.0),
+                ("LDG.E R0, desc[UR4][R2.64]", load, 16.0),
+                ("SHFL.DOWN PT, R5, R0, 0x1, 0x1f", 100.0, 32.0),
+                ("@!P1 STS [R7], R5", 100.0, 1.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 100.0, 32.0),
+                ("@P2 EXIT", 100.0, 32.0),
+                ("STG.E desc[UR4][R6.64], R0", 10.0, 1.0),
+                ("EXIT", 10.0, 1.0),
+            ])
+        };
+        let seen = found(&of(10.0)).unwrap();
+        assert!((seen.share - 0.9).abs() < 1e-12, "{}", seen.share);
+        assert_eq!(seen.exchange, Some(3));
+        assert_eq!(found(&of(50.0)), None, "half of them have something to add");
     }
 
     #[test]

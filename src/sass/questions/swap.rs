@@ -1,5 +1,7 @@
 //! Loops of compare-and-swap that do what the hardware has an atomic for.
 
+use std::collections::BTreeSet;
+
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
@@ -27,6 +29,29 @@ pub fn replaceable(listing: &Listing) -> Option<(usize, &'static str)> {
         });
         function.map(|function| (at, function))
     })
+}
+
+/// The share of the wavefronts of shared memory that loops of a compare-and-swap on it make, which read, compute
+/// and try again: 0 to 1, and 0 without such wavefronts.
+#[must_use]
+pub fn shared_retries(listing: &Listing) -> f64 {
+    let sass = listing.sass;
+    let wavefronts = |at: usize| listing.row(at).counters.wavefronts_shared;
+    let swaps = listing.entries().filter(|(at, entry)| {
+        entry.family == Family::Atomic(Space::Shared)
+            && listing.text(*at).contains(".CAS")
+            && listing.executed(*at) > 0.0
+    });
+    let loops: BTreeSet<usize> = swaps.filter_map(|(at, _)| sass.flow.innermost(at)).collect();
+    if loops.is_empty() {
+        return 0.0;
+    }
+    let inside = |at: usize| sass.flow.innermost(at).is_some_and(|each| loops.contains(&each));
+    let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
+        listing.entries().map(|(at, _)| at).filter(|&at| pick(at)).map(wavefronts).sum()
+    };
+    let all = sum(&|_| true);
+    if all > 0.0 { sum(&inside) / all } else { 0.0 }
 }
 
 /// The function whose atomic does what an instruction does.
@@ -62,5 +87,25 @@ mod tests {
         assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x110"), Some((2, "atomicAdd")));
         assert_eq!(of("FMUL R5, R4, R9", "@P0 BRA 0x110"), None, "there is no atomic product");
         assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x160"), None, "tried once");
+    }
+
+    #[test]
+    fn what_a_loop_reads_to_try_again_is_the_atomics() {
+        let of = |swap: &str| {
+            let mut code = launch(&[
+                ("LDS R9, [R8]", 10.0),
+                ("LDS R4, [R2]", 30.0), // 0x110
+                ("FADD R5, R4, R9", 30.0),
+                (swap, 30.0),
+                ("@!P0 BRA 0x110", 30.0),
+                ("EXIT", 10.0),
+            ]);
+            for (at, wavefronts) in [(0, 20.0), (1, 30.0), (3, 50.0)] {
+                code.instructions[at].counters.wavefronts_shared = wavefronts;
+            }
+            shared_retries(&code.listing().unwrap())
+        };
+        assert!((of("ATOMS.CAST.SPIN P0, [R2], R4, R5") - 0.8).abs() < 1e-12);
+        assert!(of("ATOMS.ADD R6, [R2], R5") < 1e-12, "the hardware tries once");
     }
 }

@@ -1,29 +1,77 @@
 //! Work that touches shared memory so densely that its pipe is full.
 
+use crate::evidence::removal::Removal;
 use crate::evidence::shared_pipe::{SharedPipe, executed_on, stall_on, uses_shared_alone};
+use crate::evidence::threshold::REGISTER_TILE;
+use crate::hardware::MOST_REGISTERS;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
+use crate::sass::flow::slice;
+use crate::sass::{Family, Space};
 use crate::term::Term;
 
-/// The accesses go, with their own instructions and stalls and with what waits for them. The loop's
-/// arithmetic is the work itself and stays. The time model knows that warps at barriers wait for warps
-/// that do.
+/// Registers of a thread, which bound a tile.
+pub(super) const REGISTERS: &str = "launch__registers_per_thread";
+
+/// The accesses go but for those that a register tile needs, with their own instructions and stalls and with
+/// what waits for them. The loop's arithmetic is the work itself and stays. The time model knows that warps at
+/// barriers wait for warps that do.
 pub(super) fn effect(pipe: &SharedPipe) -> Effect {
+    let tile = tile(pipe);
+    let goes = 1.0 - 1.0 / tile;
     let instructions = &pipe.launch.profile.instructions;
-    let mut removed = pipe.units();
+    let mut removed: Vec<(Term, f64)> =
+        pipe.units().into_iter().map(|(term, share)| (term, share * goes)).collect();
     if !instructions.is_empty() {
-        removed
-            .extend(executed_on(instructions, uses_shared_alone).map(|share| (Term::Issue, share)));
+        let accesses = executed_on(instructions, uses_shared_alone);
+        removed.extend(accesses.map(|share| (Term::Issue, share * goes)));
     }
     let stalls = StallReason::all().map(|reason| {
-        let goes = match reason {
+        let share = match reason {
             StallReason::LongScoreboard | StallReason::LgThrottle | StallReason::Barrier => 0.0,
             StallReason::ShortScoreboard | StallReason::MioThrottle => 1.0,
             _ => stall_on(instructions, reason),
         };
-        (reason, goes)
+        (reason, share * goes)
     });
-    Effect { removed, stalls: stalls.collect(), ..Effect::default() }
+    let accesses = Effect { removed, stalls: stalls.collect(), ..Effect::default() };
+    match fewer_threads(pipe, tile) {
+        Some(threads) => accesses.and(&threads),
+        None => accesses,
+    }
+}
+
+/// Results that use a value from a register: at most as many as threads of that many registers can hold, if
+/// each result takes the registers that one takes now.
+fn tile(pipe: &SharedPipe) -> f64 {
+    let registers = pipe.launch.get(REGISTERS).filter(|&registers| registers > 0.0);
+    registers.map_or(REGISTER_TILE, |each| (MOST_REGISTERS / each).clamp(1.0, REGISTER_TILE))
+}
+
+/// What a thread does once whatever it computes, and what it loads outside of loops, which it then has in
+/// flight for all of its results: as many times less as it has results. `None` where so much fewer blocks
+/// would not fill the device, or without machine code.
+fn fewer_threads(pipe: &SharedPipe, tile: f64) -> Option<Effect> {
+    if pipe.launch.waves().is_some_and(|waves| waves < tile) {
+        return None;
+    }
+    let mut removal = Removal::new(pipe.launch)?;
+    let listing = removal.listing;
+    let work = slice::work(&listing);
+    let goes = 1.0 - 1.0 / tile;
+    for (index, entry) in listing.entries() {
+        if listing.sass.flow.innermost(index).is_some() {
+            continue;
+        }
+        if matches!(entry.family, Family::Load(Space::Global | Space::Generic)) {
+            removal.remove_latency(index, goes);
+        } else if !work[index] {
+            removal.remove(index, goes);
+        }
+    }
+    let mut effect = removal.effect(pipe.launch);
+    effect.removed.push((Term::BlockScheduler, goes));
+    Some(effect)
 }
 
 /// The advice for the accesses at a place.

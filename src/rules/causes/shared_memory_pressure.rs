@@ -106,6 +106,7 @@ rounded in another order.",
         idle_sweep::FREQUENT,
         idle_sweep::SAME_LOOP,
         REGISTER_TILE_LIMIT,
+        dense_use::SERVES_SEVERAL,
         Threshold {
             what: "given: registers of a thread, which bound its results together with those that one result \
                    takes now, at most",
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_thread_of_several_results_prepares_and_waits_once() {
-        let of = |waves: f64| {
+        let of = |waves: f64, readers: f64| {
             let code = [
                 ("S2R R0, SR_TID.X", 80.0),
                 ("LDG.E R4, desc[UR4][R2.64]", 80.0),
@@ -248,6 +249,8 @@ mod tests {
                 ("launch__waves_per_multiprocessor", waves),
             ];
             let mut launch = sass(&metrics, &code);
+            launch.instructions[2].counters.thread_inst_executed_pred_on = 100.0;
+            launch.instructions[3].counters.thread_inst_executed_pred_on = 100.0 * readers;
             launch.instructions[2].counters.stall_samples[StallReason::LongScoreboard as usize] =
                 10.0;
             let effect = check(&RULE, &launch).unwrap().effect;
@@ -255,10 +258,15 @@ mod tests {
             (effect.share_of(Term::Issue), waits, effect.share_of(Term::BlockScheduler))
         };
         // Of 1,600 instructions 80 read the thread's index and 80 end it; no wavefronts are noted on the accesses.
-        let (issue, waits, blocks) = of(8.0);
+        let (issue, waits, blocks) = of(8.0, 2.0);
         assert!((issue - 0.875 * 160.0 / 1600.0).abs() < 1e-12, "{issue}");
         assert!((waits - 0.875).abs() < 1e-12 && (blocks - 0.875).abs() < 1e-12);
-        assert_eq!(of(7.9), (0.0, 0.0, 0.0), "fewer blocks would not fill the device");
+        assert_eq!(of(7.9, 2.0), (0.0, 0.0, 0.0), "fewer blocks would not fill the device");
+        assert_eq!(
+            of(8.0, 1.9),
+            (0.0, 0.0, 0.0),
+            "values are handed on, and serve one result each"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Work that touches shared memory so densely that its pipe is full.
 
+use crate::evidence::Threshold;
 use crate::evidence::removal::Removal;
 use crate::evidence::shared_pipe::{SharedPipe, executed_on, stall_on, uses_shared_alone};
 use crate::evidence::threshold::REGISTER_TILE;
@@ -48,15 +49,33 @@ fn tile(pipe: &SharedPipe) -> f64 {
     registers.map_or(REGISTER_TILE, |each| (MOST_REGISTERS / each).clamp(1.0, REGISTER_TILE))
 }
 
+/// How often values of shared memory must be read for a thread with several results to use each for two.
+pub(super) const SERVES_SEVERAL: Threshold = Threshold {
+    what: "bytes that threads read from shared memory, over those that they store there, for a tile of results \
+           to spare threads, at least",
+    value: 2.0,
+    unit: "",
+    source: "definition: a value serves two results",
+};
+
 /// What a thread does once whatever it computes, and what it loads outside of loops, which it then has in
-/// flight for all of its results: as many times less as it has results. `None` where so much fewer blocks
-/// would not fill the device, or without machine code.
+/// flight for all of its results: as many times less as it has results. `None` where values are only handed
+/// from thread to thread, where so much fewer blocks would not fill the device, or without machine code.
 fn fewer_threads(pipe: &SharedPipe, tile: f64) -> Option<Effect> {
     if pipe.launch.waves().is_some_and(|waves| waves < tile) {
         return None;
     }
     let mut removal = Removal::new(pipe.launch)?;
     let listing = removal.listing;
+    let moved = |family: Family| -> f64 {
+        let theirs = listing.entries().filter(|(_, entry)| entry.family == family);
+        let lanes = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
+        theirs.map(|(at, entry)| lanes(at) * f64::from(entry.width)).sum()
+    };
+    let (read, stored) = (moved(Family::Load(Space::Shared)), moved(Family::Store(Space::Shared)));
+    if read < SERVES_SEVERAL.value * stored {
+        return None;
+    }
     let work = slice::work(&listing);
     let goes = 1.0 - 1.0 / tile;
     for (index, entry) in listing.entries() {

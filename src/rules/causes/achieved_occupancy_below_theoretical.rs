@@ -65,8 +65,8 @@ more blocks have to be started, which matters only where they are very short.",
             value: UNIT_SATURATED,
             unit: "%",
             source: "derivation: a unit that is busy 70% of the time bounds the gain at 1.4, and the loop's \
-                     control adds to its work. Of four such changes to other people's kernels three gained 1.09 \
-                     to 3.1, with at most 51% of the slots used, and one lost a quarter, with 75%",
+                     control adds to its work. Of three such changes to other people's kernels two, with at most \
+                     51% of the slots used, gained 1.09 and 1.60; one, with 75%, lost a quarter",
         },
     ],
     needs: &[THEORETICAL, ACHIEVED, ISSUE],

@@ -93,3 +93,64 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         effect,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::rules::testing::sass;
+
+    const DRAM: &str = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
+    /// Two loops over the same row, whose loads need 200 sectors each; DRAM delivers so many bytes.
+    fn two_passes(read: f64) -> Option<Draft> {
+        let mut launch = sass(
+            &[(READ, read), (L2_ALL, 500.0), (DRAM, 80.0)],
+            &[
+                ("S2R R0, SR_TID.X", 10.0),
+                ("LDC.64 R2, c[0x0][0x210]", 10.0),
+                ("IMAD.WIDE R4, R0, 0x4, R2", 10.0),
+                ("LDG.E R6, desc[UR8][R4.64]", 50.0),
+                ("FMNMX R7, R6, R7, !PT", 50.0),
+                ("IADD3 R4, R4, 0x400, RZ", 50.0),
+                ("@P0 BRA 0x130", 50.0),
+                ("IMAD.WIDE R12, R0, 0x4, R2", 10.0),
+                ("LDG.E R13, desc[UR8][R12.64]", 50.0),
+                ("FADD R14, R14, R13", 50.0),
+                ("IADD3 R12, R12, 0x400, RZ", 50.0),
+                ("@P0 BRA 0x180", 50.0),
+                ("STG.E desc[UR8][R20.64], R14", 10.0),
+                ("EXIT", 10.0),
+            ],
+        );
+        for index in [3, 8] {
+            launch.instructions[index].counters.l2_sectors_global_ideal = 200.0;
+        }
+        let model = Model::new(&launch);
+        check(&ModeledLaunch { profile: &launch, model: &model })
+    }
+
+    #[test]
+    fn a_row_that_dram_delivers_twice_is_read_once() {
+        // 400 sectors are asked for, and as many come from DRAM.
+        let draft = two_passes(12_800.0).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 0.5).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::L2) - 0.4).abs() < 1e-12, "200 of 500 sectors");
+        // Load, counter and branch of the second loop, of 460 instructions; its sum stays.
+        assert!((draft.effect.share_of(Term::Issue) - 150.0 / 460.0).abs() < 1e-12);
+        assert!(
+            draft.message.contains("line 9") && draft.message.contains("50%"),
+            "{}",
+            draft.message
+        );
+        // Three quarters of each reading: 4,800 of 9,600 bytes.
+        let three_quarters = two_passes(9_600.0).unwrap().effect.share_of(Term::Dram);
+        assert!((three_quarters - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_a_cache_delivers_again_is_another_finding() {
+        assert!(two_passes(6_400.0).is_none());
+        assert!(two_passes(6_500.0).is_some());
+    }
+}

@@ -63,7 +63,7 @@ atomics finish the sum.",
 float sum = 0.0f;
 for (int k = t; k < 32; k += 256)
     sum += weight[o * 32 + k] * input[frame * 32 + k];
-sum = block_sum(sum);                     // shuffles, shared memory, a barrier
+sum = block_sum(sum);                     // shuffles, a barrier
 if (t == 0) out[frame * outputs + o] = sum;",
             repair: "\
 // blend<<<dim3(outputs / 8, frames), 256>>>: a warp per result

@@ -25,6 +25,7 @@ pub(super) const FROM_DRAM: Threshold = Threshold {
 /// The finding; `None` where no loop reads again what another has read, or where a cache delivers it.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let read = launch.need(READ);
+    let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
     let asked = SECTOR_BYTES * needed_by_loads(launch)?;
     let from_dram = (read / asked).min(1.0);
     if from_dram.is_nan() || from_dram <= FROM_DRAM.value {
@@ -44,7 +45,6 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         }
     }
     let mut effect = removal.effect(launch);
-    let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
     let of_dram = (SECTOR_BYTES * again.sectors * from_dram / moved).min(1.0);
     effect.removed.push((Term::Dram, of_dram));
     if let Some(all) = launch.get(L2_ALL).filter(|&all| all > 0.0) {

@@ -62,9 +62,9 @@ pub struct HistoryDocument {
 impl HistoryDocument {
     /// The document of these series.
     #[must_use]
-    pub(crate) fn new(store: String, quantity: &Quantity, mut series: Vec<Series>) -> Self {
+    pub(crate) fn new(store: String, quantity: Quantity, mut series: Vec<Series>) -> Self {
         let largest = |series: &Series| {
-            let sizes = series.jumps.iter().map(|jump| jump.size());
+            let sizes = series.jumps.iter().map(Jump::size);
             sizes.fold(0.0, f64::max)
         };
         series.sort_by(|a, b| largest(b).total_cmp(&largest(a)));

@@ -47,13 +47,13 @@ fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
         });
     }
     let wanted: Vec<Stored> = all.into_iter().filter(|file| filter.takes(&file.path)).collect();
-    let mut scanned = scan(&place.local(&wanted)?, &quantity, &filter);
+    let mut scanned = scan(&place.local(&wanted)?, quantity, &filter);
     if scanned.profiles == 0 && !scanned.left_out.is_empty() {
         return Err(scanned.left_out.swap_remove(0));
     }
     let observations = std::mem::take(&mut scanned.observations);
     let series = series(observations, args.min_jump, quantity.more_is_worse());
-    let mut document = HistoryDocument::new(place.name(), &quantity, series);
+    let mut document = HistoryDocument::new(place.name(), quantity, series);
     (document.profiles, document.launches) = (scanned.profiles, scanned.launches);
     let left_out = scanned.left_out.len();
     let told = scanned.left_out.iter().take(MOST_TOLD).map(|error| format!("left out: {error}"));
@@ -138,23 +138,19 @@ fn known_as(file: &Stored, place: &Place) -> Result<String> {
 
 /// The commit that is checked out here, with what the user should know of that.
 fn here(printer: &Printer) -> Option<Commit> {
-    match Commit::here() {
-        Some((commit, differs)) => {
-            if differs {
-                printer.notice(&format!(
-                    "files here differ from commit {}, which the profiles are kept as; --commit names another",
-                    commit.short()
-                ));
-            }
-            Some(commit)
-        }
-        None => {
-            printer.notice(
-                "there is no git commit here, so the profiles are kept by their date alone; --commit names one",
-            );
-            None
-        }
+    let Some((commit, differs)) = Commit::here() else {
+        printer.notice(
+            "there is no git commit here, so the profiles are kept by their date alone; --commit names one",
+        );
+        return None;
+    };
+    if differs {
+        printer.notice(&format!(
+            "files here differ from commit {}, which the profiles are kept as; --commit names another",
+            commit.short()
+        ));
     }
+    Some(commit)
 }
 
 fn migrate(place: &Place, printer: &Printer) -> Result<ExitCode> {

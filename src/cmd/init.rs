@@ -21,13 +21,11 @@ use crate::survey::{self, Survey};
 use crate::{interrupt, kernel_name};
 
 pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
-    match &args.file {
-        Some(file) => of_file(file, args, printer),
-        None => {
-            not_a_program::refuse(&args.program)?;
-            of_program(args, printer)
-        }
+    if let Some(file) = &args.file {
+        return of_file(file, args, printer);
     }
+    not_a_program::refuse(&args.program)?;
+    of_program(args, printer)
 }
 
 /// From the signatures in a source.

@@ -59,10 +59,7 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     };
     let baseline =
         args.baseline.as_deref().map(|base| open::one(base, ladder::DEFAULT, None)).transpose()?;
-    let target = match &args.profiling.output {
-        Some(folder) => Target::new(folder)?,
-        None => Target::default_for(PROGRAMS, &name)?,
-    };
+    let target = target(args, &name)?;
     let mut request = request(args, target.staging().join("report"));
     let _sections = profiling::complete(&mut request, &args.profiling)?;
     let progress = printer.progress();
@@ -132,6 +129,14 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     let document = ledger::corrected(document, calibration.as_ref(), None);
     diagnosed::show(&document, args.output.format, printer)?;
     Ok(ExitCode::Success)
+}
+
+/// Where the profile is saved.
+fn target(args: &ProfileArgs, name: &str) -> Result<Target> {
+    match &args.profiling.output {
+        Some(folder) => Target::new(folder),
+        None => Target::default_for(PROGRAMS, name),
+    }
 }
 
 /// Refuses options that no run could honour.

@@ -53,7 +53,9 @@ mod tests {
     fn launches_without_lines_are_counted_among_those_with_code() {
         let remark = |launches: &[Launch]| {
             let mut counted = Lineless::default();
-            launches.iter().for_each(|launch| counted.note(launch));
+            for launch in launches {
+                counted.note(launch);
+            }
             counted.remark()
         };
         assert_eq!(remark(&[launch(2, 9), launch(0, 0)]), None);

@@ -92,7 +92,9 @@ mod tests {
         let (one, range) = (short("scale"), short("range"));
         let several_remark = |launches: &[&Launch]| {
             let mut counted = Several::default();
-            launches.iter().for_each(|launch| counted.note(launch));
+            for launch in launches {
+                counted.note(launch);
+            }
             counted.remark()
         };
         assert_eq!(several_remark(&[&one]), None);

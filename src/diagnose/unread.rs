@@ -64,7 +64,7 @@ fn share_unread<'a>(instructions: &(impl Iterator<Item = &'a SourceRow> + Clone)
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     all: usize,
-    unread: usize,
+    without: usize,
     share: f64,
 }
 
@@ -73,14 +73,14 @@ impl Unread {
     pub(super) fn note(&mut self, launch: &Launch) {
         self.all += 1;
         if is_unread(launch) {
-            self.unread += 1;
+            self.without += 1;
             self.share = self.share.max(unread_share(launch));
         }
     }
 
     /// What a user should know first where machine code is missing, in one sentence; `None` where all have it.
     pub(super) fn remark(&self) -> Option<String> {
-        let of = match (self.unread, self.all) {
+        let of = match (self.without, self.all) {
             (0, _) => return None,
             (1, 1) => "the kernel".to_owned(),
             (unread, all) if unread == all => format!("all {all} launches"),

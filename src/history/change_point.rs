@@ -29,7 +29,7 @@ const MOST_STRETCHED: usize = 3000;
 
 /// A value of a commit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value {
+pub(super) struct Sample {
     /// The commit's number, from 0; values come in the order of their commits.
     pub commit: usize,
     pub value: f64,
@@ -53,7 +53,7 @@ pub(super) struct Change {
 }
 
 /// The changes of at least `least` (a share) in a series.
-pub(super) fn changes(values: &[Value], least: f64) -> Vec<Change> {
+pub(super) fn changes(values: &[Sample], least: f64) -> Vec<Change> {
     let is_ratio = values.iter().all(|it| it.value > 0.0);
     let scale = if is_ratio { 1.0 } else { typical(values) };
     let measured: Vec<Measured> = values
@@ -103,7 +103,7 @@ struct Measured {
 }
 
 /// The size of values that are not all positive: changes are shares of it.
-fn typical(values: &[Value]) -> f64 {
+fn typical(values: &[Sample]) -> f64 {
     let mean = values.iter().map(|it| it.value.abs()).sum::<f64>() / values.len() as f64;
     if mean > 0.0 { mean } else { 1.0 }
 }
@@ -218,8 +218,8 @@ fn test(before: &[Measured], after: &[Measured]) -> Test {
 mod tests {
     use super::*;
 
-    fn series(values: &[f64]) -> Vec<Value> {
-        let value = |(commit, &value)| Value { commit, value, error: 0.0 };
+    fn series(values: &[f64]) -> Vec<Sample> {
+        let value = |(commit, &value)| Sample { commit, value, error: 0.0 };
         values.iter().enumerate().map(value).collect()
     }
 
@@ -281,8 +281,8 @@ mod tests {
     fn what_the_measurement_does_not_tell_apart_is_no_change() {
         let values = [100.0, 100.0, 100.0, 100.0, 110.0, 110.0, 110.0, 110.0];
         assert_eq!(found(&values), [4]);
-        let with_errors: Vec<Value> =
-            series(&values).into_iter().map(|it| Value { error: 0.1 * it.value, ..it }).collect();
+        let with_errors: Vec<Sample> =
+            series(&values).into_iter().map(|it| Sample { error: 0.1 * it.value, ..it }).collect();
         assert!(changes(&with_errors, LEAST_CHANGE).is_empty());
         assert!(changes(&series(&values), 0.11).is_empty(), "10% is less than was asked for");
     }
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn values_of_one_commit_stay_together() {
-        let value = |commit, value| Value { commit, value, error: 0.0 };
+        let value = |commit, value| Sample { commit, value, error: 0.0 };
         let values = [(0, 10.0), (0, 10.1), (1, 10.0), (1, 15.0), (1, 15.1), (2, 15.0), (2, 15.1)];
         let values = values.map(|(commit, at)| value(commit, at));
         let commits: Vec<usize> = changes(&values, 0.01).iter().map(|it| it.commit).collect();

@@ -41,7 +41,7 @@ impl Quantity {
     }
 
     /// Its name.
-    pub(crate) fn name(self: &Self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Time => Self::TIME,
             Self::Metric(metric) => metric.name,
@@ -49,7 +49,7 @@ impl Quantity {
     }
 
     /// The unit of its values.
-    pub(crate) fn unit(&self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Time => "ns",
             Self::Metric(metric) => metric.unit,
@@ -57,7 +57,7 @@ impl Quantity {
     }
 
     /// The column of its values of launches.
-    pub(super) fn column(&self) -> &'static str {
+    pub(super) fn column(self) -> &'static str {
         match self {
             Self::Time => DURATION,
             Self::Metric(metric) => metric.name,
@@ -65,7 +65,7 @@ impl Quantity {
     }
 
     /// True where more is worse, false where less is; `None` where that depends.
-    pub(crate) fn more_is_worse(&self) -> Option<bool> {
+    pub(crate) fn more_is_worse(self) -> Option<bool> {
         match self {
             Self::Time => Some(true),
             Self::Metric(metric) => match metric.better {

@@ -72,7 +72,7 @@ pub(crate) struct Scanned {
 }
 
 /// Reads all files, several at a time.
-pub(crate) fn scan(files: &[PathBuf], quantity: &Quantity, filter: &Filter) -> Scanned {
+pub(crate) fn scan(files: &[PathBuf], quantity: Quantity, filter: &Filter) -> Scanned {
     let read: Vec<Result<OfFile>> =
         files.par_iter().map(|path| of_file(path, quantity, filter)).collect();
     let mut all = Scanned::default();
@@ -89,13 +89,16 @@ pub(crate) fn scan(files: &[PathBuf], quantity: &Quantity, filter: &Filter) -> S
     all
 }
 
+/// The codes of a profile's and a kernel's name in a file; no kernel where the time is a step's.
+type Group = (Option<u32>, Option<u32>);
+
 struct OfFile {
     observations: Vec<Observation>,
     launches: usize,
     profiles: usize,
 }
 
-fn of_file(path: &Path, quantity: &Quantity, filter: &Filter) -> Result<OfFile> {
+fn of_file(path: &Path, quantity: Quantity, filter: &Filter) -> Result<OfFile> {
     let mut file = Versioned::new(TableFile::open(path)?, path)?;
     let rows = file.rows();
     let (profile, kernel) = (file.texts(schema::PROFILE)?, file.texts(KERNEL)?);
@@ -110,15 +113,14 @@ fn of_file(path: &Path, quantity: &Quantity, filter: &Filter) -> Result<OfFile> 
         .map(|name| filter.kernel.as_ref().is_none_or(|kernel| kernel.is_match(name)))
         .collect();
     // Profile and kernel → the first row of both, and the values of all.
-    let mut groups: HashMap<(Option<u32>, Option<u32>), (usize, Vec<f64>)> = HashMap::new();
-    for row in 0..rows {
-        let of_profile = profile.codes()[row];
+    let mut groups: HashMap<Group, (usize, Vec<f64>)> = HashMap::new();
+    for (row, (&of_profile, &value)) in profile.codes().iter().zip(&values).enumerate().take(rows) {
         let time = steps.as_ref().and_then(|steps| steps.median[row]);
         if let Some(time) = time.filter(|time| time.is_finite()) {
             groups.entry((of_profile, None)).or_insert_with(|| (row, vec![time]));
             continue;
         }
-        let (Some(of_kernel), Some(value)) = (kernel.codes()[row], values[row]) else { continue };
+        let (Some(of_kernel), Some(value)) = (kernel.codes()[row], value) else { continue };
         if wanted[of_kernel as usize] && value.is_finite() {
             let group = groups.entry((of_profile, Some(of_kernel)));
             group.or_insert_with(|| (row, Vec::new())).1.push(value);

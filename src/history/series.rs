@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::change_point::{Value, changes};
+use super::change_point::{Sample, changes};
 use super::scan::{Key, Observation, median};
 
 /// One thing on one GPU, commit by commit.
@@ -96,11 +96,11 @@ fn one(
     more_is_worse: Option<bool>,
 ) -> Series {
     let commits = in_order(observations);
-    let values: Vec<Value> = commits
+    let values: Vec<Sample> = commits
         .iter()
         .enumerate()
         .flat_map(|(commit, of_commit)| {
-            of_commit.iter().map(move |it| Value { commit, value: it.value, error: it.error })
+            of_commit.iter().map(move |it| Sample { commit, value: it.value, error: it.error })
         })
         .collect();
     let jumps = changes(&values, least)

@@ -19,7 +19,7 @@ mod tests {
     #[test]
     fn of_more_than_twice_64_kib_the_last_64_kib_are_kept() {
         let mut kept = Vec::new();
-        keep_end(&mut kept, &[b'a'; 131_071]);
+        keep_end(&mut kept, &vec![b'a'; 131_071]);
         keep_end(&mut kept, b"b");
         assert_eq!(kept.len(), 131_072);
         keep_end(&mut kept, b"c");

@@ -247,11 +247,9 @@ mod tests {
     #[test]
     fn of_a_report_that_grows_beyond_its_limit_the_rest_is_left_out_aloud() {
         let packed = |bytes: usize| zstd::encode_all(vec![0; bytes].as_slice(), 1).unwrap();
-        let (out, damage) = (|bytes| {
-            let (out, damage) = plain(bytes);
-            (out.len(), damage)
-        })(&packed(16_777_217));
-        assert_eq!(out, 16_777_216);
+        let bytes = packed(16_777_217);
+        let (out, damage) = plain(&bytes);
+        assert_eq!(out.len(), 16_777_216);
         assert!(damage.unwrap().contains("more than 16 MiB"));
         assert_eq!(plain(&packed(1_000)).1, None);
     }
@@ -302,7 +300,7 @@ mod tests {
     fn a_process_without_launches_is_not_counted() {
         let processes = |results: u64| {
             let process = Some(Process { id: 7 });
-            let header = BlockHeader { process, results, ..BlockHeader::default() };
+            let header = BlockHeader { results, process, ..BlockHeader::default() };
             let entries = vec![vec![0; 16]; usize::try_from(results).unwrap()];
             container(&sample::file(vec![Block { header, entries }])).processes
         };

@@ -310,13 +310,16 @@ mod tests {
     use super::super::sample::{Kernel, instanced, kernel};
     use super::*;
 
+    /// A file, a line, its executions.
+    type Line = (String, u32, f64);
+    /// Files and lines, inside out.
+    type Places<'a> = &'a [(&'a str, u32)];
+
     const TOOLKIT: &str = "/usr/local/cuda/include/sm_30_intrinsics.hpp";
 
     /// The rows of a launch whose instructions ran so often and have these places, inside out: each with its file,
     /// its line, and its executions; instructions have an address.
-    fn rows(
-        instructions: &[(&[(&str, u32)], f64)],
-    ) -> (Vec<(String, u32, f64)>, Vec<(String, u32)>) {
+    fn rows(instructions: &[(Places, f64)]) -> (Vec<Line>, Vec<(String, u32)>) {
         let places: Vec<_> = instructions.iter().map(|(places, _)| *places).collect();
         let module = Module {
             functions: [(0x1000, "k".to_owned())].into(),

@@ -87,7 +87,8 @@ fn header(reader: &mut Reader<'_>) -> std::result::Result<Header, Damaged> {
             5 | 7 => reader.structure(|reader, field, kind| {
                 match field {
                     1 => {
-                        header.values = usize::try_from(reader.small(kind)?).map_err(|_| Damaged)?
+                        header.values =
+                            usize::try_from(reader.small(kind)?).map_err(|_| Damaged)?;
                     }
                     2 => header.coding = reader.small(kind)?,
                     _ => return Ok(false),

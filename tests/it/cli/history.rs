@@ -10,9 +10,9 @@ fn files(bench: &Bench) -> Vec<PathBuf> {
     fn collect(folder: PathBuf, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.path().is_dir() {
-                collect(entry.path(), found)
+                collect(entry.path(), found);
             } else {
-                found.push(entry.path())
+                found.push(entry.path());
             }
         }
     }

@@ -112,8 +112,8 @@ mod tests {
     fn accesses_with_half_of_the_most_wavefronts_tell_the_loops() {
         let row = |wavefronts_shared, inst_executed| SourceRow {
             counters: SourceCounters {
-                wavefronts_shared,
                 inst_executed,
+                wavefronts_shared,
                 ..SourceCounters::default()
             },
             ..SourceRow::default()

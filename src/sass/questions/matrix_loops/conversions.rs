@@ -128,8 +128,8 @@ mod tests {
     fn three_steps_may_stand_between_a_load_and_its_rounding() {
         let rounded = |steps: usize| {
             let mut code = vec!["LDS R4, [R20]"];
-            code.extend(vec!["MOV R5, R4", "MOV R4, R5"].repeat(2)[..steps].to_vec());
-            let last = if steps % 2 == 0 { "R4" } else { "R5" };
+            code.extend_from_slice(&["MOV R5, R4", "MOV R4, R5"].repeat(2)[..steps]);
+            let last = if steps.is_multiple_of(2) { "R4" } else { "R5" };
             let rounding = format!("F2FP.F16.F32.PACK_AB R8, {last}, {last}");
             code.extend([&*rounding, "HMMA.16816.F32 R24, R8, R12, R24", BACK]);
             converted(&code).map(|found| found.conversions.len())

@@ -261,7 +261,7 @@ def made_up(folder, launches, of_a_profile):
 
 
 def timed(words):
-    """Seconds and MB of a process of its own, the best of three runs, and what it prints."""
+    """What a process of its own takes, the best of three runs, in words, and what it prints."""
     best = None
     for _ in range(3):
         start = time.monotonic()
@@ -271,13 +271,16 @@ def timed(words):
         assert status == 0, words
         seconds = time.monotonic() - start
         if best is None or seconds < best[0]:
-            best = (seconds, usage.ru_maxrss / 1024, out.decode())
-    return best
+            best = (seconds, usage, out.decode())
+    seconds, usage, out = best
+    cpu = usage.ru_utime + usage.ru_stime
+    return f"{seconds:.2f} s, {cpu:.2f} s of CPU, {usage.ru_maxrss / 1024:.0f} MB", out
 
 
 QUERY = {
     "DuckDB": """
 import duckdb, sys
+duckdb.sql("set enable_progress_bar = false")
 print(len(duckdb.sql(f'''
     select device, program, kernel, "commit", min(committed) as moment, median("gpu__time_duration.sum") as ns
     from read_parquet('{sys.argv[1]}/**/*.parquet', hive_partitioning = true, union_by_name = true)
@@ -299,18 +302,18 @@ def check_scale(folder):
         place.mkdir()
         store = made_up(place, LAUNCHES, of_a_profile)
         words = [ADOPROF, "history", "--store", str(store), "--format", "csv"]
-        seconds, megabytes, out = timed(words)
+        took, out = timed(words)
         rows = len(out.splitlines()) - 1
         profiles = LAUNCHES // of_a_profile
         assert rows == 10 * profiles, rows
         jumped = [line for line in out.splitlines() if line.endswith("true")]
         expected = f"{profiles * 2 // 3:040x}"
         assert profiles < 10 or len(jumped) == 10 and all(expected in line for line in jumped), jumped
-        print(f"    adoprof history: {seconds:.2f} s, {megabytes:.0f} MB; {len(jumped)} of 10 kernels jumped, all at the commit that slowed")
+        print(f"    adoprof history: {took}; {len(jumped)} of 10 kernels jumped, all at the commit that slowed")
         for name, query in QUERY.items():
-            seconds, megabytes, out = timed([sys.executable, "-c", query, str(store)])
+            took, out = timed([sys.executable, "-c", query, str(store)])
             assert int(out) == rows, (name, out)
-            print(f"    {name}: {seconds:.2f} s, {megabytes:.0f} MB")
+            print(f"    {name}: {took}")
         shutil.rmtree(place)
 
 

@@ -3,6 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod location;
+
+pub use location::Location;
+pub(crate) use location::WeightedLine;
+
 /// One fault of one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
@@ -34,9 +39,6 @@ pub struct Symptom {
     /// What was seen, in numbers.
     pub message: String,
 }
-
-/// Lines with a smaller share of something are not named.
-pub const LEAST_LINE_SHARE: f64 = 0.05;
 
 /// Gains below this factor are smaller than what most timings scatter: not worth acting on.
 pub const LEAST_GAIN: f64 = 1.05;
@@ -79,22 +81,6 @@ impl Evidence {
     pub fn new(metric: impl Into<String>, value: f64, unit: impl Into<String>) -> Self {
         Self { metric: metric.into(), value, unit: unit.into() }
     }
-}
-
-/// A source line that has a share of something.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Location {
-    /// The source file as the profile names it.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The line's share, 0 to 1.
-    pub share: f64,
-    /// Of what (`excess sectors`, `stall samples`).
-    pub share_of: String,
-    /// The line's text, empty where the profile has none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub text: String,
 }
 
 /// A rule that could not be checked.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::export::SourceRow;
-use crate::finding::{LEAST_LINE_SHARE, Location};
+use crate::finding::{Location, WeightedLine};
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
@@ -73,26 +73,12 @@ impl<'a> ModeledLaunch<'a> {
                 None => lines.push((&row.file, line, value)),
             }
         }
-        lines.sort_by(|a, b| b.2.total_cmp(&a.2));
-        lines
-            .into_iter()
-            .map(|(file, line, value)| {
-                let text = self
-                    .profile
-                    .lines
-                    .iter()
-                    .find(|row| row.file == *file && row.line == Some(line));
-                Location {
-                    file: file.as_deref().unwrap_or_default().to_owned(),
-                    line,
-                    share: value / total,
-                    share_of: share_of.to_owned(),
-                    text: text.map_or_else(String::new, |row| row.text.trim().to_owned()),
-                }
-            })
-            .filter(|location| location.share >= LEAST_LINE_SHARE)
-            .take(3)
-            .collect()
+        let lines = lines.into_iter().map(|(file, line, weight)| WeightedLine {
+            file: file.as_deref().unwrap_or_default(),
+            line,
+            weight,
+        });
+        Location::heaviest(lines, total, 3, share_of, |line| self.profile.text_of(line))
     }
 
     /// The lines with most samples of some stalls: at most three.

@@ -5,7 +5,7 @@ mod gone;
 
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
-use crate::finding::{LEAST_LINE_SHARE, Location};
+use crate::finding::{Location, WeightedLine};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
@@ -294,32 +294,17 @@ pub(crate) fn locations(
         lines[entry.line()] += weight;
         total += weight;
     }
-    let mut found: Vec<Location> = lines
+    let mut placed: Vec<WeightedLine> = lines
         .into_iter()
         .enumerate()
-        .filter(|(_, weight)| total > 0.0 && weight / total >= LEAST_LINE_SHARE)
-        .filter_map(|(line, weight)| {
-            let (file, line) = listing.line(line);
-            Some((file?, line?, weight))
-        })
-        .map(|(file, line, weight)| {
-            let named = |row: &&crate::export::SourceRow| {
-                row.line == Some(line) && row.file.as_deref() == Some(file)
-            };
-            let text =
-                launch.profile.lines.iter().find(named).map(|row| row.text.trim().to_owned());
-            Location {
-                file: file.to_owned(),
-                line,
-                share: weight / total,
-                share_of: share_of.to_owned(),
-                text: text.unwrap_or_default(),
-            }
+        .filter_map(|(at, weight)| {
+            let (file, line) = listing.line(at);
+            let (file, line) = (file?, line?);
+            Some(WeightedLine { file, line, weight })
         })
         .collect();
-    found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.line.cmp(&b.line)));
-    found.truncate(3);
-    found
+    placed.sort_by_key(|placed| placed.line);
+    Location::heaviest(placed, total, 3, share_of, |line| launch.profile.text_of(line))
 }
 
 #[cfg(test)]

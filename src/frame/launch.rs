@@ -10,7 +10,7 @@ use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
 use crate::export::csv::source::is_toolkit;
 use crate::export::{LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
-use crate::finding::{LEAST_LINE_SHARE, Location};
+use crate::finding::{Location, WeightedLine};
 use crate::metric;
 use crate::metric::stall::StallReason;
 use crate::sass::{Facts, Listing, Mix, Sass, Turns};
@@ -172,6 +172,15 @@ impl Launch {
         !self.lines.is_empty() || !self.instructions.is_empty()
     }
 
+    /// The text of a source line as the profile has it; empty where it has none.
+    pub(crate) fn text_of(&self, line: WeightedLine) -> &str {
+        let named = |row: &&SourceRow| {
+            row.line.unwrap_or_default() == line.line
+                && row.file.as_deref().unwrap_or_default() == line.file
+        };
+        self.lines.iter().find(named).map_or("", |row| &row.text)
+    }
+
     /// The lines with the largest shares of a counter, largest first: at most `most`, each with at
     /// least 5% of the sum. Empty where the profile has no lines or the counter is 0 everywhere.
     #[must_use]
@@ -190,27 +199,12 @@ impl Launch {
         let own: f64 = self.lines.iter().filter(is_own).map(|row| count(&row)).sum();
         let listed = |row: &&SourceRow| own <= 0.0 || is_own(row);
         let total: f64 = self.lines.iter().filter(listed).map(|row| count(&row)).sum();
-        if total <= 0.0 {
-            return Vec::new();
-        }
-        let mut lines: Vec<Location> = self
-            .lines
-            .iter()
-            .filter(listed)
-            .filter_map(|row| {
-                let share = count(&row) / total;
-                (share >= LEAST_LINE_SHARE).then(|| Location {
-                    file: row.file.as_deref().unwrap_or_default().to_owned(),
-                    line: row.line.unwrap_or_default(),
-                    share,
-                    share_of: share_of.to_owned(),
-                    text: row.text.trim().to_owned(),
-                })
-            })
-            .collect();
-        lines.sort_by(|a, b| b.share.total_cmp(&a.share));
-        lines.truncate(most);
-        lines
+        let lines = self.lines.iter().filter(listed).map(|row| WeightedLine {
+            file: row.file.as_deref().unwrap_or_default(),
+            line: row.line.unwrap_or_default(),
+            weight: count(&row),
+        });
+        Location::heaviest(lines, total, most, share_of, |line| self.text_of(line))
     }
 }
 

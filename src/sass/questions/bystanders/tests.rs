@@ -1,0 +1,171 @@
+use super::*;
+use crate::frame::Launch;
+use crate::sass::code::listing::tests::launch;
+
+/// Instructions with their executions and the lanes of an average one that are on.
+fn code(lines: &[(&str, f64, f64)]) -> Launch {
+    let counted: Vec<(&str, f64)> = lines.iter().map(|(text, runs, _)| (*text, *runs)).collect();
+    let mut launch = launch(&counted);
+    for (row, (_, runs, on)) in launch.instructions.iter_mut().zip(lines) {
+        row.counters.thread_inst_executed = 32.0 * runs;
+        row.counters.thread_inst_executed_pred_on = on * runs;
+    }
+    launch
+}
+
+fn found(launch: &Launch) -> Option<Bystanders> {
+    find(&launch.listing().unwrap(), 0.5)
+}
+
+#[test]
+fn warps_that_leave_at_a_guard_do_nothing() {
+    let early = |left: f64| {
+        code(&[
+            ("ISETP.GE.AND P0, PT, R0, UR4, PT", 100.0, 32.0),
+            ("@P0 EXIT", 100.0, 0.0),
+            ("LDG.E R4, desc[UR4][R2.64]", left, 32.0),
+            ("STG.E desc[UR4][R6.64], R4", left, 32.0),
+            ("EXIT", left, 32.0),
+        ])
+    };
+    let seen = found(&early(25.0)).unwrap();
+    assert!((seen.share - 0.75).abs() < 1e-12);
+    // Of the guard's executions three quarters are theirs, of the load's none.
+    assert_eq!(seen.of_executions, [0.75, 0.75, 0.0, 0.0, 0.0]);
+    assert_eq!(seen.guard, Some(1));
+    assert_eq!(found(&early(50.0)), None, "half of them work");
+}
+
+#[test]
+fn warps_that_go_through_a_loop_with_their_accesses_off_do_nothing() {
+    // Five turns; one in ten warps loads once before it.
+    let mut stepping = code(&[
+        ("@!P0 LDG.E R4, desc[UR4][R2.64]", 100.0, 3.2),
+        ("IADD3 R0, R0, 0x1, RZ", 500.0, 32.0),
+        ("@P1 BRA 0x140", 500.0, 29.0),
+        ("STS [R7], R4", 50.0, 32.0),
+        ("@P2 BRA 0x110", 500.0, 32.0),
+        ("EXIT", 100.0, 32.0),
+    ]);
+    stepping.instructions[0].counters.l1_tag_requests_global = 10.0;
+    let seen = found(&stepping).unwrap();
+    assert!((seen.share - 0.9).abs() < 1e-12, "{}", seen.share);
+    let expected = [0.9, 0.9, 0.9, 0.0, 0.9, 0.9];
+    for (seen, expected) in seen.of_executions.iter().zip(expected) {
+        assert!((seen - expected).abs() < 1e-12, "{seen} {expected}");
+    }
+    // Without the lines it touched the load may have been for 100 warps.
+    stepping.instructions[0].counters.l1_tag_requests_global = 0.0;
+    assert_eq!(found(&stepping), None);
+}
+
+#[test]
+fn each_side_of_a_branch_has_warps_of_its_own() {
+    let sides = code(&[
+        ("@P0 BRA 0x130", 100.0, 16.0),
+        ("LDG.E R4, desc[UR4][R2.64]", 40.0, 32.0),
+        ("BRA 0x140", 40.0, 32.0),
+        ("LDG.E R4, desc[UR4][R6.64]", 40.0, 32.0),
+        ("EXIT", 100.0, 32.0),
+    ]);
+    assert_eq!(found(&sides), None, "80 of 100 work");
+    let mut one = sides.clone();
+    one.instructions[3].counters.thread_inst_executed_pred_on = 0.0;
+    assert!((found(&one).unwrap().share - 0.6).abs() < 1e-12);
+}
+
+#[test]
+fn a_bound_that_all_threads_load_alike_is_no_work() {
+    let by = |address: &str| {
+        code(&[
+            ("S2R R0, SR_TID.X", 100.0, 32.0),
+            ("LDC.64 R2, c[0x0][0x210]", 100.0, 32.0),
+            ("IMAD.WIDE R8, R0, 0x4, R2", 100.0, 32.0),
+            (address, 100.0, 32.0),
+            ("ISETP.GE.AND P0, PT, R0, R4, PT", 100.0, 32.0),
+            ("@P0 EXIT", 100.0, 0.0),
+            ("LDG.E R4, desc[UR4][R8.64]", 25.0, 32.0),
+            ("STG.E desc[UR4][R8.64], R4", 25.0, 32.0),
+            ("EXIT", 25.0, 32.0),
+        ])
+    };
+    let seen = found(&by("LDG.E R4, desc[UR4][R2.64]")).unwrap();
+    assert!((seen.share - 0.75).abs() < 1e-12);
+    assert_eq!(seen.guard, Some(5));
+    assert_eq!(found(&by("LDG.E R4, desc[UR4][R8.64]")), None, "each thread has its own");
+}
+
+#[test]
+fn one_warp_that_writes_what_all_have_read_is_no_sign() {
+    let sum = code(&[
+        ("LDG.E R4, desc[UR4][R2.64]", 80.0, 32.0),
+        ("@P0 EXIT", 80.0, 28.0),
+        ("STG.E desc[UR4][R6.64], R4", 10.0, 1.0),
+        ("EXIT", 10.0, 1.0),
+    ]);
+    assert_eq!(found(&sum), None);
+}
+
+#[test]
+fn warps_that_bring_a_zero_to_a_sum_do_nothing() {
+    let of = |load: f64| {
+        code(&[
+            ("MOV R0, RZ", 100.0, 32.0),
+            ("@P0 BRA 0x130", 100.0, 32.0),
+            ("LDG.E R0, desc[UR4][R2.64]", load, 16.0),
+            ("SHFL.DOWN PT, R5, R0, 0x1, 0x1f", 100.0, 32.0),
+            ("@!P1 STS [R7], R5", 100.0, 1.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 100.0, 32.0),
+            ("@P2 EXIT", 100.0, 32.0),
+            ("STG.E desc[UR4][R6.64], R0", 10.0, 1.0),
+            ("EXIT", 10.0, 1.0),
+        ])
+    };
+    let seen = found(&of(10.0)).unwrap();
+    assert!((seen.share - 0.9).abs() < 1e-12, "{}", seen.share);
+    assert_eq!(seen.exchange, Some(3));
+    assert_eq!(found(&of(50.0)), None, "half of them have something to add");
+}
+
+#[test]
+fn what_a_part_of_the_code_does_is_not_known() {
+    let part =
+        code(&[("FADD R0, R1, R2", 100.0, 32.0), ("LDG.E R4, desc[UR4][R2.64]", 25.0, 32.0)]);
+    assert_eq!(found(&part), None, "it ends nowhere");
+}
+
+#[test]
+fn stores_to_shared_memory_are_made_by_no_more_warps_than_have_wavefronts() {
+    let mut off = code(&[("@!P0 STS [R7], R4", 100.0, 3.2), ("EXIT", 100.0, 32.0)]);
+    off.instructions[0].counters.wavefronts_shared = 10.0;
+    assert!((found(&off).unwrap().share - 0.9).abs() < 1e-12);
+}
+
+#[test]
+fn a_few_warps_that_load_a_bound_work_and_spills_are_no_work() {
+    let few = code(&[
+        ("LDC.64 R2, c[0x0][0x210]", 100.0, 32.0),
+        ("STL [R1], R4", 100.0, 32.0),
+        ("@P0 EXIT", 100.0, 0.0),
+        ("LDG.E R4, desc[UR4][R2.64]", 25.0, 32.0),
+        ("EXIT", 25.0, 32.0),
+    ]);
+    assert!((found(&few).unwrap().share - 0.75).abs() < 1e-12);
+}
+
+#[test]
+fn who_enters_an_inner_loop_comes_from_the_outer_one() {
+    // A tenth of the warps works; each of all makes five turns of the outer loop and four of the inner one.
+    let mut nested = code(&[
+        ("@!P0 LDG.E R4, desc[UR4][R2.64]", 100.0, 3.2),
+        ("IADD3 R0, R0, 0x1, RZ", 500.0, 32.0),
+        ("IADD3 R5, R5, 0x1, RZ", 2000.0, 32.0),
+        ("@P1 BRA 0x120", 2000.0, 32.0),
+        ("@P2 BRA 0x110", 500.0, 32.0),
+        ("EXIT", 100.0, 32.0),
+    ]);
+    nested.instructions[0].counters.l1_tag_requests_global = 10.0;
+    for share in found(&nested).unwrap().of_executions {
+        assert!((share - 0.9).abs() < 1e-12, "{share}");
+    }
+}

@@ -9,25 +9,9 @@ use core::ffi::{c_char, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::cupti::Cupti;
+use crate::cupti::{Cupti, kind};
 use crate::output::{Fields, Output, Tag};
 use crate::{calls, names, sys};
-
-/// Kinds of activity records.
-pub mod kind {
-    pub const MEMCPY: u32 = 1;
-    pub const MEMSET: u32 = 2;
-    pub const DRIVER: u32 = 4;
-    pub const RUNTIME: u32 = 5;
-    pub const DEVICE: u32 = 8;
-    /// Traces kernels that run side by side; the plain kernel kind would serialize them.
-    pub const CONCURRENT_KERNEL: u32 = 10;
-    /// Copies between devices.
-    pub const MEMCPY2: u32 = 22;
-    pub const UNIFIED_MEMORY_COUNTER: u32 = 25;
-    pub const SYNCHRONIZATION: u32 = 38;
-    pub const JIT: u32 = 52;
-}
 
 /// The size of a buffer: about 5,000 kernels. CUPTI recommends 1 to 10 MiB.
 const SIZE: usize = 1 << 20;
@@ -130,7 +114,7 @@ impl Record {
 /// # Safety
 /// `record` is one that CUPTI gave.
 unsafe fn translate(output: &Output, cupti: &Cupti, record: Record) {
-    // SAFETY: the offsets are those of the record's kind in every version that `cupti::start` accepts.
+    // SAFETY: the offsets are those of the record's kind in every version that `cupti::open` accepts.
     // Texts end with a zero or are null.
     unsafe {
         match record.u32(0) {

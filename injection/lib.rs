@@ -16,6 +16,7 @@
 #![no_std]
 
 mod activity;
+mod asked;
 mod calls;
 mod capture;
 mod cupti;
@@ -41,14 +42,14 @@ pub extern "C" fn InitializeInjection() -> c_int {
         && let Some(folder) = sys::variable(FOLDER)
     {
         if capture::is_asked_for() {
-            if let Err(reason) = cupti::start_capture() {
+            if let Err(reason) = asked::capture() {
                 capture::refuse(reason);
             }
             return 1;
         }
         match Output::open(folder) {
             Some(output) => {
-                if let Err(reason) = cupti::start() {
+                if let Err(reason) = asked::survey() {
                     output.give_up(reason);
                 }
             }

@@ -186,7 +186,10 @@ impl Output {
         let mut words = [0; 4096];
         self.record(Tag::Command, &[sys::read_file(c"/proc/self/cmdline", &mut words)]);
         for name in RANK_VARIABLES {
-            let Some(value) = sys::variable(name).filter(|value| value.len() <= LONGEST_NUMBER) else { continue };
+            let Some(value) = sys::variable(name).filter(|value| value.len() <= LONGEST_NUMBER)
+            else {
+                continue;
+            };
             let mut text = [0; LONGEST_RANK];
             let parts = name.to_bytes().iter().chain(b"=").chain(value);
             let length = text.iter_mut().zip(parts).map(|(place, &byte)| *place = byte).count();

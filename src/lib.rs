@@ -13,6 +13,7 @@
 //! - `fuzzing`: what reads foreign bytes, as functions of them
 //! - `doctor`: what is missing on this machine
 //! - `page`: a page with pictures, of whatever a user names
+//! - `picture`: a chart as a PNG
 //! - `report`: the forms in which documents are written
 //! - `explain`: the rules in words, from what each says of itself
 //! - `capture`: one launch of any program, copied while it runs
@@ -112,6 +113,7 @@ pub mod model;
 pub mod ncu;
 pub mod outside;
 mod page;
+mod picture;
 mod plan;
 mod probe;
 mod problem;

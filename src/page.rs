@@ -30,6 +30,7 @@ use crate::report::words::steps::rows;
 use crate::text::printable;
 
 pub(crate) use figure::Figure;
+pub(crate) use palette::Theme;
 pub(crate) use subject::Subject;
 
 /// What a page is about.
@@ -64,8 +65,8 @@ pub(crate) fn render(page: &Page<'_>) -> String {
     shown(&markup.into_string())
 }
 
-/// A chart as a file of its own: the first of its name on the page. `None` where the page has none.
-pub(crate) fn chart(page: &Page<'_>, name: &str) -> Option<String> {
+/// A chart as an SVG file of its own: the first of its name on the page. `None` where the page has none.
+pub(crate) fn chart(page: &Page<'_>, name: &str, theme: Option<Theme>) -> Option<String> {
     let of_launches = || {
         launch::all(page)
             .into_iter()
@@ -74,7 +75,7 @@ pub(crate) fn chart(page: &Page<'_>, name: &str) -> Option<String> {
     };
     let figure =
         overview(page).into_iter().find(|chart| chart.name == name).or_else(of_launches)?;
-    Some(shown(&figure.file()))
+    Some(shown(&figure.file(theme)))
 }
 
 /// Makes what came from outside printable: no control character, no mark that turns the direction of writing.

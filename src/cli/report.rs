@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::common::pattern;
-use crate::page::CHARTS;
+use crate::page::{self, CHARTS};
 
 /// `adoprof report`.
 #[derive(Debug, Args)]
@@ -26,16 +26,22 @@ pub struct ReportArgs {
     /// Only kernels whose name matches this regular expression.
     #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
-    /// Where to write, `-` for standard output [default: report.html, or report.svg for a single chart].
+    /// Where to write, `-` for standard output [default: report.html, or report.svg and report.png for a single chart].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The whole page, or a single chart.
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub format: ReportFormat,
-    /// The chart that --format svg draws.
+    /// The chart that --format svg or png draws.
     #[arg(long, value_name = "CHART", value_parser = PossibleValuesParser::new(CHARTS))]
     pub chart: Option<String>,
-    /// Open the page in the browser.
+    /// The colours of a single chart; without it a PNG is light, and an SVG follows its reader's setting.
+    #[arg(long, value_enum)]
+    pub theme: Option<ChartTheme>,
+    /// Pixels of a PNG for each of the chart's; a chart is 720 wide [default: 2].
+    #[arg(long, value_name = "1-8", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub scale: Option<u8>,
+    /// Open what was written in the browser.
     #[arg(long)]
     pub open: bool,
     /// Leave out the accuracy of earlier estimates.
@@ -43,14 +49,42 @@ pub struct ReportArgs {
     pub no_ledger: bool,
 }
 
+/// The colours of a single chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChartTheme {
+    /// Dark on white.
+    Light,
+    /// Light on black.
+    Dark,
+}
+
+impl From<ChartTheme> for page::Theme {
+    fn from(theme: ChartTheme) -> Self {
+        match theme {
+            ChartTheme::Light => Self::Light,
+            ChartTheme::Dark => Self::Dark,
+        }
+    }
+}
+
+impl ReportFormat {
+    /// How its files' names end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Svg => "svg",
+            Self::Png => "png",
+        }
+    }
+}
+
 /// What `report` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// One page that holds everything it shows.
     Html,
-    /// A single chart, as --chart names it.
+    /// A single chart, as --chart names it, as a drawing.
     Svg,
-    /// Asked for often, and refused with what leads to it.
-    #[value(hide = true)]
+    /// A single chart in pixels.
     Png,
 }

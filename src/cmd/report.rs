@@ -12,7 +12,8 @@ use crate::error::{Error, ExitCode, Result};
 use crate::files::write_atomically;
 use crate::ladder::{self, Ladder};
 use crate::ledger::LedgerDocument;
-use crate::page::{self, CHARTS, Page, Subject};
+use crate::page::{self, CHARTS, Page, Subject, Theme};
+use crate::picture;
 use crate::profile::Profile;
 use crate::text::{bytes, listed};
 
@@ -20,7 +21,7 @@ use crate::text::{bytes, listed};
 const LARGE: usize = 2_000_000;
 
 pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
-    check(args)?;
+    check(args, printer)?;
     let progress = printer.patient_progress();
     let named = args.ladder.as_deref().unwrap_or(ladder::DEFAULT);
     progress.stage("reading the profiles");
@@ -65,18 +66,29 @@ pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
         ledger: ledger.as_ref(),
     };
     progress.stage("drawing");
-    let text = match &args.chart {
-        Some(chart) => page::chart(&page, chart).ok_or_else(|| {
-            Error::Usage(format!("--chart {chart}: the profile has nothing to draw there"))
-        })?,
-        None => page::render(&page),
+    let bytes = match &args.chart {
+        Some(name) => chart(args, &page, name)?,
+        None => page::render(&page).into_bytes(),
     };
     drop(progress);
-    write(args, &text, printer)
+    write(args, &bytes, printer)
+}
+
+/// Pixels of a PNG for each of the chart's, where nobody says how many: sharp on today's displays.
+const SCALE: u8 = 2;
+
+/// A chart as a file of its own.
+fn chart(args: &ReportArgs, page: &Page<'_>, name: &str) -> Result<Vec<u8>> {
+    let is_png = args.format == ReportFormat::Png;
+    let theme = args.theme.map(Theme::from).or(is_png.then_some(Theme::Light));
+    let svg = page::chart(page, name, theme).ok_or_else(|| {
+        Error::Usage(format!("--chart {name}: the profile has nothing to draw there"))
+    })?;
+    if is_png { picture::png(&svg, args.scale.unwrap_or(SCALE)) } else { Ok(svg.into_bytes()) }
 }
 
 /// What options ask for that can't be.
-fn check(args: &ReportArgs) -> Result<()> {
+fn check(args: &ReportArgs, printer: &Printer) -> Result<()> {
     if args.paths.is_empty() && args.ladder.is_none() {
         return Err(Error::Usage(
             "say what to show: `adoprof report --ladder ado` for the recorded steps of the built-in ladder, \
@@ -84,29 +96,30 @@ fn check(args: &ReportArgs) -> Result<()> {
                 .to_owned(),
         ));
     }
-    match (args.format, &args.chart) {
-        (ReportFormat::Png, chart) => Err(Error::Usage(no_png(chart.as_deref()))),
-        (ReportFormat::Svg, None) => Err(Error::Usage(format!(
-            "--format svg draws one chart; name it with --chart: {}",
-            listed(CHARTS)
-        ))),
+    let format = args.format.extension();
+    let refused = match (args.format, &args.chart) {
+        (ReportFormat::Svg | ReportFormat::Png, None) => {
+            format!("--format {format} draws one chart; name it with --chart: {}", listed(CHARTS))
+        }
         (ReportFormat::Html, Some(_)) => {
-            Err(Error::Usage("--chart draws a single chart; add --format svg".to_owned()))
+            "--chart draws a single chart; add --format svg or --format png".to_owned()
+        }
+        (ReportFormat::Html, None) if args.theme.is_some() => {
+            "--theme is for single charts; a page follows its reader's setting and has a button"
+                .to_owned()
+        }
+        (ReportFormat::Html | ReportFormat::Svg, _) if args.scale.is_some() => {
+            "--scale says how fine --format png is".to_owned()
+        }
+        (ReportFormat::Png, _) if is_stdout(args) && printer.is_terminal() => {
+            "a PNG is not for a terminal; name a file with -o, or redirect stdout".to_owned()
         }
         _ if args.open && is_stdout(args) => {
-            Err(Error::Usage("--open needs a file, and -o - is standard output".to_owned()))
+            "--open needs a file, and -o - is standard output".to_owned()
         }
-        _ => Ok(()),
-    }
-}
-
-/// What leads to a PNG: adoprof draws none, because text in pictures needs a rasterizer of several megabytes.
-fn no_png(chart: Option<&str>) -> String {
-    let chart = chart.unwrap_or("roofline");
-    format!(
-        "there is SVG here and no PNG; convert it with librsvg's rsvg-convert (package librsvg2-bin): adoprof report \
-         … --format svg --chart {chart} -o - | rsvg-convert --zoom 2 -o {chart}.png"
-    )
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(refused))
 }
 
 /// What was named, or every step of the ladder that has a profile.
@@ -157,19 +170,24 @@ fn is_stdout(args: &ReportArgs) -> bool {
     args.output.as_deref() == Some(Path::new("-"))
 }
 
-fn write(args: &ReportArgs, text: &str, printer: &Printer) -> Result<ExitCode> {
+fn write(args: &ReportArgs, content: &[u8], printer: &Printer) -> Result<ExitCode> {
     if is_stdout(args) {
-        printer.result(|_, out| out.write_all(text.as_bytes()))?;
+        match args.format {
+            ReportFormat::Png => printer.bytes(content)?,
+            ReportFormat::Html | ReportFormat::Svg => {
+                printer.result(|_, out| out.write_all(content))?;
+            }
+        }
         return Ok(ExitCode::Success);
     }
-    let default = if args.format == ReportFormat::Svg { "report.svg" } else { "report.html" };
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(default));
-    write_atomically(&path, text.as_bytes())?;
-    if text.len() > LARGE {
+    let default = || PathBuf::from("report").with_extension(args.format.extension());
+    let path = args.output.clone().unwrap_or_else(default);
+    write_atomically(&path, content)?;
+    if args.format == ReportFormat::Html && content.len() > LARGE {
         printer.notice(&format!(
             "{} has {}; -k shows fewer kernels",
             path.display(),
-            bytes(text.len() as f64)
+            bytes(content.len() as f64)
         ));
     }
     printer.text(&format!("{}", path.display()))?;

@@ -5,7 +5,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::palette::spelled_out;
+use super::palette::{Theme, fixed, spelled_out};
 
 /// The styles of charts, in the page and in single files alike.
 pub(super) const STYLE: &str = include_str!("chart.css");
@@ -82,21 +82,23 @@ impl Figure {
         }
     }
 
-    /// As a file of its own.
-    pub(crate) fn file(&self) -> String {
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(WIDTH)).0)
+    /// As a file of its own, in a theme's colours; without one they follow the reader's setting.
+    pub(super) fn file(&self, theme: Option<Theme>) -> String {
+        let styles = theme.map_or_else(|| spelled_out(STYLE), |theme| fixed(STYLE, theme));
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(&styles)).0)
     }
 
-    fn svg(&self, width: Option<u32>) -> Markup {
+    /// Of a file with these styles, or of a page, which has them already.
+    fn svg(&self, styles: Option<&str>) -> Markup {
         let (title, said) = (format!("{}-t", self.id), format!("{}-d", self.id));
-        let wide = width.map_or_else(|| "100%".to_owned(), |width| width.to_string());
+        let wide = styles.map_or_else(|| "100%".to_owned(), |_| WIDTH.to_string());
         html! {
             svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={(title) " " (said)}
                 width=(wide) height=(self.height) {
                 title id=(title) { (self.title) }
                 desc id=(said) { (self.said) }
-                @if width.is_some() {
-                    style { (PreEscaped(spelled_out(STYLE))) }
+                @if let Some(styles) = styles {
+                    style { (PreEscaped(styles)) }
                     rect class="paper" width="100%" height="100%" {}
                 }
                 (self.drawn)

@@ -6,6 +6,15 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+/// The colours of a single chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// Dark on white.
+    Light,
+    /// Light on black.
+    Dark,
+}
+
 /// A variable's value, as the light theme sets it first: `--ink: #1c2126;`.
 static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"--(\w+): ([^;]+);").ok());
 /// A declaration by a variable alone: `fill: var(--ink);`.
@@ -27,6 +36,26 @@ pub(super) fn spelled_out(styles: &str) -> String {
     of_use.replace_all(styles, both).into_owned()
 }
 
+/// The styles in one theme's colours, without variables and what sets them.
+pub(super) fn fixed(styles: &str, theme: Theme) -> String {
+    let Some(value) = &*VALUE else { return styles.to_owned() };
+    // The light theme's values come first, those of the dark one last.
+    let mut values: HashMap<&str, &str> = HashMap::new();
+    for found in value.captures_iter(styles) {
+        let (_, [name, value]) = found.extract();
+        match theme {
+            Theme::Light => values.entry(name).or_insert(value),
+            Theme::Dark => values.entry(name).insert_entry(value).into_mut(),
+        };
+    }
+    let rules = styles.find("\nsvg").map_or(styles, |at| &styles[at + 1..]);
+    let mut fixed = rules.to_owned();
+    for (name, value) in values {
+        fixed = fixed.replace(&format!("var(--{name})"), value);
+    }
+    fixed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +70,18 @@ mod tests {
             rules,
             "text { fill: #111; fill: var(--ink); } .b { stroke: #ddd; stroke: var(--line); fill: var(--none); }"
         );
+    }
+
+    #[test]
+    fn a_fixed_theme_needs_no_variables() {
+        let styles = ":root { --ink: #111; }\n@media dark { :root { --ink: #eee; } }\nsvg text { fill: var(--ink); }\n";
+        assert_eq!(fixed(styles, Theme::Light), "svg text { fill: #111; }\n");
+        assert_eq!(fixed(styles, Theme::Dark), "svg text { fill: #eee; }\n");
+        for theme in [Theme::Light, Theme::Dark] {
+            let ours = fixed(crate::page::figure::STYLE, theme);
+            assert!(!ours.contains("var(") && !ours.contains("--"), "{ours}");
+            assert!(ours.starts_with("svg {"), "{ours}");
+        }
     }
 
     #[test]

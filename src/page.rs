@@ -75,7 +75,7 @@ pub(crate) fn chart(page: &Page<'_>, name: &str, theme: Option<Theme>) -> Option
     };
     let figure =
         overview(page).into_iter().find(|chart| chart.name == name).or_else(of_launches)?;
-    Some(shown(&figure.file(theme)))
+    Some(shown(&figure.file(&shell::title(page), theme)))
 }
 
 /// Makes what came from outside printable: no control character, no mark that turns the direction of writing.

@@ -224,12 +224,18 @@ fn parts(text: &str) -> Result<(&str, String)> {
     let prefix = prefix.trim_matches('/');
     let is_path = prefix.split('/').all(|part| part != "." && part != "..")
         && !prefix.chars().any(char::is_control);
-    if !is_name || !is_path {
-        return Err(Error::Usage(format!(
-            "`{text}` is no place in a bucket, such as s3://bucket/folder"
-        )));
-    }
-    Ok((bucket, if prefix.is_empty() { String::new() } else { format!("{prefix}/") }))
+    let problem = if bucket.is_empty() {
+        "it names no bucket".to_owned()
+    } else if !is_name {
+        format!(
+            "`{bucket}` can't be a bucket: its name has 3 to 63 letters, digits, `-`, `.`, and `_`"
+        )
+    } else if !is_path {
+        "a folder there has no `.`, no `..`, and no control characters".to_owned()
+    } else {
+        return Ok((bucket, if prefix.is_empty() { String::new() } else { format!("{prefix}/") }));
+    };
+    Err(Error::Usage(format!("`{text}` is no place such as s3://bucket/folder: {problem}")))
 }
 
 /// Where a bucket is asked for: at Amazon, or at an address of the user's.
@@ -266,10 +272,16 @@ mod tests {
     fn addresses_name_bucket_and_folder() {
         assert_eq!(parts("s3://profiles").unwrap(), ("profiles", String::new()));
         assert_eq!(parts("s3://profiles/team/a/").unwrap(), ("profiles", "team/a/".to_owned()));
-        for wrong in
-            ["s3://", "s3://a", "s3:///x", "s3://bucket/../x", "s3://bu cket/x", "s3://b@host/x"]
-        {
-            assert!(parts(wrong).is_err(), "{wrong}");
+        for (wrong, problem) in [
+            ("s3://", "names no bucket"),
+            ("s3:///x", "names no bucket"),
+            ("s3://b/x", "`b` can't be a bucket: its name has 3 to 63 letters"),
+            ("s3://bu cket/x", "`bu cket` can't be"),
+            ("s3://b@host/x", "`b@host` can't be"),
+            ("s3://bucket/../x", "no `..`"),
+        ] {
+            let said = parts(wrong).unwrap_err().to_string();
+            assert!(said.contains(problem), "{wrong}: {said}");
         }
     }
 

@@ -9,8 +9,10 @@ use super::palette::{Theme, fixed, spelled_out};
 
 /// The styles of charts, in the page and in single files alike.
 pub(super) const STYLE: &str = include_str!("chart.css");
-/// Width of a chart in a file of its own, pixels.
+/// Width of a chart's file, pixels; the paper around the chart; and the line that says what it shows.
 const WIDTH: u32 = 720;
+const MARGIN: u32 = 16;
+const HEADING: u32 = 34;
 
 /// A chart.
 pub(crate) struct Figure {
@@ -76,32 +78,36 @@ impl Figure {
         html! {
             figure.chart id=(self.id) data-chart=(self.name) {
                 figcaption { h3 { (self.title) } p { (self.said) } }
-                (self.svg(None))
+                (self.svg("100%", self.height, &self.title, &self.drawn))
                 details { summary { "Numbers" } (self.table.html()) }
             }
         }
     }
 
-    /// As a file of its own, in a theme's colours; without one they follow the reader's setting.
-    pub(super) fn file(&self, theme: Option<Theme>) -> String {
+    /// As a file of its own that says of what it is, in a theme's colours; without one they follow the reader's setting.
+    pub(super) fn file(&self, of: &str, theme: Option<Theme>) -> String {
         let styles = theme.map_or_else(|| spelled_out(STYLE), |theme| fixed(STYLE, theme));
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(&styles)).0)
+        let heading = format!("{}: {of}", self.title);
+        let top = MARGIN + HEADING;
+        let drawn = html! {
+            style { (PreEscaped(styles)) }
+            rect class="paper" width="100%" height="100%" {}
+            text class="title" x=(MARGIN) y=(MARGIN + 14) { (heading) }
+            svg x=(MARGIN) y=(top) width=(WIDTH - 2 * MARGIN) height=(self.height) { (self.drawn) }
+        };
+        let height = top + self.height + MARGIN;
+        let svg = self.svg(&WIDTH.to_string(), height, &heading, &drawn).into_string();
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{svg}\n")
     }
 
-    /// Of a file with these styles, or of a page, which has them already.
-    fn svg(&self, styles: Option<&str>) -> Markup {
+    fn svg(&self, width: &str, height: u32, heading: &str, drawn: &Markup) -> Markup {
         let (title, said) = (format!("{}-t", self.id), format!("{}-d", self.id));
-        let wide = styles.map_or_else(|| "100%".to_owned(), |_| WIDTH.to_string());
         html! {
             svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={(title) " " (said)}
-                width=(wide) height=(self.height) {
-                title id=(title) { (self.title) }
+                width=(width) height=(height) {
+                title id=(title) { (heading) }
                 desc id=(said) { (self.said) }
-                @if let Some(styles) = styles {
-                    style { (PreEscaped(styles)) }
-                    rect class="paper" width="100%" height="100%" {}
-                }
-                (self.drawn)
+                (drawn)
             }
         }
     }

@@ -62,7 +62,8 @@ pub(super) fn document(page: &Page<'_>, overview: &[Figure]) -> Markup {
     }
 }
 
-fn title(page: &Page<'_>) -> String {
+/// What the page is about, in a few words.
+pub(super) fn title(page: &Page<'_>) -> String {
     match (page.run, page.subjects) {
         (Some(run), _) => format!("ladder {}", run.ladder),
         (None, [one]) => subject(&one.document),

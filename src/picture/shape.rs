@@ -14,7 +14,8 @@ pub(super) fn outline(node: Node<'_, '_>, place: Place) -> Result<Option<Path>> 
         "rect" => rectangle(node, place),
         "circle" => {
             let (x, y) = place.point(node, "cx", "cy")?;
-            Ok(PathBuilder::from_circle(x, y, place.down(node, "r")?))
+            let radius = place.down(node, "r")?;
+            Ok(PathBuilder::from_circle(x, y, radius).filter(|_| radius > 0.0))
         }
         "line" => {
             let (from, to) = (place.point(node, "x1", "y1")?, place.point(node, "x2", "y2")?);
@@ -83,11 +84,13 @@ mod tests {
 
     const WHOLE: Place = Place { left: 10.0, top: 0.0, width: 200.0, height: 100.0 };
 
+    /// Left, top, right, and bottom, to a hundredth of a pixel.
     fn bounds(element: &str) -> Option<[f32; 4]> {
         let document = Document::parse(element).unwrap();
         let path = outline(document.root_element(), WHOLE).unwrap()?;
         let found = path.bounds();
-        Some([found.left(), found.top(), found.right(), found.bottom()])
+        let found = [found.left(), found.top(), found.right(), found.bottom()];
+        Some(found.map(|side| (side * 100.0).round() / 100.0))
     }
 
     #[test]

@@ -62,3 +62,20 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
         table,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{changed_lines, records};
+    use crate::page::palette::Theme;
+    use crate::picture;
+
+    #[test]
+    fn what_came_of_other_peoples_changes_is_drawn_as_a_picture() {
+        let ledger = LedgerDocument::new(records(changed_lines().unwrap(), true), Vec::new());
+        let figure = figure(&ledger).unwrap();
+        assert!(figure.table.rows.len() > 3);
+        let picture = picture::png(&figure.file("the ledger", Some(Theme::Light)), 1).unwrap();
+        assert!(picture.len() > 5_000, "{} bytes", picture.len());
+    }
+}

@@ -64,7 +64,7 @@ pub(in crate::page) fn figure(run: &RunDocument) -> Option<Figure> {
                     text class={ "halo " @if row.branch { "dim" } @else { "strong" } } x="0" y=(px(y + 15.0)) { (row.step.name) }
                     text class="halo num" x="100%" y=(px(y + 15.0)) {
                         (duration(time(row)))
-                        @if row.over_previous.is_some() { "  " (gain(row.over_previous)) }
+                        @if row.over_previous.is_some() { ", " (gain(row.over_previous)) }
                     }
                     line class="track" x1="0" x2="100%" y1=(px(y + 28.0)) y2=(px(y + 28.0)) {}
                     @if let Some(from) = from {

@@ -17,8 +17,12 @@ pub(in crate::page) fn figure(id: &str, launch: &LaunchReport) -> Option<Figure>
     for unit in launch.utilization.iter().filter(|unit| unit.share >= LEAST_SHARE) {
         let time = launch.duration_ns.map(|ns| duration(ns * unit.share)).unwrap_or_default();
         table.row([unit.unit.clone(), percent(unit.share), time.clone()]);
-        let said = [time, percent(unit.share)].join("  ");
-        bars.push(Bar::new(unit.unit.clone(), said.trim().to_owned(), unit.share, unit.share));
+        let said = if time.is_empty() {
+            percent(unit.share)
+        } else {
+            format!("{time}, {}", percent(unit.share))
+        };
+        bars.push(Bar::new(unit.unit.clone(), said, unit.share, unit.share));
     }
     for bar in bars.iter_mut().skip(1) {
         bar.parts[0].1 = "quiet";

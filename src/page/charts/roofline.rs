@@ -13,6 +13,8 @@ const TOP: f64 = 18.0;
 const PLOT: f64 = 300.0;
 /// The width that names of points are placed for, pixels: that of a phone; where there is more, points only part.
 const NOMINAL: f64 = 340.0;
+/// Points have to be so far apart, pixels, for an arrow between them: a shorter one would lie on its first point or beyond.
+const ARROW: f64 = 26.0;
 /// Where the plot begins, behind the numbers of its axis, and how wide it is, as shares of the width.
 const ACROSS: (f64, f64) = (0.09, 0.9);
 
@@ -183,9 +185,11 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
             }
         }
         @if is_walk {
-            @for pair in points.windows(2) {
+            @for (pair, ends) in points.windows(2).zip(places.windows(2)) {
+                @let is_long = (ends[1].0 - ends[0].0).hypot(ends[1].1 - ends[0].1) > ARROW;
                 line class="walk" x1=(across(pair[0].intensity)) x2=(across(pair[1].intensity))
-                    y1=(down(pair[0].rate)) y2=(down(pair[1].rate)) marker-end=(format!("url(#{arrow})")) {}
+                    y1=(down(pair[0].rate)) y2=(down(pair[1].rate))
+                    marker-end=[is_long.then(|| format!("url(#{arrow})"))] {}
             }
         }
         @for (point, label) in points.iter().zip(&labels) {

@@ -120,3 +120,10 @@ fn only_long_texts_on_a_terminal_are_paged() {
     // A pipe has no pager.
     assert_eq!(bench.run(&["explain"]).code, Some(0));
 }
+
+#[test]
+fn pixels_are_not_for_a_terminal() {
+    let bench = Bench::new();
+    let shown = on_terminal(&bench, "report v2 --format png --chart stalls -o -", "");
+    assert!(shown.contains("a PNG is not for a terminal") && !shown.contains("IHDR"), "{shown}");
+}

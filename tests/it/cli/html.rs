@@ -1,5 +1,7 @@
 //! `adoprof report`: pages that hold together, with the numbers that `analyze` and `run` have.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::cli::bench::Bench;
@@ -152,12 +154,85 @@ fn single_charts_are_files_of_their_own() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.starts_with("<?xml") && ran.out.trim_end().ends_with("</svg>"));
     assert!(!numbers(&ran.out, "bar").is_empty());
+    assert!(ran.out.contains(">Time per resource: ado/v2</text>"), "it says of what it is");
     bench.run(&["report", "v2", "--format", "svg"]).fails(2, &["--chart", "roofline"]);
+    bench.run(&["report", "v2", "--format", "png"]).fails(2, &["--chart", "roofline"]);
+    bench.run(&["report", "v2", "--theme", "dark"]).fails(2, &["--theme is for single charts"]);
+    bench
+        .run(&["report", "v2", "--format", "svg", "--chart", "stalls", "--scale", "3"])
+        .fails(2, &["--format png"]);
     bench.run(&["report", "v2", "--chart", "roofline"]).fails(2, &["--format svg"]);
     bench
         .run(&["report", "v2", "--format", "svg", "--chart", "timeline"])
         .fails(2, &["nothing to draw"]);
     bench.run(&["report"]).fails(2, &["adoprof report --ladder ado"]);
+}
+
+/// A PNG's width and height, and how many pixels have each colour, the most frequent first.
+fn picture(bytes: &[u8]) -> (u32, u32, Vec<([u8; 3], usize)>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(frame.color_type, png::ColorType::Rgb);
+    let mut counts: HashMap<[u8; 3], usize> = HashMap::new();
+    for pixel in pixels.chunks_exact(3) {
+        *counts.entry([pixel[0], pixel[1], pixel[2]]).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    (frame.width, frame.height, counts)
+}
+
+#[test]
+fn every_chart_is_drawn_as_a_picture() {
+    let bench = Bench::new();
+    let of_launch = ["roofline", "resources", "stalls", "memory", "occupancy", "schedulers"];
+    let of_launch = of_launch.map(|chart| (chart, ["v2"].as_slice()));
+    let of_ladder =
+        ["ladder", "roofline", "stalls"].map(|chart| (chart, ["--ladder", "ado"].as_slice()));
+    for (chart, args) in of_launch.into_iter().chain(of_ladder) {
+        let svg = bench
+            .run(&[&["report", "--format", "svg", "--chart", chart, "-o", "-"], args].concat())
+            .out;
+        let high: u32 = value(&svg, " height=\"").unwrap().parse().unwrap();
+        for (theme, paper) in [("light", [255, 255, 255]), ("dark", [0x14, 0x18, 0x1c])] {
+            let words = [
+                "report",
+                "--format",
+                "png",
+                "--chart",
+                chart,
+                "--theme",
+                theme,
+                "-o",
+                "chart.png",
+            ];
+            let ran = bench.run(&[&words, args].concat());
+            assert_eq!((ran.code, ran.out.as_str()), (Some(0), "chart.png\n"), "{chart}: {ran:?}");
+            let (width, height, colours) =
+                picture(&std::fs::read(bench.path("chart.png")).unwrap());
+            // Two pixels for each of the chart's.
+            assert_eq!((width, height), (2 * 720, 2 * high), "{chart}");
+            assert_eq!(colours[0].0, paper, "{chart}: most of it is paper");
+            // Letters are antialiased: their edges have many shades between ink and paper.
+            assert!(colours.len() > 50, "{chart} has {} colours", colours.len());
+            let all: usize = colours.iter().map(|(_, count)| count).sum();
+            assert!(colours[0].1 < all - all / 100, "{chart} is blank");
+        }
+    }
+}
+
+#[test]
+fn a_picture_is_as_fine_as_asked_and_written_whole() {
+    let bench = Bench::new();
+    let words = ["report", "v2", "--format", "png", "--chart", "schedulers"];
+    let ran = bench.run(&[&words[..], &["--scale", "1"]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "report.png\n"), "{ran:?}");
+    assert_eq!(picture(&std::fs::read(bench.path("report.png")).unwrap()).0, 720);
+    bench.run(&[&words[..], &["--scale", "9"]].concat()).fails(2, &["--scale"]);
+    // A folder can't be replaced by a picture.
+    std::fs::create_dir(bench.path("folder.png")).unwrap();
+    bench.run(&[&words[..], &["-o", "folder.png"]].concat()).fails(2, &["folder.png"]);
 }
 
 #[test]
@@ -203,4 +278,11 @@ fn a_whole_program_shows_its_timeline_and_its_groups() {
     let groups = text.split("data-chart=\"groups\"").nth(1).unwrap();
     let (_, gain) = numbers(groups, "bar").remove(0);
     assert!((gain - 0.5 * (1.0 - 1.0 / factor)).abs() < 1e-9, "{gain} of a gain of {factor}");
+    for chart in ["timeline", "groups"] {
+        let ran =
+            bench.run(&["report", &format!("./{saved}"), "--format", "png", "--chart", chart]);
+        assert_eq!(ran.code, Some(0), "{chart}: {ran:?}");
+        let (width, _, colours) = picture(&std::fs::read(bench.path("report.png")).unwrap());
+        assert!(width == 1440 && colours.len() > 50, "{chart}");
+    }
 }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod both_ways;
 mod files;
+mod folder;
 mod large;
 mod next_step;
 mod packed;
@@ -25,6 +26,7 @@ use crate::text::duration;
 use crate::timing::StepInfo;
 
 pub use files::{Files, group, in_folder, read_files};
+pub use folder::{InFolder, below};
 pub use large::diagnose_large;
 pub use next_step::find_next_step;
 pub use packed::read_packed;

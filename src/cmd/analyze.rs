@@ -1,14 +1,19 @@
 //! `adoprof analyze`: diagnosis from files.
 
-use super::shared::chosen_step::next_arguments;
 use std::path::Path;
 
+use regex::Regex;
+
+use super::shared::chosen_step::next_arguments;
 use super::shared::diagnosed::{compare, kernel_filter, ladder_of, notices, retain, show};
+use super::shared::open::{Named, Unread};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, open};
 use crate::cli::AnalyzeArgs;
+use crate::document::Document;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::Ladder;
+use crate::ledger::Calibration;
 use crate::profile::ranks::RankedProfiles;
 use crate::profile::{self, Profile};
 use crate::report::render_several;
@@ -22,44 +27,75 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     {
         return analyze_ranks(&mut ranked, args, printer);
     }
-    let calibration = ledger::asked_for(args.calibrate, printer)?;
-    if let ([path], None) = (args.paths.as_slice(), &args.baseline) {
-        let regex = args.kernel.as_deref().map(kernel_filter).transpose()?;
-        let wants = |kernel: &str| regex.as_ref().is_none_or(|regex| regex.is_match(kernel));
-        if let Some(document) = profile::diagnose_large(Path::new(path), wants)? {
-            let document = ledger::corrected(document, calibration.as_ref(), None);
-            show(&document, args.output.format, printer)?;
-            return Ok(ExitCode::Success);
+    let run = Run {
+        calibration: ledger::asked_for(args.calibrate, printer)?,
+        kernels: match args.kernel.as_deref() {
+            Some(text) => Some((kernel_filter(text)?, text)),
+            None => None,
+        },
+        ladder: &args.ladder,
+        baseline: match args.baseline.as_deref() {
+            Some(name) => Some(open::one(name, &args.ladder, None)?),
+            None => None,
+        },
+    };
+    let (named, mut left_out) = open::named(&args.paths, &args.ladder)?;
+    let mut unread = Unread::default();
+    let mut documents = Vec::new();
+    // One after the other: of a profile only its diagnosis is kept.
+    for one in named {
+        match run.document(one) {
+            Ok(named_document) => documents.push(named_document),
+            Err(error) => unread.push(error),
         }
     }
-    let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;
+    left_out.extend(unread.notices(documents.len())?);
     for notice in &left_out {
         printer.notice(notice);
     }
-    if let Some(pattern) = &args.kernel {
-        let regex = kernel_filter(pattern)?;
-        for profile in &mut profiles {
-            retain(profile, &regex, pattern)?;
-        }
-    }
-    let baseline =
-        args.baseline.as_deref().map(|name| open::one(name, &args.ladder, None)).transpose()?;
-    let mut documents = Vec::new();
-    for profile in &profiles {
-        let (ladder, next_arguments) = of_ladder(profile, &args.ladder);
-        let mut document = profile.diagnose(ladder.as_ref())?;
-        document.next_arguments = next_arguments;
-        let mut document = ledger::corrected(document, calibration.as_ref(), ladder.as_ref());
-        if let Some(base) = &baseline {
-            document.diff = Some(compare(base, profile)?);
-        }
-        notices(&document, args.output.format, printer);
-        documents.push((profile.name.clone(), document));
+    for (_, document) in &documents {
+        notices(document, args.output.format, printer);
     }
     printer.report(args.output.format, |style, out| {
         render_several(&documents, args.output.format, style, out)
     })?;
     Ok(ExitCode::Success)
+}
+
+/// What is asked of each profile.
+struct Run<'a> {
+    calibration: Option<Calibration>,
+    /// The kernels that are wanted, and the expression as it was given.
+    kernels: Option<(Regex, &'a str)>,
+    ladder: &'a str,
+    baseline: Option<Profile>,
+}
+
+impl Run<'_> {
+    /// A profile's name and diagnosis.
+    fn document(&self, named: Named) -> Result<(String, Document)> {
+        if let (Some(path), None) = (named.single_file(), &self.baseline) {
+            let wants = |kernel: &str| {
+                self.kernels.as_ref().is_none_or(|(regex, _)| regex.is_match(kernel))
+            };
+            if let Some(document) = profile::diagnose_large(path, wants)? {
+                let document = ledger::corrected(document, self.calibration.as_ref(), None);
+                return Ok((path.display().to_string(), document));
+            }
+        }
+        let mut profile = named.read()?;
+        if let Some((regex, text)) = &self.kernels {
+            retain(&mut profile, regex, text)?;
+        }
+        let (ladder, next_arguments) = of_ladder(&profile, self.ladder);
+        let mut document = profile.diagnose(ladder.as_ref())?;
+        document.next_arguments = next_arguments;
+        let mut document = ledger::corrected(document, self.calibration.as_ref(), ladder.as_ref());
+        if let Some(base) = &self.baseline {
+            document.diff = Some(compare(base, &profile)?);
+        }
+        Ok((profile.name, document))
+    }
 }
 
 /// The profiles of ranks that a folder holds.

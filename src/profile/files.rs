@@ -80,14 +80,24 @@ pub fn group(paths: &[PathBuf]) -> Vec<Files> {
 /// [`Error::Input`] where the folder can't be read.
 pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, "read", &e))?;
-    let is_page = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        PAGE_ENDINGS.iter().any(|ending| name.ends_with(ending)) && path.is_file()
-    };
+    let is_page = |path: &PathBuf| is_page_of_any_name(path) && path.is_file();
     let mut paths: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(is_page).collect();
     paths.sort();
     Ok(paths)
+}
+
+/// True for a name that a report or any table has.
+pub(super) fn is_page_of_any_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    PAGE_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// True for a name that says that it is a report or one of ncu's pages.
+pub(super) fn is_page(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let says_so = |ending: &&str| name.ends_with(*ending) || name == ending[1..];
+    PAGE_ENDINGS.iter().filter(|ending| **ending != ".csv").any(says_so)
 }
 
 fn bring_siblings(files: &mut Files) {

@@ -5,17 +5,56 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::ladder::{Ladder, Overrides};
-use crate::profile::{Files, Profile, Reference, group, in_folder, read_files};
+use crate::profile::{Files, InFolder, Profile, Reference, below, group, read_files};
 use crate::store;
-use crate::text::assignments;
+use crate::text::{assignments, count_of};
 
-/// Opens everything that the paths name: each step and saved profile is a profile, files are grouped by
-/// their stem, and a folder of reports, exports, or saved profiles stands for all of them. What of several can't be read is
-/// left out, and the second list says so.
+/// A profile that a name stands for, not yet read: of a folder of thousands, one is in memory at a time.
+pub(crate) enum Named {
+    /// A step's newest local profile or its recording.
+    Step {
+        /// The ladder.
+        ladder: String,
+        /// The step.
+        step: String,
+    },
+    /// A saved profile, or files.
+    Found(InFolder),
+    /// Nothing that can be read, and why.
+    Not(Error),
+}
+
+impl Named {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it is none, or damaged; [`Error::Usage`] for a step without a profile.
+    pub(crate) fn read(self) -> Result<Profile> {
+        match self {
+            Self::Step { ladder, step } => saved_step(&ladder, &step, None),
+            Self::Found(found) => found.read(),
+            Self::Not(error) => Err(error),
+        }
+    }
+
+    /// The file, where it is a single one.
+    pub(crate) fn single_file(&self) -> Option<&Path> {
+        match self {
+            Self::Found(InFolder::Files(files)) => match files.paths.as_slice() {
+                [path] => Some(path),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// What paths stand for: each step and saved profile is a profile, files are grouped by their stem, and a folder stands
+/// for all reports, exports, and saved profiles in it and below. The second list says what was not looked at.
 ///
 /// # Errors
-/// Whatever the first unreadable one gives, where nothing else can be read.
-pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
+/// [`Error::Usage`] for names of no ladder or step.
+pub(crate) fn named(paths: &[String], ladder: &str) -> Result<(Vec<Named>, Vec<String>)> {
     let references: Vec<Reference> =
         paths.iter().map(|text| Reference::parse(text, ladder)).collect::<Result<_>>()?;
     let files: Vec<PathBuf> = references
@@ -33,34 +72,81 @@ pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<S
             files.iter().flat_map(move |f| f.paths.iter().map(move |p| (p.clone(), at)))
         })
         .collect();
-    let mut read: Vec<Result<Profile>> = Vec::new();
+    let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for reference in references {
         match reference {
-            Reference::Step { ladder, step } => read.push(saved_step(&ladder, &step, None)),
+            Reference::Step { ladder, step } => all.push(Named::Step { ladder, step }),
             Reference::Path(path) if path.is_dir() => match directory(&path) {
-                Ok(several) => read.extend(several.iter().map(Found::read)),
-                Err(error) => read.push(Err(error)),
+                Ok((several, notice)) => {
+                    all.extend(several.into_iter().map(Named::Found));
+                    left_out.extend(notice);
+                }
+                Err(error) => all.push(Named::Not(error)),
             },
             // A group stands where its first file stands.
             Reference::Path(path) => {
                 let files = places.get(&path).and_then(|&at| groups[at].take());
-                read.extend(files.map(|files| read_files(&files)));
+                all.extend(files.map(|files| Named::Found(InFolder::Files(files))));
             }
         }
     }
-    let count = read.len();
-    let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
-    for profile in read {
-        match profile {
+    Ok((all, left_out))
+}
+
+/// What could not be read of several profiles.
+#[derive(Default)]
+pub(crate) struct Unread {
+    first: Option<Error>,
+    shown: Vec<String>,
+    more: usize,
+}
+
+impl Unread {
+    /// So many are named one by one.
+    const MOST: usize = 10;
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, error: Error) {
+        if self.shown.len() < Self::MOST {
+            self.shown.push(format!("left out: {error}"));
+        } else {
+            self.more += 1;
+        }
+        self.first.get_or_insert(error);
+    }
+
+    /// One sentence for each of the first ones, and one for all others; `read` is how many could be read.
+    ///
+    /// # Errors
+    /// The first one, where nothing could be read.
+    pub(crate) fn notices(self, read: usize) -> Result<Vec<String>> {
+        let Self { first, shown: mut notices, more } = self;
+        if let (0, Some(first)) = (read, first) {
+            return Err(first);
+        }
+        if more > 0 {
+            let profiles = count_of(more as f64, "profile");
+            notices.push(format!("left out: {profiles} more; name one to see why"));
+        }
+        Ok(notices)
+    }
+}
+
+/// Opens everything that the paths name, as [`named`]. What of several can't be read is left out, and the second list
+/// says so.
+///
+/// # Errors
+/// Whatever the first unreadable one gives, where nothing else can be read.
+pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
+    let (named, mut notices) = named(paths, ladder)?;
+    let (mut profiles, mut unread) = (Vec::new(), Unread::default());
+    for one in named {
+        match one.read() {
             Ok(profile) => profiles.push(profile),
-            Err(error) if count == 1 => return Err(error),
-            Err(error) => left_out.push(error),
+            Err(error) => unread.push(error),
         }
     }
-    if profiles.is_empty() && !left_out.is_empty() {
-        return Err(left_out.swap_remove(0));
-    }
-    let notices = left_out.iter().map(|error| format!("left out: {error}")).collect();
+    notices.extend(unread.notices(profiles.len())?);
     Ok((profiles, notices))
 }
 
@@ -71,7 +157,7 @@ pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<S
 pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<Profile> {
     match Reference::parse(text, ladder)? {
         Reference::Step { ladder, step } => saved_step(&ladder, &step, size),
-        Reference::Path(path) if path.is_dir() => match directory(&path)?.as_slice() {
+        Reference::Path(path) if path.is_dir() => match directory(&path)?.0.as_slice() {
             [profile] => profile.read(),
             several => Err(Error::input(
                 &path,
@@ -85,49 +171,17 @@ pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<
     }
 }
 
-/// A profile in a folder, not yet read.
-enum Found {
-    /// A saved profile's folder.
-    Saved(PathBuf),
-    /// Reports or exports of one stem.
-    Files(Files),
-}
-
-impl Found {
-    fn read(&self) -> Result<Profile> {
-        match self {
-            Self::Saved(folder) => saved(folder),
-            Self::Files(files) => read_files(files),
-        }
-    }
-}
-
-/// What a folder stands for: itself where it is a saved profile; otherwise the reports and exports in it, or where there
-/// are none, the saved profiles in its subfolders.
+/// What a folder stands for, and what in it was not looked at.
 ///
 /// # Errors
 /// [`Error::Input`] where it can't be read.
-fn directory(path: &Path) -> Result<Vec<Found>> {
-    if store::is_saved(path) {
-        return Ok(vec![Found::Saved(path.to_owned())]);
-    }
-    let groups = group(&in_folder(path)?);
-    if !groups.is_empty() {
-        return Ok(groups.into_iter().map(Found::Files).collect());
-    }
-    let entries = std::fs::read_dir(path).map_err(|e| Error::io(path, "read", &e))?;
-    let mut folders: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| store::is_saved(path)).collect();
-    folders.sort();
-    if folders.is_empty() {
+fn directory(path: &Path) -> Result<(Vec<InFolder>, Option<String>)> {
+    let (mut found, left_out) = below(path)?;
+    if found.is_empty() {
         // Reading it says why it is none, and what to do.
-        folders.push(path.to_owned());
+        found.push(InFolder::Saved(path.to_owned()));
     }
-    Ok(folders.into_iter().map(Found::Saved).collect())
-}
-
-fn saved(path: &Path) -> Result<Profile> {
-    Profile::from_saved(path.display().to_string(), store::read(path)?, Some(path.to_owned()))
+    Ok((found, left_out))
 }
 
 /// A step's newest local profile, or the recording that ships with adoprof.
@@ -140,7 +194,7 @@ pub(crate) fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> 
     let wanted = ladder.size(ladder.step(step)?, size.unwrap_or(&none))?;
     let local = store::newest_local(ladder.name(), step, |meta| meta.size() == wanted);
     match local {
-        Some(folder) => saved(&folder),
+        Some(folder) => InFolder::Saved(folder).read(),
         None => recording(&ladder, step, size.unwrap_or(&none)),
     }
 }

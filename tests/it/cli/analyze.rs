@@ -319,10 +319,30 @@ fn a_folder_of_saved_profiles_stands_for_all_of_them() {
         }
     }
     bench.write("saved/notes/read.me", "no profile");
+    bench.write("saved/.git/x.ncu-rep", "hidden");
     let all = bench.run(&["analyze", "./saved", "--format", "json"]);
     let each = bench.run(&["analyze", "./saved/v2", "./saved/v3", "--format", "json"]);
     assert_eq!((all.code, each.code), (Some(0), Some(0)), "{all:?}");
     assert_eq!(all.out, each.out);
+    assert!(all.err.contains("./saved: hidden folders (.git)"), "{}", all.err);
+    let above = bench.run(&["analyze", ".", "--format", "json"]);
+    assert_eq!(above.out.matches("\"launches\": [").count(), 2, "{above:?}");
     bench.run(&["diff", "./saved", "ado/v1"]).fails(2, &["holds 2 profiles"]);
     bench.run(&["analyze", "./saved/notes"]).fails(2, &["not a saved profile"]);
+}
+
+#[test]
+fn of_many_unreadable_profiles_the_first_are_named() {
+    let bench = Bench::new();
+    bench.copy("rules/ado_v3.raw.csv", "all/v3.raw.csv");
+    bench.copy("csv/multi.raw.csv", "all/below/multi.raw.csv");
+    for number in 0..30 {
+        bench.write(&format!("all/{number:02}.ncu-rep"), "junk");
+    }
+    let ran = bench.run(&["analyze", "./all", "--kernel", "gpu_version", "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.err.matches("is not an Nsight Compute report").count(), 10, "{}", ran.err);
+    // Twenty reports, and the page without such a kernel.
+    assert!(ran.err.contains("left out: 21 profiles more; name one to see why"), "{}", ran.err);
+    bench.run(&["analyze", "./all", "--kernel", "nosuch"]).fails(2, &["00.ncu-rep"]);
 }

@@ -197,10 +197,8 @@ mod tests {
     #[test]
     fn what_was_not_checked_says_so() {
         let launch = launch(vec![row("SharedMemoryConflicts", "", 30.0, true)]);
-        let skipped = Skipped {
-            rule: "shared-bank-conflicts".to_owned(),
-            missing: vec!["the_metric".to_owned()],
-        };
+        let skipped =
+            Skipped { rule: "shared-bank-conflicts".into(), missing: vec!["the_metric".into()] };
         let said = &only(&launch, &[], &[skipped])[0].reason;
         assert!(said.contains("not checked") && said.contains("the_metric"), "{said}");
         let said = &only(&launch, &[], &[])[0].reason;

@@ -67,7 +67,7 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
         if missing.is_empty() {
             drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
         } else {
-            skipped.push(Skipped { rule: rule.name.to_owned(), missing });
+            skipped.push(Skipped { rule: rule.name.into(), missing });
         }
     }
     for of_user in added.iter().filter(|rule| rule.is_about(launch)) {
@@ -75,7 +75,7 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
         if missing.is_empty() {
             drafts.extend(of_user.check(&case).map(|draft| (of_user.rule, draft)));
         } else {
-            skipped.push(Skipped { rule: of_user.rule.name.to_owned(), missing });
+            skipped.push(Skipped { rule: of_user.rule.name.into(), missing });
         }
     }
     drop_false_roofs(&mut drafts);

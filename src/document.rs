@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agreement;
 use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
-use crate::finding::{Bound, Evidence, Finding, Location, Skipped, Symptom};
+use crate::finding::{Bound, Evidence, Finding, Location, Name, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::timing::StepInfo;
 
@@ -155,7 +155,7 @@ pub struct LaunchReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilization {
     /// The unit's name.
-    pub unit: String,
+    pub unit: Name,
     /// Share of the time busy at its achievable rate, 0 to 1.
     pub share: f64,
 }
@@ -168,7 +168,7 @@ pub struct NcuRule {
     /// ncu's rule name.
     pub rule: String,
     /// `info`, `optimization`, `warning` or `error`.
-    pub kind: String,
+    pub kind: Name,
     /// ncu's text.
     pub message: String,
     /// ncu's estimate, percent.
@@ -224,7 +224,10 @@ pub struct Verdict {
 }
 
 impl RankedFinding {
-    fn new(rank: usize, finding: Finding, launch: &Launch) -> Self {
+    fn new(rank: usize, mut finding: Finding, launch: &Launch) -> Self {
+        // A text that was put together has room for as much again, and a hundred thousand launches have millions.
+        finding.message.shrink_to_fit();
+        finding.hint.shrink_to_fit();
         let ncu = agreement::on_fault(&launch.ncu_rules, &finding.rule);
         Self {
             ncu,
@@ -363,7 +366,7 @@ impl LaunchReport {
             utilization: model
                 .by_share()
                 .into_iter()
-                .map(|(term, share)| Utilization { unit: term.title().to_owned(), share })
+                .map(|(term, share)| Utilization { unit: term.title().into(), share })
                 .collect(),
             findings: diagnosis
                 .findings
@@ -379,7 +382,7 @@ impl LaunchReport {
                 .map(|rule| NcuRule {
                     section: rule.section.clone(),
                     rule: rule.rule.clone(),
-                    kind: rule.kind.word().to_owned(),
+                    kind: rule.kind.word().into(),
                     message: rule.message.clone(),
                     estimate_percent: rule.estimate_percent,
                     global: rule.global,

@@ -1,5 +1,7 @@
 //! What a rule found: the fault, its evidence, where it is, and what to change.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,9 @@ mod location;
 
 pub use location::Location;
 pub(crate) use location::WeightedLine;
+
+/// The name of a rule, a metric, a unit: most stand in the program, and each of thousands of launches has dozens.
+pub type Name = Cow<'static, str>;
 
 /// One fault of one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,16 +74,16 @@ impl Estimate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// ncu's metric name, or the name of a figure derived from metrics.
-    pub metric: String,
+    pub metric: Name,
     /// The value in `unit`.
     pub value: f64,
     /// The unit (`sector`, `%`, `cycle`), empty for plain ratios.
-    pub unit: String,
+    pub unit: Name,
 }
 
 impl Evidence {
     /// A metric with its value and unit.
-    pub fn new(metric: impl Into<String>, value: f64, unit: impl Into<String>) -> Self {
+    pub fn new(metric: impl Into<Name>, value: f64, unit: impl Into<Name>) -> Self {
         Self { metric: metric.into(), value, unit: unit.into() }
     }
 }
@@ -87,9 +92,9 @@ impl Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// The rule's name.
-    pub rule: String,
+    pub rule: Name,
     /// The metrics it needs that the profile does not have.
-    pub missing: Vec<String>,
+    pub missing: Vec<Name>,
 }
 
 /// What bounds a launch: the largest term of the time model.

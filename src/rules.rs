@@ -18,7 +18,7 @@ pub(crate) mod testing;
 mod worked;
 
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Bound;
+use crate::finding::{Bound, Name};
 use crate::frame::{Launch, Reads};
 use crate::model::Model;
 use said_by_ncu::SaidByNcu;
@@ -190,9 +190,9 @@ impl Rule {
     /// What a launch lacks for this rule: metrics, or the text of its instructions. Empty where the
     /// rule can be checked.
     #[must_use]
-    pub fn missing(&self, launch: &Launch) -> Vec<String> {
-        let metrics = self.needs.iter().filter(|name| launch.get(name).is_none());
-        let mut missing: Vec<String> = metrics.map(|name| (*name).to_owned()).collect();
+    pub fn missing(&self, launch: &Launch) -> Vec<Name> {
+        let metrics = self.needs.iter().filter(|&&name| launch.get(name).is_none());
+        let mut missing: Vec<Name> = metrics.map(|&name| name.into()).collect();
         let needs_sass = match self.source_page {
             SourcePage::Needed => true,
             SourcePage::NeededWithout(metric) => launch.get(metric).is_none(),
@@ -201,7 +201,7 @@ impl Rule {
         };
         let has_sass = || launch.instructions.iter().any(|row| !row.text.is_empty());
         if needs_sass && !has_sass() {
-            missing.push(SASS_PAGE.to_owned());
+            missing.push(SASS_PAGE.into());
         }
         missing
     }

@@ -139,7 +139,7 @@ fn stays(model: &Model, but: &[Term]) -> String {
 
 /// Where the model could not deny it: what our own rules did.
 fn unchecked(faults: &[&'static str], model: &Model, skipped: &[Skipped]) -> String {
-    let skipped = skipped.iter().find(|skipped| faults.contains(&skipped.rule.as_str()));
+    let skipped = skipped.iter().find(|skipped| faults.contains(&&*skipped.rule));
     if let Some(skipped) = skipped {
         return format!(
             "the rule {} was not checked, because the profile lacks {}",

@@ -40,9 +40,7 @@ pub(super) fn promises(document: &Document, global_only: bool) -> Vec<NcuPromise
     for launch in &document.launches {
         let mut of_launch: Vec<NcuPromise> = Vec::new();
         for rule in &launch.ncu_rules {
-            if !matches!(rule.kind.as_str(), "optimization" | "warning")
-                || global_only && !rule.global
-            {
+            if !matches!(&*rule.kind, "optimization" | "warning") || global_only && !rule.global {
                 continue;
             }
             let Some(percent) = rule.estimate_percent else { continue };

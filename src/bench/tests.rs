@@ -73,7 +73,7 @@ fn document(name: &str, ms: f64, findings: &[(&str, f64)], ncu: &[(&str, f64, bo
         .map(|(rule, percent, global)| NcuRule {
             section: String::new(),
             rule: (*rule).to_owned(),
-            kind: "optimization".to_owned(),
+            kind: "optimization".into(),
             message: String::new(),
             estimate_percent: Some(*percent),
             global: *global,

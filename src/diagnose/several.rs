@@ -1,6 +1,6 @@
 //! Results of several kernels that ncu counted together: ranges, CUDA graphs, lists of commands.
 
-use crate::finding::Bound;
+use crate::finding::{Bound, Name};
 use crate::frame::Launch;
 use crate::rules::Rule;
 use crate::text::{count, count_of};
@@ -10,13 +10,13 @@ const ONE_KERNEL: &str = "counters of one kernel alone";
 
 /// What a launch lacks for a rule. What was launched together has no grid, and is not too short for one launch.
 #[must_use]
-pub(super) fn missing(rule: &Rule, launch: &Launch) -> Vec<String> {
+pub(super) fn missing(rule: &Rule, launch: &Launch) -> Vec<Name> {
     let asks_for_one = || {
         rule.bound == Some(Bound::Launch)
             || rule.needs.iter().any(|metric| metric.starts_with("launch__"))
     };
     if launch.row.is_of_several_kernels() && asks_for_one() {
-        return vec![ONE_KERNEL.to_owned()];
+        return vec![ONE_KERNEL.into()];
     }
     rule.missing(launch)
 }

@@ -67,7 +67,7 @@ pub(crate) fn launch(
             ("issue slots", 0.034),
             ("XU pipe", 0.0),
         ]
-        .map(|(unit, share)| Utilization { unit: unit.to_owned(), share })
+        .map(|(unit, share)| Utilization { unit: unit.into(), share })
         .into(),
         findings,
         ranking: Vec::new(),
@@ -122,13 +122,13 @@ pub(crate) fn recorded_step() -> Document {
     second.locations.clear();
     let mut launch = launch("average_then_sweep", 10.2, 1.0, vec![first, second]);
     launch.skipped = vec![Skipped {
-        rule: "register-spilling".to_owned(),
-        missing: vec!["sass__inst_executed_register_spilling".to_owned()],
+        rule: "register-spilling".into(),
+        missing: vec!["sass__inst_executed_register_spilling".into()],
     }];
     launch.ncu_rules = vec![NcuRule {
         section: "SpeedOfLight".to_owned(),
         rule: "SOLBottleneck".to_owned(),
-        kind: "info".to_owned(),
+        kind: "info".into(),
         message: "Made up: what ncu would say.".to_owned(),
         estimate_percent: Some(44.0),
         global: true,

@@ -214,7 +214,7 @@ fn no_escape_leaves_without_colour_and_none_from_names_with_it() {
     hostile.clone_into(&mut finding.locations[0].file);
     hostile.clone_into(&mut finding.locations[0].text);
     finding.symptoms[0].message = hostile.to_owned();
-    finding.evidence[0].metric = hostile.to_owned();
+    finding.evidence[0].metric = hostile.to_owned().into();
     document.saved = Some(hostile.to_owned());
     document.next_step = Some(hostile.to_owned());
     document.step.as_mut().expect("a step").title = hostile.to_owned();

@@ -32,6 +32,7 @@ use std::io::{self, Write};
 use super::format::Renderer;
 use super::{Content, Style};
 use crate::document::{Document, LaunchReport, rule_count};
+use crate::finding::Name;
 use crate::report::text::bars::bars;
 use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
@@ -152,7 +153,7 @@ fn bottleneck(page: &mut Page, launch: &LaunchReport) {
 
 /// One line for the rules that could not be checked; verbose, each with what it lacks.
 fn skipped(page: &mut Page, document: &Document) {
-    let mut rules: BTreeMap<&str, &[String]> = BTreeMap::new();
+    let mut rules: BTreeMap<&str, &[Name]> = BTreeMap::new();
     for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
         rules.entry(&skipped.rule).or_insert(&skipped.missing);
     }

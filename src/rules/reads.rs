@@ -11,6 +11,7 @@ use super::{RULES, Rule};
 use crate::collect::second_run;
 use crate::diagnose::{diagnose, lacking_remark};
 use crate::evidence::ModeledLaunch;
+use crate::finding::Name;
 use crate::frame::{Frames, Launch, spy};
 use crate::metric::CATALOGUE;
 use crate::model::{self, Model};
@@ -108,7 +109,7 @@ fn without_one(
 fn silent_change(one: &Recorded, name: &str, launch: &Launch) -> Option<String> {
     let diagnosis = diagnose(launch);
     let now = diagnosis.findings.first().map(|finding| finding.rule.clone());
-    let is_skipped = |missing: &String| missing == name;
+    let is_skipped = |missing: &Name| missing == name;
     let told = diagnosis.skipped.iter().any(|one| one.missing.iter().any(is_skipped))
         || lacking_remark([launch]).is_some_and(|remark| remark.contains(name));
     let changed = now != one.first && !told;

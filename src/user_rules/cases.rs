@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use regex::Regex;
 
 use super::rule::UserRule;
-use crate::finding::Finding;
+use crate::finding::{Finding, Name};
 
 /// A case: on this recording the rule fires, or it doesn't.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub(crate) struct Seen {
     /// Launches that were looked at.
     pub launches: usize,
     /// What launches lack for the rule.
-    pub missing: Vec<String>,
+    pub missing: Vec<Name>,
 }
 
 impl Case {

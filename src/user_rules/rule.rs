@@ -9,7 +9,7 @@ use super::language::tree::{Kind as NodeKind, Node};
 use super::language::{Problem, eval};
 use super::what_if::WhatIf;
 use crate::evidence::{Draft, ModeledLaunch};
-use crate::finding::{Evidence, Location};
+use crate::finding::{Evidence, Location, Name};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::rules::{Rule, SASS_PAGE};
@@ -75,14 +75,15 @@ impl Body {
 
 impl UserRule {
     /// What a launch lacks for this rule. Empty where it can be checked.
-    pub(crate) fn missing(&self, case: &ModeledLaunch) -> Vec<String> {
+    pub(crate) fn missing(&self, case: &ModeledLaunch) -> Vec<Name> {
         let mut missing = self.rule.missing(case.profile);
         let (figures, _) = self.body.needs();
         for figure in figures {
-            let is_told = figure.metric().is_some_and(|metric| missing.contains(&metric))
-                || figure.needs_sass() && missing.iter().any(|name| name == SASS_PAGE);
+            let is_told =
+                figure.metric().is_some_and(|metric| missing.iter().any(|name| *name == metric))
+                    || figure.needs_sass() && missing.iter().any(|name| name == SASS_PAGE);
             if !is_told && figure.of(case).is_none() {
-                missing.push(figure.name.clone());
+                missing.push(figure.name.clone().into());
             }
         }
         missing

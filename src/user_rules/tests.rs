@@ -73,7 +73,7 @@ fn opcodes_are_counted_and_their_lines_named() {
     assert_eq!(finding.message, "10% of 100");
     let lines: Vec<(u32, f64)> = finding.locations.iter().map(|at| (at.line, at.share)).collect();
     assert_eq!(lines, [(4, 0.75), (5, 0.25)]);
-    let names: Vec<&str> = finding.evidence.iter().map(|one| one.metric.as_str()).collect();
+    let names: Vec<&str> = finding.evidence.iter().map(|one| &*one.metric).collect();
     assert!(names.contains(&"sass(LDG)") && names.contains(&"sass.global_loads"), "{names:?}");
 }
 

@@ -91,7 +91,7 @@ fn every_rule_is_skipped_where_one_of_its_metrics_is_missing() {
             masked.set(name, None);
             let diagnosis = diagnose(&masked);
             let missing = skipped(&diagnosis);
-            assert_eq!(missing, Some(vec![(*name).to_owned()]), "{}: {}", whole.name, rule.name);
+            assert_eq!(missing, Some(vec![(*name).into()]), "{}: {}", whole.name, rule.name);
             assert!(!found(&diagnosis).contains(rule.name), "{}: {}", whole.name, rule.name);
         }
     });

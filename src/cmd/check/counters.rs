@@ -76,7 +76,9 @@ pub(super) fn judge(
                             .map(|rule| rule.name.to_owned())
                             .collect()
                     },
-                    |launch| launch.skipped.iter().map(|skipped| skipped.rule.clone()).collect(),
+                    |launch| {
+                        launch.skipped.iter().map(|skipped| skipped.rule.to_string()).collect()
+                    },
                 ),
                 metric: Box::new(move |name| {
                     (metrics.get(name).copied(), old.and_then(|old| old.get(name).copied()))

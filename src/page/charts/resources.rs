@@ -16,13 +16,13 @@ pub(in crate::page) fn figure(id: &str, launch: &LaunchReport) -> Option<Figure>
     let mut bars = Vec::new();
     for unit in launch.utilization.iter().filter(|unit| unit.share >= LEAST_SHARE) {
         let time = launch.duration_ns.map(|ns| duration(ns * unit.share)).unwrap_or_default();
-        table.row([unit.unit.clone(), percent(unit.share), time.clone()]);
+        table.row([unit.unit.to_string(), percent(unit.share), time.clone()]);
         let said = if time.is_empty() {
             percent(unit.share)
         } else {
             format!("{time}, {}", percent(unit.share))
         };
-        bars.push(Bar::new(unit.unit.clone(), said, unit.share, unit.share));
+        bars.push(Bar::new(unit.unit.to_string(), said, unit.share, unit.share));
     }
     for bar in bars.iter_mut().skip(1) {
         bar.parts[0].1 = "quiet";

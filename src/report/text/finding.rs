@@ -82,7 +82,7 @@ fn one<'a>(
         let rows: Vec<Vec<String>> = finding
             .evidence
             .iter()
-            .map(|item| vec![item.metric.clone(), metric(item.value, &item.unit)])
+            .map(|item| vec![item.metric.to_string(), metric(item.value, &item.unit)])
             .collect();
         let head = [Column::text("evidence"), Column::number("value")];
         let lines = render(&head, &rows, page.style.width - 3);

@@ -125,3 +125,59 @@ fn every_kernel_that_ships_reads_as_nvdisasm_prints_it() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// A product of a warp group with the opcode's twelve bits and these bits beside those that each has: `R24` are the sums,
+/// `UR4` the descriptors, `R88` A where it is in registers; no barrier of its own.
+fn of_warp_group(opcode: u128, bits: u128) -> u128 {
+    let a_in_registers = opcode >> 8 == 0xd;
+    let sources = if a_in_registers { 88 << 24 | 4 << 32 } else { 4 << 24 };
+    shown(Encoding(opcode | 7 << 12 | 24 << 16 | sources | 24 << 64 | 7 << 84 | bits | 1 << 91))
+}
+
+#[test]
+#[cfg_attr(not(has_nvdisasm), ignore = "needs nvdisasm: set ADOPROF_NVDISASM, see scripts/")]
+fn products_of_warp_groups_read_as_nvdisasm_prints_them() {
+    let mut code = BTreeSet::new();
+    for opcode in [0x9f0, 0x9f1, 0x9f2, 0x9f3, 0xdf0, 0xdf1, 0xdf2, 0xdf3] {
+        // The type of the sums stands in bit 75, what BGMMA does in two bits that no other form has.
+        let base = if opcode & 0xf == 2 { 1 << 78 | 1 << 80 } else { 1 << 75 };
+        // All shapes, dense and sparse.
+        for shape in 0..128 {
+            code.insert(of_warp_group(opcode, base | shape << 53));
+            if opcode & 0xf != 2 {
+                code.insert(of_warp_group(opcode, base | shape << 53 | 1 << 73 | 40 << 40));
+            }
+        }
+        // Every pair of modifiers: transposed, negated, types, the sums' old value, and the group's end.
+        let flags: [u128; 11] = [61, 62, 63, 72, 75, 76, 77, 82, 90, 84, 87];
+        // A product has one type.
+        let types = [76, 77];
+        let pairs = flags.iter().flat_map(|one| flags.iter().map(move |other| [*one, *other]));
+        for [one, other] in pairs.filter(|pair| *pair != types && *pair != [types[1], types[0]]) {
+            let ends = |bit: u128| if bit == 84 { 0b111 << 84 } else { 1 << bit };
+            code.insert(of_warp_group(opcode, base) ^ (ends(one) | ends(other)));
+        }
+    }
+    let architecture = NEWEST_COMPLETE;
+    let theirs = disassembled(architecture, &code);
+    assert_eq!(theirs.len(), code.len());
+    let isa = Isa::of(architecture).unwrap();
+    let (mut right, mut differ) = (0, Vec::new());
+    for (encoding, theirs) in code.iter().zip(&theirs) {
+        // Codes that stand for nothing.
+        if theirs.contains("INVALID") || theirs.contains("???") {
+            continue;
+        }
+        let mut ours = String::new();
+        isa.write(Encoding(*encoding), 0, &mut ours);
+        if plain(&ours) == *theirs {
+            right += 1;
+        } else {
+            differ.push(format!("{encoding:#x}: {ours} and not {theirs}"));
+        }
+    }
+    println!("{right} products of {} codes, {} differ", code.len(), differ.len());
+    differ.truncate(20);
+    assert!(differ.is_empty(), "{differ:#?}");
+    assert!(right > 600, "{right}");
+}

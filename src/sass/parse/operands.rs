@@ -42,7 +42,7 @@ pub fn collect(
             _ if family == Family::Control => Role::Guard,
             _ => Role::Data,
         };
-        read(instruction, operand, role, widths.source(index, written), uses);
+        read(instruction, index, role, widths.source(index, written), uses);
     }
     if let Some(guard) = instruction.guard {
         uses.push((guard, Role::Guard));
@@ -52,28 +52,56 @@ pub fn collect(
 
 fn read(
     instruction: &Instruction,
-    operand: &Operand,
+    index: usize,
     role: Role,
     width: u16,
     uses: &mut Vec<(Slot, Role)>,
 ) {
+    let operand = &instruction.operands[index];
     if operand.text.trim_start_matches('!') == "PR" {
         uses.extend(Slot::predicates().map(|slot| (slot, role)));
         return;
     }
-    // Global addresses have 64 bits; before `desc` and `.64` only the opcode's `E` says so.
-    let wide_base = role == Role::Address && instruction.has("E") && !operand.text.contains(".64");
-    for (slot, suffix) in operand.slots() {
-        let width = if role == Role::Address {
-            let pair = suffix == "64"
-                || operand.text.starts_with("desc[") && slot.index() >= 256 && suffix.is_empty()
-                || wide_base && suffix.is_empty();
-            1 + u16::from(pair)
-        } else {
-            width
-        };
-        span(Some(slot), width, |slot| uses.push((slot, role)));
+    let mut add = |slot| uses.push((slot, role));
+    if role != Role::Address {
+        operand.slots().for_each(|(slot, _)| span(Some(slot), width, &mut add));
+        return;
     }
+    if operand.text.starts_with("gdesc[") {
+        return matrix_descriptors(instruction, index, &mut add);
+    }
+    let is_wide = is_wide_address(instruction, index);
+    for (slot, suffix) in operand.slots() {
+        let pair = suffix == "64" || is_wide && suffix != "U32" && slot_is_whole(slot, operand);
+        span(Some(slot), 1 + u16::from(pair), &mut add);
+    }
+}
+
+/// False for a lane's own register where the operand marks it: `[R2.U32+UR4]` has 64 bits in `UR4` alone.
+fn slot_is_whole(slot: Slot, operand: &Operand) -> bool {
+    !slot.is_general() || !operand.text.contains(".64")
+}
+
+/// True where an operand is an address of 64 bits: of global memory, or of any. Shared and local ones have 32.
+fn is_wide_address(instruction: &Instruction, index: usize) -> bool {
+    let text = instruction.operands[index].text;
+    let is_marked = |text: &str| [".64", ".U32", "desc["].iter().any(|mark| text.contains(mark));
+    match instruction.base() {
+        // One side is global and marked as such; ncu and nvdisasm print the two in different orders.
+        "LDGSTS" => is_marked(text),
+        // `.S.G`: to shared memory from global. What is copied to has its mbarrier's address behind it.
+        "UBLKCP" => index == 0 || instruction.modifiers().nth(1) == Some("G"),
+        // Before `desc` and `.64` only the opcode's `E` said so.
+        _ => is_marked(text) || instruction.has("E"),
+    }
+}
+
+/// The descriptors of a warp group's operands in shared memory, two registers each: A's and B's, or B's alone
+/// where A is in registers, which leaves the first pair unused.
+fn matrix_descriptors(instruction: &Instruction, index: usize, add: &mut impl FnMut(Slot)) {
+    let Some(first) = instruction.operands[index].slot() else { return };
+    let a_in_registers = index >= 2;
+    span(first.after(if a_in_registers { 2 } else { 0 }), if a_in_registers { 2 } else { 4 }, add);
 }
 
 fn span(slot: Option<Slot>, width: u16, mut add: impl FnMut(Slot)) {
@@ -284,9 +312,48 @@ mod tests {
             ("ATOMG.E.ADD.STRONG.GPU PT, R2, desc[UR8][R2.64], R5", "R2", "UR8 UR9 R2 R3 R5"),
             ("LDC R7, c[0x3][R7]", "R7", "R7"),
             ("LDS R4, [R10+UR7]", "R4", "R10 UR7"),
+            ("LDS R4, [R10.X4+UR7+0x8]", "R4", "R10 UR7"),
+            ("LDL.64 R4, [UR6+0x8]", "R4 R5", "UR6"),
+            ("LDG.E.64 R4, [UR12]", "R4 R5", "UR12 UR13"),
+            ("LDG.E.U8.SYS R7, [R60.64+UR4+0x20]", "R7", "R60 R61 UR4 UR5"),
+            ("LDG.E.U8.SYS R8, [R7.U32+UR4]", "R8", "R7 UR4 UR5"),
+            ("ST.E.64 [R6.64+UR6], R24", "", "R6 R7 UR6 UR7 R24 R25"),
+            ("RED.E.ADD.STRONG.GPU [UR4+0x4], R33", "", "UR4 UR5 R33"),
         ] {
             assert_eq!(of(text), (slots(defs), slots(uses)), "{text}");
         }
+    }
+
+    #[test]
+    fn of_a_copy_to_shared_memory_the_global_side_alone_is_wide() {
+        for (text, uses) in [
+            ("LDGSTS.E.LTC128B [R45], [R16.64], P1", "R45 R16 R17 P1"),
+            (
+                "LDGSTS.E.BYPASS.128 [R190+UR8+0x180], desc[UR10][R206.64]",
+                "R190 UR8 UR10 UR11 R206 R207",
+            ),
+            // As ncu prints it.
+            ("LDGSTS.E.64 desc[UR8][R2.64], [R39+0x4]", "UR8 UR9 R2 R3 R39"),
+            ("LDGSTS.E [R43], [R14.64+UR4+0x80]", "R43 R14 R15 UR4 UR5"),
+            ("LDGSTS.E [R43], [R14.U32+UR4]", "R43 R14 UR4 UR5"),
+            // A destination and its mbarrier's address, a source, and how many bytes.
+            ("UBLKCP.S.G [UR8], [UR10], UR12", "UR8 UR9 UR10 UR11 UR12"),
+            ("UBLKCP.G.S [UR8], [UR10], UR12", "UR8 UR9 UR10 UR12"),
+        ] {
+            assert_eq!(of(text), (Vec::new(), slots(uses)), "{text}");
+        }
+    }
+
+    #[test]
+    fn matrices_in_shared_memory_have_two_registers_each() {
+        let reads = |text| {
+            let uses = of(text).1.into_iter().filter(|slot| slot.index() >= 256);
+            uses.collect::<Vec<_>>()
+        };
+        let both = reads("HGMMA.64x64x16.F32 R24, gdesc[UR12].tnspB, R24");
+        assert_eq!(both, slots("UR12 UR13 UR14 UR15"));
+        let second = reads("HGMMA.64x128x16.F32 R24, R88, gdesc[UR16].tnspB, R24, gsb0");
+        assert_eq!(second, slots("UR18 UR19"));
     }
 
     #[test]

@@ -39,11 +39,11 @@ pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop)
             let from = walk.from(reaching, definition);
             // The registers of a wide value are one value.
             let is_own = |other: usize| walk.carried[other].1.contains(&definition);
-            if from.iter().any(|&(other, adds)| is_own(other) && !adds) {
+            if from.iter().any(|&(other, way)| is_own(other) && way == Way::WorksOut) {
                 return None;
             }
-            let sums = from.contains(&(own, true));
-            if !sums && walk.is_a_choice(definition) {
+            let sums = from.contains(&(own, Way::Adds));
+            if !sums && walk.is_a_choice(definition, definitions) {
                 return None;
             }
             if sums && walk.is_of_data(reaching, definition) {
@@ -70,6 +70,17 @@ fn leads_back(needs: &[Vec<usize>], start: usize) -> bool {
         }
     }
     false
+}
+
+/// What happens to a value on the way from one turn to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Something is added to it, or it is copied.
+    Adds,
+    /// A guard leaves it as it is.
+    Keeps,
+    /// Anything else.
+    WorksOut,
 }
 
 /// A turn's way back through its registers.
@@ -103,19 +114,24 @@ impl Walk<'_> {
         })
     }
 
-    /// The carried values, by their places, that a definition is worked out from, each with whether it is
-    /// only added to on the way.
-    fn from(&self, reaching: &mut Reaching, definition: usize) -> Vec<(usize, bool)> {
+    /// The carried values, by their places, that a definition is worked out from, each with what happens to it
+    /// on the way.
+    fn from(&self, reaching: &mut Reaching, definition: usize) -> Vec<(usize, Way)> {
         let sass = self.listing.sass;
         let mut found = Vec::new();
-        let mut seen = [Marks::new(sass.entries.len()), Marks::new(sass.entries.len())];
-        let mut open = vec![(definition, true)];
-        while let Some((at, adds)) = open.pop() {
-            if !seen[usize::from(adds)].insert(at) {
+        let mut seen = [(); 3].map(|()| Marks::new(sass.entries.len()));
+        let mut open = vec![(definition, Way::Adds)];
+        while let Some((at, before)) = open.pop() {
+            if !seen[before as usize].insert(at) {
                 continue;
             }
             for (place, each) in sass.uses(at).iter().enumerate() {
-                let adds = adds && self.adds(at, place, each);
+                let way = match before {
+                    Way::WorksOut => Way::WorksOut,
+                    _ if each.role == Role::Old => Way::Keeps,
+                    _ if self.adds(at, place, each) => before,
+                    _ => Way::WorksOut,
+                };
                 let definitions: Vec<usize> =
                     reaching.definitions(at, *each).map(|at| at as usize).collect();
                 for before in definitions.into_iter().filter(|&before| self.contains(before)) {
@@ -123,9 +139,9 @@ impl Walk<'_> {
                         *slot == each.slot && before >= at && definitions.contains(&before)
                     });
                     match carried {
-                        Some(own) if !found.contains(&(own, adds)) => found.push((own, adds)),
+                        Some(own) if !found.contains(&(own, way)) => found.push((own, way)),
                         Some(_) => {}
-                        None => open.push((before, adds)),
+                        None => open.push((before, way)),
                     }
                 }
             }
@@ -136,9 +152,6 @@ impl Walk<'_> {
     /// True where an instruction only adds to what it uses there, or copies it.
     fn adds(&self, at: usize, place: usize, each: &Use) -> bool {
         let sass = self.listing.sass;
-        if each.role == Role::Old {
-            return true;
-        }
         if each.role != Role::Data {
             return false;
         }
@@ -198,11 +211,25 @@ impl Walk<'_> {
         false
     }
 
-    /// True where not every turn makes the value anew: it is kept or replaced by a condition.
-    fn is_a_choice(&self, definition: usize) -> bool {
+    /// True where not every turn makes the value anew, with one of these definitions: it is kept or replaced by a
+    /// condition.
+    fn is_a_choice(&self, definition: usize, definitions: &[usize]) -> bool {
         let entry = &self.listing.sass.entries[definition];
         let turns = self.listing.executed(self.of.head);
-        entry.conditional || self.listing.executed(definition) < EVERY_TURN.value * turns
+        let is_rare = self.listing.executed(definition) < EVERY_TURN.value * turns;
+        is_rare || entry.conditional && !self.has_opposite(definition, definitions)
+    }
+
+    /// True where another of these definitions is in the same block and has the opposite guard: one of the two happens.
+    fn has_opposite(&self, definition: usize, definitions: &[usize]) -> bool {
+        let guard = |at: usize| self.listing.text(at).split_whitespace().next().unwrap_or_default();
+        let block = |at: usize| self.listing.sass.flow.block_of[at];
+        let (own, own_block) = (guard(definition), block(definition));
+        let opposite = match own.strip_prefix("@!") {
+            Some(name) => format!("@{name}"),
+            None => own.replacen('@', "@!", 1),
+        };
+        definitions.iter().any(|&other| block(other) == own_block && guard(other) == opposite)
     }
 }
 

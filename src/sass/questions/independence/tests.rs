@@ -97,6 +97,22 @@ fn a_value_that_a_condition_replaces_ties_turns_together() {
 }
 
 #[test]
+fn a_guarded_copy_is_no_sum() {
+    // Turns read what the last one left whose condition held; the condition reads something else.
+    let of = |writes: &[&str]| {
+        let mut body = vec!["FMUL R5, R0, R4", "STG.E desc[UR4][R8.64], R5"];
+        body.extend(writes);
+        body.push(NEXT);
+        of_loop(&body).turns
+    };
+    assert!((of(&["ISETP.LT.AND P1, PT, R4, R5, PT", "@P1 MOV R0, R9"]) - 1.0).abs() < 1e-12);
+    assert!((of(&["@P1 IADD3 R0, R0, 0x1, RZ"]) - 40.0).abs() < 1e-12, "a guarded sum is one");
+    let through = ["IADD3 R3, R0, 0x1, RZ", "@P1 MOV R0, R3"];
+    assert!((of(&through) - 40.0).abs() < 1e-12, "a guarded copy of a sum");
+    assert!((of(&["@P1 MOV R0, R9", "@!P1 MOV R0, R10"]) - 40.0).abs() < 1e-12, "always one");
+}
+
+#[test]
 fn two_values_that_are_worked_out_from_each_other_tie_turns_together() {
     let of = |second| of_loop(&["MOV R8, R0", "FMUL R0, R1, R5", second, NEXT]).turns;
     assert!((of("FMUL R1, R8, R4") - 1.0).abs() < 1e-12);

@@ -80,8 +80,9 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     }
     drop_false_roofs(&mut drafts);
     let is_unread = unread::is_unread(launch);
-    // What is not seen may be a fault that inflates the work of the unit at its limit.
-    if is_unread {
+    // What is not seen may be a fault that inflates the work of the unit at its limit, and most are not seen in code
+    // that nothing counted.
+    if is_unread || unread::is_uncounted(launch) {
         drafts.retain(|(rule, _)| rule.kind != Kind::Roof);
     }
     let effects: Vec<(&str, Effect)> =
@@ -273,6 +274,18 @@ mod tests {
         assert_eq!(order(52.0, 4.0)[..2], [loads, warps]);
         // Eight times as many would give more than the loads: first already.
         assert_eq!(order(12.5, 16.0)[..2], [warps, loads]);
+    }
+
+    #[test]
+    fn nothing_is_at_its_limit_in_code_that_nothing_counted() {
+        let found = |executed: f64| {
+            let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+            let code = [("LDG.E R4, desc[UR4][R2.64]", executed), ("EXIT", executed)];
+            let launch = crate::evidence::testing::sass(&[(dram, 93.0)], &code);
+            diagnose(&launch).findings.first().map(|first| first.rule.clone())
+        };
+        assert_eq!(found(1.0).as_deref(), Some("at-memory-roof"));
+        assert_eq!(found(0.0), None);
     }
 
     #[test]

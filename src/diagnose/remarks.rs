@@ -39,7 +39,8 @@ impl Remarks {
     /// What changes what all the rest is worth, each one sentence.
     #[must_use]
     pub fn first(&self) -> Vec<String> {
-        self.several.remark().into_iter().chain(self.unread.remark()).collect()
+        let unread = self.unread.remark().into_iter().chain(self.unread.uncounted_remark());
+        self.several.remark().into_iter().chain(unread).collect()
     }
 
     /// What there is to know beside it, each one sentence: what the diagnosis had to do without on the launches'

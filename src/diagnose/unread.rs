@@ -26,6 +26,12 @@ pub fn has_unread_code(rows: &[SourceRow]) -> bool {
     instructions.clone().next().is_some() && share_unread(&instructions) >= UNREAD_CODE.value
 }
 
+/// True where instructions are listed, but nothing counted how often they ran.
+#[must_use]
+pub(super) fn is_uncounted(launch: &Launch) -> bool {
+    launch.mix().is_none_or(|mix| mix.total <= 0.0)
+}
+
 /// An estimate of which the instructions could tell more.
 #[must_use]
 pub(super) fn widened(estimate: Estimate) -> Estimate {
@@ -66,6 +72,7 @@ pub(super) struct Unread {
     all: usize,
     without: usize,
     share: f64,
+    uncounted: usize,
 }
 
 impl Unread {
@@ -75,17 +82,37 @@ impl Unread {
         if is_unread(launch) {
             self.without += 1;
             self.share = self.share.max(unread_share(launch));
+        } else if is_uncounted(launch) {
+            self.uncounted += 1;
         }
+    }
+
+    /// Which of all launches so many are.
+    fn of(&self, some: usize) -> String {
+        match (some, self.all) {
+            (1, 1) => "the kernel".to_owned(),
+            (some, all) if some == all => format!("all {all} launches"),
+            (some, all) => format!("{some} of {all} launches"),
+        }
+    }
+
+    /// What a user should know where nothing counted how often instructions ran; `None` where all were counted.
+    pub(super) fn uncounted_remark(&self) -> Option<String> {
+        (self.uncounted > 0).then(|| {
+            format!(
+                "nothing counted the instructions of {}, so faults that only these counts show stay unseen and \
+                 nothing is said to be at its limit: collect again with `--section SourceCounters`",
+                self.of(self.uncounted)
+            )
+        })
     }
 
     /// What a user should know first where machine code is missing, in one sentence; `None` where all have it.
     pub(super) fn remark(&self) -> Option<String> {
-        let of = match (self.without, self.all) {
-            (0, _) => return None,
-            (1, 1) => "the kernel".to_owned(),
-            (unread, all) if unread == all => format!("all {all} launches"),
-            (unread, all) => format!("{unread} of {all} launches"),
-        };
+        if self.without == 0 {
+            return None;
+        }
+        let of = self.of(self.without);
         let what = if self.share < 1.0 {
             let percent = 100.0 * self.share;
             format!("adoprof can't read {percent:.0}% of the executed machine code of {of}")
@@ -153,8 +180,26 @@ mod tests {
         };
         assert!(is_at_roof(&with(4.0)) && !is_at_roof(&with(5.0)));
         // Where nothing was counted, every instruction counts once.
-        assert!(is_at_roof(&full(vec![instruction("NOP", 0.0)])));
-        assert!(!is_at_roof(&full(vec![instruction("NOP", 0.0), instruction("", 0.0)])));
+        assert!(!is_unread(&full(vec![instruction("NOP", 0.0)])));
+        assert!(is_unread(&full(vec![instruction("NOP", 0.0), instruction("", 0.0)])));
+    }
+
+    #[test]
+    fn a_launch_whose_instructions_nothing_counted_is_at_no_roof_and_is_told_so() {
+        let uncounted = full(vec![instruction("NOP", 0.0)]);
+        assert!(!is_at_roof(&uncounted));
+        let remark = |launches: &[&Launch]| {
+            let mut counted = Unread::default();
+            launches.iter().for_each(|launch| counted.note(launch));
+            (counted.remark(), counted.uncounted_remark())
+        };
+        let read = full(vec![instruction("NOP", 1.0)]);
+        assert_eq!(remark(&[&read]), (None, None));
+        let (unread, said) = remark(&[&read, &uncounted]);
+        assert_eq!(unread, None);
+        let said = said.unwrap();
+        assert!(said.starts_with("nothing counted the instructions of 1 of 2 launches,"), "{said}");
+        assert!(said.contains("--section SourceCounters"), "{said}");
     }
 
     #[test]

@@ -19,8 +19,9 @@ this device was measured to achieve (or of its peak where there is no measuremen
 tuned products of floats do), and no \
 finding inflates its work: warps with idle lanes fill issue slots but are not at the roof. This \
 finding then comes first, whatever else was found. What remains is another algorithm, or a unit \
-that does the same work faster (tensor cores, a narrower type). Without machine code a launch is never said to \
-be at the roof: a fault that only the instructions show may be what fills the unit.",
+that does the same work faster (tensor cores, a narrower type). Without machine code whose instructions were \
+counted (SourceCounters) a launch is never said to be at the roof: a fault that only these show may be what fills \
+the unit.",
     examples: &[Example {
         fault: "\
 // 961 multiply-adds per pixel, at the full rate of the FMA pipe: no fault

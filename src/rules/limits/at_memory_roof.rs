@@ -16,8 +16,8 @@ The busiest unit belongs to the memory system, it reaches at least 85% of what t
 measured to achieve (or of its peak where there is no measurement), and no finding inflates its \
 work: a kernel that fills DRAM with bytes nobody uses is not at the roof. This finding then comes \
 first, whatever else was found; what other findings could give fits into the remaining 15%, and \
-they follow with their own estimates. Without machine code a launch is never said to be at the roof: a fault \
-that only the instructions show may be what fills the unit.",
+they follow with their own estimates. Without machine code whose instructions were counted (SourceCounters) a launch \
+is never said to be at the roof: a fault that only these show may be what fills the unit.",
     examples: &[Example {
         fault: "\
 // two launches, each at the full rate of DRAM: neither has a fault

@@ -63,7 +63,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Print results and errors only, and of a report only the verdict.
+    /// Print only results and errors, and only the verdict of a report.
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print more: every finding with its evidence, ncu's own rules, rules that were not checked, all

@@ -30,7 +30,8 @@ pub(crate) fn read(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
         File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     }
     if meta.len().max(bytes.len() as u64) > most {
-        let problem = format!("it has {} MiB, and {} are the most", meta.len() >> 20, most >> 20);
+        let problem =
+            format!("it has {} MiB, and at most {} are read", meta.len() >> 20, most >> 20);
         return Err(IoError::new(ErrorKind::FileTooLarge, problem));
     }
     Ok(bytes)
@@ -77,7 +78,7 @@ mod tests {
         // Sparse: nothing of it is read.
         File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
         let error = read_text(&path).unwrap_err();
-        assert!(error.to_string().contains("has 1048576 MiB, and 16 are the most"), "{error}");
+        assert!(error.to_string().contains("has 1048576 MiB, and at most 16 are read"), "{error}");
         assert_eq!(read(&folder.path().join("b"), 4).unwrap_err().kind(), ErrorKind::NotFound);
     }
 

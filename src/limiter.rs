@@ -154,7 +154,7 @@ pub struct CopyRate {
     pub bytes_per_thread: u32,
     /// Threads on an SM.
     pub threads_per_sm: u32,
-    /// Bytes read plus bytes written a second.
+    /// Bytes read plus bytes written per second.
     pub bytes_per_s: f64,
 }
 

@@ -3,7 +3,7 @@
 /// A limit that something is compared with, or a constant of an estimate, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// What is compared, in words; after `given: ` a constant of the estimate, which is no limit.
+    /// What is compared, in words; after `constant: ` a constant of the estimate, which is no limit.
     pub what: &'static str,
     /// The limit.
     pub value: f64,

@@ -46,7 +46,7 @@ pub struct StepInfo {
     /// CPU references, where they were timed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu: Vec<CpuTime>,
-    /// The device's copy rate measured in the same run, bytes read plus bytes written a second.
+    /// The device's copy rate measured in the same run, bytes read plus bytes written per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_bytes_per_s: Option<f64>,
     /// A library's routine for the same problem, timed in the same run.

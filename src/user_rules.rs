@@ -63,7 +63,7 @@ pub(crate) fn install(settings: &Settings) -> Result<()> {
                 let name = rule.rule.name;
                 return Err(Error::input(
                     &path,
-                    format!("the rule `{name}` stands in another file too; rename one of them"),
+                    format!("the rule `{name}` is in another file too; rename one of them"),
                 ));
             }
             rules.push(rule);

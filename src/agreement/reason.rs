@@ -3,6 +3,7 @@
 use super::table::Meaning;
 use crate::finding::{Finding, LEAST_GAIN, Skipped};
 use crate::model::{Effect, Model};
+use crate::rules::is_roof;
 use crate::rules::said_by_ncu::Acts;
 use crate::term::Term;
 use crate::text::percent;
@@ -38,9 +39,13 @@ fn words(
         return None;
     }
     if let Some(finding) = found.first() {
+        if is_roof(&finding.rule) {
+            let held = longest(model).map_or_else(String::new, |held| format!(": {held}"));
+            return Some(format!("{} explains what this ncu rule sees{held}", finding.rule));
+        }
         let left = gain(finding).map_or(1.0, |factor| 1.0 / factor);
         return Some(format!(
-            "the finding {} names the same fault, but without it {} of the time would remain{}",
+            "the finding {} names the same fault; without the fault, {} of the time would remain{}",
             finding.rule,
             percent(left),
             stays(model, &[])
@@ -67,8 +72,8 @@ fn by_model(acts: Acts, model: &Model) -> Option<String> {
             let gain = model.without(&Effect { stalls: waits, ..Effect::default() })?.factor;
             (gain < LEAST_GAIN).then(|| {
                 format!(
-                    "this stall is {} of all stalls, and only {} of the time is latency that no \
-                     unit's work hides{}",
+                    "this stall is {} of all stall cycles, but only {} of the time is latency that no unit's work \
+                     hides{}",
                     percent(share),
                     percent(model.latency()),
                     stays(model, &[])
@@ -119,7 +124,7 @@ fn by_units(units: &[Term], model: &Model) -> Option<String> {
     })
 }
 
-/// `, because the L1 data pipe stays busy 84% of the time`: what covers more of the time than waiting
+/// `, because the L1 data pipe, busy 84% of the time, would still set the pace`: what covers more of the time than waiting
 /// does, which is SMs without work and the launch itself, or the busiest of the other units.
 fn stays(model: &Model, but: &[Term]) -> String {
     let outside = model.idle().max(model.launch_share());
@@ -130,8 +135,11 @@ fn stays(model: &Model, but: &[Term]) -> String {
             percent(outside)
         ),
         Some((term, busy)) if busy > model.latency() => {
-            let verb = if term.title().ends_with('s') { "stay" } else { "stays" };
-            format!(", because the {} {verb} busy {} of the time", term.title(), percent(busy))
+            format!(
+                ", because the {}, busy {} of the time, would still set the pace",
+                term.title(),
+                percent(busy)
+            )
         }
         _ => String::new(),
     }

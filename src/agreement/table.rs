@@ -83,13 +83,13 @@ const NO_FAULT: &[NoFault] = &[
     NoFault {
         rule: "HighPipeUtilization",
         words: &[],
-        why: "it names the busiest math pipe, which is no fault",
+        why: "it names the busiest math pipe, which is not a fault",
     },
     NoFault { rule: "SOLFPRoofline", words: &[], why: "it compares rates but names no fault" },
     NoFault {
         rule: "MemoryL2Compression",
         words: &[],
-        why: "compression of L2 is requested when memory is allocated and is no fault of the kernel",
+        why: "compression of L2 is requested when memory is allocated and is not a fault of the kernel",
     },
     NoFault {
         rule: "WorkloadImbalance",

@@ -9,7 +9,7 @@ use crate::text::{count_of, duration, percent};
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "compiled-at-start-up",
-    summary: "the driver compiles PTX at start-up, for lack of machine code for this device",
+    summary: "the driver compiles PTX at start-up, because the program has no machine code for this device",
     checks: "The program has no machine code for this device, so the driver compiles its PTX at start-up. Its \
              cache keeps the result until the driver or the program changes.",
     hint: "Build for this device too: -gencode arch=compute_XX,code=sm_XX with its compute capability",

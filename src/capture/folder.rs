@@ -137,14 +137,15 @@ fn notices(dump: &Dump, launch: &Launch) -> Vec<String> {
     let mut notices = Vec::new();
     if launch.memory.iter().all(|memory| memory.after.is_none()) {
         notices.push(
-            "the launch changes nothing: the memory held already what it writes, so that a replay that wrote nothing \
-             would pass for right; --nth chooses another launch"
+            "the launch changes nothing, because the memory already held what it writes, so a replay that wrote \
+             nothing would pass as correct; choose another launch with --nth"
                 .to_owned(),
         );
     }
     if dump.stretches.iter().any(|stretch| stretch.is_managed) {
         notices.push(
-            "the launch reaches managed memory, which a replay has on the device: what it costs to move is left out"
+            "the launch reaches managed memory, which a replay keeps on the device, so the cost of moving it is \
+             left out"
                 .to_owned(),
         );
     }

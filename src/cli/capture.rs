@@ -12,16 +12,16 @@ use super::profiling::duration;
 /// `adoprof capture`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The program runs twice: under the survey, which says which launches there are and how long each takes, and until the \
-launch is made, which is then copied with the memory that its parameters reach, before and after. The folder is a \
+The program runs twice. In the first run, the survey records the launches and how long each takes. The second run \
+copies the chosen launch with the memory that its parameters reach, as it is before the launch and after it. The folder is a \
 ladder: `adoprof step --ladder DIR --kernel captured` replays the launch, checks every byte that it writes, times, \
-profiles and diagnoses it. Give the step a `file` to put code of your own in the place of the captured one.")]
+profiles and diagnoses it. Give the step a `file` to run code of your own in place of the captured code.")]
 pub struct CaptureArgs {
     /// Only kernels whose name matches this regular expression; by default, the kernel with the most time.
     #[arg(short, long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Which of the matching launches, from 1; by default, one of median duration of the kernel with the most
-    /// time.
+    /// Which of the matching launches, from 1; by default, one of median duration among those of the kernel with
+    /// the most time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub nth: Option<u64>,
     /// The folder for the ladder, which must not exist yet; by default, named after the kernel.

@@ -15,7 +15,7 @@ use crate::gate::FailOn;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes: 0 passed, 1 slower or a gate of --fail-on failed, 2 bad usage, 3 the machine lacks something, 4 a kernel \
-failed, 5 undecided in the time given, or unlike things.
+failed, 5 undecided in the time given, or the two can't be compared.
 
 Examples:
   adoprof check --baseline v2 v3                             two steps, run in turn
@@ -49,7 +49,7 @@ pub struct CheckArgs {
     /// The largest slow-down that passes, relative to the baseline's time.
     #[arg(long, default_value = "0.5%", value_name = "SHARE", value_parser = share)]
     pub max_slowdown: f64,
-    /// How long to time both at most [default: 5s for kernels, 60s for programs].
+    /// The longest time to spend on timing both [default: 5s for kernels, 60s for programs].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
     /// Also fail if this is true of the candidate: rule:NAME, rule:NAME>FACTOR, metric:NAME>+10% (10% above

@@ -16,7 +16,8 @@ Examples:
   adoprof history                                              # times over commits, and what jumped
   adoprof history -k gemm --metric dram__bytes_read.sum        # a metric of some kernels
 
-Jumps are told where noise alone would look like that once in a hundred series at most; docs/history.md has the method.")]
+A jump is reported if noise alone would show one in at most one series of a hundred; docs/history.md has the \
+method.")]
 pub struct HistoryArgs {
     /// What to do; without one, values over commits are shown.
     #[command(subcommand)]
@@ -44,7 +45,7 @@ pub struct ShowArgs {
     /// Only this GPU.
     #[arg(long, value_name = "NAME")]
     pub gpu: Option<String>,
-    /// The smallest jump to tell, in percent or as a share.
+    /// The smallest jump to report, in percent or as a share.
     #[arg(long, value_name = "SHARE", default_value_t = LEAST_CHANGE, value_parser = super::check::share)]
     pub min_jump: f64,
     /// Format of the result; -v draws every series in the text form.
@@ -55,7 +56,7 @@ pub struct ShowArgs {
 /// What to do with a store.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// Keep profiles in the store. The same profile twice is one entry.
+    /// Add profiles to the store; adding one again changes nothing.
     Add {
         /// Steps, saved profiles, .ncu-rep reports, CSV exports.
         #[arg(required = true, value_name = "PATH")]
@@ -71,6 +72,6 @@ pub enum HistoryCommand {
         #[arg(long, default_value = ladder::DEFAULT, value_name = "NAME|DIR")]
         ladder: String,
     },
-    /// Rewrite files of earlier versions of the store in the present one. Reading them needs no such thing.
+    /// Rewrite files of earlier store versions in the present one, for other tools; adoprof reads them all.
     Migrate,
 }

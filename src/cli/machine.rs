@@ -21,7 +21,7 @@ pub struct ExplainArgs {
 /// `adoprof mcp`.
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// The folder that the agent may read and run in; paths that leave it are refused.
+    /// The folder that the agent may read, and run programs in; paths that leave it are refused.
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub root: PathBuf,
 }
@@ -47,7 +47,8 @@ pub struct DoctorArgs {
     /// Format of the result.
     #[command(flatten)]
     pub result: FactOutput,
-    /// Look at this program's device code too: whether the GPU takes it, line information, debug builds. It is not run.
+    /// Also check this program's device code, without running it: whether the GPU can run it, line information,
+    /// debug builds.
     #[arg(last = true, conflicts_with = "measure", value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }

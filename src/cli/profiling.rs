@@ -34,7 +34,8 @@ pub struct ProfilingArgs {
     /// How to read ncu's report.
     #[arg(long, value_enum, default_value_t = Via::Report)]
     pub via: Via,
-    /// Give up after this time, such as 90s or 10m; a program's survey and its runs under ncu count together.
+    /// Give up after this time, such as 90s or 10m; the limit covers a program's survey and its runs under ncu
+    /// together.
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub timeout: Duration,
     /// Print ncu's command lines and run nothing.

@@ -38,7 +38,7 @@ pub struct ReportArgs {
     /// The colours of a single chart; without it a PNG is light, and an SVG follows its reader's setting.
     #[arg(long, value_enum)]
     pub theme: Option<ChartTheme>,
-    /// Pixels of a PNG for each of the chart's; a chart is 720 wide [default: 2].
+    /// Pixels of a PNG per unit of the chart, which is 720 units wide [default: 2].
     #[arg(long, value_name = "1-8", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub scale: Option<u8>,
     /// Open what was written in the browser.
@@ -83,8 +83,8 @@ impl ReportFormat {
 pub enum ReportFormat {
     /// One page that holds everything it shows.
     Html,
-    /// A single chart, as --chart names it, as a drawing.
+    /// A single chart as a drawing; --chart names it.
     Svg,
-    /// A single chart in pixels.
+    /// A single chart as pixels; --chart names it.
     Png,
 }

@@ -43,8 +43,8 @@ pub struct SurveyArgs {
         conflicts_with_all = ["no_survey", "kernel", "launch_skip", "launch_count", "nvtx"]
     )]
     pub phase: Option<Phase>,
-    /// Of a program that a launcher starts in several ranks (mpirun, mpiexec, srun, torchrun), profile these: 0,7, all,
-    /// or a sample of so many, the busiest and the idlest among them.
+    /// Which ranks to profile of a program that a launcher starts in several (mpirun, mpiexec, srun, torchrun): a
+    /// list such as 0,7, all, or sample:N, which takes N ranks with the busiest and the idlest among them.
     #[arg(long, default_value = "sample:8", value_parser = ranks, value_name = "LIST|all|sample:N")]
     pub ranks: ChosenRanks,
     /// Also profile kernels that wait for other ranks or devices (NCCL, NVSHMEM), which may never end.

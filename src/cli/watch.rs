@@ -12,8 +12,8 @@ use super::profiling::ProfilingArgs;
 #[command(after_help = "\
 The step runs at once, and again whenever one of its files changes: the manifest, its source and included \
 headers, the step that it is checked against, files that a program's commands name. Each report shows the \
-difference to the last good run. An edit that does not compile or gives a wrong answer shows its error, and the \
-watch goes on; an edit during a run starts it anew. Ctrl-C ends it.
+difference to the last good run. After an edit that does not compile or gives a wrong answer, watch shows the \
+error and goes on; an edit during a run restarts the run. Ctrl-C ends the watch.
 
 Profiles are saved as `adoprof step` saves them, and a line for each run in watch.jsonl beside them.")]
 pub struct WatchArgs {

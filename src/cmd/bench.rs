@@ -31,7 +31,7 @@ pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     if args.programs {
         let folder = args.profiles.as_deref().ok_or_else(|| {
             Error::Usage(
-                "--programs needs the programs' profiles, which are no part of adoprof: name their folder \
+                "--programs needs the programs' profiles, which are not part of adoprof: name their folder \
                  with --profiles DIR (or ADOPROF_PROGRAMS)"
                     .to_owned(),
             )

@@ -114,7 +114,7 @@ fn surveyed(
             let why = failure.or_else(|| {
                 ended_badly.then(|| {
                     let how = survey.notices.last().cloned().unwrap_or_default();
-                    format!("{how}; the manifest has what it did before that")
+                    format!("{how}; the manifest has what the program did before that")
                 })
             });
             let why = why.map(|why| match last_lines(&output) {

@@ -23,11 +23,12 @@ impl DeviceFacts {
         let ceilings: Vec<String> =
             [self.dram_remark(), self.fma_remark()].into_iter().flatten().collect();
         let said: Vec<String> = [
-            list(&ceilings).map(|assumed| format!("{assumed} are assumed")),
-            costs(&|quantity| self.is_assumed(quantity))
-                .map(|assumed| format!("{assumed} cost what they do on measured devices")),
+            list(&ceilings).map(|assumed| format!("adoprof assumes {assumed}")),
+            costs(&|quantity| self.is_assumed(quantity)).map(|assumed| {
+                format!("adoprof takes the cost of {assumed} from measured devices")
+            }),
             costs(&|quantity| self.get(quantity).is_none())
-                .map(|unknown| format!("estimates leave out what {unknown} cost")),
+                .map(|unknown| format!("estimates leave out the cost of {unknown}")),
         ]
         .into_iter()
         .flatten()
@@ -35,7 +36,8 @@ impl DeviceFacts {
         let name = name.unwrap_or("this device");
         (!said.is_empty()).then(|| {
             format!(
-                "ceiling: not measured on {name}, so {}; `adoprof doctor --measure` on that device measures them",
+                "ceiling: not measured on {name}, so {}; run `adoprof doctor --measure` on that device to measure \
+                 them",
                 said.join("; ")
             )
         })
@@ -54,7 +56,7 @@ impl DeviceFacts {
         let shares = self.get(Quantity::DramReadShare).zip(self.get(Quantity::DramCopyShare));
         Some(match shares {
             Some((read, copy)) => {
-                format!("{} of DRAM's peak (for copies {})", percent(read), percent(copy))
+                format!("{} of DRAM's peak ({} for copies)", percent(read), percent(copy))
             }
             None => "DRAM's peak".to_owned(),
         })
@@ -90,23 +92,26 @@ mod tests {
         let h100 = DeviceFacts::of(Some("NVIDIA H100"), Some((9, 0)));
         assert_eq!(
             h100.remark(Some("NVIDIA H100")).unwrap(),
-            "ceiling: not measured on NVIDIA H100, so 95% of DRAM's peak (for copies 89%) and the FMA pipe's \
-             peak are assumed; `adoprof doctor --measure` on that device measures them"
+            "ceiling: not measured on NVIDIA H100, so adoprof assumes 95% of DRAM's peak (89% for copies) \
+             and the FMA pipe's peak; run `adoprof doctor --measure` on that device to measure them"
         );
     }
 
     #[test]
     fn what_is_assumed_and_what_is_unknown_are_named() {
-        let costs = "launches, block starts, float atomics and integer atomics cost";
+        let costs = "launches, block starts, float atomics and integer atomics";
         let l4 = DeviceFacts::of(Some("NVIDIA L4"), Some((8, 9)));
         let said = l4.remark(Some("NVIDIA L4")).unwrap();
-        assert!(said.contains(&format!("; {costs} what they do on measured devices;")), "{said}");
+        assert!(
+            said.contains(&format!("; adoprof takes the cost of {costs} from measured devices;")),
+            "{said}"
+        );
         assert!(!said.contains("leave out"), "{said}");
         let nothing = DeviceFacts::default().remark(None).unwrap();
         assert!(
-            nothing.contains("not measured on this device, so DRAM's peak and the"),
+            nothing.contains("not measured on this device, so adoprof assumes DRAM's peak and the"),
             "{nothing}"
         );
-        assert!(nothing.contains("leave out what launches, block starts"), "{nothing}");
+        assert!(nothing.contains("leave out the cost of launches, block starts"), "{nothing}");
     }
 }

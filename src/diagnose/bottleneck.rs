@@ -85,7 +85,7 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
     });
     if model.launch_share() > model.idle() {
         return format!(
-            "Too short{blocks}: launching an empty kernel already takes {} of this duration.",
+            "Short kernel{blocks}: launching an empty kernel would take {} of this time.",
             percent(model.launch_share())
         );
     }

@@ -53,8 +53,8 @@ impl Several {
 
 fn sentence(of: &str) -> String {
     format!(
-        "{of} of several kernels that ncu counted together (a range, a CUDA graph): what one of them lacks is \
-         mixed with the others, there is no machine code (SASS), and nothing is said to be at its limit; collect with \
+        "{of} of several kernels that ncu counted together (a range, a CUDA graph): their counters are mixed, \
+         there is no machine code (SASS), and adoprof calls nothing at its limit; collect with \
          --replay-mode kernel (graphs: --graph-profiling node) to see each kernel"
     )
 }

@@ -46,7 +46,7 @@ pub const UNREAD_CODE: Threshold = Threshold {
 
 /// By how much ranges are wider where the machine code can't be read.
 pub const UNREAD_RANGE: Threshold = Threshold {
-    what: "given: factor by which both ends of an estimate's range move outwards where the machine code \
+    what: "constant: factor by which both ends of an estimate's range move outwards where the machine code \
            can't be read",
     value: 1.3,
     unit: "",

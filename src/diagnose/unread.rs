@@ -100,8 +100,8 @@ impl Unread {
     pub(super) fn uncounted_remark(&self) -> Option<String> {
         (self.uncounted > 0).then(|| {
             format!(
-                "nothing counted the instructions of {}, so faults that only these counts show stay unseen and \
-                 nothing is said to be at its limit: collect again with `--section SourceCounters`",
+                "nothing counted the instructions of {}, so adoprof misses faults that only these counts show \
+                 and calls nothing at its limit: collect again with `--section SourceCounters`",
                 self.of(self.uncounted)
             )
         })
@@ -115,13 +115,17 @@ impl Unread {
         let of = self.of(self.without);
         let what = if self.share < 1.0 {
             let percent = 100.0 * self.share;
-            format!("adoprof can't read {percent:.0}% of the executed machine code of {of}")
+            format!(
+                "adoprof can't read {percent:.0}% of the machine code that was executed in {of}"
+            )
+        } else if self.without == self.all && self.all > 1 {
+            format!("the profile has no machine code (SASS) for any of its {} launches", self.all)
         } else {
-            format!("the profile has no machine code (SASS) of {of}")
+            format!("the profile has no machine code (SASS) for {of}")
         };
         Some(format!(
-            "{what}, so faults that only instructions show stay unseen, nothing is said to be at its limit, and \
-             the ranges of estimates are wider: {REMEDY}"
+            "{what}, so adoprof misses faults that only instructions show, calls nothing at its limit, and gives \
+             wider ranges: {REMEDY}"
         ))
     }
 }
@@ -245,9 +249,9 @@ mod tests {
         assert_eq!(unread_remark(&[&read]), None);
         assert_eq!(unread_remark(&[&full(Vec::new())]), None, "a profile with hardly anything");
         let remark = unread_remark(&[&read, &none]).unwrap();
-        assert!(remark.starts_with("the profile has no machine code (SASS) of 1 of 2 launches"));
+        assert!(remark.starts_with("the profile has no machine code (SASS) for 1 of 2 launches"));
         assert!(remark.contains("--page source --print-source cuda,sass"), "{remark}");
         let remark = unread_remark(&[&part]).unwrap();
-        assert!(remark.starts_with("adoprof can't read 40% of the executed"), "{remark}");
+        assert!(remark.starts_with("adoprof can't read 40% of the machine code"), "{remark}");
     }
 }

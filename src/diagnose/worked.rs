@@ -81,7 +81,7 @@ fn the_sentence_of_a_small_launch_tells_idle_sms_from_the_launch_itself() {
     // An empty kernel takes 1728 ns, 80% of the duration.
     let mut short = launch(&[&grid[..], &[(DURATION, 1728.0 / 0.8)]].concat());
     short.row.compute_capability = Some((9, 0));
-    assert_sentence(&short, Bound::Launch, "Too short", &["4 blocks on 132 SMs", "80%"]);
+    assert_sentence(&short, Bound::Launch, "Short kernel", &["4 blocks on 132 SMs", "80%"]);
 }
 
 #[test]

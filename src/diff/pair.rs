@@ -101,7 +101,8 @@ impl Pairing {
 
 /// `grid 64 against 128` where they differ.
 fn different(what: &str, base: &str, new: &str) -> Option<String> {
-    (base != new).then(|| format!("{what} {base} against {new}"))
+    let shape = |text: &str| text.replace('x', "×");
+    (base != new).then(|| format!("{what} {} against {}", shape(base), shape(new)))
 }
 
 /// The first warnings, each once, and how many more there are.

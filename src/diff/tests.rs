@@ -236,7 +236,7 @@ fn another_grid_is_named() {
     shaped(&mut base, [64, 2, 1], [256, 1, 1]);
     shaped(&mut new, [8, 1, 1], [32, 1, 2]);
     let said = compared(&base, &new).warnings.join("\n");
-    assert_eq!(said, "the launches of k differ: grid 64x2 against 8, block 256 against 32x1x2");
+    assert_eq!(said, "the launches of k differ: grid 64×2 against 8, block 256 against 32×1×2");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(super) fn counters(facts: Facts) -> CheckResult {
     const NAME: &str = "counters";
     match (facts.admin_only, facts.sys_admin) {
         (Some(false), _) => CheckResult::ok(NAME, "open to every user"),
-        (Some(true), true) => CheckResult::ok(NAME, "for administrators, which this process is"),
+        (Some(true), true) => CheckResult::ok(NAME, "for administrators, and this process is one"),
         (Some(true), false) if facts.in_container => CheckResult::not_ok(
             NAME,
             Status::Missing,

@@ -27,8 +27,8 @@ pub(super) struct Listed {
 
 /// What slows a device that has work, and what mends it. `Idle` is none of these.
 const SLOWED: [(&str, &str); 5] = [
-    ("HW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; see to its cooling"),
-    ("SW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; see to its cooling"),
+    ("HW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; check its cooling"),
+    ("SW Thermal Slowdown", "too hot: `nvidia-smi -q -d TEMPERATURE`; check its cooling"),
     ("HW Power Brake Slowdown", "the power supply asks for less: check the machine's power supply"),
     (
         "SW Power Cap",
@@ -222,7 +222,7 @@ GPU 00000000:2A:00.0
         let clocks = of("clocks");
         assert!(clocks.found.contains("device 1: SW Power Cap, HW Thermal"), "{clocks:?}");
         let remedy = clocks.remedy.as_deref().unwrap();
-        assert_eq!(remedy.matches("see to its cooling").count(), 1, "two reasons, one remedy");
+        assert_eq!(remedy.matches("check its cooling").count(), 1, "two reasons, one remedy");
         assert!(remedy.contains("nvidia-smi -pl WATTS"), "{remedy}");
     }
 

@@ -30,7 +30,7 @@ pub(crate) const MATTERS_LIMIT: Threshold = Threshold {
 
 /// Instructions that an access's address takes and that go with the access.
 pub(crate) const ADDRESSING: Threshold = Threshold {
-    what: "given: instructions that make the address of one access, at most",
+    what: "constant: instructions that make the address of one access, at most",
     value: 4.0,
     unit: "instruction",
     source: "derivation: a product with the width, an addition of 64 bits in two parts, a \

@@ -34,8 +34,7 @@ pub(crate) fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
     Some(Draft {
         message: format!(
-            "{subject} works at {} of what this device achieves{rate}; the rest is \
-             worth {:.2}× at most.",
+            "{subject} works at {} of what this device achieves{rate}; at most {:.2}× is left to gain.",
             percent(share),
             1.0 / share,
         ),

@@ -100,7 +100,7 @@ pub(crate) const REGISTER_TILE: f64 = 8.0;
 
 /// [`REGISTER_TILE`] as `explain` prints it.
 pub(crate) const REGISTER_TILE_LIMIT: Threshold = Threshold {
-    what: "given: results that use a loaded value from a register, at most",
+    what: "constant: results that use a loaded value from a register, at most",
     value: REGISTER_TILE,
     unit: "result",
     source: "derivation: a tile of 8 by 8 results takes 64 registers, with which two blocks of 512 \

@@ -33,7 +33,7 @@ mod page {
         let mut page = vec![
             "# Rules\n".to_owned(),
             "Each rule checks a launch for one fault. `adoprof explain RULE` shows the same, with the metrics \
-             that the rule reads. This page is generated: `ADOPROF_BLESS=1 cargo test pages` writes it anew."
+             that the rule reads. This page is generated: `ADOPROF_BLESS=1 cargo test pages` writes it again."
                 .to_owned(),
         ];
         for (title, kind, about) in [

@@ -7,7 +7,7 @@ use crate::text::percent;
 use crate::{diagnose, model, outside, sass};
 
 /// How a rule's record marks a number that is no limit: a constant that its estimate builds on.
-pub(super) const GIVEN: &str = "given: ";
+pub(super) const GIVEN: &str = "constant: ";
 
 /// What [`numbers`] are asked for by.
 pub(crate) const NUMBERS: &str = "numbers";

@@ -44,7 +44,7 @@ pub(super) fn are_many(launches: usize, values: usize) -> bool {
 /// What a user should know where only known metrics were read.
 pub(super) fn known_only(launches: usize, values: usize) -> String {
     format!(
-        "{} with {} each are more than are kept: of these only the metrics that adoprof knows were read",
+        "{} with {} each are more than adoprof keeps, so it read only the metrics that it knows",
         count_of(launches as f64, "launch"),
         count_of(values as f64, "value")
     )
@@ -109,7 +109,7 @@ impl Limits {
         let mut notices = Vec::new();
         if self.is_cut && all > read {
             notices.push(format!(
-                "{} of {} were left out: {} and {} are the most that are read of a file of this size; \
+                "{} of {} were left out: adoprof reads at most {} and {} of a file of this size; \
                  collect fewer at a time (--launch-count)",
                 all - read,
                 count_of(all as f64, "launch"),
@@ -119,8 +119,7 @@ impl Limits {
         }
         if self.without_source > 0 {
             notices.push(format!(
-                "{} of {} come without lines and instructions: {} are the most that are read of a file \
-                 of this size; collect fewer at a time (--launch-count)",
+                "{} of {} come without lines and instructions: adoprof reads at most {} of a file of this size; collect fewer at a time (--launch-count)",
                 self.without_source,
                 count_of(read as f64, "launch"),
                 count_of(self.source as f64, "row"),
@@ -141,7 +140,9 @@ mod tests {
         assert!(limits.notices(1, 1).is_empty());
         assert!(!limits.allow_launch(2, 2) && !limits.allow_source(4));
         let notices = limits.notices(2, 5);
-        assert!(notices[0].starts_with("3 of 5 launches were left out: 2 launches and 3 values"));
+        assert!(notices[0].starts_with(
+            "3 of 5 launches were left out: adoprof reads at most 2 launches and 3 values"
+        ));
         assert!(notices[1].starts_with("1 of 2 launches come without lines"), "{notices:?}");
         assert!(!Limits::new(2, 3, 4).allow_launch(1, 3), "too many values");
     }

@@ -163,7 +163,7 @@ impl FailOn {
         let (outcome, seen) = match around.map(|found| find(found, name, least)) {
             None => {
                 let why =
-                    "what lies around the kernels is not known: the candidate was not surveyed";
+                    "the candidate was not surveyed, so faults around its kernels are unknown";
                 (Outcome::Unknown, vec![why.to_owned()])
             }
             Some(None) => (Outcome::Passed, Vec::new()),

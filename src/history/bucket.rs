@@ -235,7 +235,7 @@ fn parts(text: &str) -> Result<(&str, String)> {
     } else {
         return Ok((bucket, if prefix.is_empty() { String::new() } else { format!("{prefix}/") }));
     };
-    Err(Error::Usage(format!("`{text}` is no place such as s3://bucket/folder: {problem}")))
+    Err(Error::Usage(format!("`{text}` is not a place such as s3://bucket/folder: {problem}")))
 }
 
 /// Where a bucket is asked for: at Amazon, or at an address of the user's.

@@ -33,7 +33,8 @@ impl Commit {
             && !text.chars().any(|letter| letter.is_control() || letter.is_whitespace());
         if !is_label {
             return Err(Error::Usage(format!(
-                "--commit takes a commit or a label without blanks of at most {LONGEST} letters, and `{text}` is none"
+                "--commit takes a commit or a label without blanks of at most {LONGEST} letters, and `{text}` is \
+                 not one"
             )));
         }
         Ok(of_git(text).unwrap_or_else(|| Self { name: text.to_owned(), committed: None }))

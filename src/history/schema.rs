@@ -57,7 +57,7 @@ impl<R: Read + Seek> Versioned<R> {
         let foreign = || {
             Error::input(
                 path,
-                "is no profile that adoprof put into a store; take it out of the folder",
+                "is not a profile that adoprof put into a store; take it out of the folder",
             )
         };
         let version = match file.column(SCHEMA_VERSION)? {
@@ -210,6 +210,6 @@ mod tests {
         assert!(said.contains("version 3 of the store") && said.contains("up to 2"), "{said}");
         let other = bytes(&df!("a" => [1_u32]).unwrap());
         let said = opened(other).unwrap_err().to_string();
-        assert!(said.contains("is no profile that adoprof put into a store"), "{said}");
+        assert!(said.contains("is not a profile that adoprof put into a store"), "{said}");
     }
 }

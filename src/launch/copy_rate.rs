@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 const MOST_BYTES: u64 = 1 << 32;
 
 impl Device {
-    /// Bytes read plus bytes written a second of a device-to-device copy: the median of ten.
+    /// Bytes read plus bytes written per second of a device-to-device copy: the median of ten.
     ///
     /// # Errors
     /// [`Error::Environment`] where the device has no memory for it.

@@ -24,7 +24,7 @@ impl Arguments {
         let fields = match value {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
-            _ => return Err("the arguments are no JSON object".to_owned()),
+            _ => return Err("the arguments are not a JSON object".to_owned()),
         };
         match fields.keys().find(|name| !known.contains(&name.as_str())) {
             Some(name) => {
@@ -90,7 +90,10 @@ impl Arguments {
 
 fn checked(name: &str, text: String) -> Outcome<String> {
     if text.len() > LONGEST {
-        return Err(format!("`{name}` has {} bytes, and {LONGEST} are the most", text.len()));
+        return Err(format!(
+            "`{name}` has {} bytes, and at most {LONGEST} are allowed",
+            text.len()
+        ));
     }
     if text.contains('\0') {
         return Err(format!("`{name}` has a zero byte"));

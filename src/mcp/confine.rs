@@ -25,7 +25,7 @@ impl Root {
         if found.is_dir() {
             Ok(Self(found))
         } else {
-            Err(Error::input(path, "the root is no folder"))
+            Err(Error::input(path, "the root is not a folder"))
         }
     }
 
@@ -88,7 +88,7 @@ impl Root {
         let shown: String = printable(name).chars().take(100).collect();
         if name.is_empty() || name.len() > LONGEST || name.contains('\0') {
             return Err(format!(
-                "`{shown}` is no path: it is empty, has a zero byte, or more than {LONGEST} bytes"
+                "`{shown}` is not a path: it is empty, has a zero byte, or more than {LONGEST} bytes"
             ));
         }
         let given = Path::new(name);

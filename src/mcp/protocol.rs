@@ -28,7 +28,7 @@ pub(super) enum Message {
 /// The answer to what is none.
 pub(super) fn read(bytes: &[u8]) -> Result<Message, Value> {
     let value: Value = serde_json::from_slice(bytes)
-        .map_err(|_| error(&Value::Null, PARSE, "the message is no JSON"))?;
+        .map_err(|_| error(&Value::Null, PARSE, "the message is not JSON"))?;
     let Value::Object(mut fields) = value else {
         return Err(error(&Value::Null, INVALID, "a message is one JSON object"));
     };

@@ -8,7 +8,7 @@ pub const THRESHOLDS: &[Threshold] =
 
 /// The share of a predicted gain that may fail to appear.
 pub const WORST_ERROR: Threshold = Threshold {
-    what: "given: share of a predicted gain that may fail to appear",
+    what: "constant: share of a predicted gain that may fail to appear",
     value: 0.39,
     unit: "share",
     source: "the worst error that GPA (Zhou et al., CGO 2021), the estimator with the best \
@@ -45,7 +45,7 @@ pub const PIPE_FULL: Threshold = Threshold {
 
 /// The shortest time, as a share of the present time, that counters can tell from nothing.
 pub const SHORTEST: Threshold = Threshold {
-    what: "given: shortest time that an estimate may leave, as a share of the present time",
+    what: "constant: shortest time that an estimate may leave, as a share of the present time",
     value: 0.002,
     unit: "share",
     source: "derivation: utilizations are exported to 0.01%, so a term of 0.2% is known to within a twentieth; \
@@ -54,7 +54,7 @@ pub const SHORTEST: Threshold = Threshold {
 
 /// The share of the present time up to which the launch's own cost is known.
 pub const LAUNCH_KNOWN: Threshold = Threshold {
-    what: "given: time beyond that of an empty launch that is left at least when the launch itself is saved, \
+    what: "constant: time beyond that of an empty launch that is left at least when the launch itself is saved, \
            as a share of the present time",
     value: 0.05,
     unit: "share",

@@ -126,7 +126,7 @@ impl Invocations {
 /// How the pages of a report are had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Via {
-    /// adoprof reads the report itself; what it can't read ncu exports.
+    /// adoprof reads the report itself; ncu exports what adoprof can't read.
     #[default]
     Report,
     /// ncu exports them as CSV, which takes seconds; a notice says whether the report itself gives the

@@ -12,8 +12,8 @@ use crate::metric;
 /// How much ncu collects. The texts stand in the command line's help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Level {
-    /// What decides the first finding, with source lines: about 15 passes, and a second run where
-    /// these leave something open.
+    /// What decides the first finding, with source lines: about 15 passes, and a second run if these show signs
+    /// of a larger fault.
     #[default]
     Auto,
     /// The counters that the model and most rules need, without source lines: about 12 passes.

@@ -7,7 +7,7 @@ pub const THRESHOLDS: &[Threshold] = &[WITHIN, OTHERS, FAR];
 
 /// The share of all changes that lie within the pooled spread.
 pub const WITHIN: Threshold = Threshold {
-    what: "given: share of the changes to other people's programs that gained between the estimate / spread \
+    what: "constant: share of the changes to other people's programs that gained between the estimate / spread \
            and the estimate × spread",
     value: 2.0 / 3.0,
     unit: "share",
@@ -18,7 +18,7 @@ pub const WITHIN: Threshold = Threshold {
 
 /// How many changes of its own weigh as much as those of all rules together.
 pub const OTHERS: Threshold = Threshold {
-    what: "given: how many changes made for a rule weigh as much in its spread as the changes for all rules \
+    what: "constant: how many changes made for a rule weigh as much in its spread as the changes for all rules \
            together",
     value: 8.0,
     unit: "change",
@@ -28,7 +28,7 @@ pub const OTHERS: Threshold = Threshold {
 
 /// The ratio of gain and estimate beyond which one is no longer told from another.
 pub const FAR: Threshold = Threshold {
-    what: "given: ratio of gain to estimate that a single change counts with, at most",
+    what: "constant: ratio of gain to estimate that a single change counts with, at most",
     value: 2.0,
     unit: "",
     source: "derivation: beyond it a change did something other than the finding meant, or nothing, and how \

@@ -178,8 +178,8 @@ fn no_profile(path: &Path, bytes: &[u8]) -> Option<String> {
     let shown = shell_words::quote(&word);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("cu" | "cuh") => Some(format!(
-            "is a source and no profile; `adoprof init {shown}` makes a ladder of its kernels, and \
-             `adoprof profile -- PROGRAM` profiles the program that is built of it"
+            "is a source, not a profile; `adoprof init {shown}` makes a ladder of its kernels, and `adoprof \
+             profile -- PROGRAM` profiles the program that is built from it"
         )),
         Some("nsys-rep" | "qdrep") => Some(
             "is a report of Nsight Systems, which holds no counters; `adoprof profile -- PROGRAM` surveys the \
@@ -187,7 +187,7 @@ fn no_profile(path: &Path, bytes: &[u8]) -> Option<String> {
                 .to_owned(),
         ),
         _ if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"#!") => Some(format!(
-            "is a program and no profile; `adoprof profile -- {shown}` profiles it"
+            "is a program, not a profile; `adoprof profile -- {shown}` profiles it"
         )),
         _ => None,
     }

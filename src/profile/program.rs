@@ -33,7 +33,7 @@ pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(&path, "read", &error)),
     };
-    let problem = |error| Error::input(&path, format!("is no survey of adoprof's: {error}"));
+    let problem = |error| Error::input(&path, format!("is not a survey of adoprof's: {error}"));
     let program: SurveyedProgram = serde_json::from_slice(&bytes).map_err(problem)?;
     Ok(Some(program))
 }

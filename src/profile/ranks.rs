@@ -111,7 +111,7 @@ fn open(place: &Path) -> Result<Profile> {
         return Profile::from_saved(name, store::read(place)?, Some(place.to_owned()));
     }
     let groups = group(&[place.to_owned()]);
-    groups.first().map_or_else(|| Err(Error::input(place, "is no report")), read_files)
+    groups.first().map_or_else(|| Err(Error::input(place, "is not a report")), read_files)
 }
 
 /// Saved profiles in folders that are named by a rank.

@@ -25,7 +25,6 @@ mod tried;
 
 use crate::kernel_name;
 use crate::report::words::finding::{ncu_alone, promise, saving};
-use crate::report::words::verdict::bound;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -106,7 +105,7 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
     if let Some(path) = &document.saved {
         page.blank();
         // A path stays in one piece, whatever the width, so that it can be copied.
-        page.line(&format!("profile saved in {}", crate::text::printable(path)));
+        page.line(&format!("the profile is in {}", crate::text::printable(path)));
     }
     page.write(out)
 }
@@ -136,7 +135,7 @@ fn body(page: &mut Page, document: &Document) {
     let left = document.launches.len().saturating_sub(shown);
     if left > 0 {
         page.blank();
-        let text = format!("{} more not shown (-v shows all)", count_of(left as f64, "launch"));
+        let text = format!("{} not shown (-v shows all)", count_of(left as f64, "more launch"));
         page.inked("", &text, Ink::Dim);
     }
 }
@@ -144,7 +143,7 @@ fn body(page: &mut Page, document: &Document) {
 /// The whole sentence of which the verdict has the main clause.
 fn bottleneck(page: &mut Page, launch: &LaunchReport) {
     if launch.bottleneck.is_empty() {
-        page.paragraph("", &bound(launch));
+        page.paragraph("", "The collected metrics don't show what bounds this launch.");
     } else {
         page.paragraph("", &launch.bottleneck);
     }
@@ -177,7 +176,7 @@ fn skipped(page: &mut Page, document: &Document) {
     }
     if is_thin {
         let remedy = "The profile is thin: `ncu --set full` collects what most of these rules need, `adoprof \
-                      profile` what all of them need.";
+                      profile` collects what all of them need.";
         page.paragraph("", remedy);
     }
 }

@@ -38,7 +38,7 @@ fn parse(mut input: impl Read) -> std::io::Result<Process> {
         return Err(std::io::Error::new(ErrorKind::InvalidData, text));
     }
     if &header[..8] != MAGIC {
-        let text = "this is no survey of this version of adoprof; run the survey again";
+        let text = "this is not a survey of this version of adoprof; run the survey again";
         return Err(std::io::Error::new(ErrorKind::InvalidData, text));
     }
     let mut fields = Fields(&header[8..]);

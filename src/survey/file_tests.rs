@@ -54,7 +54,7 @@ fn a_file_that_breaks_off_keeps_what_is_whole() {
 
 #[test]
 fn other_files_are_refused() {
-    let (early, foreign) = ("ended before", "no survey of this version");
+    let (early, foreign) = ("ended before", "not a survey of this version");
     for (bytes, why) in [
         (&b""[..], early),
         (b"ADOSRV01", early),

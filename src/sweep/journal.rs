@@ -99,7 +99,7 @@ impl Journal {
         let meta = file.metadata().map_err(|e| Error::io(path, "read the sweep's file", &e))?;
         if !meta.is_file() || meta.len() > MOST_BYTES {
             let problem = format!(
-                "is no file of at most {} MiB, so no sweep is kept there; name another file with -o",
+                "is not a file of at most {} MiB, so no sweep is kept there; name another file with -o",
                 MOST_BYTES >> 20
             );
             return Err(Error::input(path, problem));

@@ -71,7 +71,7 @@ impl Case {
                 Err(format!("{outcome}, and it should promise {low} to {high}"))
             }
             (Some(_), None) if rule.rule.promises => {
-                Err(format!("{outcome}, and the profile does not tell how much it gives"))
+                Err(format!("{outcome}, and the profile does not show how much it gains"))
             }
             _ => Ok(outcome),
         }

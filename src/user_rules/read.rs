@@ -44,8 +44,10 @@ pub(crate) fn read(path: &Path, text: &str) -> Contents {
         }
     };
     if file.rules.len() > MOST_RULES {
-        let problem =
-            format!("the file has {} rules, and {MOST_RULES} are the most", file.rules.len());
+        let problem = format!(
+            "the file has {} rules, and at most {MOST_RULES} are allowed",
+            file.rules.len()
+        );
         contents.mistakes.push(origin.error(0, problem));
         return contents;
     }

@@ -230,7 +230,7 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
     let program = match phase {
         Some(phase) => {
             notices.push(format!(
-                "times and shares are of {} of the run, from the {} of the GPU's work, as --phase chose",
+                "times and shares cover the {} that --phase chose, of {} from the GPU's first work to its last",
                 duration(phase.ns()),
                 duration(whole)
             ));

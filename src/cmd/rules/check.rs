@@ -45,10 +45,9 @@ pub(super) fn run(
         for rule in &contents.rules {
             if names.contains(&rule.rule.name) {
                 let name = rule.rule.name;
-                checked.mistakes.push(format!(
-                    "{}: the rule `{name}` stands in another file too",
-                    path.display()
-                ));
+                checked
+                    .mistakes
+                    .push(format!("{}: the rule `{name}` is in another file too", path.display()));
             }
             names.push(rule.rule.name);
         }
@@ -159,7 +158,7 @@ fn text(checked: &RulesCheckDocument) -> String {
         checked
             .untested
             .iter()
-            .map(|rule| format!("{rule} has no [[rule.test]]: nobody knows whether it works")),
+            .map(|rule| format!("{rule} has no [[rule.test]], so nothing shows that it works")),
     );
     let failed = checked.tests.iter().filter(|test| !test.passed).count();
     lines.push(format!(

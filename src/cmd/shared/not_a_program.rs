@@ -15,10 +15,10 @@ pub(crate) fn refuse(program: &[OsString]) -> Result<()> {
     let shown = shell_words::quote(&word);
     let what = match path.extension().and_then(|extension| extension.to_str()) {
         Some("ncu-rep") => {
-            format!("is a report and no program; read it with `adoprof analyze {shown}`")
+            format!("is a report, not a program; read it with `adoprof analyze {shown}`")
         }
         Some("cu") => format!(
-            "is a source and no program; build it and name the program, or make a ladder of its kernels with \
+            "is a source, not a program; build it and name the program, or make a ladder of its kernels with \
              `adoprof init {shown}`"
         ),
         _ => return Ok(()),

@@ -44,8 +44,8 @@ pub(super) fn difference(devices: &[SweepDevice]) -> Option<String> {
     let ratio = slowest.1 / fastest.1;
     (ratio >= ALIKE).then(|| {
         format!(
-            "of the first point, which ran on every device, device {} takes {}× as long as device {}: points that differ \
-             by no more than that may differ by their device alone",
+            "the first point ran on every device, and device {} took {}× as long as device {}: points that differ \
+             by no more than that may differ only because of their devices",
             slowest.0,
             significant(ratio, 3),
             fastest.0

@@ -133,7 +133,7 @@ fn points_are_spread_over_devices_and_the_first_runs_on_each() {
     assert_eq!((ran.as_str(), &again[..]), ("", &results[..2]));
     devices[1].first_point_ns.as_mut().unwrap().median = 7.7;
     let said = devices::difference(&devices).unwrap();
-    assert!(said.contains("device 1 takes 1.10× as long as device 0"), "{said}");
+    assert!(said.contains("device 1 took 1.10× as long as device 0"), "{said}");
     for device in &devices {
         let temporary = std::env::temp_dir();
         let _ = std::fs::remove_file(temporary.join(format!("adoprof-{}.lock", device.uuid)));

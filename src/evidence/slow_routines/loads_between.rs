@@ -13,7 +13,7 @@ use crate::sass::{Family, Listing, Marks, Space};
 
 /// The loads that are in flight together at most.
 pub(super) const TOGETHER: Threshold = Threshold {
-    what: "given: loads in flight together once no slow path of a routine stands between them, at most",
+    what: "constant: loads in flight together once no slow path of a routine stands between them, at most",
     value: 8.0,
     unit: "load",
     source: "derivation: as for low-memory-parallelism: eight words take eight registers, an eighth of the 64 \

@@ -245,8 +245,7 @@ impl<'a> Reader<'a> {
         }
         if self.beyond > 0 {
             self.page.notices.push(format!(
-                "{}: {} of the source page were left out: {} are the most that are read of a file of this \
-                 size",
+                "{}: {} of the source page were left out: adoprof reads at most {} of a file of this size",
                 self.name.display(),
                 count_of(self.beyond as f64, "row"),
                 self.most

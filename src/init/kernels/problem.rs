@@ -91,7 +91,7 @@ impl Buffer {
         let word = quoted(self.dtype.unwrap_or(DType::F32).word());
         let comment = match self.dtype {
             Some(_) => String::new(),
-            None => format!("{GUESS}: `{}` is no type that a manifest has", self.kind),
+            None => format!("{GUESS}: `{}` is not a type that a manifest has", self.kind),
         };
         lines.entry("dtype", &word, &comment);
         let mut shape: Vec<String> =

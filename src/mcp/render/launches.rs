@@ -57,7 +57,7 @@ pub(super) fn blocks(
             let skipped = launch.skipped.iter();
             blocks.extend(skipped.map(|one| {
                 format!(
-                    "launch {at}: {} was not checked, for want of {}",
+                    "launch {at}: {} was not checked, because the profile lacks {}",
                     one.rule,
                     one.missing.join(", ")
                 )

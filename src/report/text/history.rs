@@ -80,9 +80,12 @@ fn jumps(page: &mut Page, document: &HistoryDocument) {
     }
     let points = document.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
     if none && points > 1 {
-        page.paragraph("", "No jump beyond the noise.");
+        page.paragraph("", "No value jumped by more than the noise.");
     } else if none && points == 1 {
-        page.paragraph("", "One commit alone: nothing to compare with yet.");
+        page.paragraph(
+            "",
+            "There is only one commit so far, so there is nothing to compare it with.",
+        );
     }
 }
 
@@ -287,6 +290,6 @@ mod tests {
         document.series[0].points = vec![point; 1000];
         let text = text(&document, Style { width: 40, ..Style::default() });
         assert!(text.lines().all(|line| columns(line) <= 40), "{text}");
-        assert!(text.contains("No jump beyond the noise."), "{text}");
+        assert!(text.contains("No value jumped by more than the noise."), "{text}");
     }
 }

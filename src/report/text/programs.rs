@@ -24,8 +24,8 @@ pub(super) fn programs(page: &mut Page, programs: &Programs) {
         page.table("", &lines);
         page.inked(
             "",
-            "most: the best change that could be found; — : nobody made the change, or nothing is said of it \
-             any more; ! marks a range that misses the gain",
+            "most: the best change that could be found; — : nobody made the change, or no finding asks for it any \
+             more; ! marks a range that misses the gain",
             Ink::Dim,
         );
         page.blank();

@@ -11,7 +11,7 @@ pub(super) fn ranking(page: &mut Page, launch: &LaunchReport) {
     page.blank();
     page.inked("", "why in this order: what limits the kernel once each fault is gone", Ink::Bold);
     if launch.ranking.is_empty() {
-        page.paragraph("  ", "The metrics that would tell were not collected.");
+        page.paragraph("  ", "The metrics that would show it were not collected.");
         return;
     }
     let rows: Vec<Vec<String>> = launch

@@ -11,7 +11,7 @@ use crate::text::{count, prefixed};
 pub(crate) fn headline(check: &CheckDocument) -> String {
     let pair = format!("{} → {}", check.base, check.new);
     if check.is_refused() {
-        return format!("{pair}: not compared, because they are unlike");
+        return format!("{pair}: not compared, because they differ in more than the code");
     }
     let failed = check.gates.iter().filter(|gate| gate.outcome == Outcome::Failed).count();
     let gates = match failed {
@@ -122,8 +122,8 @@ pub(crate) fn remedy(check: &CheckDocument) -> Option<&'static str> {
             "allow more time (--max-time) or a larger margin (--max-slowdown) to get a decision"
         }
         Timed::Apart | Timed::NotAtAll => {
-            "times recorded in different runs are this uncertain; on a machine with a GPU, --live runs both in \
-             turn"
+            "times recorded in different runs can't be compared more closely; on a machine with a GPU, --live runs \
+             both in turn"
         }
     })
 }
@@ -152,7 +152,9 @@ mod tests {
             base: "A".to_owned(),
             new: "B".to_owned(),
         }];
-        assert!(headline(&check).ends_with("not compared, because they are unlike"));
+        assert!(
+            headline(&check).ends_with("not compared, because they differ in more than the code")
+        );
     }
 
     #[test]

@@ -17,13 +17,16 @@ pub(crate) fn sentence(ranks: &Ranks) -> String {
         || "whose work is even".to_owned(),
         |most| {
             let factor = factor(most.work_ns / least);
-            format!("of which rank {} has the most work, {factor} the least", most.rank)
+            format!(
+                "of which rank {} has the most work, {factor} that of the rank with the least",
+                most.rank
+            )
         },
     );
     let waiting: f64 = ranks.ranks.iter().map(|rank| rank.waiting_ns).sum();
     let kernels: f64 = ranks.ranks.iter().map(|rank| rank.work_ns + rank.transfer_ns).sum();
     let wait = if ranks.profiled_times {
-        "; times are those under the profiler, so nobody can say how long they wait".to_owned()
+        "; these are times under the profiler, which do not show how long ranks wait".to_owned()
     } else if kernels + waiting > 0.0 {
         let share = percent(waiting / (kernels + waiting));
         format!("; they wait for one another for {share} of their kernels' time")

@@ -29,7 +29,7 @@ pub(crate) fn sentence(row: &Row<'_>, outcome: &Outcome<'_>) -> String {
                 None => "",
             };
             let went = if factor(measured.factor) == factor(1.0) {
-                "is as fast".to_owned()
+                "is as fast as before".to_owned()
             } else if measured.factor < 1.0 {
                 let slower = Gain { factor: 1.0 / measured.factor, ..measured };
                 format!("became {} slower", gain(Some(slower)))

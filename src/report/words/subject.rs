@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::kernel_name;
-use crate::text::{byte_rate, count_of, duration, percent, significant};
+use crate::text::{count_of, duration, percent, significant};
 use crate::timing::{CheckedBy, StepInfo};
 
 /// The most columns that a kernel's name takes in a sentence.
@@ -66,7 +66,8 @@ pub(crate) fn rate(step: &StepInfo) -> Option<String> {
         && copy > 0.0
     {
         let share = percent(rate.value * 1e9 / copy);
-        text = format!("{text}, {share} of the device's copy rate {}", byte_rate(copy));
+        let copy = significant(copy / 1e9, 3);
+        text = format!("{text}, {share} of the device's copy rate of {copy} {}", rate.unit);
     }
     Some(text)
 }

@@ -239,13 +239,14 @@ fn around(finding: &ProgramFinding) -> Vec<(&'static str, Sentence)> {
 fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     let rule = &finding.rule;
     if asks_for_rebuild(rule) {
-        let why = ": a debug build's profile does not tell; what follows describes the debug build";
+        let why =
+            ": the profile of a debug build can't show it; what follows describes the debug build";
         return Sentence::of([format!("unknown{why}"), "unknown: a debug build".to_owned()]);
     }
     let whole = whole_step_estimate(document);
     let (Some(gain), Some(of_kernel)) = (whole, finding.estimated_speedup) else {
         let unknown = format!("unknown for {rule}");
-        let why = ": the profile lacks the counters that would tell";
+        let why = ": the profile lacks the counters that would show it";
         return Sentence::of([format!("{unknown}{why}"), unknown]);
     };
     let has = |launch: &&LaunchReport| launch.findings.iter().any(|one| one.rule == *rule);
@@ -276,14 +277,14 @@ fn nothing_found(launches: &[LaunchReport]) -> Vec<(&'static str, Sentence)> {
         0 => "unknown, because no rule could be checked".to_owned(),
         _ if 2 * skipped > all => {
             format!(
-                "too little was collected: {checked} of {all} rules could be checked, without a finding"
+                "too little was collected: only {checked} of {all} rules could be checked, and none of them fired"
             )
         }
         _ => format!("none of the {checked} rules that could be checked found a fault"),
     };
     let mut rows = vec![("result", result.into())];
     if 2 * skipped > all {
-        let about = "collects what all rules need, ncu --set full what most do";
+        let about = "collects what all rules need; `ncu --set full` collects what most need";
         rows.push(("next", Sentence::command("adoprof profile -- PROGRAM".to_owned(), about)));
     }
     rows

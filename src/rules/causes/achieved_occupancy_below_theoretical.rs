@@ -60,13 +60,13 @@ more blocks have to be started, which matters only where they are very short.",
         },
         WORTH_LIMIT,
         Threshold {
-            what: "issue slots used where starting blocks takes longer than anything else, for fewer blocks that \
-                   loop to be advised, less than",
+            what: "issue slots used, for the hint to advise fewer blocks that loop where starting blocks takes \
+                   longer than anything else, less than",
             value: UNIT_SATURATED,
             unit: "%",
             source: "derivation: a unit that is busy 70% of the time bounds the gain at 1.4, and the loop's \
-                     control adds to its work. Of three such changes to other people's kernels two, with at most \
-                     51% of the slots used, gained 1.09 and 1.60; one, with 75%, lost a quarter",
+                     control adds to its work. Of three such changes to other people's kernels, the two with at \
+                     most 51% of the slots used gained 1.09 and 1.60; the one with 75% lost a quarter",
         },
     ],
     needs: &[THEORETICAL, ACHIEVED, ISSUE],

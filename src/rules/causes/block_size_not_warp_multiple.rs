@@ -57,7 +57,7 @@ thread.",
             source: "the warp size of every CUDA device so far",
         },
         Threshold {
-            what: "given: bytes of the element that a lane of a block below a warp loads or stores",
+            what: "constant: bytes of the element that a lane of a block below a warp loads or stores",
             value: ELEMENT_BYTES,
             unit: "byte",
             source: "definition: a float or an int; the range begins without what depends on it",

@@ -24,10 +24,11 @@ pub const RULE: Rule = Rule {
 With -G, or with -Xptxas -O0, the compiler translates statement by statement so that a debugger can show \
 every variable: each value is copied after each step, loops are not unrolled, products and sums are not \
 fused, and loads stay where they stand in the source. Such code moves registers to themselves, which \
-optimized code hardly ever does, and that is how the rule knows it, also where a profile has machine code \
-without counts. What optimization gains can't be read from such a profile: two tiled matrix products of a public program \
-took 12 and 251 times as long with -G as without, for as many multiplications, which is far more than the copies account \
-for. So the rule promises no factor; it comes first, and nothing is said to be at its limit beside it. All other findings \
+optimized code hardly ever does. The rule recognises a debug build by these moves, even where a profile has the \
+machine code without counts. What optimization gains can't be read from such a profile: two tiled matrix products of a public program \
+took 12 and 251 times as long with -G as without, although they multiplied as often; the copies account for far \
+less than that. So the rule promises no factor. Its finding comes first, and as long as it is there, adoprof calls \
+nothing at its limit. All other findings \
 and their estimates describe the debug build: build with optimization (-lineinfo keeps the line numbers that \
 adoprof needs) and profile again before you follow any of them.",
     examples: &[Example {
@@ -46,7 +47,8 @@ __global__ void scale(float *v, float gain) { v[threadIdx.x] *= gain; }",
                was counted), at least",
         value: LEAST_SELF_MOVES_PERCENT,
         unit: "%",
-        source: "measured: of the code of a loop that reads, multiplies and adds 28% are such moves with -G \
+        source: "measured: in the code of a loop that reads, multiplies and adds, 28% of the instructions are such \
+                 moves with -G \
                  and 23% with -O0 (CUDA 13.0, sm_90); none was executed in any recorded launch of the bench and \
                  65 kernels of public programs. In 224 public reports, kernels have either at most 1% or at \
                  least 14%, counted or not",
@@ -54,7 +56,7 @@ __global__ void scale(float *v, float gain) { v[threadIdx.x] *= gain; }",
     needs: &[GRID],
     source_page: SourcePage::Needed,
     unrecorded: Some(
-        "no kernel without optimization was profiled yet; its test has the compiler's code",
+        "no kernel without optimization has been profiled yet; the rule's test uses code that the compiler made",
     ),
     cure: Cure::Rebuild,
     promises: false,

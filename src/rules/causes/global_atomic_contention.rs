@@ -77,8 +77,8 @@ the order of the additions, and with it the last digits, varies from run to run.
         },
         STALL_SHARE_LIMIT,
         Threshold {
-            what: "sectors per atomic instruction from which its lanes add to addresses of their own where \
-                   the thread's number makes them, at least",
+            what: "sectors per atomic instruction, for each lane to count as adding to an address of its own where \
+                   the address is computed from the thread's index, at least",
             value: SECTORS_APART,
             unit: "sector",
             source: "definition: one address lies in one sector",
@@ -157,8 +157,8 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
         let (swap, function) = replaceable(&listing)?;
         let line = listing.row(swap).line?;
         Some(format!(
-            " The loop around the compare-and-swap at line {line} does what {function} does in one \
-             instruction; for signed numbers of 64 bits cast to unsigned long long."
+            " The loop around the compare-and-swap at line {line} does what {function} does in one instruction; \
+             cast signed 64-bit numbers to unsigned long long for it."
         ))
     });
     let swap = swap.unwrap_or_default();

@@ -54,7 +54,7 @@ overlap.",
                      of the loop's instructions",
         },
         Threshold {
-            what: "given: iterations that unrolling merges into one",
+            what: "constant: iterations that unrolling merges into one",
             value: UNROLL,
             unit: "iteration",
             source: "derivation: 4 remove three quarters of the overhead; more gain little and \

@@ -71,10 +71,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (total, saved) = (removal.mix.total, removal.instructions());
     Some(Draft {
         message: format!(
-            "Warps run the routine for {} by a value known only at run time {} times; a multiplication or a \
-             shift in its place would save {} of {} executed instructions ({}).",
-            routine.name(),
+            "{} times, warps run the routine for {} by a value known only at run time; a multiplication or a shift \
+             in its place would save {} of {} executed instructions ({}).",
             count(most),
+            routine.name(),
             count(saved),
             count(total),
             percent(saved / total),

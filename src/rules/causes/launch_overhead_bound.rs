@@ -17,7 +17,7 @@ const LEAST_LAUNCH_PERCENT: f64 = 20.0;
 pub const RULE: Rule = Rule {
     name: "launch-overhead-bound",
     kind: Kind::Cause,
-    summary: "the launch takes much of the kernel's time, or a step is many short launches",
+    summary: "the launch takes much of the kernel's time, or a step consists of many short launches",
     explanation: "\
 Starting a kernel and waiting for its last block takes a couple of microseconds that no change \
 inside the kernel can save. Where that is much of the duration, counters collected in different \

@@ -84,7 +84,7 @@ lives in registers; steps must be a multiple of 16.",
                  of the counters",
         },
         Threshold {
-            what: "given: largest array for which the estimate selects among registers instead",
+            what: "constant: largest array for which the estimate selects among registers instead",
             value: CHOSEN_AMONG,
             unit: "element",
             source: "derivation: a memory access takes the load/store unit as long as four \

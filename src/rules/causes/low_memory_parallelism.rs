@@ -59,21 +59,21 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
         STALL_GAIN_LIMIT,
         ROOF_LIMIT,
         Threshold {
-            what: "given: loads in flight per thread once the fault is repaired",
+            what: "constant: loads in flight per thread once the fault is repaired",
             value: IN_FLIGHT,
             unit: "load",
             source: "derivation: eight words take eight registers, an eighth of the 64 with which \
                      two blocks of 512 threads fit on an SM",
         },
         Threshold {
-            what: "given: loads in flight per thread once repaired, where no loop around the loads \
+            what: "constant: loads in flight per thread once repaired, where no loop around the loads \
                    could be unrolled",
             value: IN_FLIGHT_WITHOUT_LOOP,
             unit: "load",
             source: "definition: one float4, or four elements per thread",
         },
         Threshold {
-            what: "given: share of the longest wait that an earlier wait must take to end the loads in flight, \
+            what: "constant: share of the longest wait that an earlier wait must take to end the loads in flight, \
                    at least",
             value: A_STOP,
             unit: "share",
@@ -81,7 +81,7 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
                      finding comes or goes",
         },
         Threshold {
-            what: "given: share of the waits for a chain of loads that remains",
+            what: "constant: share of the waits for a chain of loads that remains",
             value: CHAINED_STAYS,
             unit: "share",
             source: "derivation: unrolling does not help a chain; following two chains side by side, with \
@@ -111,7 +111,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let locations = launch.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
-    let at = place(&locations, "the loop with most loads");
+    let at = place(&locations, "the loop with the most loads");
     let loads = loads_in_flight(launch);
     let (little, more) = in_flight(launch).unwrap_or_else(|| (String::new(), "more".to_owned()));
     let dram = launch.model.utilization(Term::Dram).map_or_else(String::new, |share| {
@@ -138,8 +138,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             format!(
                 "Put {more} loads in flight at {at}: load several elements into local variables before using \
                  the first. Unrolling alone changes nothing, because the compiler moves no load across the \
-                 slow path of the division or function{line}; a form without a slow path (see \
-                 slow-math-functions) also lets it."
+                 slow path of the division or function{line}; with a form that has no slow path (see \
+                 slow-math-functions), the compiler can move them."
             )
         } else if let Some(Behind::Store(line)) = loads.behind {
             format!(

@@ -66,8 +66,8 @@ compares the bytes that loads ask for with the bytes read from DRAM, which stand
 data, and fires where the units that serve loads are the busiest or warps wait for data. Load a \
 tile once and use it for several results: in registers first, since shared memory uses the same \
 pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-vector products \
-into one matrix product. In another form of the fault a loop reads rows that a loop before it has read, too \
-long ago for a cache to hold them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
+into one matrix product. In another form of the fault a loop reads rows that an earlier loop has read, so long ago \
+that no cache still holds them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
 of the bytes.",
     examples: &[
         Example {

@@ -66,7 +66,7 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
         HIGH_ENOUGH_LIMIT,
         WORTH_LIMIT,
         Threshold {
-            what: "given: blocks that fit by another order of the instructions, beyond what the registers in \
+            what: "constant: blocks that fit by another order of the instructions, beyond what the registers in \
                    use at once allow",
             value: ONE_MORE,
             unit: "block",

@@ -51,7 +51,7 @@ of the bytes; results are the same, since the values were rounded anyway.",
     section: "InstructionStats",
     thresholds: &[
         Threshold {
-            what: "given: share of the copied bytes that remains where floats are kept as halves",
+            what: "constant: share of the copied bytes that remains where floats are kept as halves",
             value: HALF,
             unit: "share",
             source: "definition: two bytes instead of four",

@@ -24,7 +24,7 @@ what waits for it: a store of what was loaded, a wait for all groups of asynchro
 barrier that counts the bytes of bulk copies. Where no matrix instruction stands in between, the \
 time of both adds up. Copies into several stages of shared memory (cp.async with \
 cp.async.wait_group N, or bulk copies with a barrier for each stage) that start two or three pieces \
-ahead hide the one behind the other. Each stage costs shared memory for one piece of both operands.",
+ahead hide the copies behind the products. Each stage costs shared memory for one piece of both operands.",
     examples: &[Example {
         fault: "\
 for (int k = 0; k < length; k += 32) {
@@ -38,7 +38,7 @@ for (int k = 0; k < length; k += 32) {
         repair: "\
 for (int s = 0; s < 3; ++s) fetch(tile[s], operands + 32 * s); // and commit
 for (int k = 0, s = 0; k < length; k += 32, s = (s + 1) % 4) {
-    __pipeline_wait_prior(2);             // two younger ones stay
+    __pipeline_wait_prior(2);             // two younger copies go on
     __syncthreads();
     fetch(tile[(s + 3) % 4], operands + k + 96);
     multiply(sum, tile[s]);

@@ -120,7 +120,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hint: format!(
             "Allow each thread more registers (drop maxrregcount or the second argument of __launch_bounds__), \
              or use fewer at {}: unroll less, or recompute values instead of keeping them.",
-            place(&locations, "the loop with most live values"),
+            place(&locations, "the loop with the most live values"),
         ),
         locations,
         effect: effect(launch, spills, share),

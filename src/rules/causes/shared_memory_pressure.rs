@@ -108,8 +108,8 @@ rounded in another order.",
         REGISTER_TILE_LIMIT,
         dense_use::SERVES_SEVERAL,
         Threshold {
-            what: "given: registers of a thread, which bound its results together with those that one result \
-                   takes now, at most",
+            what: "constant: registers of a thread; with the registers that one result takes now, they bound how \
+                   many results a thread can hold, at most",
             value: MOST_REGISTERS,
             unit: "register",
             source: "CUDA C++ Programming Guide, technical specifications per compute capability",
@@ -133,7 +133,7 @@ rounded in another order.",
     ],
     in_triton: "\
 a larger tile per warp (BLOCK_M and BLOCK_N up, or num_warps down) reads less for each result; a \
-tl.dot of floats with input_precision=\"ieee\" does without tensor units, with \"tf32\" it has them.",
+tl.dot of floats with input_precision=\"ieee\" leaves the tensor units idle, and one with \"tf32\" uses them.",
     check,
     ..Rule::DEFAULT
 };

@@ -58,7 +58,7 @@ of each thread, and a sixteenth of the warps remains.",
     section: "MemoryWorkloadAnalysis",
     thresholds: &[
         Threshold {
-            what: "given: bytes loaded for a matrix instruction, over those that it multiplies, in the \
+            what: "constant: bytes loaded for a matrix instruction, over those that it multiplies, in the \
                    largest tile of a warp",
             value: LARGE_TILE,
             unit: "share",

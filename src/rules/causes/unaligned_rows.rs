@@ -23,10 +23,10 @@ const BETWEEN_MOST: f64 = 2.0;
 pub const RULE: Rule = Rule {
     name: "unaligned-rows",
     kind: Kind::Cause,
-    summary: "rows begin between pieces of 16 bytes, so that operands are copied a few bytes at a time",
+    summary: "rows do not begin at multiples of 16 bytes, so operands are copied a few bytes at a time",
     explanation: "\
-A copy of 16 bytes needs an address that is a multiple of 16. Where the pitch of a matrix's rows is \
-no multiple (an odd number of halves), rows begin anywhere, and the compiler or the library falls \
+A copy of 16 bytes needs an address that is a multiple of 16. Where the pitch of a matrix's rows is not such a \
+multiple (an odd number of halves, for example), rows begin anywhere, and the compiler or the library falls \
 back to 2 or 4 bytes per lane: eight or four times the instructions, and with 2 bytes no asynchronous \
 copy at all, so that the products wait for the loads. The rule looks at copies of operands for matrix \
 instructions that move at most 8 bytes per lane, from addresses that are dense but begin between \

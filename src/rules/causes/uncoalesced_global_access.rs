@@ -74,12 +74,12 @@ the sectors moves.",
                  ends of an array; ncu's own rule fires at any excess",
         },
         Threshold {
-            what: "sectors touched over sectors needed by dense lanes that begin in the middle of a sector, \
-                   for the advice to be padding, less than",
+            what: "sectors touched over sectors needed, for the lanes to count as dense but beginning in the \
+                   middle of a sector, so that the hint is padding, less than",
             value: SHIFTED,
             unit: "",
-            source: "derivation: 32 lanes of 4 bytes that begin in the middle of a sector touch 5 \
-                 sectors for 4, and with every other element 8 for 4; 1.5 lies between",
+            source: "derivation: 32 lanes of 4 bytes that begin in the middle of a sector touch 5 sectors where 4 \
+                 would do, and lanes that take every other element touch 8; 1.5 lies between 5/4 and 8/4",
         },
     ],
     needs: &[SECTORS, IDEAL],

@@ -98,8 +98,8 @@ fn by_arguments(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![Evidence::new(FP64_BUSY, busy, "%")],
         hint: "Keep the kernel's arithmetic in single precision: write literals with an f (0.5f), call the f \
                forms (sinf, sqrtf, fabsf), and in Numba or CuPy make constants np.float32. Results are then \
-               rounded to 24 bits at every step. `adoprof profile` and `ncu --set full` collect the \
-               instructions that tell the lines."
+               rounded to 24 bits at every step. `adoprof profile` and `ncu --set full` collect the instructions, \
+               from which adoprof finds the lines."
             .to_owned(),
         locations: Vec::new(),
         effect,

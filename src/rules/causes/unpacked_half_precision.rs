@@ -48,13 +48,13 @@ same results; n must be even.",
     thresholds: &[
         MATTERS_LIMIT,
         Threshold {
-            what: "given: 16-bit instructions that remain",
+            what: "constant: 16-bit instructions that remain",
             value: HALVED,
             unit: "share",
             source: "definition: each does two values",
         },
         Threshold {
-            what: "given: packed multiply-adds that the tensor pipe does",
+            what: "constant: packed multiply-adds that the tensor pipe does",
             value: ON_TENSOR_PIPE,
             unit: "share",
             source: "derivation: two pipes do packed multiply-adds, and the compiler keeps both \

@@ -33,7 +33,7 @@ impl TableFile<File> {
         let io = |error| Error::io(path, "read", &error);
         // Opening a pipe would wait for who writes into it.
         if !std::fs::metadata(path).map_err(io)?.is_file() {
-            return Err(Error::input(path, "is no regular file"));
+            return Err(Error::input(path, "is not a regular file"));
         }
         Self::new(File::open(path).map_err(io)?, path)
     }
@@ -52,7 +52,10 @@ impl TableFile<Cursor<Vec<u8>>> {
 impl<R: Read + Seek> TableFile<R> {
     fn new(mut source: R, path: &Path) -> Result<Self> {
         let none = || {
-            Error::input(path, "is no whole Parquet file; it was damaged, or is of another kind")
+            Error::input(
+                path,
+                "is not a complete Parquet file: it is damaged, or a file of another kind",
+            )
         };
         let io = |error| Error::io(path, "read", &error);
         let length = source.seek(SeekFrom::End(0)).map_err(io)?;
@@ -182,7 +185,7 @@ mod tests {
         let whole = written(&sample());
         for length in 0..whole.len() {
             let said = read(whole[..length].to_vec()).unwrap_err().to_string();
-            assert!(said.contains("is no whole Parquet file"), "{length}: {said}");
+            assert!(said.contains("is not a complete Parquet file"), "{length}: {said}");
         }
         for at in 0..whole.len() {
             for flip in [1, 0x80, 0xff] {

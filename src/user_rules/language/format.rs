@@ -113,7 +113,7 @@ fn part(text: &str, unlike: &mut Vec<Problem>) -> Result<Part, Problem> {
         Some("number") => Form::Plain,
         Some(other) => {
             let what = format!(
-                "`:{}` is no form of a number; write :percent, :number, or nothing",
+                "`:{}` is not a form of a number; write :percent, :number, or nothing",
                 crate::text::printable(other)
             );
             return Err(Problem::new(expression.len(), what));
@@ -198,7 +198,7 @@ mod tests {
             ("{", "not closed"),
             ("}", "no `{` before"),
             ("{1 < 2}", "a condition stands"),
-            ("{1:hex}", "no form"),
+            ("{1:hex}", "not a form"),
             ("{}", "missing"),
         ] {
             assert!(on(text).unwrap_err().contains(words), "{text}");

@@ -82,7 +82,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), Problem> {
     let digits = text[..length].replace('_', "");
     let value: Option<f64> = digits.parse().ok().filter(|value: &f64| value.is_finite());
     let value =
-        value.ok_or_else(|| Problem::new(at, format!("`{}` is no number", &text[..length])))?;
+        value.ok_or_else(|| Problem::new(at, format!("`{}` is not a number", &text[..length])))?;
     let ending = &text[length..];
     let ending = match ending.strip_prefix('%') {
         Some(_) => "%",
@@ -94,7 +94,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), Problem> {
     let known = ENDINGS.into_iter().find(|(name, ..)| *name == ending);
     let (_, unit, scale) = known.ok_or_else(|| {
         let names = ENDINGS.map(|(name, ..)| name).join(", ");
-        Problem::new(at, format!("`{ending}` is no unit of a number; units are {names}"))
+        Problem::new(at, format!("`{ending}` is not a unit of a number; units are {names}"))
     })?;
     Ok((Token::Number(value * scale, Unit::of(unit)), length + ending.len()))
 }

@@ -19,7 +19,7 @@ impl OpcodePattern {
             |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '*');
         if text.is_empty() || text.len() > LONGEST || !text.chars().all(is_letter) {
             return Err(format!(
-                "`{}` is no pattern of opcodes: write one as SASS has it, in capitals, such as \"LDG\", \
+                "`{}` is not a pattern of opcodes: write one as SASS has it, in capitals, such as \"LDG\", \
                  \"LDG.E.128\" or \"*MMA*\"",
                 crate::text::printable(text)
             ));

@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new(
             0,
-            format!("the expression has {} bytes, and {LONGEST} are the most", text.len()),
+            format!("the expression has {} bytes, and at most {LONGEST} are allowed", text.len()),
         ));
     }
     let mut parser =

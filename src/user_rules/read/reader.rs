@@ -59,7 +59,7 @@ impl Reader<'_> {
             .map_err(|_| {
                 self.mistake(
                     text.span().start,
-                    "`kernel` is no regular expression, or one that is too large",
+                    "`kernel` is not a regular expression, or one that is too large",
                 );
             })
             .ok()

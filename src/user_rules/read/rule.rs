@@ -27,7 +27,7 @@ impl Reader<'_> {
             let what = match text.get_ref() {
                 text if text.trim().is_empty() => "is empty".to_owned(),
                 text if text.len() > LONGEST_TEXT => {
-                    format!("has {} bytes, and {LONGEST_TEXT} are the most", text.len())
+                    format!("has {} bytes, and at most {LONGEST_TEXT} are allowed", text.len())
                 }
                 text if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) => {
                     "holds a control character".to_owned()
@@ -77,7 +77,7 @@ impl Reader<'_> {
             self.mistake(
                 name.span().start,
                 format!(
-                    "`{}` is no name of a rule: use at most {LONGEST_NAME} small letters, digits and hyphens",
+                    "`{}` can't be the name of a rule: use at most {LONGEST_NAME} small letters, digits and hyphens",
                     printable(&shown)
                 ),
             );
@@ -139,7 +139,7 @@ impl Reader<'_> {
                 let meant = meant
                     .map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
                 let problem = format!(
-                    "`explains`: `{}` is no symptom{meant} Symptoms are {}",
+                    "`explains`: `{}` is not a symptom{meant} Symptoms are {}",
                     printable(text),
                     names.join(", ")
                 );

@@ -159,7 +159,7 @@ fn what_can_not_be_is_said_in_a_sentence() {
     bench.write("file", "x");
     bench.run(&["history", "add", "v1", "--commit", "a", "--store", "file"]).fails(2, &["file"]);
     bench.write(".adoprof/history/a.parquet", "x");
-    bench.run(&["history"]).fails(2, &["a.parquet", "is no whole Parquet file"]);
+    bench.run(&["history"]).fails(2, &["a.parquet", "is not a complete Parquet file"]);
     bench.run(&["history", "--format", "sarif"]).fails(2, &["SARIF holds findings"]);
 }
 

@@ -195,7 +195,7 @@ fn unlike_profiles_are_told_apart() {
     let json = bench.run(&["diff", "ado/v2", "reduce/r3", "--format", "json"]).json();
     assert_eq!((&json["schema"], &json["metrics_compared"]), (&"adoprof/1".into(), &0.into()));
     let steps = bench.run(&["diff", "v2", "v3"]).out;
-    assert!(steps.contains("block 1024 against 32x32"), "{steps}");
+    assert!(steps.contains("block 1024 against 32×32"), "{steps}");
 }
 
 #[test]

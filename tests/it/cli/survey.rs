@@ -319,7 +319,7 @@ fn a_phase_limits_the_choice_and_not_the_numbers() {
     let numbers = argv.split_once("(_Z3addPfi)$:^(").expect(&argv).1;
     let numbers = numbers.split_once(")$").unwrap().0;
     assert!(numbers.split('|').all(|number| ["5", "6", "7"].contains(&number)), "{numbers}");
-    assert!(document["notices"].to_string().contains("as --phase chose"), "{document}");
+    assert!(document["notices"].to_string().contains("that --phase chose"), "{document}");
 
     profile(&bench, &["--phase", "1s.."], "", &CHOSEN).fails(2, &["no kernel starts"]);
     for options in [&["--phase", "5s..1s"][..], &["--phase", "1s..", "-k", "add"]] {

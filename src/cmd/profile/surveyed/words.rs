@@ -19,7 +19,7 @@ const LAST_LINES: usize = 10;
 pub(super) fn unmatched(kernel: &str) -> String {
     const LONGEST_NAME: usize = 60;
     format!(
-        "ranks launched {} in different numbers, so nobody can say how much of its time is waiting for others",
+        "ranks launched {} a different number of times, so how much of its time is waiting for others is unknown",
         kernel_name::short(kernel, LONGEST_NAME)
     )
 }

@@ -113,7 +113,7 @@ pub(in crate::export) fn tables(
     }
     if beyond > 0 {
         notices.push(format!(
-            "{}: {beyond} of {} were left out: {most} are the most that are read of a file of this size",
+            "{}: {beyond} of {} were left out: adoprof reads at most {most} of a file of this size",
             name.display(),
             count_of(count as f64, "row")
         ));
@@ -166,7 +166,7 @@ fn start_line(table: &str, record: &StringRecord) -> usize {
 /// Where the lines can't be written, which memory does not refuse.
 pub(in crate::export) fn write(lines: impl Iterator<Item = Vec<String>>) -> Result<String> {
     let failed = |error: &dyn std::fmt::Display| {
-        Error::Environment(format!("a page of ncu's can't be written anew: {error}"))
+        Error::Environment(format!("a page of ncu's can't be written again: {error}"))
     };
     let mut writer = csv::WriterBuilder::new()
         .quote_style(csv::QuoteStyle::Always)

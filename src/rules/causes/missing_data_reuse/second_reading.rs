@@ -19,7 +19,7 @@ pub(super) const FROM_DRAM: Threshold = Threshold {
            DRAM too, more than",
     value: 0.5,
     unit: "share",
-    source: "definition: of two readings more than one",
+    source: "definition: more than one of the two readings",
 };
 
 /// The finding; `None` where no loop reads again what another has read, or where a cache delivers it.
@@ -75,8 +75,8 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The loop at {} reads again what a loop before it has read: {}, {} of all traffic of DRAM, which \
-             delivers most of it a second time.",
+            "The loop at {} reads again what an earlier loop has read: {}, {} of all DRAM traffic. DRAM delivers \
+             most of it a second time.",
             place(&locations, "the end"),
             bytes(SECTOR_BYTES * again.sectors),
             percent(of_dram),

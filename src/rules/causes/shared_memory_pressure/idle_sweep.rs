@@ -13,7 +13,7 @@ use crate::text::{count, percent};
 
 /// The accesses that belong to the sweep's loops.
 pub(super) const FREQUENT: Threshold = Threshold {
-    what: "given: wavefronts of an access, relative to the access with the most, for it to belong to the idle \
+    what: "constant: wavefronts of an access, relative to the access with the most, for it to belong to the idle \
            sweep, at least",
     value: 0.5,
     unit: "share",
@@ -23,7 +23,7 @@ pub(super) const FREQUENT: Threshold = Threshold {
 
 /// What belongs to such a loop.
 pub(super) const SAME_LOOP: Threshold = Threshold {
-    what: "given: difference in executions between instructions of the same loop, at most",
+    what: "constant: difference in executions between instructions of the same loop, at most",
     value: 0.01,
     unit: "share",
     source: "derivation: a warp that leaves early makes a difference of one iteration, and a \

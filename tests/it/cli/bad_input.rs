@@ -77,7 +77,7 @@ fn files_that_are_no_profile() {
         ("nsys.csv", &["no header of an ncu page", "Time (%)"]),
         ("summary.csv", &["--print-summary"]),
         ("session.csv", &["session page"]),
-        ("kernel.cu", &["is a source and no profile", "adoprof init kernel.cu"]),
+        ("kernel.cu", &["is a source, not a profile", "adoprof init kernel.cu"]),
         ("junk.bin", &["no header of an ncu page"]),
         ("junk.ncu-rep", &["junk.ncu-rep"]),
         ("empty.ncu-rep", &["empty"]),

@@ -143,7 +143,11 @@ fn gated(what: &str, gate: &str) -> Ran {
 fn a_program_is_gated_by_its_survey_and_by_its_counters() {
     // The stand-in's copies take nanoseconds of a program that takes milliseconds.
     exits(&gated("", "rule:small-copies"), 0, &["passed: rule:small-copies", "times not compared"]);
-    exits(&gated("no-cuda", "rule:small-copies"), 5, &["unknown: rule:small-copies", "was not surveyed"]);
+    exits(
+        &gated("no-cuda", "rule:small-copies"),
+        5,
+        &["unknown: rule:small-copies", "was not surveyed"],
+    );
     let time = "metric:gpu__time_duration.sum";
     exits(&gated("", &format!("{time}>125")), 1, &["failed", "mul: gpu__time_duration.sum is 130"]);
     exits(&gated("", &format!("{time}>+1%")), 0, &["passed"]);

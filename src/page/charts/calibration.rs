@@ -8,7 +8,7 @@ use crate::page::scale::{Log, bare};
 use crate::report::words::number::factor;
 use crate::text::{count_of, percent};
 
-const TOP: f64 = 8.0;
+const TOP: f64 = 18.0;
 const PLOT: f64 = 300.0;
 const SIDE: f64 = 0.02;
 
@@ -52,7 +52,7 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
                 text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (bare(&factor(tick))) }
             }
             line class="roof" x1=(across(scale.low())) x2=(across(scale.high())) y1=(down(scale.low())) y2=(down(scale.high())) {}
-            text class="tick" x="2" y=(px(TOP + 9.0)) { "measured" }
+            text class="tick" x="2" y="10" { "measured" }
             text class="tick end" x="100%" y=(px(TOP + PLOT + 32.0)) { "promised" }
             @for (promised, gained, held) in &measured {
                 circle class={ @if *held { "small" } @else { "small miss" } } cx=(across(*promised)) cy=(down(*gained)) r="3.5"

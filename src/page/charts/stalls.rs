@@ -61,8 +61,9 @@ pub(in crate::page) fn figure(id: &str, launches: &[(&str, &Launch)]) -> Option<
     }
     let first = stacks.first()?;
     let worst = shown.iter().copied().find(|reason| *reason != StallReason::Selected)?;
+    let whose = if stacks.len() > 1 { format!("{}'s ", first.name) } else { String::new() };
     let said = format!(
-        "Cycles that a warp spends between two instructions, by what it waits for. Of {} cycles {} are {}.",
+        "Cycles that a warp spends between two instructions, by what it waits for. Of {whose}{} cycles {} are {}.",
         significant(first.total(), 3),
         significant(first.cycles[worst as usize], 3),
         title(worst)

@@ -1,5 +1,5 @@
-//! Writes the registries of rules and report formats, compiles the library of the survey, rebuilds when what travels inside the
-//! binary changes, and tells the tests which tools they have.
+//! Writes the registries of rules and report formats and the table that ranges come from, compiles the library of the survey,
+//! rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
 
 #[path = "build/injection.rs"]
 mod injection;
@@ -7,6 +7,8 @@ mod injection;
 mod formats;
 #[path = "build/registry.rs"]
 mod registry;
+#[path = "build/said.rs"]
+mod said;
 
 use std::env;
 use std::error::Error;
@@ -15,6 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     registry::write()?;
     formats::write()?;
     injection::write()?;
+    said::write()?;
     rebuild_with_embedded_folders();
     link_at_a_fixed_address();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");

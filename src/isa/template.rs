@@ -196,7 +196,8 @@ pub(super) fn parse(text: &str) -> Option<Template<'_>> {
 fn sequence<'a>(rest: &mut &'a str) -> Option<Template<'a>> {
     let mut pieces = Vec::new();
     loop {
-        let end = rest.find(['{', '<', '/', ':', '}']).unwrap_or(rest.len());
+        let ends = |byte| matches!(byte, b'{' | b'<' | b'/' | b':' | b'}');
+        let end = rest.bytes().position(ends).unwrap_or(rest.len());
         let (text, after) = rest.split_at(end);
         if !text.is_empty() {
             pieces.push(Piece::Text(text));
@@ -216,7 +217,7 @@ fn sequence<'a>(rest: &mut &'a str) -> Option<Template<'a>> {
 
 fn branch<'a>(rest: &mut &'a str) -> Option<Piece<'a>> {
     let inside = rest.strip_prefix('{')?;
-    let end = inside.find(['?', '/'])?;
+    let end = inside.bytes().position(|byte| matches!(byte, b'?' | b'/'))?;
     let (head, after) = inside.split_at(end);
     *rest = after;
     if let Some(after) = rest.strip_prefix('?') {

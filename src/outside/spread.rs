@@ -20,8 +20,7 @@ pub struct Spread {
 #[must_use]
 pub fn spread(rule: &str) -> Spread {
     static SPREADS: OnceLock<Spreads> = OnceLock::new();
-    // The shipped file is sound, which a test demands.
-    SPREADS.get_or_init(|| Spreads::new(&said().unwrap_or_default())).of(rule)
+    SPREADS.get_or_init(|| Spreads::new(said())).of(rule)
 }
 
 /// The distances |ln(gain / estimate)| of all changes.
@@ -31,7 +30,7 @@ struct Spreads {
     /// The mean distance.
     mean: f64,
     /// Sum and number of each rule's.
-    of_rules: BTreeMap<String, (f64, usize)>,
+    of_rules: BTreeMap<&'static str, (f64, usize)>,
 }
 
 impl Spreads {
@@ -40,9 +39,9 @@ impl Spreads {
         let near = |one: &Said| distance(one).min(FAR.value.ln());
         let mut distances: Vec<f64> = said.iter().map(distance).collect();
         distances.sort_by(f64::total_cmp);
-        let mut of_rules: BTreeMap<String, (f64, usize)> = BTreeMap::new();
+        let mut of_rules: BTreeMap<&'static str, (f64, usize)> = BTreeMap::new();
         for one in said {
-            let (sum, number) = of_rules.entry(one.rule.clone()).or_default();
+            let (sum, number) = of_rules.entry(one.rule).or_default();
             *sum += near(one);
             *number += 1;
         }
@@ -77,11 +76,11 @@ mod tests {
     use super::*;
     use crate::finding::Estimate;
 
-    fn change(rule: &str, factor: f64, gained: f64) -> Said {
+    fn change(rule: &'static str, factor: f64, gained: f64) -> Said {
         Said {
-            program: "p".to_owned(),
-            kernel: "k".to_owned(),
-            rule: rule.to_owned(),
+            program: "p",
+            kernel: "k",
+            rule,
             rank: 1,
             estimate: Estimate { factor, low: 1.0, high: factor },
             gained,

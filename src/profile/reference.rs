@@ -27,8 +27,8 @@ impl Reference {
     /// [`Error::Usage`] for a bare name that is no step, with the steps there are.
     pub fn parse(text: &str, ladder: &str) -> Result<Self> {
         if let Some((left, right)) = text.split_once('/')
-            && Ladder::builtin_names().contains(&left)
             && !right.contains('/')
+            && Ladder::builtin_names().contains(&left)
             && !Path::new(text).exists()
         {
             Ladder::builtin(left)?.step(right)?;

@@ -5,6 +5,7 @@ pub mod charge;
 pub mod counts;
 pub mod listed_instruction;
 pub mod facts;
+pub(in crate::sass) mod incoming;
 pub mod listing;
 pub mod marks;
 pub mod mix;

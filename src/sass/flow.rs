@@ -1,5 +1,6 @@
 //! How values flow through a listing.
 
+pub mod cycles;
 pub mod live;
 pub mod producer;
 pub mod reaching;

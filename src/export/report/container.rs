@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::messages::{BlockHeader, FileHeader, SessionDetails, SourceData};
+use super::messages::{BlockHeader, FileHeader, SessionDetails, SourceData, text};
 use super::stored::{Cursor, Part, Stored};
 use super::wire::decode;
 
@@ -91,7 +91,7 @@ pub fn is_report(bytes: &[u8]) -> bool {
         return bytes.starts_with(MAGIC);
     }
     let mut head = [0; MAGIC.len()];
-    zstd::stream::read::Decoder::new(bytes)
+    zstd::stream::read::Decoder::with_buffer(bytes)
         .is_ok_and(|mut decoder| decoder.read_exact(&mut head).is_ok() && head == *MAGIC)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn plain(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     }
     let limit = largest_decompressed(bytes.len() as u64);
     let mut out = Vec::new();
-    let read = zstd::stream::read::Decoder::new(bytes)
+    let read = zstd::stream::read::Decoder::with_buffer(bytes)
         .and_then(|decoder| decoder.take(limit).read_to_end(&mut out));
     // What was decompressed before an error stays in `out`: whole blocks of it are kept.
     let damage = match read {
@@ -162,7 +162,7 @@ impl Container {
             return false;
         };
         let names = header.strings.unwrap_or_default().strings;
-        self.strings.extend(names.iter().map(|name| Arc::from(String::from_utf8_lossy(name))));
+        self.strings.extend(names.iter().map(|name| Arc::from(text(name))));
         let session = header.session.unwrap_or_default();
         self.session_bytes = self.session_bytes.saturating_add(session.len());
         if !session.is_empty() && self.session_bytes <= LARGEST_SESSIONS {

@@ -204,7 +204,8 @@ impl<'a> Modules<'a> {
         // Those that never ran are listed too, as on the page.
         let counters = counted.and_of(listing.iter().map(|(address, _)| *address));
         let mut lines: BTreeMap<(&str, u32), SourceCounters> = BTreeMap::new();
-        let mut of_file: HashMap<&str, usize> = HashMap::new();
+        // Of each file whether the user can change it, and how many instructions it has.
+        let mut of_file: HashMap<&str, (bool, usize)> = HashMap::new();
         let mut places: Vec<(&str, u32)> = Vec::new();
         // For each instruction where its places end.
         let mut ends = Vec::with_capacity(counters.len());
@@ -215,13 +216,13 @@ impl<'a> Modules<'a> {
                 // is inlined where its own file calls it, that is its statement and not the call.
                 if places[start..].iter().all(|(file, _)| *file != place.0) {
                     *lines.entry(place).or_default() += **counters;
-                    *of_file.entry(place.0).or_default() += 1;
+                    of_file.entry(place.0).or_insert_with(|| (!is_toolkit(place.0), 0)).1 += 1;
                     places.push(place);
                 }
             }
             ends.push(places.len());
         }
-        let weight = |file: &str| (!is_toolkit(file), of_file.get(file).copied().unwrap_or(0));
+        let weight = |file: &str| of_file.get(file).copied();
         let mut files = SharedTexts::default();
         let mut rows = Vec::with_capacity(lines.len() + counters.len());
         rows.extend(lines.into_iter().map(|((file, line), counters)| SourceRow {

@@ -85,6 +85,14 @@ pub(super) fn fields(mut rest: &[u8]) -> impl Iterator<Item = Option<(u32, Field
 }
 
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Field<'a>)> {
+    // Nearly all of a report is short messages in fields of low numbers: a byte for the key, one for the length.
+    if let &[key @ 0x08..0x80, length @ ..0x80, ref body @ ..] = *rest
+        && key & 7 == WireType::LengthDelimited as u8
+    {
+        let (body, behind) = body.split_at_checked(usize::from(length))?;
+        *rest = behind;
+        return Some((u32::from(key >> 3), Field::Message(body)));
+    }
     let key = varint(rest)?;
     let kind = WireType::try_from(key & 7).ok()?;
     let number = u32::try_from(key >> 3).ok().filter(|number| *number > 0)?;

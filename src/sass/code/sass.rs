@@ -1,9 +1,11 @@
 //! A launch's instructions in address order, taken apart, with what each defines and uses.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::blocks::Flow;
 use super::counts::Counts;
+use super::incoming::Incoming;
 use super::listed_instruction::{ListedInstruction, NOWHERE, place};
 use crate::export::SourceRow;
 use crate::sass::parse::instruction::Instruction;
@@ -37,6 +39,7 @@ pub struct Sass {
     defs: Vec<Slot>,
     uses: Vec<Use>,
     written: Written,
+    incoming: OnceLock<Incoming>,
 }
 
 /// Where each slot is defined.
@@ -135,6 +138,11 @@ impl Sass {
     pub(in crate::sass) fn last_def(&self, block: u32, slot: Slot) -> Option<u32> {
         let block = &self.flow.blocks[block as usize];
         self.written.last_before(slot, block.end).filter(|&at| at as usize >= block.start)
+    }
+
+    /// The definitions that come into blocks, found when they are first asked for.
+    pub(in crate::sass) fn incoming(&self) -> &Incoming {
+        self.incoming.get_or_init(|| Incoming::of(self))
     }
 
     /// Notes where each slot is defined, and connects uses with the definitions before them in their

@@ -15,9 +15,8 @@ use crate::sass::parse::register::Slot;
 /// memory could hold them. Loops with less than `least_share` of the executed instructions are, too:
 /// spilling there costs little. 0 without loops.
 #[must_use]
-pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
+pub fn needed_in_loops(listing: &Listing, live: &Live, least_share: f64) -> u32 {
     let sass = listing.sass;
-    let (live, _) = live_at_ends(sass);
     let total = listing.total();
     let needed = sass.flow.loops.iter().map(|each| {
         let blocks = || each.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
@@ -27,7 +26,7 @@ pub fn needed_in_loops(listing: &Listing, least_share: f64) -> u32 {
             return 0;
         }
         let tied = instructions().map(|index| tied(sass, index)).fold(NONE, join);
-        let kept = meet(live[sass.flow.block_of[each.head] as usize], tied);
+        let kept = meet(live.at_start[sass.flow.block_of[each.head] as usize], tied);
         let besides = instructions().map(|index| count(without(operands(sass, index), kept)));
         count(kept) + besides.max().unwrap_or(0)
     });
@@ -39,28 +38,37 @@ type Registers = [u64; 4];
 
 const NONE: Registers = [0; 4];
 
-/// The registers that are live at the start of each block: those that some way from there reads before
-/// it writes them.
-fn live_at_ends(sass: &Sass) -> (Vec<Registers>, Vec<Registers>) {
-    let blocks = &sass.flow.blocks;
-    let effects: Vec<(Registers, Registers)> =
-        blocks.iter().map(|block| effect(sass, block.start..block.end)).collect();
-    let mut at_start = vec![NONE; blocks.len()];
-    let mut at_end = vec![NONE; blocks.len()];
-    let mut open: Vec<usize> = (0..blocks.len()).collect();
-    while let Some(block) = open.pop() {
-        let (read, written) = effects[block];
-        at_start[block] = join(read, without(at_end[block], written));
-        for &before in &blocks[block].before {
-            let before = before as usize;
-            let end = join(at_end[before], at_start[block]);
-            if end != at_end[before] {
-                at_end[before] = end;
-                open.push(before);
+/// The registers that are live at the start and at the end of each block: those that some way from there reads
+/// before it writes them.
+pub struct Live {
+    at_start: Vec<Registers>,
+    at_end: Vec<Registers>,
+}
+
+impl Live {
+    /// Finds them.
+    #[must_use]
+    pub fn of(sass: &Sass) -> Self {
+        let blocks = &sass.flow.blocks;
+        let effects: Vec<(Registers, Registers)> =
+            blocks.iter().map(|block| effect(sass, block.start..block.end)).collect();
+        let mut at_start = vec![NONE; blocks.len()];
+        let mut at_end = vec![NONE; blocks.len()];
+        let mut open: Vec<usize> = (0..blocks.len()).collect();
+        while let Some(block) = open.pop() {
+            let (read, written) = effects[block];
+            at_start[block] = join(read, without(at_end[block], written));
+            for &before in &blocks[block].before {
+                let before = before as usize;
+                let end = join(at_end[before], at_start[block]);
+                if end != at_end[before] {
+                    at_end[before] = end;
+                    open.push(before);
+                }
             }
         }
+        Self { at_start, at_end }
     }
-    (at_start, at_end)
 }
 
 /// What a run of instructions reads from outside, and what it writes.
@@ -124,11 +132,10 @@ fn without(a: Registers, b: Registers) -> Registers {
 /// in use at once. Values that were loaded are left out: they can be loaded later, or once more where they are
 /// needed. 0 without such code.
 #[must_use]
-pub fn most_in_use(listing: &Listing, least_share: f64) -> u32 {
+pub fn most_in_use(listing: &Listing, live: &Live, least_share: f64) -> u32 {
     let sass = listing.sass;
     let flow = &sass.flow;
     let total = listing.total();
-    let (_, at_end) = live_at_ends(sass);
     let loaded = loaded_at_starts(sass);
     let outside: Vec<u32> = (0_u32..)
         .zip(&flow.blocks)
@@ -154,7 +161,7 @@ pub fn most_in_use(listing: &Listing, least_share: f64) -> u32 {
                     std::mem::replace(&mut known, then)
                 })
                 .collect();
-            let mut live = at_end[number as usize];
+            let mut live = live.at_end[number as usize];
             for index in (block.start..block.end).rev() {
                 live = join(without(live, defs(sass, index)), uses(sass, index));
                 most = most.max(count(without(live, in_front[index - block.start])));
@@ -169,7 +176,7 @@ pub fn most_in_use(listing: &Listing, least_share: f64) -> u32 {
 #[must_use]
 pub fn at_each(listing: &Listing) -> Vec<u32> {
     let sass = listing.sass;
-    let (_, at_end) = live_at_ends(sass);
+    let Live { at_end, .. } = Live::of(sass);
     let mut counts = vec![0; sass.entries.len()];
     for (number, block) in sass.flow.blocks.iter().enumerate() {
         let mut live = at_end[number];
@@ -184,6 +191,8 @@ pub fn at_each(listing: &Listing) -> Vec<u32> {
 /// The registers that hold a loaded value at each block's start, whatever way control came.
 fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
     let blocks = &sass.flow.blocks;
+    let effects: Vec<(Registers, Registers)> =
+        blocks.iter().map(|block| loads_and_writes(sass, block.start..block.end)).collect();
     let all = [u64::MAX; 4];
     let mut at_end = vec![all; blocks.len()];
     let mut at_start = vec![all; blocks.len()];
@@ -194,13 +203,23 @@ fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
             let before = block.before.iter().map(|&before| at_end[before as usize]);
             // The first block may be a loop's head: control comes to it from nowhere, too.
             at_start[number] = before.reduce(meet).filter(|_| number > 0).unwrap_or(NONE);
-            let end = (block.start..block.end)
-                .fold(at_start[number], |known, index| after(sass, index, known));
+            let (loaded, written) = effects[number];
+            let end = join(without(at_start[number], written), loaded);
             changed |= end != at_end[number];
             at_end[number] = end;
         }
     }
     at_start
+}
+
+/// The registers that hold a loaded value behind a run of instructions, and those of which the run tells.
+fn loads_and_writes(sass: &Sass, run: Range<usize>) -> (Registers, Registers) {
+    let (mut loaded, mut written) = (NONE, NONE);
+    for index in run {
+        loaded = after(sass, index, loaded);
+        written = join(written, defs(sass, index));
+    }
+    (loaded, written)
 }
 
 /// The registers with a loaded value behind an instruction.
@@ -215,8 +234,8 @@ fn after(sass: &Sass, index: usize, known: Registers) -> Registers {
 /// The registers that a loop hands on from turn to turn: written in it, and read at its head's start or
 /// later before they are written again.
 #[must_use]
-pub fn carried(sass: &Sass, of: &Loop) -> Vec<Slot> {
-    let live = live_at_ends(sass).0[sass.flow.block_of[of.head] as usize];
+pub fn carried(sass: &Sass, live: &Live, of: &Loop) -> Vec<Slot> {
+    let live = live.at_start[sass.flow.block_of[of.head] as usize];
     let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
     let places = blocks.flat_map(|block| block.start..block.end);
     let mut found: Vec<Slot> = Vec::new();
@@ -283,9 +302,9 @@ mod tests {
         ]);
         let listing = launch.listing().unwrap();
         // R0, R2 and R3 are carried; the load writes R4 to R7 besides. R9 only lies there.
-        assert_eq!(needed_in_loops(&listing, 0.05), 7);
+        assert_eq!(needed_in_loops(&listing, &Live::of(listing.sass), 0.05), 7);
         // The loop's 7 of 14 instructions are half of all.
-        assert_eq!(needed_in_loops(&listing, 0.51), 0);
+        assert_eq!(needed_in_loops(&listing, &Live::of(listing.sass), 0.51), 0);
     }
 
     #[test]
@@ -303,8 +322,10 @@ mod tests {
             "EXIT",
         ]);
         // The pointer and R4, once a sum: what is loaded could be loaded later.
-        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.05), 3);
-        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.95), 0);
+        let listing = launch.listing().unwrap();
+        let live = Live::of(listing.sass);
+        assert_eq!(most_in_use(&listing, &live, 0.05), 3);
+        assert_eq!(most_in_use(&listing, &live, 0.95), 0);
     }
 
     #[test]
@@ -316,8 +337,10 @@ mod tests {
             "FADD R2, R2, R1",
             "EXIT",
         ]);
-        assert_eq!(needed_in_loops(&launch.listing().unwrap(), 0.0), 0);
+        let listing = launch.listing().unwrap();
+        let live = Live::of(listing.sass);
+        assert_eq!(needed_in_loops(&listing, &live, 0.0), 0);
         // R1 for the last sum beside R0 or the first one.
-        assert_eq!(most_in_use(&launch.listing().unwrap(), 0.0), 2);
+        assert_eq!(most_in_use(&listing, &live, 0.0), 2);
     }
 }

@@ -9,6 +9,7 @@ use crate::sass::code::charge::{Charge, Link};
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::{Class, Family};
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::PRODUCER_WITHIN;
@@ -185,8 +186,7 @@ impl<'a> Listing<'a> {
         let mut lines: Vec<LineBlame> = lines
             .into_iter()
             .map(|((producer, waiting), (samples, most))| {
-                let opcode = crate::sass::Instruction::parse(self.text(most.producer))
-                    .map_or("", |instruction| instruction.opcode);
+                let opcode = Instruction::opcode_of(self.text(most.producer)).unwrap_or_default();
                 let (producer, waiting) = (self.line(producer), self.line(waiting));
                 LineBlame { producer, waiting, opcode, samples }
             })

@@ -1,24 +1,20 @@
 //! From a use back to the instructions whose results it may see.
 
-use std::collections::HashMap;
-
+use crate::sass::code::incoming::{Incoming, Search};
 use crate::sass::code::sass::{Sass, Use};
 use crate::sass::parse::operands::Role;
-use crate::sass::parse::register::Slot;
 use crate::sass::thresholds::MOST_DEFINITIONS;
 
-/// Definitions that reach uses, found once for each block and slot.
+/// Definitions that reach uses.
 pub struct Reaching<'a> {
     sass: &'a Sass,
-    /// For each block and slot that were asked for the place in `lists` of what comes in. Two numbers of
-    /// 32 bits each, for a large kernel asks of thousands.
-    into: HashMap<u32, u32>,
-    /// How many definitions come in, and which; one such list after the other.
-    lists: Vec<u32>,
+    incoming: &'a Incoming,
     guards_hold: bool,
     // Room that is used again: most questions have one answer, and there are many.
     found: Vec<u32>,
     open: Vec<u32>,
+    search: Search,
+    searched: Vec<u32>,
 }
 
 impl<'a> Reaching<'a> {
@@ -27,11 +23,12 @@ impl<'a> Reaching<'a> {
     pub fn new(sass: &'a Sass) -> Self {
         Self {
             sass,
-            into: HashMap::new(),
-            lists: Vec::new(),
+            incoming: sass.incoming(),
             guards_hold: false,
             found: Vec::new(),
             open: Vec::new(),
+            search: Search::default(),
+            searched: Vec::new(),
         }
     }
 
@@ -90,34 +87,11 @@ impl<'a> Reaching<'a> {
             self.open.push(definition);
             return;
         }
-        let at = self.before(self.sass.flow.block_of[index], each.slot) as usize;
-        let count = self.lists[at] as usize;
-        self.open.extend(self.lists[at + 1..=at + count].iter().rev());
-    }
-
-    /// The last definitions of a slot before a block, one for each way, as a place in `lists`.
-    fn before(&mut self, block: u32, slot: Slot) -> u32 {
-        let key = block * Slot::COUNT as u32 + slot.index() as u32;
-        if let Some(&known) = self.into.get(&key) {
-            return known;
-        }
-        let blocks = &self.sass.flow.blocks;
-        let at = self.lists.len();
-        self.lists.push(0);
-        let mut seen = vec![false; blocks.len()];
-        let mut open: Vec<u32> = blocks[block as usize].before.clone();
-        while let Some(block) = open.pop() {
-            if std::mem::replace(&mut seen[block as usize], true) {
-                continue;
-            }
-            match self.sass.last_def(block, slot) {
-                Some(definition) => self.lists.push(definition),
-                None => open.extend(&blocks[block as usize].before),
-            }
-        }
-        self.lists[at + 1..].sort_unstable();
-        self.lists[at] = (self.lists.len() - at - 1) as u32;
-        self.into.insert(key, at as u32);
-        at as u32
+        let block = self.sass.flow.block_of[index];
+        let incoming = self.incoming.of_block(block, each.slot).unwrap_or_else(|| {
+            self.search.find(self.sass, self.incoming, block, each.slot, &mut self.searched);
+            &self.searched
+        });
+        self.open.extend(incoming.iter().rev());
     }
 }

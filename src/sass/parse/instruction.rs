@@ -46,26 +46,26 @@ impl<'a> Instruction<'a> {
     /// Takes a line of SASS apart; `None` for text without an opcode.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
-        let mut text = text.trim().trim_end_matches(';').trim_end();
-        // Newer disassemblers append scheduling notes.
-        let is_note = |pair: &[u8]| matches!(pair, [b' ', b'&' | b'?']);
-        if let Some(end) = text.as_bytes().windows(2).position(is_note) {
-            text = text[..end].trim_end();
-        }
-        let (mut guard, mut never) = (None, false);
-        if let Some(rest) = text.strip_prefix('@') {
-            let (name, rest) = rest.split_once(char::is_whitespace)?;
-            never = matches!(name, "!PT" | "!UPT");
-            guard = Slot::parse(name.trim_start_matches('!'));
-            text = rest.trim_start();
-        }
-        let (opcode, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let opcode = opcode.trim_end_matches(';');
-        if !opcode.starts_with(|first: char| first.is_ascii_uppercase()) {
-            return None;
-        }
-        let base = opcode.find('.').unwrap_or(opcode.len());
-        Some(Self { guard, never, opcode, base, operands: operands(rest) })
+        let Head { guard, opcode, rest } = Head::of(text)?;
+        Some(Self {
+            guard: guard.and_then(|name| Slot::parse(name.trim_start_matches('!'))),
+            never: guard.is_some_and(|name| matches!(name, "!PT" | "!UPT")),
+            opcode,
+            base: end_of_base(opcode),
+            operands: operands(rest),
+        })
+    }
+
+    /// The opcode of a line, where nothing else of it is asked for.
+    #[must_use]
+    pub fn opcode_of(text: &'a str) -> Option<&'a str> {
+        Some(Head::of(text)?.opcode)
+    }
+
+    /// The same without modifiers.
+    #[must_use]
+    pub fn base_of(text: &'a str) -> Option<&'a str> {
+        Self::opcode_of(text).map(|opcode| &opcode[..end_of_base(opcode)])
     }
 
     /// The opcode without modifiers (`LDG`).
@@ -100,6 +100,40 @@ impl<'a> Instruction<'a> {
     pub fn holds(&self, word: &str) -> bool {
         self.operands.iter().any(|operand| operand.text == word)
     }
+}
+
+/// What stands before the operands, and the operands.
+struct Head<'a> {
+    /// `P0` or `!UP1` of `@P0` and `@!UP1`.
+    guard: Option<&'a str>,
+    opcode: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Head<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let mut text = text.trim().trim_end_matches(';').trim_end();
+        // Newer disassemblers append scheduling notes.
+        let is_note = |pair: &[u8]| matches!(pair, [b' ', b'&' | b'?']);
+        if let Some(end) = text.as_bytes().windows(2).position(is_note) {
+            text = text[..end].trim_end();
+        }
+        let mut guard = None;
+        if let Some(rest) = text.strip_prefix('@') {
+            let (name, rest) = rest.split_once(char::is_whitespace)?;
+            guard = Some(name);
+            text = rest.trim_start();
+        }
+        let (opcode, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let opcode = opcode.trim_end_matches(';');
+        let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase());
+        is_opcode.then_some(Self { guard, opcode, rest })
+    }
+}
+
+/// Where an opcode's modifiers begin; its length where it has none.
+fn end_of_base(opcode: &str) -> usize {
+    opcode.find('.').unwrap_or(opcode.len())
 }
 
 impl<'a> Operand<'a> {

@@ -19,20 +19,19 @@ impl Slot {
     /// The slot of a name (`R12`, `UP3`); `None` for constants and anything else.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        let (first, count, number) = if let Some(number) = name.strip_prefix("UR") {
-            (UNIFORM, 255, number)
-        } else if let Some(number) = name.strip_prefix("UP") {
-            (UNIFORM_PREDICATE, 8, number)
-        } else if let Some(number) = name.strip_prefix('R') {
-            (0, 255, number)
-        } else {
-            (PREDICATE, 8, name.strip_prefix('P')?)
+        // By bytes: it is asked of every word of a listing.
+        let (first, count, digits) = match name.as_bytes() {
+            [b'U', b'R', digits @ ..] => (UNIFORM, 255, digits),
+            [b'U', b'P', digits @ ..] => (UNIFORM_PREDICATE, 8, digits),
+            [b'R', digits @ ..] => (0, 255, digits),
+            [b'P', digits @ ..] => (PREDICATE, 8, digits),
+            _ => return None,
         };
-        if !(1..=3).contains(&number.len()) {
+        if !(1..=3).contains(&digits.len()) {
             return None;
         }
         let digit = |byte: u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0'));
-        let number = number.bytes().try_fold(0, |sum, byte| Some(10 * sum + digit(byte)?))?;
+        let number = digits.iter().try_fold(0, |sum, &byte| Some(10 * sum + digit(byte)?))?;
         (number < count).then_some(Self(first + number))
     }
 

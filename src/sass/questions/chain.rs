@@ -6,6 +6,8 @@
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::cycles::cycles;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
@@ -17,17 +19,36 @@ use crate::sass::thresholds::EVERY_TURN;
 pub fn chained(listing: &Listing) -> Marks {
     let entries = &listing.sass.entries;
     let mut reaching = Reaching::with_guards(listing.sass);
-    Marks::of(entries.len(), |index| {
+    let loads = Marks::of(entries.len(), |index| {
         matches!(entries[index].family, Family::Load(Space::Global | Space::Generic))
             && listing.executed(index) > 0.0
             && listing.sass.flow.innermost(index).is_some()
-            && (reaches_itself(listing, &mut reaching, index)
-                || goes_by_choice(listing, &mut reaching, index))
+    });
+    // Instructions that use what they made themselves a turn before.
+    let turning = cycles(entries.len(), loads.iter(), |at, open| {
+        for each in followed(listing, at) {
+            open.extend(reaching.definitions(at, *each));
+        }
+    });
+    Marks::of(entries.len(), |index| {
+        loads[index] && (turning[index] || goes_by_choice(listing, &mut reaching, index, &turning))
     })
 }
 
+/// What is followed from an instruction: what it is made of, and of a load its address alone.
+fn followed<'a>(listing: &Listing<'a>, at: usize) -> impl Iterator<Item = &'a Use> {
+    let of_load = matches!(listing.sass.entries[at].family, Family::Load(_));
+    let is_followed = move |role| role == Role::Address || role == Role::Data && !of_load;
+    listing.sass.uses(at).iter().filter(move |each| is_followed(each.role))
+}
+
 /// True where a load's address is moved on in some turns of its loop and not in others.
-fn goes_by_choice(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
+fn goes_by_choice(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    load: usize,
+    turning: &Marks,
+) -> bool {
     let sass = listing.sass;
     let Some(around) = sass.flow.innermost(load) else { return false };
     let around = &sass.flow.loops[around];
@@ -38,9 +59,7 @@ fn goes_by_choice(listing: &Listing, reaching: &mut Reaching, load: usize) -> bo
     let mut seen = Marks::new(sass.entries.len());
     let (mut open, mut moved) = (vec![load], Vec::new());
     while let Some(at) = open.pop() {
-        let of_load = matches!(sass.entries[at].family, Family::Load(_));
-        let followed = |role| role == Role::Address || role == Role::Data && !of_load;
-        for each in sass.uses(at).iter().filter(|each| followed(each.role)) {
+        for each in followed(listing, at) {
             for before in reaching.definitions(at, *each).map(|before| before as usize) {
                 // What reaches the load from the turn before, and not in every turn.
                 let comes_round = inside(before) && before >= at;
@@ -55,34 +74,7 @@ fn goes_by_choice(listing: &Listing, reaching: &mut Reaching, load: usize) -> bo
         }
     }
     // Moved on from where it was, and not worked out anew.
-    moved.into_iter().any(|at| reaches_itself(listing, reaching, at))
-}
-
-/// True where an instruction uses what it made itself a turn before.
-fn reaches_itself(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
-    let sass = listing.sass;
-    let mut seen = Marks::new(sass.entries.len());
-    let mut open = vec![load];
-    while let Some(at) = open.pop() {
-        let of_load = matches!(sass.entries[at].family, Family::Load(_));
-        let followed = |role| match role {
-            Role::Address => true,
-            Role::Data => !of_load,
-            Role::Guard | Role::Old => false,
-        };
-        for each in sass.uses(at).iter().filter(|each| followed(each.role)) {
-            for definition in reaching.definitions(at, *each) {
-                let definition = definition as usize;
-                if definition == load {
-                    return true;
-                }
-                if seen.insert(definition) {
-                    open.push(definition);
-                }
-            }
-        }
-    }
-    false
+    moved.into_iter().any(|at| turning[at])
 }
 
 #[cfg(test)]

@@ -10,8 +10,11 @@ mod carried;
 #[cfg(test)]
 mod tests;
 
+use std::cell::LazyCell;
+
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
+use crate::sass::flow::live::Live;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::questions::{queue, statements};
@@ -59,6 +62,7 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
     let mut largest = 0.0;
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
+    let live = LazyCell::new(|| Live::of(listing.sass));
     let mut open: Vec<usize> = outermost(listing, None);
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
@@ -70,7 +74,9 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         turning = true;
         let what = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
             What::Queue(fetch)
-        } else if least_turns(listing, &mut reaching, each).is_some_and(|least| of_loop >= least) {
+        } else if least_turns(listing, &mut reaching, &live, each)
+            .is_some_and(|least| of_loop >= least)
+        {
             What::Turns(each.back)
         } else {
             continue;
@@ -95,8 +101,11 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
     let Some(around) = listing.sass.flow.innermost(access) else { return 1.0 };
     let around = &listing.sass.flow.loops[around];
     let turns = turns(listing, around);
-    let apart = turns >= FEW_TURNS.value
-        && least_turns(listing, &mut Reaching::new(listing.sass), around).is_some();
+    let are_apart = || {
+        let mut reaching = Reaching::new(listing.sass);
+        least_turns(listing, &mut reaching, &Live::of(listing.sass), around).is_some()
+    };
+    let apart = turns >= FEW_TURNS.value && are_apart();
     if apart { turns } else { 1.0 }
 }
 

@@ -16,7 +16,7 @@ pub fn self_moves(listing: &Listing) -> Marks {
 
 /// True for `MOV R4, R4`.
 fn is_to_itself(text: &str) -> bool {
-    let is_move = Instruction::parse(text).is_some_and(|parsed| parsed.base() == "MOV");
+    let is_move = Instruction::base_of(text) == Some("MOV");
     let Some((_, operands)) = text.split_once("MOV") else { return false };
     let mut registers = operands.trim_end_matches([';', ' ']).split(',').map(str::trim);
     let (to, from) = (registers.next(), registers.next());

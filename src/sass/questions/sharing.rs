@@ -45,8 +45,10 @@ pub fn repetitions(
 /// True for a load of the same address by all threads of a block, as the code tells: a length, a pointer or
 /// another number that is nobody's own.
 pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
-    let origin = origin(listing, reaching, load);
-    !origin.unknown && !origin.given && !origin.lane && origin.thread == [false; 3]
+    let is_own = |origin: &Origin| {
+        origin.unknown || origin.given || origin.lane || origin.thread != [false; 3]
+    };
+    !is_own(&trace_until(listing, reaching, load, is_own).0)
 }
 
 /// True for an access whose address is made of the thread's number and of nothing that was loaded.
@@ -108,6 +110,16 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
 /// Follows everything that the address is made of back to where it comes from, with the loads of global memory
 /// among that.
 fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Vec<usize>) {
+    trace_until(listing, reaching, load, |_| false)
+}
+
+/// The same, as far as until enough is known.
+fn trace_until(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    load: usize,
+    is_enough: impl Fn(&Origin) -> bool,
+) -> (Origin, Vec<usize>) {
     let sass = listing.sass;
     let (mut origin, mut loads) = (Origin::default(), Vec::new());
     let mut seen = Marks::new(sass.entries.len());
@@ -118,6 +130,9 @@ fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Ve
         open.extend(definitions.map(|at| at as usize));
     }
     while let Some(at) = open.pop() {
+        if is_enough(&origin) {
+            break;
+        }
         if !seen.insert(at) {
             continue;
         }

@@ -4,9 +4,10 @@ use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
-use crate::sass::flow::live::carried;
+use crate::sass::flow::live::{Live, carried};
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
@@ -14,7 +15,12 @@ use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
 
 /// The turns from which a loop can be shared out, more where sums must be added up afterwards; `None`
 /// where a turn needs what an earlier one found.
-pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<f64> {
+pub(super) fn least_turns(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    live: &Live,
+    of: &Loop,
+) -> Option<f64> {
     if reads_shared_before_writing(listing, of) {
         return None;
     }
@@ -22,7 +28,7 @@ pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop)
     let mut walk = Walk { listing, of, carried: Vec::new() };
     let head = of.head;
     let mut holding = Reaching::with_guards(listing.sass);
-    for slot in carried(listing.sass, of) {
+    for slot in carried(listing.sass, live, of) {
         let at_head = Use { slot, role: Role::Data, definition: None };
         let definitions = reaching.definitions(head, at_head);
         let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
@@ -155,33 +161,31 @@ impl Walk<'_> {
         if each.role != Role::Data {
             return false;
         }
+        if matches!(sass.entries[at].family, Family::Move | Family::Tensor) {
+            return true;
+        }
         let text = self.listing.text(at);
-        let base = crate::sass::parse::instruction::Instruction::parse(text)
-            .map(|instruction| instruction.base().to_owned())
-            .unwrap_or_default();
-        match sass.entries[at].family {
-            Family::Move | Family::Tensor => true,
-            _ => match base.as_str() {
-                "IADD3" | "VIADD" | "IADD" | "UIADD3" | "FADD" | "DADD" | "HADD2" => true,
-                // The first operand is shifted, the second added.
-                "LEA" | "ULEA" => {
-                    let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
-                    let added = text.split(',').nth(2).unwrap_or_default().trim();
-                    added.starts_with(['R', 'U'])
-                        && data.count() > 1
-                        && sass.uses(at)[..place].iter().any(|each| each.role == Role::Data)
-                }
-                // What is added is the last operand: neither of the two that are multiplied.
-                "IMAD" | "UIMAD" | "FFMA" | "DFMA" | "HFMA2" => {
-                    let data = |each: &&Use| each.role == Role::Data;
-                    let behind = sass.uses(at)[place + 1..].iter().filter(data).count();
-                    let width = usize::from(base == "DFMA" || text.contains(".WIDE")) + 1;
-                    let last = text.rsplit(',').next().unwrap_or_default();
-                    let last = last.trim().trim_start_matches(['-', '|']);
-                    behind < width && last.starts_with('R') && !last.starts_with("RZ")
-                }
-                _ => false,
-            },
+        let base = Instruction::base_of(text).unwrap_or_default();
+        match base {
+            "IADD3" | "VIADD" | "IADD" | "UIADD3" | "FADD" | "DADD" | "HADD2" => true,
+            // The first operand is shifted, the second added.
+            "LEA" | "ULEA" => {
+                let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+                let added = text.split(',').nth(2).unwrap_or_default().trim();
+                added.starts_with(['R', 'U'])
+                    && data.count() > 1
+                    && sass.uses(at)[..place].iter().any(|each| each.role == Role::Data)
+            }
+            // What is added is the last operand: neither of the two that are multiplied.
+            "IMAD" | "UIMAD" | "FFMA" | "DFMA" | "HFMA2" => {
+                let data = |each: &&Use| each.role == Role::Data;
+                let behind = sass.uses(at)[place + 1..].iter().filter(data).count();
+                let width = usize::from(base == "DFMA" || text.contains(".WIDE")) + 1;
+                let last = text.rsplit(',').next().unwrap_or_default();
+                let last = last.trim().trim_start_matches(['-', '|']);
+                behind < width && last.starts_with('R') && !last.starts_with("RZ")
+            }
+            _ => false,
         }
     }
 

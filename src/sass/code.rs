@@ -10,3 +10,4 @@ pub mod listing;
 pub mod marks;
 pub mod mix;
 pub mod sass;
+pub(in crate::sass) mod written;

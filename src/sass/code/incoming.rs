@@ -2,7 +2,8 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::sass::Sass;
+use super::blocks::Block;
+use super::written::Written;
 use crate::sass::parse::register::Slot;
 use crate::sass::thresholds::MOST_DEFINITIONS;
 
@@ -20,17 +21,19 @@ pub(in crate::sass) struct Incoming {
 }
 
 impl Incoming {
-    pub(super) fn of(sass: &Sass) -> Self {
+    /// What comes into the blocks that use it, by number and slot. Where they follow the listing's order, most
+    /// ways back end at a block of which it is known.
+    pub(super) fn of(
+        blocks: &[Block],
+        written: &Written,
+        used: impl Iterator<Item = (u32, Slot)>,
+    ) -> Self {
         let mut incoming = Self { places: HashMap::new(), lists: Vec::new() };
         let (mut search, mut found) = (Search::default(), Vec::new());
-        // In the listing's order most ways back end at a block whose own are known.
-        for (number, block) in (0_u32..).zip(&sass.flow.blocks) {
-            for each in (block.start..block.end).flat_map(|at| sass.uses(at)) {
-                if each.definition.is_some() || incoming.of_block(number, each.slot).is_some() {
-                    continue;
-                }
-                search.find(sass, &incoming, number, each.slot, &mut found);
-                incoming.places.insert(key(number, each.slot), incoming.lists.len() as u32);
+        for (block, slot) in used {
+            if incoming.of_block(block, slot).is_none() {
+                search.find(blocks, written, &incoming, (block, slot), &mut found);
+                incoming.places.insert(key(block, slot), incoming.lists.len() as u32);
                 incoming.lists.push(found.len() as u32);
                 incoming.lists.append(&mut found);
             }
@@ -66,13 +69,12 @@ impl Search {
     /// there are more than anybody follows.
     pub(in crate::sass) fn find(
         &mut self,
-        sass: &Sass,
+        blocks: &[Block],
+        written: &Written,
         known: &Incoming,
-        block: u32,
-        slot: Slot,
+        (block, slot): (u32, Slot),
         found: &mut Vec<u32>,
     ) {
-        let blocks = &sass.flow.blocks;
         self.seen.resize(blocks.len(), 0);
         self.searches += 1;
         self.open.clone_from(&blocks[block as usize].before);
@@ -81,7 +83,7 @@ impl Search {
             if std::mem::replace(&mut self.seen[block as usize], self.searches) == self.searches {
                 continue;
             }
-            if let Some(definition) = sass.last_def(block, slot) {
+            if let Some(definition) = written.last_in(&blocks[block as usize], slot) {
                 found.push(definition);
             } else if let Some(rest) = known.of_block(block, slot) {
                 found.extend(rest);

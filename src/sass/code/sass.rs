@@ -7,6 +7,7 @@ use super::blocks::Flow;
 use super::counts::Counts;
 use super::incoming::Incoming;
 use super::listed_instruction::{ListedInstruction, NOWHERE, place};
+use super::written::Written;
 use crate::export::SourceRow;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Turns;
@@ -40,26 +41,6 @@ pub struct Sass {
     uses: Vec<Use>,
     written: Written,
     incoming: OnceLock<Incoming>,
-}
-
-/// Where each slot is defined.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Written {
-    /// The places of the definitions, ascending, of one slot after the other.
-    places: Vec<u32>,
-    /// For each slot where its places end; they begin where the slot's before it end.
-    ends: Vec<u32>,
-}
-
-impl Written {
-    /// The last definition of a slot before a place.
-    fn last_before(&self, slot: Slot, place: usize) -> Option<u32> {
-        let end = *self.ends.get(slot.index())? as usize;
-        let start = slot.index().checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        let places = &self.places[start..end];
-        let earlier = places.partition_point(|&at| (at as usize) < place);
-        earlier.checked_sub(1).map(|last| places[last])
-    }
 }
 
 impl Sass {
@@ -134,15 +115,21 @@ impl Sass {
         self.entries[index].uses as usize..end
     }
 
-    /// The last definition of a slot in a block.
-    pub(in crate::sass) fn last_def(&self, block: u32, slot: Slot) -> Option<u32> {
-        let block = &self.flow.blocks[block as usize];
-        self.written.last_before(slot, block.end).filter(|&at| at as usize >= block.start)
+    /// Where each slot is defined.
+    pub(in crate::sass) fn written(&self) -> &Written {
+        &self.written
     }
 
     /// The definitions that come into blocks, found when they are first asked for.
     pub(in crate::sass) fn incoming(&self) -> &Incoming {
-        self.incoming.get_or_init(|| Incoming::of(self))
+        self.incoming.get_or_init(|| {
+            let blocks = (0_u32..).zip(&self.flow.blocks);
+            let used = blocks.flat_map(|(number, block)| {
+                let uses = (block.start..block.end).flat_map(|at| self.uses(at));
+                uses.filter(|each| each.definition.is_none()).map(move |each| (number, each.slot))
+            });
+            Incoming::of(&self.flow.blocks, &self.written, used)
+        })
     }
 
     /// Notes where each slot is defined, and connects uses with the definitions before them in their
@@ -173,7 +160,7 @@ impl Sass {
                 }
             }
         }
-        self.written = Written { places, ends };
+        self.written = Written::new(places, ends);
     }
 }
 

@@ -89,7 +89,9 @@ impl<'a> Reaching<'a> {
         }
         let block = self.sass.flow.block_of[index];
         let incoming = self.incoming.of_block(block, each.slot).unwrap_or_else(|| {
-            self.search.find(self.sass, self.incoming, block, each.slot, &mut self.searched);
+            let (blocks, written) = (&self.sass.flow.blocks, self.sass.written());
+            let of = (block, each.slot);
+            self.search.find(blocks, written, self.incoming, of, &mut self.searched);
             &self.searched
         });
         self.open.extend(incoming.iter().rev());

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_came_of_other_peoples_changes_is_drawn_as_a_picture() {
-        let ledger = LedgerDocument::new(records(changed_lines().unwrap(), true), Vec::new());
+        let ledger = LedgerDocument::new(records(changed_lines(), true), Vec::new());
         let figure = figure(&ledger).unwrap();
         assert!(figure.table.rows.len() > 3);
         let picture = picture::png(&figure.file("the ledger", Some(Theme::Light)), 1).unwrap();

@@ -15,18 +15,19 @@ use crate::error::{Error, Result};
 pub use key::{KEYS, Key};
 pub use place::FILE;
 
-/// The project's folder of that name: the nearest from the present folder up to the root of its repository.
+/// The project's folders of that name, from the present folder up to the root of its repository, nearest first.
 ///
 /// # Errors
 /// [`Error::Input`] where there is no present folder.
-pub(crate) fn project_folder(name: &str) -> Result<Option<PathBuf>> {
-    Ok(place::within(&present_folder()?, name, Path::is_dir))
+pub(crate) fn project_folders(name: &str) -> Result<Vec<PathBuf>> {
+    let here = present_folder()?;
+    Ok(place::up(&here).map(|folder| folder.join(name)).filter(|folder| folder.is_dir()).collect())
 }
 
 /// The project's file, where there is one.
 ///
 /// # Errors
-/// As [`project_folder`].
+/// As [`project_folders`].
 pub(crate) fn project_file() -> Result<Option<PathBuf>> {
     Ok(place::project(&present_folder()?))
 }

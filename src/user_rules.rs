@@ -10,6 +10,7 @@ mod language;
 mod places;
 pub(crate) mod read;
 mod rule;
+mod sentence;
 #[cfg(test)]
 mod tests;
 mod what_if;

@@ -7,12 +7,14 @@ use crate::evidence::Threshold;
 use crate::outside::{self, Spread};
 use crate::rules::{self, Cure, Example, Kind, Rule, SourcePage};
 use crate::text::layout::wrap;
+use crate::user_rules::PREFIX;
 
 /// One rule: what it checks, its thresholds with their source, what it needs and explains.
 #[must_use]
 pub(crate) fn one(rule: &Rule, width: usize) -> String {
     let width = width.min(WIDEST);
-    let mut text = wrap(&format!("{} ({})", rule.name, kind(rule.kind)), width);
+    let word = if rule.name.starts_with(PREFIX) { "yours" } else { kind(rule.kind) };
+    let mut text = wrap(&format!("{} ({word})", rule.name), width);
     text.extend(wrap(rule.summary, width));
     text.push(String::new());
     text.extend(wrap(rule.explanation, width));

@@ -12,10 +12,15 @@ pub(super) fn project(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The nearest path of that name from the present folder up to the root of its repository.
-pub(super) fn within(folder: &Path, name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
+fn within(folder: &Path, name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
+    up(folder).map(|folder| folder.join(name)).find(|path| is_it(path))
+}
+
+/// The folders from the present one up to the root of its repository; outside of one only the present folder.
+pub(super) fn up(folder: &Path) -> impl Iterator<Item = &Path> {
     let is_root = |folder: &&Path| folder.join(".git").exists();
     let above = folder.ancestors().position(|folder| is_root(&folder)).unwrap_or(0);
-    folder.ancestors().take(above + 1).map(|folder| folder.join(name)).find(|path| is_it(path))
+    folder.ancestors().take(above + 1)
 }
 
 /// The user's file: what `ADOPROF_CONFIG` names, none where that is empty, else `adoprof/adoprof.toml` in the

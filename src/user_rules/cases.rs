@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use regex::Regex;
 
 use super::rule::UserRule;
-use crate::finding::{Finding, Name};
+use crate::finding::{Evidence, Finding, Name};
+use crate::text::significant;
 
 /// A case: on this recording the rule fires, or it doesn't.
 #[derive(Debug, Clone)]
@@ -35,6 +36,17 @@ pub(crate) struct Seen {
     pub launches: usize,
     /// What launches lack for the rule.
     pub missing: Vec<Name>,
+    /// The figures of the rule's condition and what they are in the first launch.
+    pub values: Vec<Evidence>,
+}
+
+impl Seen {
+    /// The values that decided, behind a semicolon; nothing where there are none.
+    fn in_words(&self) -> String {
+        let value = |of: &Evidence| format!("{} = {}", of.metric, significant(of.value, 4));
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        if values.is_empty() { String::new() } else { format!("; {}", values.join(", ")) }
+    }
 }
 
 impl Case {
@@ -64,7 +76,7 @@ impl Case {
         };
         if self.fires == seen.findings.is_empty() {
             let wanted = if self.fires { "it should fire" } else { "it should not" };
-            return Err(format!("{outcome}, and {wanted}"));
+            return Err(format!("{outcome}, and {wanted}{}", seen.in_words()));
         }
         match (self.factor, largest) {
             (Some([low, high]), Some(factor)) if !(low..=high).contains(&factor) => {

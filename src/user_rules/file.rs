@@ -37,7 +37,7 @@ pub(super) struct Declared {
 
 /// Which lines the finding names.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "{ sass = \"LDG\" } or { stall = \"barrier\" }")]
 pub(super) struct Lines {
     pub sass: Option<Spanned<String>>,
     pub stall: Option<Spanned<String>>,
@@ -121,6 +121,23 @@ fn of_header(line: &str) -> Option<String> {
     Some(crate::text::printable(&text))
 }
 
+/// serde's names of types as TOML has them.
+fn in_tomls_words(message: &str) -> String {
+    [
+        ("a sequence", "a list in brackets"),
+        ("sequence", "list"),
+        ("an array of length 2", "a list of two numbers"),
+        ("a map", "a table such as { dram = 0.5 }"),
+        ("map", "table"),
+        ("invalid type: ", "the wrong kind of value: "),
+        ("struct DeclaredCase", "a [[rule.test]] table"),
+        ("struct Declared", "a [[rule]] table"),
+        ("struct WhatIf", "a [rule.what-if] table"),
+    ]
+    .iter()
+    .fold(message.to_owned(), |text, (theirs, ours)| text.replacen(theirs, ours, 1))
+}
+
 /// serde's message with what there is instead.
 fn words_of(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -131,10 +148,13 @@ fn words_of(message: &str) -> String {
                 nearest.map_or_else(|| ".".to_owned(), |name| format!("; did you mean `{name}`?"));
             format!("there is no key `{unknown}`{meant} Keys here are {}", known.join(", "))
         }
+        [missing @ ("profile" | "fires")] if message.starts_with("missing field") => {
+            format!("a test lacks its `{missing}`")
+        }
         [missing] if message.starts_with("missing field") => {
             format!("a rule lacks its `{missing}`")
         }
-        _ => message.lines().next().unwrap_or_default().to_owned(),
+        _ => in_tomls_words(message.lines().next().unwrap_or_default()),
     };
     crate::text::printable(&text)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::settings::{Settings, project_folder, user_folder};
+use crate::settings::{FILE, Settings, project_folders, user_folder};
 
 /// The folder beside the project's `adoprof.toml`, and the environment variable that names more.
 pub(crate) const FOLDER: &str = "adoprof-rules";
@@ -38,13 +38,12 @@ impl Place {
 /// All files, each once: the project's, the user's, those that settings name, those of the environment.
 pub(super) fn files(settings: &Settings) -> Result<Vec<(PathBuf, Place)>> {
     let mut files = Vec::new();
-    for (folder, place) in [
-        (project_folder(FOLDER)?, Place::Project),
-        (user_folder().map(|folder| folder.join(USER_FOLDER)), Place::User),
-    ] {
-        if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
-            add(&folder, place, &mut files)?;
-        }
+    for folder in project_folders(FOLDER)? {
+        add(&folder, Place::Project, &mut files)?;
+    }
+    let users = user_folder().map(|folder| folder.join(USER_FOLDER));
+    if let Some(folder) = users.filter(|folder| folder.is_dir()) {
+        add(&folder, Place::User, &mut files)?;
     }
     for value in settings.every("rules") {
         for word in &value.words {
@@ -78,7 +77,7 @@ pub(super) fn of_paths(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Adds a file, or the TOML files of a folder in the order of their names.
+/// Adds a file, or the TOML files of a folder in the order of their names; settings beside them are none.
 fn add(path: &Path, place: Place, files: &mut Vec<(PathBuf, Place)>) -> Result<()> {
     let mut found = Vec::new();
     if path.is_dir() {
@@ -86,7 +85,8 @@ fn add(path: &Path, place: Place, files: &mut Vec<(PathBuf, Place)>) -> Result<(
             std::fs::read_dir(path).map_err(|error| Error::io(path, "read this folder", &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(path, "read this folder", &error))?.path();
-            if entry.extension().is_some_and(|extension| extension == "toml") {
+            let is_settings = entry.file_name().is_some_and(|name| name == FILE);
+            if !is_settings && entry.extension().is_some_and(|extension| extension == "toml") {
                 found.push(entry);
             }
             if found.len() > MOST_FILES {

@@ -30,6 +30,8 @@ pub(crate) struct Contents {
     pub mistakes: Vec<Error>,
     /// What is surely not meant, with which the rules run all the same: unlike units, conditions that never hold.
     pub doubts: Vec<Error>,
+    /// The names of rules with such doubts: what their tests came to would say nothing.
+    pub doubtful: BTreeSet<&'static str>,
 }
 
 /// Reads the text of a file.
@@ -66,6 +68,9 @@ pub(crate) fn read(path: &Path, text: &str) -> Contents {
         let rule = reader.rule(declared);
         let cases = reader.cases(declared);
         let is_sound = reader.mistakes.is_empty();
+        if let Some(rule) = rule.as_ref().filter(|_| !reader.doubts.is_empty()) {
+            contents.doubtful.insert(rule.rule.name);
+        }
         contents.mistakes.append(&mut reader.mistakes);
         contents.doubts.append(&mut reader.doubts);
         contents.cases.extend(cases);

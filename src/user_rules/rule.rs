@@ -7,6 +7,7 @@ use super::language::format::Template;
 use super::language::opcodes::OpcodePattern;
 use super::language::tree::{Kind as NodeKind, Node};
 use super::language::{Problem, eval};
+use super::sentence::sentence;
 use super::what_if::WhatIf;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::{Evidence, Location, Name};
@@ -89,6 +90,11 @@ impl UserRule {
         missing
     }
 
+    /// The figures and counts that the condition names, with their values in a launch where it tells them.
+    pub(crate) fn values(&self, case: &ModeledLaunch) -> Vec<Evidence> {
+        told([&self.body.when].into_iter(), case)
+    }
+
     /// True where the rule is about this launch's kernel.
     pub(crate) fn is_about(&self, launch: &Launch) -> bool {
         self.body.kernel.as_ref().is_none_or(|kernel| kernel.is_match(&launch.row.kernel))
@@ -101,40 +107,40 @@ impl UserRule {
             return None;
         }
         Some(Draft {
-            message: body.message.of(case),
-            evidence: self.evidence(case),
+            message: sentence(&body.message.of(case)),
+            evidence: told([&body.when].into_iter().chain(body.message.nodes()), case),
             locations: body.lines.as_ref().map_or_else(Vec::new, |lines| lines.of(case)),
-            hint: body.hint.of(case),
+            hint: sentence(&body.hint.of(case)),
             effect: body.what_if.as_ref().map(|what_if| what_if.effect(case)).unwrap_or_default(),
         })
     }
+}
 
-    /// Every figure and count that the condition and the message name.
-    fn evidence(&self, case: &ModeledLaunch) -> Vec<Evidence> {
-        let mut evidence: Vec<Evidence> = Vec::new();
-        for node in [&self.body.when].into_iter().chain(self.body.message.nodes()) {
-            node.visit(&mut |part| {
-                let (name, value, unit) = match &part.kind {
-                    NodeKind::Figure(figure) | NodeKind::Default(figure, _) => {
-                        let Some(value) = figure.of(case) else { return };
-                        let name =
-                            figure.metric().filter(|_| !figure.name.starts_with("stall_share."));
-                        (name.unwrap_or_else(|| figure.name.clone()), value, figure.unit)
-                    }
-                    NodeKind::Opcodes(counted, pattern) => {
-                        let (word, unit) = counted.words();
-                        (format!("{word}({})", pattern.text()), eval::number(part, case), unit)
-                    }
-                    _ => return,
-                };
-                if value.is_finite() && evidence.iter().all(|known| known.metric != name) {
-                    let unit = if unit == "share" { "" } else { unit };
-                    evidence.push(Evidence::new(name, value, unit));
+/// Every figure and count that expressions name, each once, where the launch tells it.
+fn told<'a>(nodes: impl Iterator<Item = &'a Node>, case: &ModeledLaunch) -> Vec<Evidence> {
+    let mut told: Vec<Evidence> = Vec::new();
+    for node in nodes {
+        node.visit(&mut |part| {
+            let (name, value, unit) = match &part.kind {
+                NodeKind::Figure(figure) | NodeKind::Default(figure, _) => {
+                    let Some(value) = figure.of(case) else { return };
+                    let name = figure.metric().filter(|_| !figure.name.starts_with("stall_share."));
+                    (name.unwrap_or_else(|| figure.name.clone()), value, figure.unit)
                 }
-            });
-        }
-        evidence
+                NodeKind::Opcodes(counted, pattern) => {
+                    let (word, unit) = counted.words();
+                    let name = format!("{word}(\"{}\")", pattern.text());
+                    (name, eval::number(part, case), unit)
+                }
+                _ => return,
+            };
+            if value.is_finite() && told.iter().all(|known| known.metric != name) {
+                let unit = if unit == "share" { "" } else { unit };
+                told.push(Evidence::new(name, value, unit));
+            }
+        });
     }
+    told
 }
 
 impl LinesOf {

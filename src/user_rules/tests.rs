@@ -70,11 +70,39 @@ fn opcodes_are_counted_and_their_lines_named() {
     let rest = "when = 'sass(\"LDG\") == 40 and sass_listed(\"LDG.E.128\") == 1 and sass.global_loads == 40'\n\
                 message = '{sass_share(\"LDG.E.128\"):percent} of {sass.total}'\nlines = { sass = 'LDG' }";
     let finding = finding(rest).unwrap();
-    assert_eq!(finding.message, "10% of 100");
+    assert_eq!(finding.message, "10% of 100.");
     let lines: Vec<(u32, f64)> = finding.locations.iter().map(|at| (at.line, at.share)).collect();
     assert_eq!(lines, [(4, 0.75), (5, 0.25)]);
     let names: Vec<&str> = finding.evidence.iter().map(|one| &*one.metric).collect();
-    assert!(names.contains(&"sass(LDG)") && names.contains(&"sass.global_loads"), "{names:?}");
+    assert!(names.contains(&"sass(\"LDG\")") && names.contains(&"sass.global_loads"), "{names:?}");
+}
+
+#[test]
+fn none_is_zero_and_not_minus_zero() {
+    // Three instructions of which none is a shuffle or an FMA: a count over none is infinite, and so more than any.
+    for none in ["sass.shuffles", "sass(\"SHFL\")"] {
+        let rest = format!("when = 'sass.total / {none} > 0.5'\nmessage = '{{{none}}}'");
+        let finding = finding(&rest).expect(none);
+        assert_eq!(finding.message, "0.");
+        assert!(finding.evidence.iter().all(|one| one.value.is_sign_positive()), "{finding:?}");
+    }
+    assert!(finding("when = 'sass.total / sass.shuffles < 0'\nmessage = 'm'").is_none());
+}
+
+#[test]
+fn a_percentage_by_a_hundred_is_a_share_in_a_what_if() {
+    let of = |share: &str| {
+        let rest = format!(
+            "when = 'busy.l1 > 70%'\nmessage = 'm'\nwhat-if.removes = {{ l1 = '{share}' }}"
+        );
+        finding(&rest).unwrap().estimate.unwrap().factor
+    };
+    let pipe = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
+    // 80% each time.
+    let known = of("0.8");
+    for share in ["80%", pipe, &format!("{pipe} / 100")] {
+        assert!((of(share) - known).abs() < 1e-12, "{share}: {} and {known}", of(share));
+    }
 }
 
 #[test]

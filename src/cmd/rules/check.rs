@@ -9,8 +9,10 @@ use crate::cmd::shared::printer::Printer;
 use crate::diagnose::diagnose_with;
 use crate::document::{RuleTest, RulesCheckDocument, SCHEMA};
 use crate::error::{Error, ExitCode, Result};
+use crate::evidence::ModeledLaunch;
 use crate::frame::Launch;
 use crate::ladder::{Ladder, Overrides};
+use crate::model::Model;
 use crate::profile::{Profile, Reference};
 use crate::settings::Settings;
 use crate::text::{count_of, printable, printable_lines};
@@ -40,7 +42,14 @@ pub(super) fn run(
         RulesCheckDocument { schema: SCHEMA, files: files.len(), ..RulesCheckDocument::default() };
     let mut names: Vec<&str> = Vec::new();
     for path in &files {
-        let contents = read(path, &user_rules::text(path)?);
+        let text = match user_rules::text(path) {
+            Ok(text) => text,
+            Err(error) => {
+                checked.mistakes.push(error.to_string());
+                continue;
+            }
+        };
+        let contents = read(path, &text);
         checked.rules += contents.rules.len();
         for rule in &contents.rules {
             if names.contains(&rule.rule.name) {
@@ -70,7 +79,7 @@ pub(super) fn run(
     })
 }
 
-/// The outcomes of a file's cases; of a rule that can't be read there are none.
+/// The outcomes of a file's cases. Of a rule that can't be read, or that surely means something else, there are none.
 fn tests(path: &Path, contents: &Contents, ladder: &str) -> Vec<RuleTest> {
     // Cases of one profile mostly stand together, and reading it is what takes time.
     let mut last: Option<(String, Result<Vec<Launch>>)> = None;
@@ -79,6 +88,9 @@ fn tests(path: &Path, contents: &Contents, ladder: &str) -> Vec<RuleTest> {
         let Some(rule) = contents.rules.iter().find(|rule| rule.rule.name == case.rule) else {
             continue;
         };
+        if contents.doubtful.contains(rule.rule.name) {
+            continue;
+        }
         if last.as_ref().is_none_or(|(name, _)| *name != case.profile) {
             let launches = opened(path, &case.profile, ladder)
                 .and_then(|profile| Launch::all(&profile.frames));
@@ -110,6 +122,10 @@ fn seen(case: &Case, rule: &UserRule, launches: &[Launch], rules: &[UserRule]) -
     };
     for launch in launches.iter().filter(is_wanted) {
         seen.launches += 1;
+        if seen.values.is_empty() {
+            let model = Model::new(launch);
+            seen.values = rule.values(&ModeledLaunch { profile: launch, model: &model });
+        }
         let diagnosis = diagnose_with(launch, rules);
         seen.findings.extend(
             diagnosis.findings.into_iter().filter(|finding| finding.rule == rule.rule.name),

@@ -10,14 +10,14 @@ use crate::evidence::ModeledLaunch;
 use crate::frame::Launch;
 use crate::model::Model;
 use crate::text::layout::pad;
-use crate::text::significant;
+use crate::text::{printable, significant};
 use crate::user_rules::{FIGURES, Figure, Origin};
 
 /// Functions, for the end of the list: how they are written, and what they give.
 const FUNCTIONS: [(&str, &str); 9] = [
     (
         "sass(\"LDG.E.128\")",
-        "executed warp instructions of an opcode and whatever modifiers follow; * is any letters",
+        "executed warp instructions of an opcode and whatever modifiers follow; * is any characters",
     ),
     ("sass_share(\"LDG\")", "their share of all executed ones, 0 to 1"),
     ("sass_listed(\"LDG\")", "how many of them the code has, executed or not"),
@@ -58,6 +58,12 @@ pub(super) fn run(
         kernel: launch.as_ref().map(|launch| launch.row.kernel.clone()),
         figures: rows.collect(),
     };
+    if let Some(filter) = filter.filter(|_| listed.figures.is_empty()) {
+        return Err(Error::Usage(format!(
+            "no figure has `{}` in its name or description; without a word, `adoprof rules metrics` lists all",
+            printable(filter)
+        )));
+    }
     show(result, printer, || text(&listed, filter.is_none()), &listed)?;
     Ok(ExitCode::Success)
 }

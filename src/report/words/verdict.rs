@@ -14,6 +14,7 @@ use crate::report::words::sentence::Sentence;
 use crate::report::words::subject::subject;
 use crate::text::layout::fit;
 use crate::text::{duration, percent};
+use crate::user_rules::PREFIX;
 
 /// Columns of a kernel's name in the headline.
 const NAME: usize = 40;
@@ -186,9 +187,13 @@ fn advice(document: &Document, finding: &RankedFinding) -> Vec<(&'static str, Se
         let stop = finding.hint.split(". ").next().unwrap_or(&finding.hint);
         return vec![("result", stop.trim_end_matches('.').to_owned().into())];
     }
+    // Rules of the user's own have no example.
+    let is_users = finding.rule.starts_with(PREFIX);
+    let about =
+        if is_users { "what the rule looks for" } else { "what the fault is, with an example" };
     let explain = || NextStep {
         command: format!("adoprof explain {}", finding.rule),
-        about: "what the fault is, with an example".to_owned(),
+        about: about.to_owned(),
     };
     let NextStep { command, about } = next_step(document).unwrap_or_else(explain);
     vec![

@@ -18,6 +18,8 @@ pub(crate) fn number(node: &Node, case: &ModeledLaunch) -> f64 {
             let places = 0..listing.sass.entries.len();
             let sum: f64 =
                 places.filter(|&index| pattern.matches(listing.text(index))).map(count).sum();
+            // An empty sum of floats is -0.0, by which a quotient would be negative.
+            let sum = sum + 0.0;
             if *counted == Counted::Share { sum / listing.mix().total } else { sum }
         }
         Kind::Negative(inner) => -number(inner, case),

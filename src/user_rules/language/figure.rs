@@ -234,6 +234,11 @@ fn figure(name: &str, unit: &'static str, title: &str, origin: Origin, most: f64
 impl Figure {
     /// Its value in a launch; `None` where the profile does not tell.
     pub(crate) fn of(&self, case: &ModeledLaunch) -> Option<f64> {
+        // An empty sum of floats is -0.0, by which a quotient would be negative.
+        self.told(case).map(|value| value + 0.0)
+    }
+
+    fn told(&self, case: &ModeledLaunch) -> Option<f64> {
         let row = &case.profile.row;
         match self.origin {
             Origin::Metric(name) => case.profile.get(name),

@@ -104,8 +104,8 @@ fn part(text: &str, unlike: &mut Vec<Problem>) -> Result<Part, Problem> {
         Some((expression, form)) => (expression, Some(form.trim())),
         None => (text, None),
     };
-    let node = parse(expression)?;
-    let unit = types::number(&node, unlike)?;
+    let mut node = parse(expression)?;
+    let unit = types::number(&mut node, unlike)?;
     let form = match form {
         None => Form::of(&unit),
         Some("percent") if unit.is_percent() => Form::Percent,

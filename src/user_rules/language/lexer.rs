@@ -32,6 +32,9 @@ const ENDINGS: [(&str, &str, f64); 12] = [
     ("GiB", "byte", 1_073_741_824.0),
 ];
 
+/// What a number with a unit may be per.
+const PER: [&str; 6] = ["s", "sector", "inst", "cycle", "lane", "block"];
+
 /// The words and signs of a text, each with the byte at which it begins.
 ///
 /// # Errors
@@ -94,9 +97,25 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), Problem> {
     let known = ENDINGS.into_iter().find(|(name, ..)| *name == ending);
     let (_, unit, scale) = known.ok_or_else(|| {
         let names = ENDINGS.map(|(name, ..)| name).join(", ");
-        Problem::new(at, format!("`{ending}` is not a unit of a number; units are {names}"))
+        let per = PER.join(", ");
+        let what = format!(
+            "`{ending}` is not a unit of a number; units are {names}, each also per {per} (32B/sector)"
+        );
+        Problem::new(at, what)
     })?;
-    Ok((Token::Number(value * scale, Unit::of(unit)), length + ending.len()))
+    length += ending.len();
+    let unit = Unit::of(unit);
+    let Some(per) = per(&text[length..]) else {
+        return Ok((Token::Number(value * scale, unit), length));
+    };
+    Ok((Token::Number(value * scale, unit.times(&Unit::of(per), -1)), length + 1 + per.len()))
+}
+
+/// What a number is per, where its unit goes on so: the sector of `32B/sector`. No figure has one of these names.
+fn per(rest: &str) -> Option<&'static str> {
+    let rest = rest.strip_prefix('/')?;
+    let word = &rest[..length_of(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))];
+    PER.into_iter().find(|known| *known == word)
 }
 
 /// The bytes of the first letters that are picked.
@@ -114,6 +133,9 @@ mod tests {
         assert_eq!(of("25%"), Ok(Token::Number(25.0, Unit::of("%"))));
         assert_eq!(of("4KiB"), Ok(Token::Number(4096.0, Unit::of("byte"))));
         assert_eq!(of("1.5e3"), Ok(Token::Number(1500.0, Unit::Any)));
+        assert_eq!(of("32B/sector"), Ok(Token::Number(32.0, Unit::of("byte/sector"))));
+        assert_eq!(of("2GB/s"), Ok(Token::Number(2e9, Unit::of("byte/s"))));
+        assert_eq!(of("32B/sectors"), Ok(Token::Number(32.0, Unit::of("byte"))));
         assert_eq!(of("1_000us"), Ok(Token::Number(1e6, Unit::of("ns"))));
         for wrong in ["3parsecs", "1.2.3", "1e999", "\"open", "a = 3", "§"] {
             assert!(tokens(wrong).is_err(), "{wrong}");

@@ -2,7 +2,7 @@
 
 use crate::evidence::modeled_launch::opcode;
 
-/// A pattern: an opcode with the first of its modifiers; `*` stands for any letters.
+/// A pattern: an opcode with the first of its modifiers; `*` stands for any characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpcodePattern(String);
 

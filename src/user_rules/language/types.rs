@@ -13,23 +13,26 @@ pub(crate) enum Type {
     Number(Unit),
 }
 
-/// What an expression is. Unlike units are no error: they are added to `unlike`.
+/// What an expression is. Unlike units are no error: they are added to `unlike`. A percentage that its author wrote
+/// beside a share, such as the 15% of `busy.dram > 15%`, becomes a share.
 ///
 /// # Errors
 /// A number where a condition belongs, or the other way round.
-pub(crate) fn of(node: &Node, unlike: &mut Vec<Problem>) -> Result<Type, Problem> {
-    Ok(match &node.kind {
+pub(crate) fn of(node: &mut Node, unlike: &mut Vec<Problem>) -> Result<Type, Problem> {
+    let at = node.at;
+    Ok(match &mut node.kind {
         Kind::Number(_, unit) => Type::Number(unit.clone()),
         Kind::Truth(_) | Kind::Has(_) => Type::Condition,
         Kind::Figure(figure) => Type::Number(Unit::of(figure.unit)),
         Kind::Opcodes(Counted::Share, _) => Type::Number(Unit::plain()),
         Kind::Opcodes(Counted::Executed | Counted::Listed, _) => Type::Number(Unit::of("inst")),
         Kind::Default(figure, other) => {
-            let other = number(other, unlike)?;
             let unit = Unit::of(figure.unit);
-            let both = unit.common(&other);
+            let theirs = number(other, unlike)?;
+            let theirs = settled(other, theirs, &unit);
+            let both = unit.common(&theirs);
             if both.is_none() {
-                unlike.push(differ(node, &unit, &other));
+                unlike.push(differ(at, None, &unit, &theirs));
             }
             Type::Number(both.unwrap_or(unit))
         }
@@ -40,11 +43,11 @@ pub(crate) fn of(node: &Node, unlike: &mut Vec<Problem>) -> Result<Type, Problem
         }
         Kind::If(test, yes, no) => {
             condition(test, unlike)?;
-            Type::Number(alike(node, &[yes, no], unlike)?)
+            Type::Number(alike(at, None, &mut [yes, no], unlike)?)
         }
         Kind::Call(function, several) => {
-            let several: Vec<&Node> = several.iter().collect();
-            let unit = alike(node, &several, unlike)?;
+            let mut parts: Vec<&mut Node> = several.iter_mut().collect();
+            let unit = alike(at, None, &mut parts, unlike)?;
             let keeps = !matches!(function, Function::Sqrt | Function::Log2);
             Type::Number(if keeps { unit } else { Unit::Any })
         }
@@ -57,13 +60,17 @@ pub(crate) fn of(node: &Node, unlike: &mut Vec<Problem>) -> Result<Type, Problem
             Type::Number(number(left, unlike)?.times(&number(right, unlike)?, 1))
         }
         Kind::Binary(Sign::Over, left, right) => {
-            Type::Number(number(left, unlike)?.times(&number(right, unlike)?, -1))
+            let (over, under) = (number(left, unlike)?, number(right, unlike)?);
+            // The way from a percentage to a share.
+            let is_share = over.is_percent() && is_bare_hundred(right);
+            Type::Number(if is_share { Unit::plain() } else { over.times(&under, -1) })
         }
         Kind::Binary(sign, left, right) => {
-            let unit = alike(node, &[left, right], unlike)?;
+            let sign = *sign;
+            let unit = alike(at, Some(sign), &mut [left, right], unlike)?;
             if sign.compares() {
-                scale(left, right, unlike)?;
-                scale(right, left, unlike)?;
+                scale(left, right, unlike);
+                scale(right, left, unlike);
                 Type::Condition
             } else {
                 Type::Number(unit)
@@ -73,7 +80,7 @@ pub(crate) fn of(node: &Node, unlike: &mut Vec<Problem>) -> Result<Type, Problem
 }
 
 /// The unit of a part that must be a number.
-pub(crate) fn number(node: &Node, unlike: &mut Vec<Problem>) -> Result<Unit, Problem> {
+pub(crate) fn number(node: &mut Node, unlike: &mut Vec<Problem>) -> Result<Unit, Problem> {
     match of(node, unlike)? {
         Type::Number(unit) => Ok(unit),
         Type::Condition => Err(Problem::new(
@@ -84,7 +91,7 @@ pub(crate) fn number(node: &Node, unlike: &mut Vec<Problem>) -> Result<Unit, Pro
 }
 
 /// Checks that a part is a condition.
-pub(crate) fn condition(node: &Node, unlike: &mut Vec<Problem>) -> Result<(), Problem> {
+pub(crate) fn condition(node: &mut Node, unlike: &mut Vec<Problem>) -> Result<(), Problem> {
     match of(node, unlike)? {
         Type::Condition => Ok(()),
         Type::Number(_) => Err(Problem::new(
@@ -95,33 +102,66 @@ pub(crate) fn condition(node: &Node, unlike: &mut Vec<Problem>) -> Result<(), Pr
 }
 
 /// The unit that parts have in common.
-fn alike(node: &Node, parts: &[&Node], unlike: &mut Vec<Problem>) -> Result<Unit, Problem> {
+fn alike(
+    at: usize,
+    sign: Option<Sign>,
+    parts: &mut [&mut Node],
+    unlike: &mut Vec<Problem>,
+) -> Result<Unit, Problem> {
+    let mut units = Vec::new();
+    for part in parts.iter_mut() {
+        units.push(number(part, unlike)?);
+    }
+    let is_known = |unit: &&Unit| !matches!(unit, Unit::Any) && !unit.is_percent();
+    let other = units.iter().find(is_known).cloned().unwrap_or_default();
     let mut unit = Unit::Any;
-    for part in parts {
-        let its = number(part, unlike)?;
+    for (part, its) in parts.iter_mut().zip(units) {
+        let its = settled(part, its, &other);
         match unit.common(&its) {
             Some(common) => unit = common,
-            None => unlike.push(differ(node, &unit, &its)),
+            None => unlike.push(differ(at, sign, &unit, &its)),
         }
     }
     Ok(unit)
 }
 
-fn differ(node: &Node, one: &Unit, other: &Unit) -> Problem {
-    let sign = match &node.kind {
-        Kind::Binary(sign, ..) => format!(" beside `{}`", sign.text()),
-        _ => String::new(),
+/// Makes a written percentage that stands beside a share one: 15% is 0.15 there. The unit that the part then has.
+fn settled(part: &mut Node, unit: Unit, beside: &Unit) -> Unit {
+    if !unit.is_percent() || *beside != Unit::plain() {
+        return unit;
+    }
+    let literal = match &mut part.kind {
+        Kind::Negative(inner) => &mut inner.kind,
+        kind => kind,
     };
-    Problem::new(node.at, format!("units differ{sign}: {one} and {other}"))
+    let Kind::Number(value, its) = literal else { return unit };
+    *value /= 100.0;
+    *its = Unit::plain();
+    Unit::plain()
+}
+
+fn is_bare_hundred(node: &Node) -> bool {
+    matches!(node.kind, Kind::Number(value, Unit::Any) if (value - 100.0).abs() < f64::EPSILON)
+}
+
+fn differ(at: usize, sign: Option<Sign>, one: &Unit, other: &Unit) -> Problem {
+    let beside = sign.map(|sign| format!(" beside `{}`", sign.text())).unwrap_or_default();
+    let is = |text: &str| [one, other].into_iter().any(|unit| *unit == Unit::of(text));
+    let way = if is("%") && is("share") {
+        "; divide the percentage by 100"
+    } else if is("byte") && is("sector") {
+        "; multiply the sectors by 32B/sector"
+    } else {
+        ""
+    };
+    Problem::new(at, format!("units differ{beside}: {one} and {other}{way}"))
 }
 
 /// A percentage goes to 100 and a share to 1: a bare number tells which of them was meant.
-fn scale(figure: &Node, literal: &Node, unlike: &mut Vec<Problem>) -> Result<(), Problem> {
-    let Kind::Number(value, Unit::Any) = literal.kind else { return Ok(()) };
-    let Kind::Figure(named) = &figure.kind else { return Ok(()) };
-    let mut ignored = Vec::new();
-    let unit = number(figure, &mut ignored)?;
-    if unit.is_percent() && value > 0.0 && value < 1.0 {
+fn scale(figure: &Node, literal: &Node, unlike: &mut Vec<Problem>) {
+    let Kind::Number(value, Unit::Any) = literal.kind else { return };
+    let Kind::Figure(named) = &figure.kind else { return };
+    if named.unit == "%" && value > 0.0 && value < 1.0 {
         unlike.push(Problem::new(
             literal.at,
             format!(
@@ -141,7 +181,6 @@ fn scale(figure: &Node, literal: &Node, unlike: &mut Vec<Problem>) -> Result<(),
             ),
         ));
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -150,9 +189,9 @@ mod tests {
     use crate::user_rules::language::parser::parse;
 
     fn checked(text: &str) -> Result<(Type, Vec<String>), String> {
-        let node = parse(text).map_err(|problem| problem.what)?;
+        let mut node = parse(text).map_err(|problem| problem.what)?;
         let mut unlike = Vec::new();
-        let kind = of(&node, &mut unlike).map_err(|problem| problem.what)?;
+        let kind = of(&mut node, &mut unlike).map_err(|problem| problem.what)?;
         Ok((kind, unlike.into_iter().map(|problem| problem.what).collect()))
     }
 
@@ -170,7 +209,12 @@ mod tests {
         let (kind, unlike) = checked(&format!("{bytes} / lts__t_sectors.sum")).unwrap();
         assert_eq!((kind, unlike.len()), (Type::Number(Unit::of("byte/sector")), 0));
         let wrong = checked(&format!("{bytes} > lts__t_sectors.sum")).unwrap().1;
-        assert_eq!(wrong, ["units differ beside `>`: byte and sector"]);
+        assert_eq!(
+            wrong,
+            ["units differ beside `>`: byte and sector; multiply the sectors by 32B/sector"]
+        );
+        let fetched = format!("{bytes} > 2 * 32B/sector * lts__t_sectors.sum");
+        assert!(checked(&fetched).unwrap().1.is_empty());
         assert!(
             checked(&format!("{bytes} > 4MiB and gpu__time_duration.sum > 2ms"))
                 .unwrap()
@@ -187,6 +231,33 @@ mod tests {
         assert!(told("lts__t_sector_hit_rate.pct < 0.4")[0].contains("write 40%"));
         assert!(told("busy.dram > 60")[0].contains("write 0.6"));
         assert!(told("lts__t_sector_hit_rate.pct < 40 and busy.dram > 0.6").is_empty());
-        assert_eq!(told("busy.dram > 60%"), ["units differ beside `>`: a ratio and %"]);
+        assert_eq!(
+            told("lts__t_sector_hit_rate.pct < busy.dram"),
+            ["units differ beside `<`: % and a share or ratio; divide the percentage by 100"]
+        );
+        assert!(told("lts__t_sector_hit_rate.pct / 100 < busy.dram").is_empty());
+    }
+
+    #[test]
+    fn a_percentage_beside_a_share_is_one() {
+        for text in ["busy.dram > 15%", "15% < busy.dram", "busy.dram - 15% > 0"] {
+            let mut node = parse(text).unwrap();
+            let mut unlike = Vec::new();
+            of(&mut node, &mut unlike).unwrap();
+            assert!(unlike.is_empty(), "{text}: {unlike:?}");
+            let mut values = Vec::new();
+            node.visit(&mut |part| {
+                if let Kind::Number(value, _) = part.kind {
+                    values.push(value);
+                }
+            });
+            assert!(values.contains(&0.15), "{text}: {values:?}");
+        }
+        // Beside a percentage it stays one.
+        let mut node = parse("lts__t_sector_hit_rate.pct < 15%").unwrap();
+        of(&mut node, &mut Vec::new()).unwrap();
+        node.visit(&mut |part| {
+            assert!(!matches!(part.kind, Kind::Number(value, _) if value < 15.0));
+        });
     }
 }

@@ -67,7 +67,7 @@ impl fmt::Display for Unit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Known(powers) = self else { return to.write_str("a bare number") };
         if powers.is_empty() {
-            return to.write_str("a ratio");
+            return to.write_str("a share or ratio");
         }
         let side = |sign: i32| -> Vec<String> {
             powers

@@ -56,11 +56,17 @@ impl Reader<'_> {
             .dfa_size_limit(LARGEST_REGEX)
             .build();
         built
-            .map_err(|_| {
-                self.mistake(
-                    text.span().start,
-                    "`kernel` is not a regular expression, or one that is too large",
-                );
+            .map_err(|error| {
+                let why = match error {
+                    regex::Error::CompiledTooBig(_) => "too large a regular expression".to_owned(),
+                    other => {
+                        let text = other.to_string();
+                        let last = text.lines().last().unwrap_or_default();
+                        let reason = last.trim_start_matches("error: ");
+                        format!("not a regular expression: {}", printable(reason))
+                    }
+                };
+                self.mistake(text.span().start, format!("`kernel` is {why}"));
             })
             .ok()
     }

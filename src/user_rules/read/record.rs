@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::rules::{Kind, Rule, SourcePage};
 use crate::user_rules::file::Declared;
 use crate::user_rules::rule::{Body, PREFIX, UserRule};
+use crate::user_rules::sentence::sentence;
 
 /// The rule's record. It lives as long as the program: findings and reports go by records of that kind, and the few
 /// that a run reads stay until its end.
@@ -24,9 +25,10 @@ pub(super) fn record(declared: &Declared, explains: Vec<String>, body: Body) -> 
     });
     let explanation = declared.explanation.as_ref().map_or("", |text| text.get_ref());
     let explanation = format!(
-        "{explanation}{}A rule of your own. It fires where {}.",
+        "{explanation}{}A rule of your own. It fires where {}. Its hint: {}",
         if explanation.is_empty() { "" } else { " " },
-        declared.when.get_ref().split_whitespace().collect::<Vec<_>>().join(" ")
+        in_a_line(declared.when.get_ref()),
+        sentence(&in_a_line(declared.hint.get_ref())),
     );
     let text = format!("{declared:?}");
     let revision = Sha256::digest(text.as_bytes())
@@ -48,6 +50,10 @@ pub(super) fn record(declared: &Declared, explains: Vec<String>, body: Body) -> 
         ..Rule::DEFAULT
     };
     UserRule { rule: Box::leak(Box::new(rule)), revision, body }
+}
+
+fn in_a_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn leaked(text: String) -> &'static str {

@@ -45,6 +45,13 @@ impl Reader<'_> {
         let kernel = declared.kernel.as_ref().map(|kernel| self.regex(kernel));
         let lines = declared.lines.as_ref().map(|lines| self.lines(lines, declared));
         let what_if = declared.what_if.as_ref().map(|what_if| self.what_if(what_if));
+        if what_if.as_ref().is_some_and(|what_if| what_if.nodes().next().is_none()) {
+            self.mistake(
+                declared.name.span().start,
+                "[rule.what-if] names nothing that would disappear; add `removes`, `stalls`, `hidden`, or `idle`, or leave \
+                 it out",
+            );
+        }
         let explains = self.explains(declared);
         // Every part was looked at, so that all mistakes are told at once.
         let body = Body {
@@ -86,8 +93,8 @@ impl Reader<'_> {
 
     fn condition(&mut self, text: &Spanned<String>) -> Option<Node> {
         let mut unlike = Vec::new();
-        let parsed = parse(text.get_ref()).and_then(|node| {
-            types::condition(&node, &mut unlike)?;
+        let parsed = parse(text.get_ref()).and_then(|mut node| {
+            types::condition(&mut node, &mut unlike)?;
             Ok(node)
         });
         match parsed {

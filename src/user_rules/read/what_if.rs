@@ -80,7 +80,8 @@ impl Reader<'_> {
             }
         };
         let mut unlike = Vec::new();
-        let parsed = parse(&text).and_then(|node| Ok((types::number(&node, &mut unlike)?, node)));
+        let parsed =
+            parse(&text).and_then(|mut node| Ok((types::number(&mut node, &mut unlike)?, node)));
         let text = Spanned::new(value.span(), text);
         match parsed {
             Ok((unit, node)) => {
@@ -91,7 +92,15 @@ impl Reader<'_> {
                         format!("a share has no unit, and this is in {unit}"),
                     ));
                 }
-                if let Kind::Number(number, _) = node.kind
+                let written = match &node.kind {
+                    Kind::Number(number, _) => Some(*number),
+                    Kind::Negative(inner) => match inner.kind {
+                        Kind::Number(number, _) => Some(-number),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                if let Some(number) = written
                     && !is_percent
                     && !(0.0..=1.0).contains(&number)
                 {

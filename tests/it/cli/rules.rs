@@ -103,7 +103,11 @@ fn check_runs_the_tests_of_a_file() {
     bench.write("wrong.toml", text.replace("fires = false", "fires = true"));
     let ran = bench.run(&["rules", "check", "wrong.toml"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.out.contains("on ado/v6: does not fire, and it should fire"), "{}", ran.out);
+    assert!(
+        ran.out.contains("on ado/v6: does not fire, and it should fire; busy.l1 = "),
+        "{}",
+        ran.out
+    );
     bench
         .write("wrong.toml", text.replacen("fires = true", "fires = true\nfactor = [5.0, 6.0]", 1));
     let ran = bench.run(&["rules", "check", "wrong.toml", "--format", "json"]);
@@ -144,7 +148,10 @@ fn mistakes_are_all_told_with_their_lines() {
              [[rule]]\nname = 'c'\n{head}when = 'dram__bytes_read.sum > lts__t_sectors.sum'\n\
              [[rule]]\nname = 'd'\n{head}when = 'busy.dram > 0.5 and busy.dram < 0.4'\n\
              [[rule]]\nname = 'e'\n{head}when = 'busy.dram > 60'\n\
-             [rule.what-if]\nremoves = {{ hbm = 1 }}\nhidden = 'dram__bytes_read.sum'\n"
+             [rule.what-if]\nremoves = {{ hbm = 1 }}\nhidden = 'dram__bytes_read.sum'\n\
+             [[rule]]\nname = 'f'\n{head}when = 'grid.x > 1'\nkernel = '('\n\
+             [rule.what-if]\n[[rule]]\nname = 'g'\n{head}when = 'grid.x > 1'\n\
+             [rule.what-if]\nidle = -0.5\n"
         ),
     );
     let ran = bench.run(&["rules", "check", "bad.toml"]);
@@ -158,6 +165,9 @@ fn mistakes_are_all_told_with_their_lines() {
         "bad.toml:30: `when`, at `60`: `busy.dram` is a share, from 0 to 1, and is compared with 60; write 0.6",
         "bad.toml:32: `what-if.removes`: the model has no term `hbm`",
         "bad.toml:33: `what-if.hidden`: a share has no unit, and this is in byte",
+        "`kernel` is not a regular expression: unclosed group",
+        "[rule.what-if] names nothing that would disappear",
+        "`what-if.idle`: a share goes from 0 to 1, and this is -0.5",
     ] {
         assert!(ran.out.contains(words), "no `{words}` in\n{}", ran.out);
     }
@@ -198,6 +208,45 @@ fn rules_come_from_the_project_the_user_and_shared_folders() {
     bench.write("adoprof-rules/twice.toml", "nonsense");
     assert_eq!(bench.run(&["bench", "--help"]).code, Some(0));
     assert_eq!(bench.run(&["ladder", "list"]).code, Some(0));
+}
+
+#[test]
+fn rules_of_folders_above_hold_too_and_settings_are_no_rules() {
+    let bench = Bench::new();
+    let rule = |name: &str| {
+        format!(
+            "[[rule]]\nname = '{name}'\nsummary = 's'\nwhen = 'grid.x > 1'\nmessage = 'm'\nhint = 'h'\n"
+        )
+    };
+    std::fs::create_dir(bench.path(".git")).unwrap();
+    bench.write("adoprof-rules/p.toml", rule("of-project"));
+    bench.write("part/adoprof-rules/p.toml", rule("of-part"));
+    bench.write("part/adoprof.toml", "rules = [\".\"]\n");
+    let mut command = bench.command(&["rules", "list"]);
+    let listed = crate::cli::bench::ran(command.current_dir(bench.path("part")));
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    for name in ["of-project", "of-part"] {
+        assert!(listed.out.contains(name), "{listed:?}");
+    }
+    assert!(!listed.out.contains("adoprof.toml ("), "{listed:?}");
+}
+
+#[test]
+fn a_rule_that_surely_means_something_else_is_not_tested() {
+    let bench = Bench::new();
+    let head = "[[rule]]\nsummary = 's'\nmessage = 'm'\nhint = 'h'\n";
+    let test = "[[rule.test]]\nprofile = 'ado/v2'\nfires = true\n";
+    bench.write(
+        "rules.toml",
+        format!("{head}name = 'a'\nwhen = 'busy.dram > 60'\n{test}{head}name = 'b'\nwhen = 'grid.x > 1'\n{test}"),
+    );
+    bench.write("lines.toml", format!("{head}name = 'c'\nwhen = 'grid.x > 1'\nlines = 'LDG'\n"));
+    let ran = bench.run(&["rules", "check", "rules.toml", "lines.toml", "gone.toml"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.out.contains("write 0.6") && !ran.out.contains("FAIL"), "{}", ran.out);
+    assert!(ran.out.contains("user:b on ado/v2: fires"), "{}", ran.out);
+    assert!(ran.out.contains("{ sass = \"LDG\" } or { stall = \"barrier\" }"), "{}", ran.out);
+    assert!(ran.out.contains("gone.toml") && ran.out.contains("0 of 1 test failed"), "{}", ran.out);
 }
 
 #[test]

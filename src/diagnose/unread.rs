@@ -194,7 +194,9 @@ mod tests {
         assert!(!is_at_roof(&uncounted));
         let remark = |launches: &[&Launch]| {
             let mut counted = Unread::default();
-            launches.iter().for_each(|launch| counted.note(launch));
+            for launch in launches {
+                counted.note(launch);
+            }
             (counted.remark(), counted.uncounted_remark())
         };
         let read = full(vec![instruction("NOP", 1.0)]);

@@ -65,13 +65,13 @@ impl<'a> Canvas<'a> {
                 let Some(path) = path else { return Ok(()) };
                 let has_inside = name != "line";
                 if style.outline_first {
-                    self.stroke(&path, &style, to, pixels);
+                    stroke(&path, &style, to, pixels);
                     self.fill(&path, &style, to, pixels)?;
                 } else {
                     if has_inside {
                         self.fill(&path, &style, to, pixels)?;
                     }
-                    self.stroke(&path, &style, to, pixels);
+                    stroke(&path, &style, to, pixels);
                 }
                 match node.attribute("marker-end") {
                     Some(of) => self.arrow(node, of, place, style.stroke_width, to, pixels),
@@ -91,12 +91,6 @@ impl<'a> Canvas<'a> {
         node.children()
             .filter(Node::is_element)
             .try_for_each(|child| self.element(child, place, to, pixels))
-    }
-
-    fn stroke(&self, path: &Path, style: &Style, to: Transform, pixels: &mut Pixmap) {
-        if let Some(paint) = plain(&style.stroke, style.stroke_opacity, style) {
-            pixels.stroke_path(path, &paint, &line(style), to, None);
-        }
     }
 
     fn fill(&self, path: &Path, style: &Style, to: Transform, pixels: &mut Pixmap) -> Result<()> {
@@ -167,6 +161,12 @@ impl<'a> Canvas<'a> {
         let mut all = self.document.descendants();
         all.find(|node| node.attribute("id") == Some(id))
             .ok_or_else(|| unknown(&format!("no #{id}")))
+    }
+}
+
+fn stroke(path: &Path, style: &Style, to: Transform, pixels: &mut Pixmap) {
+    if let Some(paint) = plain(&style.stroke, style.stroke_opacity, style) {
+        pixels.stroke_path(path, &paint, &line(style), to, None);
     }
 }
 

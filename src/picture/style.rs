@@ -97,11 +97,7 @@ impl Style {
             "stroke-linejoin" => (value == "round").then(|| self.join = LineJoin::Round),
             "paint-order" => (value == "stroke").then(|| self.outline_first = true),
             "shape-rendering" => (value == "crispEdges").then(|| self.is_crisp = true),
-            "text-anchor" => match value {
-                "middle" => Some(self.anchor = Anchor::Middle),
-                "end" => Some(self.anchor = Anchor::End),
-                _ => None,
-            },
+            "text-anchor" => anchor(value).map(|anchor| self.anchor = anchor),
             "font-size" => number(value).map(|size| self.font_size = size),
             "font-weight" => number(value).map(|weight| self.is_bold = weight >= 600.0),
             // The size alone: the letters are those of the program's own font.
@@ -130,6 +126,14 @@ fn ink(value: &str) -> Option<Ink> {
 pub(super) fn number(text: &str) -> Option<f32> {
     let text = text.trim();
     text.strip_suffix("px").unwrap_or(text).parse().ok().filter(|number: &f32| number.is_finite())
+}
+
+fn anchor(value: &str) -> Option<Anchor> {
+    match value {
+        "middle" => Some(Anchor::Middle),
+        "end" => Some(Anchor::End),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

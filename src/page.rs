@@ -73,8 +73,13 @@ pub(crate) fn chart(page: &Page<'_>, name: &str, theme: Option<Theme>) -> Option
             .flat_map(|one| one.figures(page))
             .find(|chart| chart.name == name)
     };
-    let figure =
-        overview(page).into_iter().find(|chart| chart.name == name).or_else(of_launches)?;
+    let of_ledger =
+        || page.ledger.and_then(charts::calibration::figure).filter(|chart| chart.name == name);
+    let figure = overview(page)
+        .into_iter()
+        .find(|chart| chart.name == name)
+        .or_else(of_launches)
+        .or_else(of_ledger)?;
     Some(shown(&figure.file(&shell::title(page), theme)))
 }
 

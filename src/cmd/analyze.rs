@@ -39,7 +39,11 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
             None => None,
         },
     };
-    let (named, mut left_out) = open::named(&args.paths, &args.ladder)?;
+    let (named, left_out) = open::named(&args.paths, &args.ladder)?;
+    // First: where nothing else is found, it may be there.
+    for notice in &left_out {
+        printer.notice(notice);
+    }
     let mut unread = Unread::default();
     let mut documents = Vec::new();
     // One after the other: of a profile only its diagnosis is kept.
@@ -49,8 +53,7 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
             Err(error) => unread.push(error),
         }
     }
-    left_out.extend(unread.notices(documents.len())?);
-    for notice in &left_out {
+    for notice in &unread.notices(documents.len())? {
         printer.notice(notice);
     }
     for (_, document) in &documents {

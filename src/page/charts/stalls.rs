@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(figure.table.rows[0], ["long scoreboard", "4.00", "9.00"]);
         assert_eq!(figure.table.rows[1], ["issuing", "1.00", "1.00"]);
         assert!(
-            figure.said.ends_with("Of 5.00 cycles 4.00 are long scoreboard."),
+            figure.said.ends_with("Of v3's 5.00 cycles 4.00 are long scoreboard."),
             "{}",
             figure.said
         );

@@ -329,6 +329,11 @@ fn a_folder_of_saved_profiles_stands_for_all_of_them() {
     assert_eq!(above.out.matches("\"launches\": [").count(), 2, "{above:?}");
     bench.run(&["diff", "./saved", "ado/v1"]).fails(2, &["holds 2 profiles"]);
     bench.run(&["analyze", "./saved/notes"]).fails(2, &["not a saved profile"]);
+    bench.write("hidden/.adoprof/x.ncu-rep", "junk");
+    let hidden = bench.run(&["analyze", "./hidden"]);
+    assert_eq!(hidden.code, Some(2), "{hidden:?}");
+    assert!(hidden.err.contains("hidden folders (.adoprof)"), "{hidden:?}");
+    assert!(hidden.err.contains("not a saved profile"), "{hidden:?}");
 }
 
 #[test]

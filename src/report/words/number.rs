@@ -50,6 +50,8 @@ pub(crate) fn bare(value: f64, unit: &str) -> String {
         "byte" => bytes(value).replace(" B", " byte"),
         "byte/s" => byte_rate(value),
         "hz" => format!("{}Hz", prefixed(value)),
+        // Not the zero that it is not.
+        "%" if value != 0.0 && value.abs() < 0.05 => format!("{}%", significant(value, 2)),
         "%" => format!("{value:.1}%"),
         _ if value.fract() == 0.0 || value.abs() >= 1000.0 => count(value),
         _ => significant(value, 3),
@@ -216,6 +218,7 @@ mod tests {
         assert_eq!(bare(1_209_008_128.0, "sector"), "1,209,008,128");
         assert_eq!(bare(30.958, "cycle"), "31.0");
         assert_eq!(metric(33.333, "%"), "33.3%");
+        assert_eq!([0.0, 0.05, 0.0123].map(|value| metric(value, "%")), ["0.0%", "0.1%", "0.012%"]);
         assert_eq!(metric(1.98e9, "hz"), "1.98 GHz");
         assert_eq!(metric(512.0, "byte"), "512 byte");
         assert_eq!(metric(4.4e9, "byte"), "4.40 GB");

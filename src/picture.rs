@@ -1,7 +1,7 @@
 //! A chart as a PNG: the elements and styles of SVG that our charts consist of, drawn into pixels.
 //!
-//! A complete SVG renderer is three times the size that the program has left. What a chart uses and this does not
-//! know is an error rather than a gap in the picture, and a test draws all charts.
+//! A complete SVG renderer (resvg, with text) would add 2.8 MB to the program; this and its crates add 0.7 MB. If a
+//! chart uses something that is not drawn here, that is an error rather than a gap in the picture; a test draws all charts.
 
 mod canvas;
 mod encode;

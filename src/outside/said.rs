@@ -60,4 +60,15 @@ mod tests {
             assert_eq!(kernel.asked(one.rule), Some(one.gained), "{one:?}");
         }
     }
+
+    #[test]
+    fn the_pages_say_how_many_ranges_hold() {
+        let held = |one: &&Said| (one.estimate.low..=one.estimate.high).contains(&one.gained);
+        let (held, all) = (said().iter().filter(held).count(), said().len());
+        let share = (100.0 * held as f64 / all as f64).round();
+        let row = format!("range holds the gain  {:>35}", format!("{held} of {all} ({share}%)"));
+        assert!(include_str!("../../docs/programs.md").contains(&row), "{row}");
+        let sentence = format!("The range held the gain in {share}% and");
+        assert!(include_str!("../../README.md").contains(&sentence), "{sentence}");
+    }
 }

@@ -61,6 +61,22 @@ fn ranges_come_from_what_is_said_today() {
     std::fs::write(path, text).unwrap();
 }
 
+/// The figures of docs/programs.md stand between two fences, as `bench --programs` ends.
+#[test]
+#[cfg_attr(not(has_programs), ignore = "needs the programs' profiles: ADOPROF_PROGRAMS")]
+fn the_page_shows_todays_figures() {
+    let output = Command::new(env!("CARGO_BIN_EXE_adoprof"))
+        .args(["bench", "--programs"])
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let head = printed.find("tuned by").and_then(|at| printed[..at].rfind('\n')).unwrap() + 1;
+    let today = printed[head..].trim_end();
+    let page = include_str!("../../docs/programs.md");
+    let shown = page.split("```text\n").nth(1).unwrap().split("\n```").next().unwrap();
+    assert_eq!(shown, today, "docs/programs.md is stale");
+}
+
 /// True where a change was made because this rule asked for it.
 fn asked(changes: &toml::Table, kernel: &Value, rule: &str) -> bool {
     let list = |table: &toml::Value, key: &str| table[key].as_array().unwrap().clone();

@@ -5,6 +5,7 @@
 //! [`render`] makes it printable. The page loads nothing: style, script and charts are in it, and its content
 //! policy lets nothing else run.
 
+mod around;
 mod charts;
 mod diff;
 mod figure;

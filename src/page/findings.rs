@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::places::Places;
 use crate::document::{LaunchReport, RankedFinding, is_roof};
+use crate::finding::Evidence;
 use crate::report::words::finding::{agreement, weight};
 use crate::report::words::number::{estimate, metric, place};
 use crate::text::count_of;
@@ -37,7 +38,7 @@ fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
     let said = agreement(finding);
     html! {
         article.finding id=(format!("{id}-f{}", finding.rank)) data-rule=(finding.rule) data-factor=[factor] {
-            h4 {
+            h4.title {
                 span.mark { (finding.rank) }
                 code { (finding.rule) }
                 @if let Some(gain) = finding.estimated_speedup.filter(|_| !is_roof(&finding.rule)) {
@@ -65,16 +66,23 @@ fn one(id: &str, finding: &RankedFinding, places: Option<&Places>) -> Markup {
                     summary { "Evidence" }
                     @if !said.is_empty() { p { "ncu: " (said) } }
                     @for symptom in &finding.symptoms { p { code { (symptom.rule) } " " (symptom.message) } }
-                    div.scroll { table { tbody {
-                        @for evidence in &finding.evidence {
-                            tr { th scope="row" { (evidence.metric) } td.n data-value=(evidence.value) { (metric(evidence.value, &evidence.unit)) } }
-                        }
-                    } } }
+                    (evidence_table(&finding.evidence))
                 }
             }
             @if let Some(step) = &finding.answered_by {
                 p.next { "The ladder's step " code { (step) } " removes this fault." }
             }
         }
+    }
+}
+
+/// The figures behind a finding, one per row.
+pub(super) fn evidence_table(evidence: &[Evidence]) -> Markup {
+    html! {
+        div.scroll { table { tbody {
+            @for one in evidence {
+                tr { th scope="row" { (one.metric) } td.n data-value=(one.value) { (metric(one.value, &one.unit)) } }
+            }
+        } } }
     }
 }

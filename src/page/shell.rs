@@ -2,8 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Figure, Page, charts, diff, figure, gallery, launch, metrics, policy};
-use crate::document::{Document, RunDocument};
+use super::{Figure, Page, around, charts, diff, figure, gallery, launch, metrics, policy};
+use crate::document::{Document, Program, RunDocument};
 use crate::report::words::number::factor;
 use crate::report::words::run::sentence;
 use crate::report::words::steps::rows;
@@ -49,6 +49,7 @@ pub(super) fn document(page: &Page<'_>, overview: &[Figure]) -> Markup {
                     }
                     (way(page, &launches, overview, table.is_some(), ledger.is_some()))
                     @if !overview.is_empty() { section #overview aria-label="Overview" { (gallery(overview)) } }
+                    @for (at, program) in programs(page).enumerate() { (around::view(at, program)) }
                     @if let Some(found) = first.and_then(|document| document.diff.as_ref()) { (diff::view(found)) }
                     @for one in &launches { (one.view(page, launches.len())) }
                     @if let Some(table) = table { (table) }
@@ -60,6 +61,11 @@ pub(super) fn document(page: &Page<'_>, overview: &[Figure]) -> Markup {
             }
         }
     }
+}
+
+/// The surveyed programs among the page's subjects.
+fn programs<'a>(page: &'a Page<'_>) -> impl Iterator<Item = &'a Program> {
+    page.subjects.iter().filter_map(|subject| subject.document.program.as_ref())
 }
 
 /// What the page is about, in a few words.
@@ -140,6 +146,7 @@ fn way(
         nav aria-label="Parts of the page" {
             ul {
                 @if !overview.is_empty() { li { a href="#overview" { "Overview" } } }
+                @if programs(page).any(|program| !program.findings.is_empty()) { li { a href="#around" { "Around the kernels" } } }
                 @if has_diff { li { a href="#diff" { "Diff" } } }
                 @if let [one] = launches {
                     li { a href=(format!("#{}-findings", one.id)) { "Findings" } }

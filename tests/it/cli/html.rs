@@ -251,7 +251,12 @@ fn a_whole_program_shows_its_timeline_and_its_groups() {
                 "kernel": launch["kernel"], "grid": launch["grid"], "block": launch["block"], "launches": 100,
                 "total_ns": 1e9, "share": 1.0, "median_ns": 1e7, "range_ns": [1e7, 1e7], "launch": null
             }],
-            "lanes": [{ "name": "GPU 0, stream 7", "busy": [1.0, 0.0] }]
+            "lanes": [{ "name": "GPU 0, stream 7", "busy": [1.0, 0.0] }],
+            "findings": [{
+                "rank": 1, "rule": "small-copies", "estimated_speedup": { "factor": 1.25, "low": 1.1, "high": 1.5 },
+                "message": "Many <b>small</b> copies", "hint": "Copy once",
+                "evidence": [{ "metric": "copies", "value": 4321.0, "unit": "" }]
+            }]
         },
         "chosen": [0]
     });
@@ -263,6 +268,11 @@ fn a_whole_program_shows_its_timeline_and_its_groups() {
     let groups = text.split("data-chart=\"groups\"").nth(1).unwrap();
     let (_, gain) = numbers(groups, "bar").remove(0);
     assert!((gain - 0.5 * (1.0 - 1.0 / factor)).abs() < 1e-9, "{gain} of a gain of {factor}");
+    let around = text.split("id=\"around\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(around.contains("data-rule=\"small-copies\" data-factor=\"1.25\""), "{around}");
+    assert!(around.contains("1.25× (1.10 to 1.50)") && around.contains("data-value=\"4321\""), "{around}");
+    assert!(around.contains("Many &lt;b&gt;small&lt;/b&gt; copies.") && around.contains("Copy once."), "{around}");
+    assert!(text.contains("href=\"#around\""), "the way through the page leads there");
     for chart in ["timeline", "groups"] {
         let ran =
             bench.run(&["report", &format!("./{saved}"), "--format", "png", "--chart", chart]);

@@ -65,10 +65,8 @@ fn ranges_come_from_what_is_said_today() {
 #[test]
 #[cfg_attr(not(has_programs), ignore = "needs the programs' profiles: ADOPROF_PROGRAMS")]
 fn the_page_shows_todays_figures() {
-    let output = Command::new(env!("CARGO_BIN_EXE_adoprof"))
-        .args(["bench", "--programs"])
-        .output()
-        .unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_adoprof")).args(["bench", "--programs"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let head = printed.find("tuned by").and_then(|at| printed[..at].rfind('\n')).unwrap() + 1;
     let today = printed[head..].trim_end();

@@ -270,8 +270,14 @@ fn a_whole_program_shows_its_timeline_and_its_groups() {
     assert!((gain - 0.5 * (1.0 - 1.0 / factor)).abs() < 1e-9, "{gain} of a gain of {factor}");
     let around = text.split("id=\"around\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert!(around.contains("data-rule=\"small-copies\" data-factor=\"1.25\""), "{around}");
-    assert!(around.contains("1.25× (1.10 to 1.50)") && around.contains("data-value=\"4321\""), "{around}");
-    assert!(around.contains("Many &lt;b&gt;small&lt;/b&gt; copies.") && around.contains("Copy once."), "{around}");
+    assert!(
+        around.contains("1.25× (1.10 to 1.50)") && around.contains("data-value=\"4321\""),
+        "{around}"
+    );
+    assert!(
+        around.contains("Many &lt;b&gt;small&lt;/b&gt; copies.") && around.contains("Copy once."),
+        "{around}"
+    );
     assert!(text.contains("href=\"#around\""), "the way through the page leads there");
     for chart in ["timeline", "groups"] {
         let ran =

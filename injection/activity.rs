@@ -3,7 +3,7 @@
 //! The offsets were taken with `offsetof` from the headers of CUPTI 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5:
 //! they are the same in all of them (`Kernel8` to `Kernel13`, `Memcpy5` to `Memcpy7`, `MemcpyPtoP4`,
 //! `Memset4` and `5`, `API`, `Synchronization` and `2`, `UnifiedMemoryCounter2` and `3`, `Jit` and `2`,
-//! `Device4` to `6`), because records only grow at their end.
+//! `Device4` to `6`, `Memory2` to `4`), because records only grow at their end.
 
 use core::ffi::{c_char, c_void};
 use core::ptr;
@@ -138,6 +138,13 @@ unsafe fn translate(output: &Output, cupti: &Cupti, record: Record) {
                 let fields = fields.u32(record.u32(32)).u32(record.u32(24));
                 output.record(Tag::Synchronization, &[fields.as_bytes()]);
             }
+            kind::MEMORY => {
+                let fields = Fields::new().u64(record.u64(32)).u64(record.u64(16));
+                let fields = fields.u64(record.u64(24)).u32(record.u32(52));
+                // Both are as wide as an int and have a few values only.
+                let fields = fields.u8(record.u8(4)).u8(record.u8(8));
+                output.record(Tag::Memory, &[fields.as_bytes()]);
+            }
             kind::UNIFIED_MEMORY_COUNTER => {
                 let fields = span(record, 16).u64(record.u64(8)).u64(record.u64(32));
                 let fields = fields.u32(record.u32(4)).u32(record.u32(40)).u32(record.u32(44));
@@ -151,7 +158,7 @@ unsafe fn translate(output: &Output, cupti: &Cupti, record: Record) {
                 let name = names::number(output, record.text(136));
                 let fields = Fields::new().u64(name).u32(record.u32(112)).u32(record.u32(44));
                 let fields = fields.u32(record.u32(104)).u32(record.u32(108));
-                let fields = fields.u64(record.u64(120)).u64(record.u64(128));
+                let fields = fields.u64(record.u64(120)).u64(record.u64(128)).u64(record.u64(16));
                 output.record(Tag::Device, &[fields.as_bytes()]);
             }
             _ => {}

@@ -42,9 +42,15 @@ pub fn survey() -> Result<(), &'static [u8]> {
     let cupti = cupti::open(BUFFERS)?;
     let Some(output) = Output::get() else { return Err(b"no output") };
     output.header(cupti.version(), cupti.now_ns());
-    for kind in
-        [kind::DEVICE, kind::MEMCPY, kind::MEMCPY2, kind::MEMSET, kind::SYNCHRONIZATION, kind::JIT]
-    {
+    for kind in [
+        kind::DEVICE,
+        kind::MEMCPY,
+        kind::MEMCPY2,
+        kind::MEMSET,
+        kind::SYNCHRONIZATION,
+        kind::MEMORY,
+        kind::JIT,
+    ] {
         if !is_left_out(kind) {
             // One that this version lacks is missed by nobody but its own findings.
             cupti.is_enabled(kind);

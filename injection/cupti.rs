@@ -20,6 +20,8 @@ pub mod kind {
     pub const MEMCPY2: u32 = 22;
     pub const UNIFIED_MEMORY_COUNTER: u32 = 25;
     pub const SYNCHRONIZATION: u32 = 38;
+    /// Allocations and releases, a record each.
+    pub const MEMORY: u32 = 49;
     pub const JIT: u32 = 52;
 }
 

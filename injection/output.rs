@@ -40,7 +40,8 @@ pub enum Tag {
     Managed = 7,
     /// u64 start, end; u32 kind, operation, device.
     Compilation = 8,
-    /// u64 name; u32 number, multiprocessors, compute capability major, minor; 16 bytes of its UUID.
+    /// u64 name; u32 number, multiprocessors, compute capability major, minor; 16 bytes of its UUID; u64
+    /// bytes of its memory.
     Device = 9,
     /// The words of the command line, each with a zero at its end.
     Command = 10,
@@ -48,6 +49,9 @@ pub enum Tag {
     End = 11,
     /// `NAME=VALUE` of a variable that may say which rank of several the process is.
     Rank = 12,
+    /// u64 time, address, bytes; u32 device; u8 operation (1: allocated, 2: released), kind of memory, as
+    /// CUPTI counts them.
+    Memory = 13,
 }
 
 /// What `src/rank.rs` reads: the process's own environment, because a program may set it after its start.

@@ -20,7 +20,9 @@ use crate::timing::StepInfo;
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::{asks_for_rebuild, is_roof};
 pub use diff::{Diff, MetricChange};
-pub use program::{GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram};
+pub use program::{
+    DeviceMemory, GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram,
+};
 pub use ranked::Ranked;
 pub use ranks::{RankTime, RankedKernel, Ranks};
 pub use reference::*;

@@ -267,7 +267,13 @@ mod tests {
                     local: 0,
                 };
                 let name = "NVIDIA H200".to_owned();
-                let device = Device { name, multiprocessors: 132, capability: [9, 0], uuid: None };
+                let device = Device {
+                    name,
+                    multiprocessors: 132,
+                    capability: [9, 0],
+                    uuid: None,
+                    memory_bytes: 0,
+                };
                 let found = residency(&shape, &device).unwrap();
                 if (found.occupancy * 100.0 - expected).abs() > 0.01 {
                     others.push(format!("{shape:?}: {:.1}, {expected}", found.occupancy * 100.0));

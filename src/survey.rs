@@ -10,6 +10,7 @@ pub mod cupti;
 pub mod file;
 pub mod group;
 pub mod library;
+pub mod memory;
 pub mod phase;
 pub(crate) mod ranks;
 pub mod record;

@@ -22,7 +22,8 @@ impl Made {
         let mut made = Self { host: 1000 * US, ..Self::default() };
         made.process.shapes = shapes;
         let name = "NVIDIA Stand-in".to_owned();
-        let device = Device { name, multiprocessors: 100, capability: [9, 0], uuid: None };
+        let device =
+            Device { name, multiprocessors: 100, capability: [9, 0], uuid: None, memory_bytes: 0 };
         made.process.devices.insert(0, device);
         made
     }

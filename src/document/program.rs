@@ -1,5 +1,7 @@
 //! A whole program, as data: what its survey found, and which of its launches were profiled.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,8 @@ use crate::device::residency::residency;
 use crate::finding::{Estimate, Evidence};
 use crate::kernel_name;
 use crate::survey::Survey;
-use crate::survey::group::Group;
+use crate::survey::group::{Group, most_reached};
+use crate::survey::memory::Reach;
 
 /// A program's run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +36,36 @@ pub struct Program {
     /// How busy streams, copies and waits are over the active time, the busiest first.
     #[serde(default)]
     pub lanes: Vec<Lane>,
+    /// How much memory the program had allocated, per device; empty where that was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<DeviceMemory>,
+}
+
+/// How much of a device's memory a program had allocated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceMemory {
+    /// The device's number in the program.
+    pub device: u32,
+    /// What the device has, bytes; null where that was not recorded.
+    pub total_bytes: Option<u64>,
+    /// The most that one of the program's processes had allocated at once, all managed memory included, bytes.
+    pub peak_bytes: u64,
+}
+
+impl DeviceMemory {
+    fn of(survey: &Survey) -> Vec<Self> {
+        let mut devices: BTreeMap<u32, Self> = BTreeMap::new();
+        for process in &survey.processes {
+            for (&device, record) in &process.devices {
+                let peak_bytes = process.memory.peak(device);
+                let total_bytes = Some(record.memory_bytes).filter(|&bytes| bytes > 0);
+                let entry =
+                    devices.entry(device).or_insert(Self { device, total_bytes, peak_bytes });
+                entry.peak_bytes = entry.peak_bytes.max(peak_bytes);
+            }
+        }
+        devices.into_values().filter(|device| device.peak_bytes > 0).collect()
+    }
 }
 
 /// A finding about a program as a whole.
@@ -85,6 +118,10 @@ pub struct ProgramGroup {
     /// How they fill the device; null where the survey does not know.
     #[serde(default)]
     pub residency: Option<GroupResidency>,
+    /// The most memory that any of the launches could reach, bytes: allocated on its device, managed, or page-locked
+    /// on the host. ncu may have to save and restore so much. Null where no allocation was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reachable_bytes: Option<u64>,
 }
 
 /// What a launch takes of an SM, and what an SM holds of it, without counters.
@@ -147,6 +184,7 @@ impl Program {
             range_ns: group.range_ns,
             launch: None,
             residency: GroupResidency::of(survey, group),
+            reachable_bytes: None,
         };
         let (active_ns, lanes) = lanes::lanes(survey);
         // Two digits tell as much as a line of text can show.
@@ -175,6 +213,15 @@ impl Program {
                 })
                 .collect(),
             lanes,
+            memory: DeviceMemory::of(survey),
+        }
+    }
+
+    /// Says how much memory each group's launches could reach; the groups' launches are those of the survey.
+    pub(crate) fn add_reach(&mut self, survey: &Survey, groups: &[Group]) {
+        for (group, of) in self.groups.iter_mut().zip(groups) {
+            let reach = most_reached(survey, of.launches.iter().copied());
+            group.reachable_bytes = reach.map(Reach::bytes);
         }
     }
 
@@ -287,6 +334,7 @@ mod tests {
             range_ns: [0.0, 1e6],
             launch: None,
             residency: None,
+            reachable_bytes: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::Path;
 
+use super::memory::{Change, Memory};
 use super::record::{
     Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape, Span, Wait,
 };
@@ -126,6 +127,7 @@ struct Reader {
     functions: HashMap<u64, u32>,
     devices: Vec<(u64, u32, Device)>,
     variables: HashMap<String, String>,
+    changes: Vec<Change>,
 }
 
 impl Reader {
@@ -180,8 +182,10 @@ impl Reader {
             9 => {
                 let (name, number, multiprocessors) = (fields.u64(), fields.u32(), fields.u32());
                 let capability = [fields.u32(), fields.u32()];
-                let uuid = uuid(fields.take());
-                let device = Device { name: String::new(), multiprocessors, capability, uuid };
+                let (name_later, uuid) = (String::new(), uuid(fields.take()));
+                let memory_bytes = fields.u64();
+                let device =
+                    Device { name: name_later, multiprocessors, capability, uuid, memory_bytes };
                 self.devices.push((name, number, device));
             }
             10 => {
@@ -199,6 +203,11 @@ impl Reader {
                     self.variables.insert(name.to_owned(), value.to_owned());
                 }
             }
+            13 => {
+                let (time, address, bytes) = (fields.u64(), fields.u64(), fields.u64());
+                let (device, operation, kind) = (fields.u32(), fields.u8(), fields.u8());
+                self.changes.extend(Change::new(time, address, bytes, device, operation, kind));
+            }
             // A newer library than this reader can't be: both are in one binary.
             _ => {}
         }
@@ -214,7 +223,8 @@ impl Reader {
     }
 
     fn finish(self) -> Process {
-        let Self { mut process, names, shapes, functions, devices, variables } = self;
+        let Self { mut process, names, shapes, functions, devices, variables, changes } = self;
+        process.memory = Memory::new(changes);
         process.rank = Rank::of(|name| variables.get(name).cloned());
         let name_of = |number: u64| names.get(&number).map_or(NAMELESS, String::as_str).to_owned();
         process.shapes = in_order(shapes, |shape| Shape {

@@ -89,7 +89,7 @@ proptest::proptest! {
     #[test]
     fn hostile_records_do_no_harm(
         records in proptest::collection::vec(
-            (0_u8..13, proptest::collection::vec(proptest::num::u8::ANY, 0..100)),
+            (0_u8..16, proptest::collection::vec(proptest::num::u8::ANY, 0..100)),
             0..40,
         ),
         wall_ns in 0.0..1e12_f64,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Survey;
+use super::memory::Reach;
 use super::phase::starts_in;
 use super::record::{Shape, Span};
 
@@ -117,6 +118,17 @@ fn classes(launches: &[(f64, Launch)]) -> Vec<&[(f64, Launch)]> {
     }
     classes.push(&launches[first..]);
     classes
+}
+
+/// The most memory that one of some launches could reach; `None` where no allocation was recorded.
+#[must_use]
+pub fn most_reached(survey: &Survey, launches: impl Iterator<Item = Launch>) -> Option<Reach> {
+    let of_launch = |launch: Launch| {
+        let process = survey.processes.get(launch.process as usize)?;
+        let kernel = process.kernels.get(launch.index as usize)?;
+        process.memory.at(kernel.place.device, kernel.span.start)
+    };
+    launches.filter_map(of_launch).max_by_key(|reach| reach.bytes())
 }
 
 #[cfg(test)]

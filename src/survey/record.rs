@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::memory::Memory;
+pub use super::memory::kind as memory;
 use crate::rank::Rank;
 
 /// From when to when.
@@ -56,6 +58,8 @@ pub struct Process {
     pub migrations: Vec<Migration>,
     /// Code compiled or loaded from the cache at run time.
     pub compilations: Vec<Compilation>,
+    /// How much memory it had allocated, over time.
+    pub memory: Memory,
     /// Which rank of the program it is, where its launcher says so.
     pub rank: Option<Rank>,
     /// The devices by number.
@@ -114,18 +118,6 @@ pub struct Kernel {
     pub place: Place,
     /// Index into [`Process::shapes`].
     pub shape: u32,
-}
-
-/// Kinds of memory, as CUPTI counts them; others are 0, 4, 6 and 7.
-pub mod memory {
-    /// Host memory that is not page-locked.
-    pub const PAGEABLE: u8 = 1;
-    /// Page-locked host memory.
-    pub const PINNED: u8 = 2;
-    /// The device's memory.
-    pub const DEVICE: u8 = 3;
-    /// Managed memory.
-    pub const MANAGED: u8 = 5;
 }
 
 /// A copy.
@@ -224,4 +216,6 @@ pub struct Device {
     pub capability: [u32; 2],
     /// Its UUID as NVIDIA's tools print it.
     pub uuid: Option<String>,
+    /// Its memory, bytes; 0 where that was not recorded.
+    pub memory_bytes: u64,
 }

@@ -121,6 +121,9 @@ fn what_cupti_records_is_read() {
     assert!(copy.is_asynchronous);
     let device = &process.devices[&0];
     assert_eq!((device.name.as_str(), device.multiprocessors), ("NVIDIA Stand-in", 132));
+    assert_eq!(device.memory_bytes, 16_000_000_000);
+    let allocated = |time| process.memory.at(0, time).unwrap().device;
+    assert_eq!([899, 900, 6500, 60_000].map(allocated), [0, 3, 9, 3].map(|n| n * 1_000_000_000));
     // Ten launches; what asks for the last error is left out.
     assert_eq!(
         (process.calls.len(), &process.functions[..]),
@@ -139,6 +142,14 @@ fn what_cupti_records_is_read() {
     let add = [of("_Z3addPfi", 32, 4), of("_Z3addPfi", 64, 4)];
     let mul = [of("_Z3mulPf", 32, 1), of("_Z3mulPf", 64, 1)];
     assert_eq!(counts, [add, mul].concat());
+}
+
+#[test]
+fn a_cupti_without_records_of_memory_gives_all_others() {
+    let ran = run("", "no-memory-records", true);
+    assert!(ran.log().contains("kind 49"), "{}", ran.log());
+    let process = &ran.surveyed.survey.processes[0];
+    assert_eq!((process.kernels.len(), process.memory.at(0, 9000)), (10, None));
 }
 
 #[test]

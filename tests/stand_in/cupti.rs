@@ -4,6 +4,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 type Requested = extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
 type Completed = extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
@@ -11,6 +13,7 @@ type Callback = extern "C" fn(*mut c_void, u32, u32, *const u32);
 
 static BUFFERS: Mutex<Option<(Requested, Completed)>> = Mutex::new(None);
 static CALLBACK: Mutex<Option<Callback>> = Mutex::new(None);
+static RECORDS_MEMORY: AtomicBool = AtomicBool::new(false);
 /// Records that wait for a flush.
 static WAITING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
@@ -82,6 +85,27 @@ pub extern "C" fn stand_in_copy(correlation: u32, bytes: u64, start: u64, end: u
     );
 }
 
+/// Device memory that is taken (operation 1) or given back (2).
+#[unsafe(no_mangle)]
+pub extern "C" fn stand_in_memory(operation: u32, address: u64, bytes: u64, time: u64) {
+    if !RECORDS_MEMORY.load(Relaxed) {
+        return;
+    }
+    record(
+        49,
+        128,
+        &[
+            (4, &operation.to_le_bytes()),
+            // The device's memory.
+            (8, &3_u32.to_le_bytes()),
+            (16, &address.to_le_bytes()),
+            (24, &bytes.to_le_bytes()),
+            (32, &time.to_le_bytes()),
+            (52, &0_u32.to_le_bytes()),
+        ],
+    );
+}
+
 /// A call of the runtime's function number `function`.
 #[unsafe(no_mangle)]
 pub extern "C" fn stand_in_call(function: u32, correlation: u32, start: u64, end: u64) {
@@ -131,11 +155,18 @@ pub extern "C" fn cuptiActivityEnable(kind: u32) -> c_int {
     if kind == 10 && is_case("refuses") {
         return 15;
     }
+    if kind == 49 {
+        if is_case("no-memory-records") {
+            return 15;
+        }
+        RECORDS_MEMORY.store(true, Relaxed);
+    }
     if kind == 8 {
         record(
             8,
             160,
             &[
+                (16, &16_000_000_000_u64.to_le_bytes()),
                 (44, &132_u32.to_le_bytes()),
                 (104, &9_u32.to_le_bytes()),
                 (136, &(c"NVIDIA Stand-in".as_ptr() as u64).to_le_bytes()),

@@ -56,6 +56,12 @@ fn main() {
     type Copy = extern "C" fn(u32, u64, u64, u64);
     let copy: Copy = unsafe { transmute(function(cupti, c"stand_in_copy")) };
     copy(1, 4096, 1000, 1500);
+    type Memory = extern "C" fn(u32, u64, u64, u64);
+    let memory: Memory = unsafe { transmute(function(cupti, c"stand_in_memory")) };
+    // Three gigabytes for all launches, and six more for the second half of them.
+    memory(1, 0x7000_0000, 3_000_000_000, 900);
+    memory(1, 0x9000_0000, 6_000_000_000, 6500);
+    memory(2, 0x9000_0000, 0, 60_000);
     let (mut add, mut mul) = (c"_Z3addPfi".as_ptr(), c"_Z3mulPf".as_ptr());
     // What a rank of several launches: one kernel that computes and one that waits, or the latter alone.
     let waits = c"_Z23ncclDevKernel_AllReducePf".as_ptr();

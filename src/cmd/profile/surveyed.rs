@@ -227,7 +227,7 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
         )));
     }
     let mut notices = Vec::new();
-    let program = match phase {
+    let mut program = match phase {
         Some(phase) => {
             notices.push(format!(
                 "times and shares cover the {} that --phase chose, of {} from the GPU's first work to its last",
@@ -238,6 +238,7 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
         }
         None => Program::new(command(args), survey, &groups),
     };
+    program.add_reach(survey, &groups);
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
     let mut waiting = waiting(survey, &groups);
     if args.survey.include_communication {

@@ -85,6 +85,7 @@ fn device(launch: &Launch) -> Option<Device> {
         multiprocessors,
         capability: [major, minor],
         uuid: None,
+        memory_bytes: 0,
     })
 }
 

@@ -175,6 +175,7 @@ mod tests {
             range_ns: [1.0; 2],
             launch,
             residency: None,
+            reachable_bytes: None,
         };
         let launch = |factor| {
             samples::launch("k", 1.0, 0.5, vec![samples::finding(1, "partial-wave", factor)])

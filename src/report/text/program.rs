@@ -146,6 +146,7 @@ mod tests {
             range_ns: [1e6, 3e6],
             launch,
             residency: None,
+            reachable_bytes: None,
         }
     }
 
@@ -168,6 +169,7 @@ mod tests {
             groups,
             findings: Vec::new(),
             lanes,
+            memory: Vec::new(),
         };
         document.attach(program, &[Some(0)]);
         let mut out = Vec::new();

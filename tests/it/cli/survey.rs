@@ -78,6 +78,17 @@ fn one_launch_of_each_kind_that_matters_is_profiled() {
     {
         assert!(ran.err.contains(part), "no `{part}`: {}", ran.err);
     }
+    // Of the launches that are profiled, the second of `mul` comes after the six gigabytes.
+    let price = "; ncu saves up to 9.00 GB of memory per launch, and restores before each further pass what the \
+                 launch changed; where the copy does not fit beside the program in the GPU's 16.0 GB, ncu keeps it in \
+                 host memory or in a file";
+    assert!(ran.err.contains(price), "{}", ran.err);
+    assert_eq!(
+        document["program"]["memory"],
+        json!([{ "device": 0, "total_bytes": 16_000_000_000_u64, "peak_bytes": 9_000_000_000_u64 }])
+    );
+    let reach = |at: usize| &document["program"]["groups"][at]["reachable_bytes"];
+    assert_eq!([reach(0), reach(1)], [9_000_000_000_u64; 2]);
     let (add, mul) = ("add(float*, int)".to_owned(), "mul(float*)".to_owned());
     assert_eq!(
         launches_of_groups(&document),

@@ -8,9 +8,9 @@ use crate::document::Program;
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::choose::Choice;
-use crate::survey::group::Group;
+use crate::survey::group::{Group, Launch, most_reached};
 use crate::survey::waits::Peer;
-use crate::text::{count_of, duration, percent, printable};
+use crate::text::{self, count_of, duration, percent, printable};
 
 /// Lines of the program's output that are shown where it failed.
 const LAST_LINES: usize = 10;
@@ -90,10 +90,41 @@ pub(super) fn price(
         let time = duration(ns * f64::from(passes));
         format!(", {passes_of_each} each, {time} of kernels in all")
     });
+    let memory = saved(survey, choice, selection.expected_passes()).unwrap_or_default();
     format!(
-        "profiling {launches} of {kinds}, which {take} {} of the kernels' time{passes}",
+        "profiling {launches} of {kinds}, which {take} {} of the kernels' time{passes}{memory}",
         percent(share)
     )
+}
+
+/// What ncu saves and restores of the program's memory; `None` where that is not known, or where one pass needs nothing
+/// saved.
+fn saved(survey: &Survey, choice: &Choice, passes: Option<u32>) -> Option<String> {
+    let launches = || choice.launches.iter().map(|chosen| chosen.launch);
+    let bytes = most_reached(survey, launches())?.bytes();
+    if bytes == 0 || passes == Some(1) {
+        return None;
+    }
+    // The program's own memory and a copy of it.
+    let is_too_small = |launch: &Launch| {
+        let process = survey.processes.get(launch.process as usize)?;
+        let device = process.kernels.get(launch.index as usize)?.place.device;
+        let total = process.devices.get(&device)?.memory_bytes;
+        let used = most_reached(survey, std::iter::once(*launch))?.device;
+        (total > 0 && used.saturating_mul(2) > total).then_some(total)
+    };
+    let too_small = launches().find_map(|launch| is_too_small(&launch)).map(|total| {
+        format!(
+            "; where the copy does not fit beside the program in the GPU's {}, ncu keeps it in host memory or in a \
+             file, which is slower",
+            text::bytes(total as f64)
+        )
+    });
+    Some(format!(
+        "; ncu saves up to {} of memory per launch, and restores before each further pass what the launch changed{}",
+        text::bytes(bytes as f64),
+        too_small.unwrap_or_default()
+    ))
 }
 
 /// The last lines that the program printed.

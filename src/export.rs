@@ -13,6 +13,7 @@ pub mod unit;
 
 use std::sync::Arc;
 
+use crate::isa::control::Control;
 use crate::metric::stall::StallReason;
 
 pub(crate) use shared_text::SharedTexts;
@@ -124,6 +125,9 @@ pub struct SourceRow {
     pub address: Option<u64>,
     /// The source text or the SASS text; empty where the export has none.
     pub text: String,
+    /// What the compiler tells the scheduler of an instruction; `None` where the export has no encodings: a listing
+    /// does not show it.
+    pub control: Option<Control>,
     /// The counts.
     pub counters: SourceCounters,
 }

@@ -7,12 +7,13 @@ use polars::prelude::*;
 
 use super::Frames;
 use super::columns::{
-    ADDRESS, BLOCK, CAPABILITY, DEVICE, ESTIMATE, FILE, GLOBAL, GRID, KERNEL, KIND, LAUNCH, LINE,
-    MESSAGE, METRIC, RULE, SECTION, TEXT, UNIT, VALUE,
+    ADDRESS, BLOCK, CAPABILITY, CONTROL, DEVICE, ESTIMATE, FILE, GLOBAL, GRID, KERNEL, KIND,
+    LAUNCH, LINE, MESSAGE, METRIC, RULE, SECTION, TEXT, UNIT, VALUE,
 };
 use super::words::Words;
 use crate::error::Result;
 use crate::export::{Export, LaunchRow, MetricRow, NcuRuleRow, SourceCounters, SourceRow};
+use crate::isa::control::Control;
 
 /// The frames of an export.
 pub(super) fn frames(export: Export) -> Result<Frames> {
@@ -125,6 +126,7 @@ struct Source {
     lines: Vec<Option<u32>>,
     addresses: Vec<Option<u64>>,
     texts: Words<String>,
+    controls: Vec<Option<u32>>,
     counters: [Vec<f64>; SourceCounters::COUNT],
 }
 
@@ -137,6 +139,7 @@ impl Source {
             lines: Vec::with_capacity(rows),
             addresses: Vec::with_capacity(rows),
             texts: Words::with_capacity(rows),
+            controls: Vec::with_capacity(rows),
             counters: std::array::from_fn(|_| Vec::with_capacity(rows)),
         }
     }
@@ -147,6 +150,7 @@ impl Source {
         self.lines.push(row.line);
         self.addresses.push(row.address);
         self.texts.push(row.text);
+        self.controls.push(row.control.map(Control::bits));
         for (number, counts) in self.counters.iter_mut().enumerate() {
             counts.push(*row.counters.counter(number));
         }
@@ -161,6 +165,7 @@ impl Source {
         ];
         columns.extend(with_address.then(|| Column::new(ADDRESS.into(), self.addresses)));
         columns.push(self.texts.finish(TEXT)?);
+        columns.extend(with_address.then(|| Column::new(CONTROL.into(), self.controls)));
         let counters = SourceCounters::names().zip(self.counters);
         columns.extend(
             counters

@@ -44,5 +44,9 @@ pub const LINE: &str = "line";
 /// The instruction's address (u64).
 pub const ADDRESS: &str = "address";
 
+/// An instruction's control codes as they stand in it from bit 105 on (u32): stall cycles, barriers, waits; null
+/// where the export does not tell them.
+pub const CONTROL: &str = "control";
+
 /// What makes two launches alike: the same kernel with the same grid and block.
 pub const ALIKE: [&str; 7] = [KERNEL, GRID[0], GRID[1], GRID[2], BLOCK[0], BLOCK[1], BLOCK[2]];

@@ -3,11 +3,12 @@
 use polars::prelude::*;
 
 use super::columns::{
-    ADDRESS, BLOCK, CAPABILITY, DEVICE, ESTIMATE, FILE, GLOBAL, GRID, KERNEL, KIND, LAUNCH, LINE,
-    MESSAGE, RULE, SECTION, TEXT,
+    ADDRESS, BLOCK, CAPABILITY, CONTROL, DEVICE, ESTIMATE, FILE, GLOBAL, GRID, KERNEL, KIND,
+    LAUNCH, LINE, MESSAGE, RULE, SECTION, TEXT,
 };
 use crate::error::Result;
 use crate::export::{LaunchRow, NcuRuleKind, NcuRuleRow, SharedTexts, SourceCounters, SourceRow};
+use crate::isa::control::Control;
 
 /// The rows of the frame of launches.
 pub(super) fn launches(frame: &DataFrame) -> Result<Vec<LaunchRow>> {
@@ -64,6 +65,8 @@ pub(super) fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Resul
     let (lines, texts) = (frame.column(LINE)?.u32()?, frame.column(TEXT)?.str()?);
     let addresses = frame.column(ADDRESS).ok().map(Column::u64).transpose()?;
     let mut addresses = addresses.map(UInt64Chunked::iter);
+    // What was saved before there was this column does not have it.
+    let controls = frame.column(CONTROL).ok().map(Column::u32).transpose()?;
     let counters: Vec<&[f64]> = SourceCounters::names()
         .map(|name| frame.column(name)?.f64()?.cont_slice())
         .collect::<PolarsResult<_>>()?;
@@ -76,6 +79,7 @@ pub(super) fn source(frame: &DataFrame, mut put: impl FnMut(SourceRow)) -> Resul
             line,
             address: addresses.as_mut().and_then(|addresses| addresses.next().flatten()),
             text: text.unwrap_or_default().to_owned(),
+            control: controls.and_then(|bits| bits.get(at)).map(Control::of_bits),
             counters: SourceCounters::default(),
         };
         for (number, counts) in counters.iter().enumerate() {

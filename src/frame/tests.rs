@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::export::{LaunchRow, MetricRow, NcuRuleKind, NcuRuleRow, SourceCounters, SourceRow};
+use crate::isa::control::Control;
 use crate::metric::stall::StallReason;
 
 const DURATION: &str = "gpu__time_duration.sum";
@@ -26,6 +27,7 @@ fn source(launch: u32, address: Option<u64>, samples: f64) -> SourceRow {
         line: Some(3),
         address,
         text: "text".to_owned(),
+        control: address.map(|_| Control::of_bits(0x3f2)),
         counters,
     }
 }

@@ -2,8 +2,14 @@
 
 use super::encoding::Encoding;
 
-/// The barriers of a warp. In an instruction's bits the number 7 stands for none.
+/// The barriers of a warp.
 const BARRIERS: u8 = 6;
+
+/// What stands for none.
+const NO_BARRIER: u8 = 7;
+
+/// Where the codes begin in an instruction.
+const FIRST_BIT: u8 = 105;
 
 /// An instruction's control codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +30,32 @@ impl Control {
     /// The codes of an instruction.
     #[must_use]
     pub fn of(encoding: Encoding) -> Self {
-        let barrier = |low| {
-            let number = encoding.bits(low, 3) as u8;
-            (number < BARRIERS).then_some(number)
-        };
+        let field = |place, width| encoding.bits(FIRST_BIT + place, width) as u8;
+        let barrier = |place| Some(field(place, 3)).filter(|&number| number < BARRIERS);
         Self {
-            stall_cycles: encoding.bits(105, 4) as u8,
-            yields: !encoding.bit(109),
-            write_barrier: barrier(110),
-            read_barrier: barrier(113),
-            waits: encoding.bits(116, 6) as u8,
+            stall_cycles: field(0, 4),
+            yields: field(4, 1) == 0,
+            write_barrier: barrier(5),
+            read_barrier: barrier(8),
+            waits: field(11, 6),
         }
+    }
+
+    /// The codes as [`Control::bits`] gave them.
+    #[must_use]
+    pub fn of_bits(bits: u32) -> Self {
+        Self::of(Encoding(u128::from(bits) << FIRST_BIT))
+    }
+
+    /// The codes as they stand in an instruction, from the lowest of their bits on.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        let barrier = |barrier: Option<u8>| u32::from(barrier.unwrap_or(NO_BARRIER));
+        u32::from(self.stall_cycles)
+            | u32::from(!self.yields) << 4
+            | barrier(self.write_barrier) << 5
+            | barrier(self.read_barrier) << 8
+            | u32::from(self.waits) << 11
     }
 
     /// True where the instruction waits for a barrier.
@@ -42,29 +63,6 @@ impl Control {
     pub fn waits_for(self, barrier: u8) -> bool {
         barrier < 8 && self.waits >> barrier & 1 == 1
     }
-}
-
-/// The instructions of a straight piece of code that one of them waits for: for each barrier in its
-/// wait mask, those before it that set the barrier since the last wait for it.
-///
-/// Instructions before the piece are not seen: what a wait at its beginning waits for may lie there.
-#[must_use]
-pub fn awaited(code: &[Control], waiting: usize) -> Vec<usize> {
-    let Some(this) = code.get(waiting) else { return Vec::new() };
-    let mut found = Vec::new();
-    for barrier in (0..BARRIERS).filter(|&barrier| this.waits_for(barrier)) {
-        for (index, before) in code[..waiting].iter().enumerate().rev() {
-            if [before.write_barrier, before.read_barrier].contains(&Some(barrier)) {
-                found.push(index);
-            }
-            if before.waits_for(barrier) {
-                break;
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 #[cfg(test)]
@@ -89,19 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_for_what_set_the_barrier_since_the_last_wait() {
-        let code = [
-            encoding(1, 0, 7, 0),      // sets 0
-            encoding(1, 7, 7, 1),      // waits for it
-            encoding(1, 0, 7, 0),      // sets it again
-            encoding(1, 0, 1, 0),      // and again, and 1 once its operands are read
-            encoding(1, 3, 7, 0),      // sets another
-            encoding(2, 7, 7, 0b0011), // waits for 0 and 1
-        ]
-        .map(Control::of);
-        assert_eq!(awaited(&code, 1), [0]);
-        assert_eq!(awaited(&code, 5), [2, 3]);
-        assert_eq!(awaited(&code, 4), [] as [usize; 0]);
-        assert_eq!(awaited(&code, 6), [] as [usize; 0]);
+    fn bits_are_the_codes() {
+        for (stall, write, read, waits) in
+            [(4, 2, 7, 0b10_0001), (15, 7, 5, 0), (0, 0, 0, 0b11_1111)]
+        {
+            let codes = encoding(stall, write, read, waits);
+            assert_eq!(u128::from(Control::of(codes).bits()), codes.0 >> FIRST_BIT);
+            assert_eq!(Control::of_bits(Control::of(codes).bits()), Control::of(codes));
+        }
     }
 }

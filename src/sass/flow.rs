@@ -1,5 +1,7 @@
 //! How values flow through a listing.
 
+mod awaited;
+pub mod barriers;
 pub mod cycles;
 pub mod live;
 pub mod producer;

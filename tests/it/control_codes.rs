@@ -8,11 +8,12 @@ use std::path::Path;
 use adoprof::export::SourceRow;
 use adoprof::isa::Isa;
 use adoprof::isa::architecture::Architecture;
-use adoprof::isa::control::{Control, awaited};
+use adoprof::isa::control::Control;
 use adoprof::isa::encoding::{SIZE, instructions};
 use adoprof::ladder::{Ladder, Overrides};
 use adoprof::launch::nvrtc::{self, Unit};
 use adoprof::sass::code::sass::Use;
+use adoprof::sass::flow::barriers::Waits;
 use adoprof::sass::parse::operands::Role;
 use adoprof::sass::{Instruction, Sass, Slot, Turns};
 use object::{Object, ObjectSection};
@@ -64,8 +65,10 @@ impl Code {
             let address = place * SIZE as u64;
             let mut text = String::new();
             isa.write(encoding, address, &mut text);
-            controls.push(Control::of(encoding));
-            rows.push(SourceRow { address: Some(address), text, ..SourceRow::default() });
+            let control = Control::of(encoding);
+            controls.push(control);
+            let (address, control) = (Some(address), Some(control));
+            rows.push(SourceRow { address, text, control, ..SourceRow::default() });
         }
         let sass = Sass::new(&rows, Turns { half: 1, wide: 1 });
         assert_eq!(sass.entries.len(), rows.len(), "each instruction is taken apart");
@@ -101,7 +104,7 @@ impl Code {
         let Some(wait) = (from + 1..=to).find(|&at| self.controls[at].waits_for(barrier)) else {
             return false;
         };
-        awaited(&self.controls, wait).contains(&from)
+        Waits::new(&self.sass).of(wait).iter().any(|one| one.at as usize == from)
     }
 
     fn check(&self, name: &str) -> Found {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use adoprof::export::csv::Pages;
+use adoprof::export::{Export, report};
 use adoprof::profile::{Listing, Profile, recorded_ladders};
 use adoprof::store;
 use rayon::prelude::*;
@@ -262,4 +263,28 @@ fn pages_made_of_a_recording_give_its_diagnosis() {
     };
     let differ: Vec<String> = recordings.par_iter().filter_map(of).collect();
     assert!(differ.is_empty(), "{} differ: {differ:?}", differ.len());
+}
+
+/// Pages made of a report keep its control codes, and with them the instructions that others wait for.
+#[test]
+fn pages_made_of_a_report_give_its_diagnosis() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/report/ado-v4.ncu-repz");
+    let export = report::read(&std::fs::read(&file).unwrap(), &file).unwrap();
+    let again = Pages::of(&export).unwrap().export(&file).unwrap();
+    let controls = |export: &Export| {
+        let mut of_instructions: Vec<_> =
+            export.source.iter().filter_map(|row| Some((row.address?, row.control?))).collect();
+        of_instructions.sort_by_key(|(address, _)| *address);
+        of_instructions
+    };
+    assert_eq!(
+        controls(&export).len(),
+        export.source.iter().filter(|row| row.is_instruction()).count()
+    );
+    assert_eq!(controls(&again), controls(&export));
+    let diagnosed = |export| {
+        let document = Profile::from_export("report", export).unwrap().diagnose(None).unwrap();
+        serde_json::to_value(document.launches).unwrap()
+    };
+    assert_eq!(diagnosed(again), diagnosed(export));
 }

@@ -10,6 +10,7 @@ mod columns;
 mod launches;
 mod repeats;
 
+pub(in crate::export::csv) use columns::CONTROL;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -216,6 +217,7 @@ impl<'a> Reader<'a> {
             address,
             text: cells.text.trim().replace('\n', " "),
             counters,
+            control: self.columns.as_ref().and_then(|columns| columns.control(&cells.right)),
         });
     }
 

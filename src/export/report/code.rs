@@ -10,6 +10,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use super::messages::text;
 use crate::isa::Isa;
 use crate::isa::architecture::Architecture;
+use crate::isa::control::Control;
 use crate::isa::encoding::{SIZE, instructions};
 
 /// How often each byte of a cubin is listed at most.
@@ -19,7 +20,14 @@ const MOST_OVERLAP: usize = 4;
 #[derive(Debug, Default)]
 struct Function {
     place: Range<usize>,
-    text: OnceLock<Vec<String>>,
+    lines: OnceLock<Vec<Line>>,
+}
+
+/// An instruction, as a listing shows it, and what it does not show.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) control: Control,
 }
 
 /// The functions of one cubin.
@@ -65,40 +73,40 @@ impl<'a> Code<'a> {
         code
     }
 
-    /// The instructions of a function that lay at an address, `size` bytes at most: their addresses and
-    /// their text. Nothing where the function or the architecture is not known.
+    /// The instructions of a function that lay at an address, `size` bytes at most, with their addresses.
+    /// Nothing where the function or the architecture is not known.
     pub(super) fn listing(
         &self,
         function: &str,
         start: u64,
         size: u64,
-    ) -> impl Iterator<Item = (u64, &str)> {
+    ) -> impl Iterator<Item = (u64, &Line)> {
         let function = self.isa.zip(self.functions.get(function));
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        let texts = function.map(|(isa, function)| {
+        let lines = function.map(|(isa, function)| {
             let bytes = self.cubin.get(function.place.clone()).unwrap_or_default();
-            let text = || {
+            let lines = || {
                 let left = self.left.load(Ordering::Relaxed);
                 self.left.store(left.saturating_sub(bytes.len()), Ordering::Relaxed);
                 disassembled(isa, &bytes[..bytes.len().min(left)], start)
             };
-            function.text.get_or_init(text).as_slice()
+            function.lines.get_or_init(lines).as_slice()
         });
         let most = size / SIZE;
         let addresses = (start..).step_by(SIZE);
-        addresses.zip(texts.unwrap_or_default().iter().map(String::as_str)).take(most)
+        addresses.zip(lines.unwrap_or_default()).take(most)
     }
 }
 
-fn disassembled(isa: Isa, bytes: &[u8], start: u64) -> Vec<String> {
-    let mut line = String::new();
-    let mut texts = Vec::with_capacity(bytes.len() / SIZE);
+fn disassembled(isa: Isa, bytes: &[u8], start: u64) -> Vec<Line> {
+    let mut text = String::new();
+    let mut lines = Vec::with_capacity(bytes.len() / SIZE);
     for (encoding, address) in instructions(bytes).zip((start..).step_by(SIZE)) {
-        line.clear();
-        isa.write(encoding, address, &mut line);
-        texts.push(line.clone());
+        text.clear();
+        isa.write(encoding, address, &mut text);
+        lines.push(Line { text: text.clone(), control: Control::of(encoding) });
     }
-    texts
+    lines
 }
 
 #[cfg(test)]
@@ -110,7 +118,10 @@ mod tests {
     fn functions_are_listed_from_where_they_lay() {
         let cubin = sample::cubin();
         let code = Code::read(&cubin);
-        let listing: Vec<_> = code.listing("k", 0x1000, 32).collect();
+        let listing: Vec<_> = code
+            .listing("k", 0x1000, 32)
+            .map(|(address, line)| (address, line.text.as_str()))
+            .collect();
         assert_eq!(listing, [(0x1000, "NOP"), (0x1010, "BRA 0x1010")]);
         assert_eq!(code.listing("k", 0x1000, u64::MAX).count(), 4);
         assert_eq!(code.listing("h", 0x1000, 32).count(), 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::code::Code;
+use super::code::{Code, Line};
 use super::container::Source;
 use super::launch_metric::LaunchMetric;
 use super::lines::{LineTable, clean_path};
@@ -116,7 +116,7 @@ impl Module<'_> {
     }
 
     /// All instructions of the functions that these addresses lie in, with their text, by address.
-    fn listing(&self, addresses: impl Iterator<Item = u64>) -> Vec<(u64, &str)> {
+    fn listing(&self, addresses: impl Iterator<Item = u64>) -> Vec<(u64, &Line)> {
         let mut listing = Vec::new();
         let mut listed = 0..0;
         for address in addresses {
@@ -231,6 +231,7 @@ impl<'a> Modules<'a> {
             line: Some(line),
             address: None,
             text: module.text(file, line).unwrap_or_default().to_owned(),
+            control: None,
             counters,
         }));
         let mut start = 0;
@@ -239,13 +240,14 @@ impl<'a> Modules<'a> {
             // Of equals the innermost.
             let place = places[start..end].iter().rev().max_by_key(|(file, _)| weight(file));
             start = end;
-            let text = listing.next_if(|(listed, _)| *listed == address);
+            let line = listing.next_if(|(listed, _)| *listed == address).map(|(_, line)| line);
             rows.push(SourceRow {
                 launch,
                 file: place.map(|(file, _)| files.get(file)),
                 line: place.map(|(_, line)| *line),
                 address: Some(address),
-                text: text.map(|(_, text)| text.to_owned()).unwrap_or_default(),
+                text: line.map(|line| line.text.clone()).unwrap_or_default(),
+                control: line.map(|line| line.control),
                 counters: *counters,
             });
         }

@@ -7,8 +7,9 @@ pub enum Link {
     Reads,
     /// It writes a register that the other still reads or writes.
     Overwrites,
-    /// Nothing in the text connects them: the last instruction of that kind before it. Scoreboards
-    /// are few, so the compiler lets one wait stand for several results.
+    /// Nothing in the text connects them. Scoreboards are few, so the compiler lets one wait stand for
+    /// several results: those that set the scoreboard, or, where no control codes tell them, the last
+    /// instruction of that kind before it.
     Near,
 }
 

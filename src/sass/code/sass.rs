@@ -9,6 +9,7 @@ use super::incoming::Incoming;
 use super::listed_instruction::{ListedInstruction, NOWHERE, place};
 use super::written::Written;
 use crate::export::SourceRow;
+use crate::isa::control::Control;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Turns;
 use crate::sass::parse::operands::{Role, collect};
@@ -37,6 +38,8 @@ pub struct Sass {
     pub counts: Counts,
     /// Of each source line the first row that is of it, as a place in the launch's `instructions`.
     pub(super) lines: Vec<u32>,
+    /// The control codes of all instructions; empty where some have none.
+    pub(in crate::sass) controls: Vec<Control>,
     defs: Vec<Slot>,
     uses: Vec<Use>,
     written: Written,
@@ -67,6 +70,7 @@ impl Sass {
                 targets.extend(instruction.target().map(|target| (sass.entries.len(), target)));
             }
             addresses.push(rows[row].address.unwrap_or_default());
+            sass.controls.extend(rows[row].control);
             sass.entries.push(entry);
             if !instruction.never {
                 collect(&instruction, entry.family, &mut sass.defs, &mut reads);
@@ -80,6 +84,9 @@ impl Sass {
         }
         sass.counts =
             Counts::new(sass.entries.iter().map(|entry| (&rows[entry.row as usize], entry.width)));
+        if sass.controls.len() < sass.entries.len() {
+            sass.controls = Vec::new();
+        }
         sass.defs.shrink_to_fit();
         sass.uses.shrink_to_fit();
         sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());

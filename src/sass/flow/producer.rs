@@ -7,6 +7,7 @@ use crate::export::SourceRow;
 use crate::metric::stall::StallReason;
 use crate::sass::code::charge::{Charge, Link};
 use crate::sass::code::listing::Listing;
+use crate::sass::flow::barriers::Waits;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
@@ -31,20 +32,21 @@ impl<'a> Listing<'a> {
     /// The instructions whose results an instruction waits for in a stall, with the link; empty for
     /// stalls that wait for no result, such as full queues. Places are those of the listing.
     #[cfg(test)]
-    fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
+    pub(super) fn producers(&self, index: usize, reason: StallReason) -> Vec<(usize, Link)> {
         Class::of(reason).map_or_else(Vec::new, |class| {
-            self.producers_with(&mut Reaching::new(self.sass), index, class)
+            let mut reaching = Reaching::new(self.sass);
+            self.producers_with(&mut reaching, &mut Waits::new(self.sass), index, class)
         })
     }
 
     fn producers_with(
         &self,
         reaching: &mut Reaching<'a>,
+        waits: &mut Waits<'a>,
         index: usize,
         class: Class,
     ) -> Vec<(usize, Link)> {
-        let family = |at: u32| self.sass.entries[at as usize].family;
-        let of_class = |at: &u32| family(*at).class() == class;
+        let of_class = |at: &u32| self.class(*at as usize) == class;
         let linked = |mut found: Vec<u32>, link| -> Vec<(usize, Link)> {
             found.sort_unstable();
             found.dedup();
@@ -53,6 +55,10 @@ impl<'a> Listing<'a> {
         let mut read = Vec::new();
         for each in self.sass.uses(index).iter().filter(|each| each.role != Role::Old) {
             read.extend(reaching.definitions(index, *each).filter(of_class));
+        }
+        let awaited = self.awaited(waits, index, class, &read);
+        if !awaited.is_empty() {
+            return awaited;
         }
         if !read.is_empty() {
             return linked(read, Link::Reads);
@@ -72,11 +78,7 @@ impl<'a> Listing<'a> {
         if defs.is_empty() || class == Class::Fixed {
             return Vec::new();
         }
-        let touches = |at: usize| {
-            self.sass.entries[at].family.class() == class
-                && (self.sass.uses(at).iter().any(|each| defs.contains(&each.slot))
-                    || self.sass.defs(at).iter().any(|slot| defs.contains(slot)))
-        };
+        let touches = |at: usize| self.class(at) == class && self.touches(at, defs);
         self.earlier(index)
             .find(|&at| touches(at))
             .and_then(|at| u32::try_from(at).ok())
@@ -89,7 +91,7 @@ impl<'a> Listing<'a> {
         let of_class = |at: &usize| {
             let family = self.sass.entries[*at].family;
             let result = !self.sass.defs(*at).is_empty() || family == Family::AsyncCopy;
-            family.class() == class && result && family != Family::Load(Space::Generic)
+            self.class(*at) == class && result && family != Family::Load(Space::Generic)
         };
         self.earlier(index).find(of_class)
     }
@@ -105,7 +107,8 @@ impl<'a> Listing<'a> {
 
     /// The samples of a stall, charged to the instructions that made the warps wait, most samples
     /// first. Samples of an instruction that waits for several go to each in proportion to how often
-    /// it ran, and to the sharpest link only. Samples that no producer explains are left out.
+    /// it ran: to all that it waits for by the control codes, or, where those are not known, to those
+    /// with the sharpest link only. Samples that no producer explains are left out.
     #[must_use]
     pub fn blame(&self, reason: StallReason) -> Vec<Blame<'a>> {
         let mut all: Vec<Blame> =
@@ -142,13 +145,13 @@ impl<'a> Listing<'a> {
 
     fn find_charges(&self, reason: StallReason, mut charge: impl FnMut(Charge)) {
         let Some(class) = Class::of(reason) else { return };
-        let mut reaching = Reaching::new(self.sass);
+        let (mut reaching, mut waits) = (Reaching::new(self.sass), Waits::new(self.sass));
         for waiting in self.sass.counts.sampled() {
             let samples = self.samples(waiting, reason);
             if samples <= 0.0 {
                 continue;
             }
-            let producers = self.producers_with(&mut reaching, waiting, class);
+            let producers = self.producers_with(&mut reaching, &mut waits, waiting, class);
             let runs = |at: usize| self.executed(at).max(0.0);
             let sum: f64 = producers.iter().map(|&(at, _)| runs(at)).sum();
             let even = 1.0 / producers.len().max(1) as f64;

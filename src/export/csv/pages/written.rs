@@ -9,6 +9,7 @@ use foldhash::{HashMap, HashMapExt};
 use super::Pages;
 use crate::error::Result;
 use crate::export::csv::page;
+use crate::export::csv::source::CONTROL;
 use crate::export::{
     Export, LaunchRow, MetricRow, NcuRuleKind, NcuRuleRow, SourceCounters, SourceRow,
 };
@@ -167,6 +168,8 @@ fn source(export: &Export) -> String {
     }
     let mut header = vec!["Line No", "Source", "Address", "Source"];
     header.extend(SourceCounters::names().map(label));
+    let with_control = export.source.iter().any(|row| row.control.is_some());
+    header.extend(with_control.then_some(CONTROL));
     for launch in &export.launches {
         let mut files: Vec<&str> = vec![""];
         let mut parts: HashMap<&str, Part> = HashMap::new();
@@ -185,13 +188,17 @@ fn source(export: &Export) -> String {
             cells(&mut page, header.iter().copied());
             for (number, (line, instructions)) in parts.remove(file).unwrap_or_default() {
                 if line.is_some() || number > 0 {
-                    line_row(&mut page, number, line);
+                    line_row(&mut page, number, line, with_control);
                 }
                 for row in instructions {
                     let address = format!("{:#x}", row.address.unwrap_or_default());
-                    let counters = counts(&row.counters);
+                    let mut numbers = counts(&row.counters);
+                    let control = || {
+                        row.control.map_or("-".to_owned(), |codes| format!("{:#x}", codes.bits()))
+                    };
+                    numbers.extend(with_control.then(control));
                     let texts = ["", "", &address, &row.text];
-                    cells(&mut page, texts.into_iter().chain(counters.iter().map(String::as_str)));
+                    cells(&mut page, texts.into_iter().chain(numbers.iter().map(String::as_str)));
                 }
             }
         }
@@ -203,13 +210,14 @@ fn source(export: &Export) -> String {
 type Part<'a> = BTreeMap<u32, (Option<&'a SourceRow>, Vec<&'a SourceRow>)>;
 
 /// A line's row; without counters where only its instructions are known.
-fn line_row(page: &mut String, number: u32, row: Option<&SourceRow>) {
+fn line_row(page: &mut String, number: u32, row: Option<&SourceRow>, with_control: bool) {
     let number = number.to_string();
     let text = row.map_or("", |row| row.text.as_str());
     let counters = row
         .map_or_else(|| vec!["-".to_owned(); SourceCounters::COUNT], |row| counts(&row.counters));
     let texts = [number.as_str(), text, "-", "-"];
-    cells(page, texts.into_iter().chain(counters.iter().map(String::as_str)));
+    let control = with_control.then_some("-");
+    cells(page, texts.into_iter().chain(counters.iter().map(String::as_str)).chain(control));
 }
 
 fn counts(counters: &SourceCounters) -> Vec<String> {
@@ -254,6 +262,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::isa::control::Control;
 
     fn again(export: &Export) -> Export {
         Pages::of(export).unwrap().export(Path::new("profile")).unwrap()
@@ -283,6 +292,7 @@ mod tests {
             line,
             address,
             text: text.to_owned(),
+            control: address.filter(|address| address % 32 == 0).map(|_| Control::of_bits(0x3f2)),
             counters,
         }
     }

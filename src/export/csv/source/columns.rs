@@ -3,6 +3,7 @@
 use crate::export::SourceCounters;
 use crate::export::csv::number;
 use crate::export::csv::number::Style;
+use crate::isa::control::Control;
 use crate::metric::stall::StallReason;
 
 /// The counter that a column holds.
@@ -74,7 +75,12 @@ pub(super) struct Columns {
     right: usize,
     /// The counters' places among them.
     counters: Vec<(usize, Counter)>,
+    /// The control codes' place among them, on a page that adoprof wrote.
+    control: Option<usize>,
 }
+
+/// The label of the control codes, which ncu's page does not have.
+pub(in crate::export::csv) const CONTROL: &str = "Control";
 
 impl Columns {
     /// The columns of a header; `None` for a view without addresses, which has no counters.
@@ -93,7 +99,9 @@ impl Columns {
                 None => counters.push((index - 2, rank, counter)),
             }
         }
+        let control = header.iter().skip(address + 2).position(|label| *label == CONTROL);
         Some(Self {
+            control: control.map(|behind| behind + address),
             has_lines: address == 2,
             right: header.len() - 2,
             counters: counters.into_iter().map(|(index, _, counter)| (index, counter)).collect(),
@@ -108,6 +116,12 @@ impl Columns {
     /// How many cells stand right of the source text.
     pub(super) fn right(&self) -> usize {
         self.right
+    }
+
+    /// The control codes of a row; `None` where it has none.
+    pub(super) fn control(&self, right: &[&str]) -> Option<Control> {
+        let digits = right.get(self.control?)?.strip_prefix("0x")?;
+        u32::from_str_radix(digits, 16).ok().map(Control::of_bits)
     }
 
     /// The counters of a row; `None` where none applies to it (a line without code).

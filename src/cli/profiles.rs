@@ -57,7 +57,8 @@ pub struct ProfileArgs {
 /// `adoprof analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
-    /// Steps, saved profiles, .ncu-rep reports, CSV exports, and folders with these in them or further below.
+    /// Steps, saved profiles, .ncu-rep reports, CSV exports, pages that ncu printed, and folders with these in them or
+    /// further below.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// The ladder that bare step names belong to.

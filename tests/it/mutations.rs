@@ -98,7 +98,11 @@ fn damaged_pages() {
     let source = fixture("tests/fixtures/rules/ado_v2.source.cuda-sass.csv");
     let head: Vec<u8> =
         source.split_inclusive(|&byte| byte == b'\n').take(60).flatten().copied().collect();
-    let seeds = [[&multi, &between[..], &details].concat(), [&raw, &between[..], &head].concat()];
+    let seeds = [
+        [&multi, &between[..], &details].concat(),
+        [&raw, &between[..], &head].concat(),
+        fixture("tests/fixtures/csv/printed.txt"),
+    ];
     check("pages", &seeds, 60, fuzzing::csv_pages);
 }
 

@@ -5,12 +5,12 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use adoprof::diagnose::diagnose;
-use adoprof::export::{Export, MetricRow, SourceRow, report};
+use adoprof::export::{Export, LaunchRow, MetricRow, SourceRow, csv, report};
 use adoprof::frame::{Frames, Launch};
 use adoprof::ncu::{self, Limits};
 
@@ -256,4 +256,58 @@ fn both_ways_give_the_same_of_ranges_and_graphs() {
         }
         assert!(compared > 200, "only {compared} metrics were compared");
     }
+}
+
+/// A page of the fixture as `ncu --import` writes it.
+fn page(name: &str, more: &[&str]) -> String {
+    let program = std::env::var_os("ADOPROF_TEST_NCU").expect("ADOPROF_TEST_NCU names an ncu");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v4.ncu-rep");
+    std::fs::write(&path, zstd::decode_all(fixture().as_slice()).unwrap()).unwrap();
+    let output = std::process::Command::new(program)
+        .args(["--page", name, "--import"])
+        .arg(&path)
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+#[cfg_attr(not(has_ncu), ignore = "needs ncu: set ADOPROF_TEST_NCU, see scripts/fetch-ncu")]
+fn what_ncu_prints_for_people_is_what_it_exports() {
+    for (name, more, least) in
+        [("details", &[][..], 60), ("details", &["--print-details", "all"], 200), ("raw", &[], 700)]
+    {
+        let read = |text: String| {
+            csv::pages::read(&[(PathBuf::from("page"), text)])
+                .map(|export| (export.launches.clone(), values(&export)))
+                .unwrap()
+        };
+        let printed = read(page(name, more));
+        let exported = read(page(name, &[more, &["--csv"]].concat()));
+        // The raw page has the device's name in a column of its own.
+        let shape = |launches: &[LaunchRow]| -> Vec<(String, [u32; 3], [u32; 3])> {
+            launches.iter().map(|row| (row.kernel.clone(), row.grid, row.block)).collect()
+        };
+        assert_eq!(shape(&printed.0), shape(&exported.0), "{name}");
+        for (metric, value) in &printed.1 {
+            let other = exported.1[metric];
+            // Two decimals, of a number above 1 in whatever unit ncu chose.
+            let tolerance = ROUNDING.max(0.005_1 * other.abs());
+            assert!((value - other).abs() <= tolerance, "{name}: {metric}: {value} and {other}");
+        }
+        let compared = printed.1.len();
+        assert!(compared >= least, "{name}: {compared}");
+        let missing: Vec<&String> =
+            exported.1.keys().filter(|metric| !printed.1.contains_key(*metric)).collect();
+        assert!(missing.is_empty(), "{name}: exported and not printed: {missing:?}");
+    }
+}
+
+/// The numbers of an export by metric.
+fn values(export: &Export) -> BTreeMap<String, f64> {
+    let value = |row: &MetricRow| Some((row.metric.to_string(), row.value?));
+    export.metrics.iter().filter_map(value).collect()
 }

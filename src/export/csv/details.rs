@@ -64,8 +64,8 @@ impl Columns {
     }
 }
 
-/// Reads a details page, or the long form of a live `ncu --metrics`. `name` is the file, for
-/// messages.
+/// Reads a details page, the long form of a live `ncu --metrics`, or what ncu prints for people. `name` is the
+/// file, for messages.
 ///
 /// A label becomes the metric's name where the catalogue or ncu's own pattern of labels tells it;
 /// other metrics keep their label as name, behind their table's title in `--print-details all`.
@@ -74,11 +74,23 @@ impl Columns {
 /// # Errors
 /// Where the text holds no details page, no launch, or numbers whose style can't be told.
 pub fn read(text: &str, name: &Path) -> Result<Export> {
-    let (tables, notices) = page::tables(text, name, PageKind::Details)?;
+    let is_printed = page::sniff(text) == Some(PageKind::Printed);
+    let (tables, notices) = if is_printed {
+        let (table, notices) = page::printed(text, name);
+        (vec![table], notices)
+    } else {
+        page::tables(text, name, PageKind::Details)?
+    };
     let mut export = Export { notices, ..Export::default() };
     let mut launches = Launches::default();
     for (number, table) in tables.iter().enumerate() {
         read_table((number, table), name, &mut launches, &mut export)?;
+    }
+    if launches.is_empty() && is_printed {
+        return Err(Error::input(
+            name,
+            "the printed page names a launch but has no table of its metrics; copy all that ncu printed",
+        ));
     }
     if launches.is_empty() {
         return Err(page::no_launch(text, name));

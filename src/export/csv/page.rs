@@ -4,6 +4,7 @@
 //! own output before, after and between. Readers therefore look for the header by its columns.
 
 mod cells;
+mod printed;
 mod table;
 mod width;
 
@@ -13,6 +14,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::export::csv::ncu_message;
 
+use cells::Cells;
+pub(super) use printed::table as printed;
 pub(super) use table::{Launches, Row, Table, compute_capability, dimensions, tables, write};
 
 /// The page of ncu that a CSV file holds.
@@ -28,6 +31,8 @@ pub enum PageKind {
     Summary,
     /// `--page session`: the machine, not the kernel.
     Session,
+    /// The details or raw page as text for people, without `--csv`.
+    Printed,
 }
 
 /// The text of an exported file: UTF-8, or the UTF-16 that PowerShell's `>` writes. Bytes that are
@@ -80,7 +85,7 @@ fn header_kind(line: &str) -> Option<PageKind> {
             Some(if long { PageKind::Details } else { PageKind::Raw })
         }
         "Process ID" | "Kernel Name" if line.contains("Invocations") => Some(PageKind::Summary),
-        _ => None,
+        _ => printed::is_heading(line).then_some(PageKind::Printed),
     }
 }
 
@@ -172,6 +177,7 @@ fn title(kind: PageKind) -> &'static str {
         PageKind::Source => "source",
         PageKind::Summary => "summary",
         PageKind::Session => "session",
+        PageKind::Printed => "printed",
     }
 }
 

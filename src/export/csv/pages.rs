@@ -137,7 +137,7 @@ pub fn read(files: &[(PathBuf, impl AsRef<[u8]>)]) -> Result<Export> {
         match page::sniff(&text) {
             Some(PageKind::Source) => sources.push((path, text)),
             // `--print-details all` beside the plain page: the fuller one holds the other.
-            Some(PageKind::Details) => match details::read(&text, path) {
+            Some(PageKind::Details | PageKind::Printed) => match details::read(&text, path) {
                 Err(error) => left_out.push(error),
                 Ok(page) => {
                     details = match details {
@@ -206,7 +206,10 @@ pub fn from_pages(
         (Some(raw), Some(details)) => merge(raw, details),
         (Some(page), None) => page,
         (None, Some(mut page)) => {
-            page.notices.push(DETAILS_ALONE.to_owned());
+            // Metrics without a section are a printed raw page's, or those that ncu was asked for.
+            if page.metrics.iter().any(|row| !row.section.is_empty()) {
+                page.notices.push(DETAILS_ALONE.to_owned());
+            }
             page
         }
         (None, None) => {

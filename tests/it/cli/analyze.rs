@@ -1,7 +1,7 @@
 //! `analyze`, `diff`, `explain`, `ladder` and `doctor` as a user runs them, on real exports.
 
 use crate::cli::bench::{Bench, file};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const V2: &str = "gpu_version2(const float *, float *, const float *, int, int, int)";
 
@@ -292,6 +292,42 @@ fn doctor_says_what_is_missing_and_how_to_mend_it() {
     let found = bench.run(&["doctor", "--ncu", &crate::cli::bench::stand_in()]);
     assert!(found.out.contains("2025.3.1"), "{}", found.out);
     assert_eq!(found.code, Some(3), "there is still no device");
+}
+
+#[test]
+fn what_ncu_printed_for_people_is_diagnosed() {
+    let bench = Bench::new();
+    let printed = std::fs::read_to_string(file("fixtures/csv/printed.txt")).unwrap();
+    // As a terminal has it: ncu's progress before, a second launch with one metric behind.
+    let text = format!(
+        "==PROF== Connected to process 1515 (/x/ado)\n==PROF== Profiling \"gpu_version4\" - 0: 0%....100% - 40 passes\n\
+         result 42\n{printed}  scale<float>(float *) (16, 1, 1)x(64, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n    \
+         Section: Command line profiler metrics\n    --------------------- ----------- ------------\n    \
+         Metric Name           Metric Unit Metric Value\n    --------------------- ----------- ------------\n    \
+         gpu__time_duration.sum        us         2.50\n    --------------------- ----------- ------------\n"
+    );
+    bench.write("log.txt", &text);
+    let document = bench.run(&["analyze", "log.txt", "--format", "json"]).json();
+    let launches = document["launches"].as_array().unwrap();
+    assert_eq!(launches.len(), 2, "{document}");
+    let first = &launches[0];
+    assert_eq!((&first["grid"], &first["block"]), (&json!([1024, 1, 1]), &json!([32, 32, 1])));
+    // Printed as 1.35 msecond.
+    assert!((first["duration_ns"].as_f64().unwrap() - 1.35e6).abs() < 1.0, "{first}");
+    let dram = &first["utilization"][0];
+    assert!(dram["unit"] == "DRAM" && dram["share"].as_f64().unwrap() > 0.65, "{dram}");
+    assert!((launches[1]["duration_ns"].as_f64().unwrap() - 2500.0).abs() < 1e-6);
+    assert_eq!(launches[1]["kernel"], "scale<float>(float *)");
+    // Copied without its end, or with its numbers cut.
+    for length in [printed.len() / 2, 400, 250] {
+        bench.write("cut.txt", &printed[..length]);
+        let ran = bench.run(&["analyze", "cut.txt", "--format", "json"]);
+        assert!(
+            ran.code == Some(0)
+                || (ran.code == Some(2) && ran.err.contains("cut.txt: the printed page")),
+            "{ran:?}"
+        );
+    }
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl Printed {
         if let Some(heading) = Heading::of(line) {
             self.heading = heading;
             self.launches += 1;
-            self.section = "Command line profiler metrics".to_owned();
+            "Command line profiler metrics".clone_into(&mut self.section);
             (self.columns, self.in_rule) = (None, false);
         } else if let Some(process) = process(text) {
             process.clone_into(&mut self.process);

@@ -2,13 +2,14 @@
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use crate::cupti::{self, Buffers, Cupti, kind};
 use crate::output::{Fields, Output, Tag};
-use crate::{activity, calls, capture, sys};
+use crate::{activity, callers, calls, capture, sys};
 
-/// Kinds of records to leave out, as CUPTI's numbers separated by commas: for measuring what each costs.
+/// Kinds of records to leave out, as CUPTI's numbers separated by commas, and [`callers::KIND`]: for measuring what
+/// each costs.
 const WITHOUT: &CStr = c"ADOPROF_SURVEY_WITHOUT";
 
 /// How often CUPTI hands over what is complete, in ms: what a killed process loses at most.
@@ -62,7 +63,7 @@ pub fn survey() -> Result<(), &'static [u8]> {
         // SAFETY: takes a number.
         unsafe { period(FLUSH_EVERY_MS) };
     }
-    watch(cupti);
+    watch(cupti, output);
     sys::at_exit(at_exit);
     Ok(())
 }
@@ -110,17 +111,22 @@ const MANAGED: &[u8] = b"cuMemAllocManaged";
 
 static MANAGED_IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Watches a few functions. A process has one watcher only: where the program has one itself, what is lost
-/// is the end of a context's records and managed memory.
-fn watch(cupti: &Cupti) {
+/// Watches functions. A process has one watcher only: where the program has one itself, what is lost
+/// is the end of a context's records, managed memory, and callers.
+fn watch(cupti: &Cupti, output: &Output) {
     let mut subscriber = ptr::null_mut();
     // SAFETY: fills the place; the callback is of CUPTI's type.
     if unsafe { (cupti.subscribe)(&raw mut subscriber, called, ptr::null_mut()) } != 0 {
         return;
     }
+    let with_callers = !is_left_out(callers::KIND) && callers::prepare(output);
     for domain in [calls::DRIVER, calls::RUNTIME] {
         for number in 1..calls::MOST {
-            if watched(cupti, domain, number).is_some() {
+            let roles = roles(cupti, domain, number, with_callers);
+            if let Some(place) = of_function(&ROLES, domain, number)
+                && roles != 0
+            {
+                place.store(roles, Ordering::Relaxed);
                 // SAFETY: the subscriber is ours, and the function has a name.
                 unsafe { (cupti.enable_callback)(1, subscriber, domain, number) };
             }
@@ -128,44 +134,81 @@ fn watch(cupti: &Cupti) {
     }
 }
 
-enum Watched {
-    End,
-    Managed,
+/// What a function is watched for, as bits.
+const END: u8 = 1;
+const TAKES_MANAGED: u8 = 2;
+const CALLER: u8 = 4;
+
+/// Something about each function of both interfaces.
+type PerFunction<T> = [[T; calls::MOST as usize]; 2];
+
+/// What each function is watched for: names are compared once and not at each of a million calls.
+static ROLES: PerFunction<AtomicU8> =
+    [const { [const { AtomicU8::new(0) }; calls::MOST as usize] }; 2];
+
+/// How often each function was called whose callers are recorded.
+static COUNTS: PerFunction<AtomicU32> =
+    [const { [const { AtomicU32::new(0) }; calls::MOST as usize] }; 2];
+
+fn of_function<T>(table: &'static PerFunction<T>, domain: u32, number: u32) -> Option<&'static T> {
+    table.get(domain.checked_sub(1)? as usize)?.get(number as usize)
 }
 
-fn watched(cupti: &Cupti, domain: u32, number: u32) -> Option<Watched> {
-    let name = calls::name(cupti, domain, number)?;
+fn roles(cupti: &Cupti, domain: u32, number: u32, with_callers: bool) -> u8 {
+    let Some(name) = calls::name(cupti, domain, number) else { return 0 };
     // SAFETY: CUPTI's texts end with a zero and stay.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    if name.starts_with(MANAGED) {
-        return Some(Watched::Managed);
-    }
-    ENDS.iter().any(|end| name.starts_with(end)).then_some(Watched::End)
+    let role = |has: bool, bit: u8| if has { bit } else { 0 };
+    role(ENDS.iter().any(|end| name.starts_with(end)), END)
+        | role(name.starts_with(MANAGED), TAKES_MANAGED)
+        | role(with_callers && calls::is_work(name), CALLER)
 }
+
+/// Where in CUPTI's structure for function calls the call's correlation stands: 64 bytes in, in the headers of
+/// CUPTI 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5.
+const CORRELATION: usize = 64;
 
 /// CUPTI calls this before and after each watched function. `data` begins with the side: 0 before, 1 after.
 extern "C" fn called(_user: *mut c_void, domain: u32, number: u32, data: *const u32) {
-    let Some(cupti) = Cupti::get() else { return };
-    if data.is_null() || Output::get().is_none() {
+    if data.is_null() {
         return;
     }
     // SAFETY: not null, and the first field of CUPTI's structure for function calls.
     let is_after = unsafe { *data } == 1;
-    match watched(cupti, domain, number) {
+    let roles =
+        of_function(&ROLES, domain, number).map_or(0, |place| place.load(Ordering::Relaxed));
+    let is_flushed = roles & END != 0 && !is_after;
+    let is_managed = roles & TAKES_MANAGED != 0 && is_after;
+    let stands_for = if roles & CALLER != 0 && !is_after {
+        of_function(&COUNTS, domain, number)
+            .and_then(|count| callers::stands_for(count.fetch_add(1, Ordering::Relaxed)))
+    } else {
+        None
+    };
+    // Most of a million calls are done here.
+    if !is_flushed && !is_managed && stands_for.is_none() {
+        return;
+    }
+    let (Some(output), Some(cupti)) = (Output::get(), Cupti::get()) else { return };
+    if let Some(calls) = stands_for {
+        // SAFETY: CUPTI vouches for the structure; the field is aligned in it.
+        let correlation = unsafe { *data.byte_add(CORRELATION) };
+        callers::record(output, correlation, calls);
+    }
+    if is_flushed {
         // SAFETY: takes a number: 0 does not wait for what still runs.
-        Some(Watched::End) if !is_after => drop(unsafe { (cupti.flush)(0) }),
-        Some(Watched::Managed) if is_after && !MANAGED_IS_WATCHED.swap(true, Ordering::AcqRel) => {
-            if is_left_out(kind::UNIFIED_MEMORY_COUNTER) {
-                return;
-            }
-            // All devices (2), each counter: bytes to the device, to the host, faults of CPU and GPU.
-            let counters = [1, 2, 3, 4].map(|counter| [2, counter, 0, 1]);
-            // SAFETY: four structures of four u32 each, as CUPTI declares them.
-            if unsafe { (cupti.configure_managed)(counters.as_ptr(), 4) } == 0 {
-                cupti.is_enabled(kind::UNIFIED_MEMORY_COUNTER);
-            }
+        unsafe { (cupti.flush)(0) };
+    }
+    if is_managed && !MANAGED_IS_WATCHED.swap(true, Ordering::AcqRel) {
+        if is_left_out(kind::UNIFIED_MEMORY_COUNTER) {
+            return;
         }
-        _ => {}
+        // All devices (2), each counter: bytes to the device, to the host, faults of CPU and GPU.
+        let counters = [1, 2, 3, 4].map(|counter| [2, counter, 0, 1]);
+        // SAFETY: four structures of four u32 each, as CUPTI declares them.
+        if unsafe { (cupti.configure_managed)(counters.as_ptr(), 4) } == 0 {
+            cupti.is_enabled(kind::UNIFIED_MEMORY_COUNTER);
+        }
     }
 }
 

@@ -13,15 +13,12 @@ pub const RUNTIME: u32 = 2;
 /// Functions per interface, with room: there were 823 and 518 in CUDA 13.5.
 pub const MOST: u32 = 1536;
 
-/// Parts of the names of functions that are recorded.
-const PARTS: [&[u8]; 12] = [
-    b"Launch",
-    b"Synchronize",
-    b"Memcpy",
-    b"Memset",
-    b"Malloc",
-    b"Alloc",
-    b"Free",
+/// Parts of the names of functions that are recorded and whose callers are.
+const WORK: [&[u8]; 7] =
+    [b"Launch", b"Synchronize", b"Memcpy", b"Memset", b"Malloc", b"Alloc", b"Free"];
+
+/// Parts of the names of functions that are recorded alone: they prepare the process.
+const PREPARATION: [&[u8]; 5] = [
     b"ModuleLoad",
     b"LibraryLoad",
     b"Link",
@@ -37,8 +34,19 @@ pub fn wanted(cupti: &Cupti, domain: u32, number: u32) -> Option<*const c_char> 
     let name = name(cupti, domain, number)?;
     // SAFETY: CUPTI's texts end with a zero and stay.
     let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-    let has = |part: &&[u8]| text.windows(part.len().max(1)).any(|window| window == *part);
-    (PARTS.iter().any(has) && !BUT.iter().any(has)).then_some(name)
+    let has = |part: &&[u8]| contains(text, part);
+    let is_recorded = PREPARATION.iter().any(has) && !BUT.iter().any(has) || is_work(text);
+    is_recorded.then_some(name)
+}
+
+/// True for a function that launches, copies, waits, or allocates.
+pub fn is_work(name: &[u8]) -> bool {
+    let has = |part: &&[u8]| contains(name, part);
+    WORK.iter().any(has) && !BUT.iter().any(has)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len().max(1)).any(|window| window == part)
 }
 
 /// The function's name as CUPTI has it, such as `cudaMalloc_v3020`.

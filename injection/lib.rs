@@ -17,6 +17,7 @@
 
 mod activity;
 mod asked;
+mod callers;
 mod calls;
 mod capture;
 mod cupti;

@@ -39,7 +39,8 @@ fn hash(name: &[u8]) -> u64 {
     hash.max(1)
 }
 
-fn is_new(number: u64) -> bool {
+/// True where nothing was written under the number; from then on something was.
+pub fn is_new(number: u64) -> bool {
     let first = number as usize % PLACES;
     for step in 0..64 {
         let Some(place) = WRITTEN.get((first + step) % PLACES) else { return true };

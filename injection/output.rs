@@ -52,6 +52,13 @@ pub enum Tag {
     /// u64 time, address, bytes; u32 device; u8 operation (1: allocated, 2: released), kind of memory, as
     /// CUPTI counts them.
     Memory = 13,
+    /// u64 number; up to 16 frames, the innermost first, each u64 name of its file and u64 return address as the file
+    /// counts addresses.
+    Stack = 14,
+    /// u32 correlation, calls for which it stands; u64 stack: who called a function.
+    Caller = 15,
+    /// u64 name of the file that the process runs.
+    Executable = 16,
 }
 
 /// What `src/rank.rs` reads: the process's own environment, because a program may set it after its start.

@@ -25,6 +25,11 @@ unsafe extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlclose(library: *mut c_void) -> c_int;
+    fn readlink(path: *const c_char, into: *mut c_char, length: usize) -> isize;
+    fn dl_iterate_phdr(
+        look: extern "C" fn(*const LoadedFile, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
     fn __cxa_atexit(
         function: extern "C" fn(*mut c_void),
         argument: *mut c_void,
@@ -92,6 +97,14 @@ pub fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
     into.get(..usize::try_from(length).unwrap_or(0)).unwrap_or(&[])
 }
 
+/// Where a symbolic link leads; empty where that can't be read or is longer than the buffer.
+pub fn read_link<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
+    // SAFETY: the path ends with a zero; `readlink` writes at most the buffer's length into it.
+    let length = unsafe { readlink(path.as_ptr(), into.as_mut_ptr().cast(), into.len()) };
+    let length = usize::try_from(length).unwrap_or(0);
+    if length < into.len() { into.get(..length).unwrap_or(&[]) } else { &[] }
+}
+
 /// Writes all of it; false where that fails, as on a full disk.
 pub fn write_all(file: c_int, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
@@ -152,6 +165,68 @@ impl Library {
         // SAFETY: the library is open; nothing of it was kept.
         unsafe { dlclose(self.0) };
     }
+}
+
+/// A file of code that the process has loaded, as the loader describes it (`struct dl_phdr_info`).
+#[repr(C)]
+pub struct LoadedFile {
+    /// What is added to the file's addresses.
+    bias: usize,
+    name: *const c_char,
+    segments: *const Segment,
+    segment_count: u16,
+}
+
+/// A part of a file that is loaded as a whole (`Elf64_Phdr`).
+#[repr(C)]
+struct Segment {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: u64,
+    physical_address: u64,
+    bytes_in_file: u64,
+    bytes: u64,
+    alignment: u64,
+}
+
+const PT_LOAD: u32 = 1;
+
+impl LoadedFile {
+    /// The file's name with a zero at its end: empty for the program itself, perhaps null.
+    pub fn name(&self) -> *const c_char {
+        self.name
+    }
+
+    /// An address of the process as the file counts it; `None` where it lies elsewhere.
+    pub fn address_in_file(&self, address: usize) -> Option<usize> {
+        (0..usize::from(self.segment_count)).find_map(|number| {
+            // SAFETY: the loader vouches for so many segments.
+            let segment = unsafe { &*self.segments.add(number) };
+            let in_file = address.wrapping_sub(self.bias);
+            let from_start = (in_file as u64).wrapping_sub(segment.address);
+            (segment.kind == PT_LOAD && from_start < segment.bytes).then_some(in_file)
+        })
+    }
+}
+
+/// Looks at each file of code that the process has loaded.
+pub fn each_loaded_file<F: FnMut(&LoadedFile)>(mut look: F) {
+    extern "C" fn one<F: FnMut(&LoadedFile)>(
+        file: *const LoadedFile,
+        _: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader hands a description that is valid during the call, and the closure that was given to it.
+        unsafe {
+            if let (Some(file), Some(look)) = (file.as_ref(), data.cast::<F>().as_mut()) {
+                look(file);
+            }
+        }
+        0
+    }
+    // SAFETY: the closure outlives the call, which alone uses it.
+    unsafe { dl_iterate_phdr(one::<F>, (&raw mut look).cast()) };
 }
 
 /// Calls a function when the process ends by `exit` or by returning from `main`.

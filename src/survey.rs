@@ -5,6 +5,7 @@
 //! of one kind together, and [`choose`] says which launches to collect in full.
 
 mod busy;
+pub mod callers;
 pub mod choose;
 pub mod cupti;
 pub mod file;

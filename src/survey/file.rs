@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::Path;
 
+use super::callers::{Callers, Stacks};
 use super::memory::{Change, Memory};
 use super::record::{
     Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape, Span, Wait,
@@ -96,6 +97,12 @@ impl Fields<'_> {
         u8::from_le_bytes(self.take())
     }
 
+    /// All that is left, two numbers each.
+    fn pairs(&mut self) -> Vec<(u64, u64)> {
+        let count = self.0.len() / 16;
+        (0..count).map(|_| (self.u64(), self.u64())).collect()
+    }
+
     fn three(&mut self) -> [u32; 3] {
         [self.u32(), self.u32(), self.u32()]
     }
@@ -128,6 +135,7 @@ struct Reader {
     devices: Vec<(u64, u32, Device)>,
     variables: HashMap<String, String>,
     changes: Vec<Change>,
+    stacks: Stacks,
 }
 
 impl Reader {
@@ -208,6 +216,15 @@ impl Reader {
                 let (device, operation, kind) = (fields.u32(), fields.u8(), fields.u8());
                 self.changes.extend(Change::new(time, address, bytes, device, operation, kind));
             }
+            14 => {
+                let number = fields.u64();
+                self.stacks.stack(number, fields.pairs());
+            }
+            15 => {
+                let (correlation, calls) = (fields.u32(), fields.u32());
+                self.stacks.caller(correlation, calls, fields.u64());
+            }
+            16 => self.stacks.executable(fields.u64()),
             // A newer library than this reader can't be: both are in one binary.
             _ => {}
         }
@@ -223,10 +240,12 @@ impl Reader {
     }
 
     fn finish(self) -> Process {
-        let Self { mut process, names, shapes, functions, devices, variables, changes } = self;
+        let Self { mut process, names, shapes, functions, devices, variables, changes, stacks } =
+            self;
         process.memory = Memory::new(changes);
         process.rank = Rank::of(|name| variables.get(name).cloned());
         let name_of = |number: u64| names.get(&number).map_or(NAMELESS, String::as_str).to_owned();
+        process.callers = Callers::new(stacks, name_of);
         process.shapes = in_order(shapes, |shape| Shape {
             kernel: name_of(shape.name),
             grid: shape.grid,

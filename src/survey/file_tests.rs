@@ -84,12 +84,37 @@ fn functions_lose_what_cupti_appends() {
     }
 }
 
+#[test]
+fn callers_are_stacks_of_frames() {
+    let numbers = |fields: &[u64]| -> Vec<u8> {
+        fields.iter().flat_map(|field| field.to_le_bytes()).collect()
+    };
+    let call = |correlation: u32, stack: u64| {
+        [&correlation.to_le_bytes()[..], &16_u32.to_le_bytes(), &stack.to_le_bytes()].concat()
+    };
+    let records = [
+        (15, call(4, 77)),
+        (14, numbers(&[77, 5, 0x1234, 6, 0x40])),
+        (15, call(5, 78)),
+        (16, numbers(&[5])),
+        (1, name(5, "/home/me/app")),
+    ];
+    let records: Vec<(u8, &[u8])> = records.iter().map(|(tag, bytes)| (*tag, &bytes[..])).collect();
+    let callers = parse(&bytes(&records)[..]).unwrap().callers;
+    let (stack, calls) = callers.of(4).unwrap();
+    let frames: Vec<(&str, bool, u64)> =
+        stack.iter().map(|frame| (&*frame.file, frame.is_executable, frame.address)).collect();
+    assert_eq!(frames, [("/home/me/app", true, 0x1234), (NAMELESS, false, 0x40)]);
+    assert_eq!(calls, 16);
+    assert!(callers.of(5).is_none(), "its stack was not written");
+}
+
 proptest::proptest! {
     /// Whatever the records hold, they are read, grouped and chosen from, and rules look at them.
     #[test]
     fn hostile_records_do_no_harm(
         records in proptest::collection::vec(
-            (0_u8..16, proptest::collection::vec(proptest::num::u8::ANY, 0..100)),
+            (0_u8..18, proptest::collection::vec(proptest::num::u8::ANY, 0..100)),
             0..40,
         ),
         wall_ns in 0.0..1e12_f64,

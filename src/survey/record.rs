@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::callers::Callers;
 use super::memory::Memory;
 pub use super::memory::kind as memory;
 use crate::rank::Rank;
@@ -58,6 +59,8 @@ pub struct Process {
     pub migrations: Vec<Migration>,
     /// Code compiled or loaded from the cache at run time.
     pub compilations: Vec<Compilation>,
+    /// Who made its calls, of some of them.
+    pub callers: Callers,
     /// How much memory it had allocated, over time.
     pub memory: Memory,
     /// Which rank of the program it is, where its launcher says so.

@@ -153,6 +153,55 @@ fn a_cupti_without_records_of_memory_gives_all_others() {
 }
 
 #[test]
+fn callers_of_calls_are_frames_of_the_program_and_its_libraries() {
+    let ran = run("", "", true);
+    let process = &ran.surveyed.survey.processes[0];
+    for call in &process.calls {
+        let (stack, calls) = process.callers.of(call.correlation).unwrap();
+        assert_eq!(calls, 1);
+        assert!(stack[0].is_executable, "{stack:?}");
+        assert_eq!(Path::new(&*stack[0].file), STAND_INS.program().canonicalize().unwrap());
+        assert!(stack.len() <= 16);
+        // Neither CUPTI nor our own library; the C library called `main`.
+        let has = |name: &str| stack.iter().any(|frame| frame.file.contains(name));
+        assert!(!has("libcupti") && !has("libadoprof") && has("libc.so"), "{stack:?}");
+    }
+    // One place in a loop is one stack.
+    let first = process.callers.of(2).unwrap().0;
+    let last = process.callers.of(11).unwrap().0;
+    assert!(std::sync::Arc::ptr_eq(first, last));
+}
+
+#[test]
+fn of_a_million_calls_a_few_thousand_are_looked_at() {
+    let ran = run("many-calls", "", true);
+    let process = &ran.surveyed.survey.processes[0];
+    let stands_for = |number: u32| process.callers.of(1000 + number).map(|(_, calls)| calls);
+    assert_eq!(
+        [0, 255, 256, 257, 272].map(stands_for),
+        [Some(1), Some(1), Some(16), None, Some(16)]
+    );
+    assert_eq!(
+        [16_368, 16_384, 16_400, 16_640].map(stands_for),
+        [Some(16), Some(256), None, Some(256)]
+    );
+    let sum: u64 = (0..1_000_000).filter_map(stands_for).map(u64::from).sum();
+    assert!((1_000_000..1_000_256).contains(&sum), "{sum}");
+    // 256, 1,008 and 3,843 callers of 20 bytes, and one stack.
+    let bytes: u64 = std::fs::read_dir(ran.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().extension().is_some_and(|kind| kind == "survey"))
+        .map(|entry| entry.metadata().unwrap().len())
+        .sum();
+    assert!(bytes < 120_000, "{bytes}");
+    let log = ran.log();
+    let ns = log.lines().find_map(|line| line.strip_prefix("ns per call ")).unwrap();
+    // Some 50 ns on an idle core; a test shares its cores with others.
+    assert!(ns.parse::<u64>().unwrap() < 2000, "{ns} ns per call");
+}
+
+#[test]
 fn only_what_matters_is_asked_for() {
     let log = run("", "", true).log();
     let asked: Vec<&str> = log.lines().collect();

@@ -34,6 +34,13 @@ fn duration(is_mul: bool) -> u64 {
     }
 }
 
+/// What a survey should name as the caller of a million launches.
+#[inline(never)]
+fn in_a_loop(many: extern "C" fn(u32, u32)) {
+    many(3, 1_000_000);
+    std::hint::black_box(many);
+}
+
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
     println!("the program runs");
@@ -69,6 +76,11 @@ fn main() {
         "collective" => mul = waits,
         "collectives" => (add, mul) = (waits, waits),
         _ => {}
+    }
+    if what == "many-calls" {
+        type Many = extern "C" fn(u32, u32);
+        let many: Many = unsafe { transmute(function(cupti, c"stand_in_many_calls")) };
+        in_a_loop(many);
     }
     for number in 0..10_u32 {
         let start = 2000 + 1000 * u64::from(number);

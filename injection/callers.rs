@@ -24,7 +24,7 @@ const OF_MANY: u32 = 16;
 /// Then every 256th.
 const OF_MORE: u32 = 256;
 
-/// Frames that are unwound: those of CUPTI, the driver and the runtime come first.
+/// Frames that are unwound: those of CUPTI and of the driver come first.
 const UNWOUND: usize = 32;
 /// Frames that are written.
 const WRITTEN: usize = 16;
@@ -32,8 +32,7 @@ const WRITTEN: usize = 16;
 const MOST_STACKS: u32 = 4096;
 
 /// Files whose frames every call has and nobody looks for, by how their names begin.
-const BETWEEN: [&[u8]; 5] =
-    [b"libadoprof_survey", b"libcupti", b"libcuda.so", b"libcudart", b"linux-vdso"];
+const BETWEEN: [&[u8]; 4] = [b"libadoprof_survey", b"libcupti", b"libcuda.so", b"linux-vdso"];
 
 type Backtrace = unsafe extern "C" fn(*mut usize, c_int) -> c_int;
 

@@ -4,6 +4,7 @@
 //! ([`run::Cause`]), so that findings of different causes do not promise the same time twice.
 
 mod allocation_in_loop;
+mod blame;
 mod compiled_at_start_up;
 mod copies_not_overlapped;
 mod gpu_idle_between_launches;
@@ -21,6 +22,8 @@ mod unified_memory_migration;
 use crate::finding::{Estimate, Evidence};
 use crate::survey::Survey;
 
+use blame::Blamed;
+pub(crate) use blame::Callers;
 use run::Run;
 
 /// A fault of a program as a whole.
@@ -45,6 +48,8 @@ struct Found {
     message: String,
     /// The figures behind it.
     evidence: Vec<Evidence>,
+    /// The calls that cause it.
+    blamed: Blamed,
 }
 
 /// A finding about a program.
@@ -60,6 +65,8 @@ pub(crate) struct Finding {
     pub evidence: Vec<Evidence>,
     /// What to change.
     pub hint: &'static str,
+    /// From where the calls were made that cause it.
+    pub callers: Callers,
 }
 
 /// All rules.
@@ -113,6 +120,7 @@ fn found(rule: &Rule, run: &Run) -> Option<Finding> {
         message: found.message,
         evidence: found.evidence,
         hint: rule.hint,
+        callers: found.blamed.callers(run.process),
     })
 }
 

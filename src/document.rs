@@ -1,5 +1,6 @@
 //! What a command says, as data: the JSON of the contract. Every report renders this and nothing else.
 
+mod call_site;
 mod diff;
 mod program;
 mod ranked;
@@ -19,6 +20,7 @@ use crate::timing::StepInfo;
 
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::{asks_for_rebuild, is_roof};
+pub use call_site::CallSite;
 pub use diff::{Diff, MetricChange};
 pub use program::{
     DeviceMemory, GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram,

@@ -13,6 +13,7 @@ pub mod group;
 pub mod library;
 pub mod memory;
 pub mod phase;
+pub mod places;
 pub(crate) mod ranks;
 pub mod record;
 pub mod run;

@@ -1,5 +1,6 @@
 //! Memory is taken and given back in a loop.
 
+use super::blame::Blamed;
 use super::run::{Cause, Kind, Run};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -43,6 +44,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("time in these calls", host, "ns"),
             Evidence::new("idle during these calls", idle, "ns"),
         ],
+        blamed: Blamed::calls(calls.iter().copied()),
     })
 }
 

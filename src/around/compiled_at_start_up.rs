@@ -1,5 +1,6 @@
 //! Code is compiled while the program runs.
 
+use super::blame::Blamed;
 use super::run::{Run, merged, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -45,6 +46,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("compilations", count as f64, ""),
             Evidence::new("time of compilations", ns, "ns"),
         ],
+        blamed: Blamed::none(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Copies that no kernel runs beside.
 
+use super::blame::Blamed;
 use super::run::{Run, overlap_ns, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -27,6 +28,8 @@ fn check(run: &Run) -> Option<Found> {
     if hidden <= 0.0 {
         return None;
     }
+    let copies_of_run = run.process.copies.iter();
+    let between = copies_of_run.filter(|copy| copy.direction == 1 || copy.direction == 2);
     let bytes: f64 = run.process.copies.iter().map(|copy| copy.bytes as f64).sum();
     Some(Found {
         saved_ns: [LIKELY * hidden, 0.0, hidden],
@@ -42,6 +45,10 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("kernels while no copy runs", kernels, "ns"),
             Evidence::new("copied", bytes, "byte"),
         ],
+        blamed: Blamed::weighted(
+            between.map(|copy| (copy.place.correlation, copy.span.ns())),
+            "copy time",
+        ),
     })
 }
 

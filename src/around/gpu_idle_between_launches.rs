@@ -1,5 +1,6 @@
 //! The host works on its own while the device has nothing to do.
 
+use super::blame::Blamed;
 use super::run::{Cause, Run, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -43,6 +44,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("pauses", count as f64, ""),
             Evidence::new("longest pause", longest(run), "ns"),
         ],
+        blamed: Blamed::weighted(run.after_gaps(Cause::Host), "idle time before them"),
     })
 }
 

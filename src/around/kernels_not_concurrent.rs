@@ -1,5 +1,6 @@
 //! Small kernels run one at a time.
 
+use super::blame::Blamed;
 use super::run::{Run, merged, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -65,6 +66,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("time of small kernels", covered, "ns"),
             Evidence::new("time of small kernels alone", alone, "ns"),
         ],
+        blamed: Blamed::none(),
     })
 }
 

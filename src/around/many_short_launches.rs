@@ -1,5 +1,6 @@
 //! The device waits for launches.
 
+use super::blame::Blamed;
 use super::run::{Cause, Run};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -27,7 +28,8 @@ const SHORT_NS: f64 = 20_000.0;
 fn check(run: &Run) -> Option<Found> {
     let plain = run.process.kernels.iter().filter(|kernel| kernel.place.graph == 0);
     let short = plain.filter(|kernel| kernel.span.ns() <= SHORT_NS);
-    let (count, total) = short.fold((0, 0.0), |(n, ns), kernel| (n + 1, ns + kernel.span.ns()));
+    let (count, total) =
+        short.clone().fold((0, 0.0), |(n, ns), kernel| (n + 1, ns + kernel.span.ns()));
     let (idle, gaps) = run.idle(Cause::Launch);
     if count < LEAST_LAUNCHES || gaps < LEAST_LAUNCHES {
         return None;
@@ -47,6 +49,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("mean duration", mean, "ns"),
             Evidence::new("idle between launches", idle, "ns"),
         ],
+        blamed: Blamed::weighted(short.map(|kernel| (kernel.place.correlation, 1.0)), "launches"),
     })
 }
 

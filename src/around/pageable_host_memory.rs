@@ -1,5 +1,6 @@
 //! Copies from and to pageable memory.
 
+use super::blame::Blamed;
 use super::run::Run;
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -82,6 +83,10 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("pageable bytes", bytes, "byte"),
             Evidence::new("time of pageable copies", ns, "ns"),
         ],
+        blamed: Blamed::weighted(
+            copies.iter().map(|copy| (copy.place.correlation, copy.span.ns())),
+            "copy time",
+        ),
     })
 }
 

@@ -108,6 +108,23 @@ impl<'a> Run<'a> {
         (of_cause.clone().map(ns).sum(), of_cause.count())
     }
 
+    /// The calls that ended the idle times of one reason, by correlation, each with the time beyond what the device needs
+    /// itself, ns.
+    pub(super) fn after_gaps(&self, cause: Cause) -> impl Iterator<Item = (u32, f64)> {
+        let process = self.process;
+        let kernels = process.kernels.iter().map(|kernel| (kernel.span, kernel.place));
+        let copies = process.copies.iter().map(|copy| (copy.span, copy.place));
+        let fills = process.fills.iter().map(|fill| (fill.span, fill.place));
+        let work = kernels.chain(copies).chain(fills);
+        let by_start: HashMap<u64, u32> =
+            work.map(|(span, place)| (span.start, place.correlation)).collect();
+        let of_cause = self.gaps.iter().filter(move |gap| gap.cause == cause);
+        of_cause.filter_map(move |gap| {
+            let correlation = by_start.get(&gap.span.end)?;
+            Some((*correlation, (gap.span.ns() - OWN_GAP_NS).max(0.0)))
+        })
+    }
+
     /// From the first work to the last, ns.
     pub(crate) fn active_ns(&self) -> f64 {
         match (self.busy.first(), self.busy.last()) {

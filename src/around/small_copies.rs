@@ -1,5 +1,6 @@
 //! Many copies with little in each.
 
+use super::blame::Blamed;
 use super::run::{Cause, Run, merged, overlap_ns, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -48,6 +49,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("time of small copies while no kernel runs", alone, "ns"),
             Evidence::new("idle while the host prepares copies", idle, "ns"),
         ],
+        blamed: Blamed::weighted(copies.iter().map(|copy| (copy.place.correlation, 1.0)), "copies"),
     })
 }
 

@@ -1,5 +1,6 @@
 //! The host waits for the device in a loop.
 
+use super::blame::Blamed;
 use super::run::{Cause, Kind, Run};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -44,6 +45,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("copies that wait", blocking.len() as f64, ""),
             Evidence::new("idle after waits", idle, "ns"),
         ],
+        blamed: Blamed::calls(waits.iter().chain(&blocking).copied()),
     })
 }
 

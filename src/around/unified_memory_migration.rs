@@ -1,5 +1,6 @@
 //! Managed memory moves while it is used.
 
+use super::blame::Blamed;
 use super::run::{Run, merged, sum_ns};
 use super::{Found, Rule};
 use crate::finding::Evidence;
@@ -47,6 +48,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("page faults of the GPU", faults, ""),
             Evidence::new("time of moves and faults", ns, "ns"),
         ],
+        blamed: Blamed::none(),
     })
 }
 

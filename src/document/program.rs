@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call_site::CallSite;
 use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
 use crate::device::residency::residency;
@@ -83,6 +84,28 @@ pub struct ProgramFinding {
     pub evidence: Vec<Evidence>,
     /// What to change.
     pub hint: String,
+    /// From where the calls were made that cause it, the place with the most of them first; empty where that is not
+    /// known.
+    #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<CallSite>,
+}
+
+fn findings(survey: &Survey) -> Vec<ProgramFinding> {
+    let mut found = around::findings(survey);
+    let callers: Vec<around::Callers> =
+        found.iter_mut().map(|finding| std::mem::take(&mut finding.callers)).collect();
+    let sites = CallSite::of_findings(survey, &callers);
+    let finding =
+        |(index, (finding, sites)): (usize, (around::Finding, Vec<CallSite>))| ProgramFinding {
+            rank: index + 1,
+            rule: finding.rule.to_owned(),
+            estimated_speedup: finding.estimate,
+            message: finding.message,
+            evidence: finding.evidence,
+            hint: finding.hint.to_owned(),
+            sites,
+        };
+    found.into_iter().zip(sites).enumerate().map(finding).collect()
 }
 
 /// A line of the program's timeline.
@@ -200,18 +223,7 @@ impl Program {
             kernel_busy_ns: survey.kernel_busy_ns(),
             active_ns,
             groups: groups.iter().map(group).collect(),
-            findings: around::findings(survey)
-                .into_iter()
-                .enumerate()
-                .map(|(index, finding)| ProgramFinding {
-                    rank: index + 1,
-                    rule: finding.rule.to_owned(),
-                    estimated_speedup: finding.estimate,
-                    message: finding.message,
-                    evidence: finding.evidence,
-                    hint: finding.hint.to_owned(),
-                })
-                .collect(),
+            findings: findings(survey),
             lanes,
             memory: DeviceMemory::of(survey),
         }
@@ -386,6 +398,7 @@ mod tests {
                 message: String::new(),
                 evidence: Vec::new(),
                 hint: String::new(),
+                sites: Vec::new(),
             };
             // The kernel has 60% of half of the time: four times as fast it gives 1.29.
             let program = Program { findings: vec![around], ..program(&[0.6]) };

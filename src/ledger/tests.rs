@@ -237,6 +237,7 @@ fn what_lies_around_kernels_is_measured_by_the_programs_own_time() {
             message: String::new(),
             evidence: Vec::new(),
             hint: String::new(),
+            sites: Vec::new(),
         };
         let findings = rules.iter().enumerate().map(finding).collect();
         let launch = samples::launch("k", 1.0, 1.0, vec![samples::finding(1, "partial-wave", 1.2)]);

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::findings::evidence_table;
 use crate::document::{Program, ProgramFinding};
+use crate::report::words::call_site::call_site;
 use crate::report::words::number::estimate;
 
 /// The findings of a program as a whole, the page's `at`-th; empty where there is none.
@@ -36,6 +37,9 @@ fn one(id: &str, finding: &ProgramFinding) -> Markup {
             }
             p { (finding.message) "." }
             p.hint { (finding.hint) "." }
+            @if !finding.sites.is_empty() {
+                ul.where { @for site in &finding.sites { li { (call_site(site)) } } }
+            }
             @if !finding.evidence.is_empty() {
                 details { summary { "Evidence" } (evidence_table(&finding.evidence)) }
             }

@@ -1,5 +1,6 @@
 //! What is said in the same words whatever the form: numbers, findings, steps, comparisons.
 
+pub(crate) mod call_site;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod finding;

@@ -1,6 +1,7 @@
 //! Everything that looks at adoprof as a whole: one program, because each links all of polars.
 
 mod bench_figures;
+mod call_sites;
 mod cli;
 mod constructed;
 mod control_codes;

@@ -27,20 +27,24 @@ impl StandIns {
 /// The compiler of this build makes them: it is there wherever these tests are compiled.
 pub(crate) static STAND_INS: LazyLock<StandIns> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    for (source, kind, to) in [("cupti", "cdylib", "libcupti.so"), ("program", "bin", "program")] {
-        let source =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/stand_in/{source}.rs"));
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let compiled = Command::new(rustc)
-            .args(["--edition", "2024", "--crate-type", kind, "-o"])
-            .arg(folder.path().join(to))
-            .arg(&source)
-            .output()
-            .unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    }
+    compile("cupti", &["--crate-type", "cdylib"], &folder.path().join("libcupti.so"));
+    compile("program", &["-g"], &folder.path().join("program"));
     StandIns { folder }
 });
+
+/// Compiles a stand-in.
+pub(crate) fn compile(source: &str, options: &[&str], to: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/stand_in/{source}.rs"));
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiled = Command::new(rustc)
+        .args(["--edition", "2024", "-o"])
+        .arg(to)
+        .args(options)
+        .arg(&source)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
 
 /// A run of the stand-in with the library inside.
 struct Ran {
@@ -68,9 +72,18 @@ impl Ran {
 
 /// Runs the stand-in; `case` tells that of CUPTI how to behave.
 fn run(what: &str, case: &str, with_cupti: bool) -> Ran {
+    run_program(&STAND_INS.program(), what, case, with_cupti)
+}
+
+/// The survey of a program compiled from the stand-in, or one like it.
+pub(crate) fn surveyed(program: &Path, what: &str) -> Surveyed {
+    run_program(program, what, "", true).surveyed
+}
+
+fn run_program(program: &Path, what: &str, case: &str, with_cupti: bool) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let library = library::deploy(folder.path()).unwrap();
-    let mut command = Command::new(STAND_INS.program());
+    let mut command = Command::new(program);
     command
         .arg(what)
         .env("CUDA_INJECTION64_PATH", library)

@@ -41,6 +41,25 @@ fn in_a_loop(many: extern "C" fn(u32, u32)) {
     std::hint::black_box(many);
 }
 
+#[inline(always)]
+fn launches_one(call: extern "C" fn(u32, u32, u64, u64), number: u32, start: u64) {
+    call(3, 100 + number, start - 5000, start - 1000); // the launch
+}
+
+/// Launches three kernels with a long pause before each: a survey should name the launch's line, and
+/// the function that was inlined here where there is debug information.
+#[inline(never)]
+fn computes_alone(
+    call: extern "C" fn(u32, u32, u64, u64),
+    kernel: extern "C" fn(*const c_char, u32, u64, u64),
+) {
+    for number in 0..3_u32 {
+        let start = 1_000_000_000 + 20_000_000 * u64::from(number);
+        launches_one(call, number, start);
+        kernel(c"_Z3addPfi".as_ptr(), 100 + number, start, start + 10_000_000);
+    }
+}
+
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
     println!("the program runs");
@@ -76,6 +95,10 @@ fn main() {
         "collective" => mul = waits,
         "collectives" => (add, mul) = (waits, waits),
         _ => {}
+    }
+    if what == "idles" {
+        computes_alone(call, kernel);
+        return;
     }
     if what == "many-calls" {
         type Many = extern "C" fn(u32, u32);

@@ -1,7 +1,8 @@
 //! A whole program.
 
 use super::{dimensions, kernel, line, number};
-use crate::document::Document;
+use crate::document::{CallSite, Document};
+use crate::report::words::call_site::call_site;
 use crate::text::{duration, percent};
 
 /// What a survey says, where there is one.
@@ -26,13 +27,14 @@ pub(super) fn blocks(document: &Document) -> Vec<String> {
             })
             .collect();
         blocks.push(format!(
-            "program, finding {}: {}, worth {:.2}x ({:.2} to {:.2}) [survey]\n  seen: {}\n  figures [survey]: {}\n  change: {}",
+            "program, finding {}: {}, worth {:.2}x ({:.2} to {:.2}) [survey]\n  seen: {}\n{}  figures [survey]: {}\n  change: {}",
             finding.rank,
             finding.rule,
             gain.factor,
             gain.low,
             gain.high,
             line(&finding.message),
+            sites(&finding.sites),
             evidence.join("; "),
             line(&finding.hint),
         ));
@@ -51,4 +53,10 @@ pub(super) fn blocks(document: &Document) -> Vec<String> {
         ));
     }
     blocks
+}
+
+/// The places that made the calls, one per line.
+fn sites(sites: &[CallSite]) -> String {
+    let line = |site| format!("  called {} [survey]\n", line(&call_site(site)));
+    sites.iter().map(line).collect::<Vec<_>>().concat()
 }

@@ -74,6 +74,8 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
     // What lies around a program's kernels belongs to no launch.
     for finding in document.program.iter().flat_map(|program| &program.findings) {
         let gain = finding.estimated_speedup;
+        // Without a line its share would be nothing's.
+        let site = finding.sites.first().filter(|site| site.line.is_some());
         let mut row = vec![String::new(); FINDING_COLUMNS.len()];
         let cells = [
             (2, finding.rank.to_string()),
@@ -81,6 +83,9 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
             (4, number(Some(gain.factor))),
             (5, number(Some(gain.low))),
             (6, number(Some(gain.high))),
+            (7, site.map(|site| printable(&site.file)).unwrap_or_default()),
+            (8, site.and_then(|site| site.line).map(|line| line.to_string()).unwrap_or_default()),
+            (9, number(site.map(|site| site.share))),
             (10, printable(&finding.message)),
             (11, printable(&finding.hint)),
         ];
@@ -94,7 +99,7 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::document::{Program, ProgramFinding};
+    use crate::document::{CallSite, Program, ProgramFinding};
     use crate::finding::Estimate;
     use crate::report::samples;
 
@@ -108,6 +113,12 @@ mod tests {
             message: "many copies".to_owned(),
             evidence: Vec::new(),
             hint: "copy less often".to_owned(),
+            sites: vec![CallSite {
+                file: "main.cpp".to_owned(),
+                line: Some(57),
+                share: 0.75,
+                ..CallSite::default()
+            }],
         };
         document.program = Some(Program { findings: vec![finding], ..Program::default() });
         let mut out = Vec::new();
@@ -119,6 +130,9 @@ mod tests {
             "a head, three launches' findings and one: {text}"
         );
         let last = text.lines().last().unwrap();
-        assert_eq!(last, ",,1,small-copies,1.5,1.25,2,,,,many copies,copy less often,,");
+        assert_eq!(
+            last,
+            ",,1,small-copies,1.5,1.25,2,main.cpp,57,0.75,many copies,copy less often,,"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use crate::document::{Diff, Document, MetricChange, Program};
 use crate::kernel_name;
 use crate::report::markdown::push;
+use crate::report::words::call_site::call_site;
 use crate::report::words::diff::{arrow, title};
 use crate::report::words::number::{bare, change, estimate, extent, extents, factor, metric};
 use crate::report::words::run::gain;
@@ -96,7 +97,9 @@ pub(super) fn around(text: &mut String, program: &Program) {
         let gain = estimate(&finding.estimated_speedup);
         let (rank, rule) = (finding.rank, escape(&finding.rule));
         push(text, &format!("{rank}. **{rule}** {gain} for the program. "));
-        push(text, &format!("{} {}.\n", escape(&finding.message), escape(&finding.hint)));
+        let site = finding.sites.first().map(|site| format!(", {}", escape(&call_site(site))));
+        let message = format!("{}{}.", escape(&finding.message), site.unwrap_or_default());
+        push(text, &format!("{message} {}.\n", escape(&finding.hint)));
     }
     if !program.findings.is_empty() {
         push(text, "\n");

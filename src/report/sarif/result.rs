@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::fingerprint;
-use crate::document::{Document, LaunchReport, ProgramFinding, RankedFinding};
+use crate::document::{CallSite, Document, LaunchReport, ProgramFinding, RankedFinding};
 use crate::finding::{Estimate, LEAST_GAIN, Location};
+use crate::report::words::call_site::call_site;
 use crate::report::words::number::estimate;
 use crate::text::{percent, printable, uri};
 
@@ -29,7 +30,7 @@ pub(super) fn of_document(document: &Document) -> (Vec<Value>, Vec<String>) {
     around.chain(launches).unzip()
 }
 
-/// What lies around the kernels has no line.
+/// What lies around the kernels is in the program's own code, where it is known at all.
 fn of_program(finding: &ProgramFinding) -> Value {
     let gain = finding.estimated_speedup;
     let message = format!(
@@ -38,13 +39,30 @@ fn of_program(finding: &ProgramFinding) -> Value {
         finding.hint,
         estimate(&gain)
     );
-    json!({
+    let mut result = json!({
         "ruleId": finding.rule,
         "level": level(Some(&gain)),
         "rank": rank(Some(&gain)),
         "message": { "text": message },
         "properties": { "findingRank": finding.rank, "estimatedSpeedup": gain },
-    })
+    });
+    if let Some(site) = finding.sites.first() {
+        result["message"]["text"] = json!(format!("{message} Called {}.", call_site(site)));
+        result["locations"] = json!([called_at(site)]);
+    }
+    result
+}
+
+fn called_at(site: &CallSite) -> Value {
+    let physical = site.line.and_then(|line| {
+        let (file, share_of) = (site.file.clone(), site.share_of.clone());
+        location(&Location { file, line, share: site.share, share_of, text: String::new() })
+    });
+    let mut place = physical.unwrap_or_else(|| json!({}));
+    let name = site.function.as_ref().unwrap_or(&site.module);
+    let kind = if site.function.is_some() { "function" } else { "module" };
+    place["logicalLocations"] = json!([{ "fullyQualifiedName": printable(name), "kind": kind }]);
+    place
 }
 
 fn result(

@@ -4,6 +4,7 @@ use crate::document::{Document, GroupResidency, Program, ProgramGroup};
 use crate::kernel_name;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, MOST_ROWS, render};
+use crate::report::words::call_site::call_site;
 use crate::report::words::number::{estimate, extent, factor};
 use crate::text::layout::{columns, pad};
 use crate::text::{bytes, count, count_of, duration, percent, significant};
@@ -90,6 +91,9 @@ pub(super) fn findings(page: &mut Page, program: &Program) {
         let headline = format!("{}. {}: {gain} for the program", finding.rank, finding.rule);
         page.inked("", &headline, Ink::Bold);
         page.paragraph("   ", &format!("{}.", finding.message));
+        if let Some(site) = finding.sites.first() {
+            page.labelled("   ", "where", &call_site(site));
+        }
         page.labelled("   ", "change", &format!("{}.", finding.hint));
     }
 }

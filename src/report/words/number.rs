@@ -141,6 +141,11 @@ pub(crate) fn place(location: &Location) -> String {
     }
 }
 
+/// A line of a file: `src/conv.cu:25`.
+pub(crate) fn file_and_line(path: &str, line: u32) -> String {
+    format!("{}:{line}", file(path, Path::exists))
+}
+
 /// How many components stay of the path of a file that lies elsewhere: its folder's name and its own.
 const COMPONENTS: usize = 2;
 

@@ -379,3 +379,31 @@ fn a_program_that_does_not_end_is_surveyed_up_to_the_limit() {
         assert!(!bench.path("argv.profile").exists(), "no time is left to profile anything");
     }
 }
+
+#[test]
+fn a_finding_around_the_kernels_says_where_the_program_makes_the_calls() {
+    let bench = Bench::new();
+    let line = crate::call_sites::line_of_the_launch();
+    let ran = profile(&bench, &["--survey", "--format", "json"], "idles", &[]);
+    let finding = &ran.json()["program"]["findings"][0];
+    assert_eq!(finding["rule"], "gpu-idle-between-launches");
+    let place = &finding["where"][0];
+    assert!(place["file"].as_str().unwrap().ends_with("tests/stand_in/program.rs"), "{place}");
+    assert_eq!((&place["line"], &place["module"]), (&json!(line), &json!("program")));
+    assert!(place["function"].as_str().unwrap().contains("launches_one"), "{place}");
+    assert_eq!(
+        (&place["share"], &place["share_of"]),
+        (&json!(1.0), &json!("idle time before them"))
+    );
+
+    let text = profile(&bench, &["--survey"], "idles", &[]).out;
+    let said = format!("program.rs:{line} in ");
+    assert!(text.lines().any(|text| text.contains("where") && text.contains(&said)), "{text}");
+    for format in ["markdown", "csv", "sarif"] {
+        let out = profile(&bench, &["--survey", "--format", format], "idles", &[]).out;
+        assert!(out.contains("program.rs") && out.contains(&line.to_string()), "{format}: {out}");
+    }
+    let sarif = profile(&bench, &["--survey", "--format", "sarif"], "idles", &[]).json();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["region"]["startLine"], line);
+}

@@ -44,7 +44,7 @@ fn check(run: &Run) -> Option<Found> {
             Evidence::new("pauses", count as f64, ""),
             Evidence::new("longest pause", longest(run), "ns"),
         ],
-        blamed: Blamed::weighted(run.after_gaps(Cause::Host), "idle time before them"),
+        blamed: Blamed::weighted(run.after_gaps(Cause::Host), "idle time before these calls"),
     })
 }
 

@@ -36,7 +36,7 @@ pub struct CallSite {
     pub address: Option<u64>,
     /// Its share of the calls, or of what they cost, 0 to 1.
     pub share: f64,
-    /// Of what: `calls`, `launches`, `copies`, `copy time`, `idle time before them`.
+    /// Of what: `calls`, `launches`, `copies`, `copy time`, `idle time before these calls`.
     pub share_of: String,
 }
 

@@ -38,7 +38,7 @@ fn one(id: &str, finding: &ProgramFinding) -> Markup {
             p { (finding.message) "." }
             p.hint { (finding.hint) "." }
             @if !finding.sites.is_empty() {
-                ul.where { @for site in &finding.sites { li { (call_site(site)) } } }
+                ul.where { @for site in &finding.sites { li { "called " (call_site(site)) } } }
             }
             @if !finding.evidence.is_empty() {
                 details { summary { "Evidence" } (evidence_table(&finding.evidence)) }

@@ -109,10 +109,20 @@ impl Code {
         let function = named
             .function
             .as_deref()
-            .map(|name| layout::fit(&kernel_name::demangled(name), LONGEST_NAME));
+            .map(|name| layout::fit(without_hash(&kernel_name::demangled(name)), LONGEST_NAME));
         let line = named.line.as_ref().map(|(file, line)| (printable(file), *line));
         (function.is_some() || line.is_some()).then(|| Site { function, line, ..bare_site(frame) })
     }
+}
+
+/// The name of one of Rust's functions without the hash at its end.
+fn without_hash(name: &str) -> &str {
+    let is_hash = |last: &str| {
+        last.len() == 17
+            && last.starts_with('h')
+            && last.bytes().skip(1).all(|b| b.is_ascii_hexdigit())
+    };
+    name.rsplit_once("::").filter(|(_, last)| is_hash(last)).map_or(name, |(front, _)| front)
 }
 
 /// The call's own address: what is on the stack is where it returns to, the beginning of the next line perhaps.
@@ -127,4 +137,16 @@ fn bare(frame: &Frame) -> Site {
 fn bare_site(frame: &Frame) -> Site {
     let module = printable(choice::file_name(&frame.file));
     Site { function: None, line: None, module, is_library: !frame.is_executable, address: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_hash;
+
+    #[test]
+    fn rusts_functions_lose_their_hash() {
+        assert_eq!(without_hash("app::step::h0123456789abcdef"), "app::step");
+        assert_eq!(without_hash("app::step::h0123456789abcdeg"), "app::step::h0123456789abcdeg");
+        assert_eq!(without_hash("app::h0123"), "app::h0123");
+    }
 }

@@ -97,7 +97,8 @@ pub(super) fn around(text: &mut String, program: &Program) {
         let gain = estimate(&finding.estimated_speedup);
         let (rank, rule) = (finding.rank, escape(&finding.rule));
         push(text, &format!("{rank}. **{rule}** {gain} for the program. "));
-        let site = finding.sites.first().map(|site| format!(", {}", escape(&call_site(site))));
+        let site =
+            finding.sites.first().map(|site| format!(", called {}", escape(&call_site(site))));
         let message = format!("{}{}.", escape(&finding.message), site.unwrap_or_default());
         push(text, &format!("{message} {}.\n", escape(&finding.hint)));
     }

@@ -92,7 +92,7 @@ pub(super) fn findings(page: &mut Page, program: &Program) {
         page.inked("", &headline, Ink::Bold);
         page.paragraph("   ", &format!("{}.", finding.message));
         if let Some(site) = finding.sites.first() {
-            page.labelled("   ", "where", &call_site(site));
+            page.labelled("   ", "called", &call_site(site));
         }
         page.labelled("   ", "change", &format!("{}.", finding.hint));
     }

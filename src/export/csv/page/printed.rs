@@ -13,6 +13,7 @@
 //!
 //! What ncu's rules say below a table is left out: the text does not name the rules.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use csv::StringRecord;
@@ -40,7 +41,18 @@ const RULE_RESULTS: [&str; 4] = ["OPT", "INF", "WRN", "ERR"];
 
 /// True for the line that names a launch.
 pub(super) fn is_heading(line: &str) -> bool {
-    Heading::of(line).is_some()
+    Heading::of(&uncommented(line)).is_some()
+}
+
+/// A line without the signs of a comment or a quotation at its start, in the same columns: people keep what ncu printed
+/// in sources and messages.
+fn uncommented(line: &str) -> Cow<'_, str> {
+    // Labels such as `# SMs` are indented.
+    let signs = line.len() - line.trim_start_matches(['/', '*', '#', '>']).len();
+    if signs == 0 {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(format!("{:signs$}{}", "", &line[signs..]))
 }
 
 /// The metrics of a printed page as the rows of a details page, and what a user should know.
@@ -51,7 +63,7 @@ pub(in crate::export) fn table(text: &str, name: &Path) -> (Table, Vec<String>) 
     let ends_whole = text.ends_with('\n');
     for (offset, number, line) in lines(text) {
         let is_last = offset + line.len() >= text.len();
-        let Some(row) = printed.take(line) else { continue };
+        let Some(row) = printed.take(&uncommented(line)) else { continue };
         if printed.rows.len() >= most {
             beyond += 1;
         } else if let Ok(row) = row {
@@ -132,6 +144,8 @@ struct Printed {
     section: String,
     /// Where a table's columns begin; `None` outside of tables.
     columns: Option<[usize; 3]>,
+    /// True once the table has a row: the next line of dashes ends it.
+    has_row: bool,
     /// True behind a rule's result, which may have tables of its own.
     in_rule: bool,
     rows: Vec<Row>,
@@ -156,10 +170,13 @@ impl Printed {
         } else if RULE_RESULTS.iter().any(|kind| text.strip_prefix(kind).is_some_and(is_said)) {
             (self.columns, self.in_rule) = (None, true);
         } else if let Some(columns) = dashes(line) {
-            self.columns = Some(columns).filter(|_| !self.in_rule && self.launches > 0);
+            let ends = self.columns.is_some() && self.has_row;
+            self.columns = Some(columns).filter(|_| !ends && !self.in_rule && self.launches > 0);
+            self.has_row = false;
         } else if !text.starts_with("Metric Name ") {
             // A shorter line has no value: a text metric without text, or what the program printed.
             let columns = self.columns.filter(|[.., value]| line.len() > *value)?;
+            self.has_row = true;
             return Some(self.row(line, columns).ok_or(()));
         }
         None
@@ -275,6 +292,21 @@ mod tests {
             ["7", "void add<(int)4>(float *, int)", "(128, 1, 1)", "(64, 2, 1)", "8.6"]
         );
         assert_eq!(rows[4][1..6], ["7", "mul", "", "", ""]);
+    }
+
+    #[test]
+    fn pages_in_comments_and_beside_prose_are_the_same() {
+        let quoted = PAGE.lines().map(|line| format!("//{line}\n"));
+        assert_eq!(rows(&quoted.collect::<String>()), rows(PAGE));
+        // Without a blank line behind its table.
+        let prose =
+            "And this is what a reader makes of the numbers that stand in the table above here.\n";
+        let noted = PAGE.replace(
+            "    ---------------- ----------- ------------\n\n",
+            &format!("    ---------------- ----------- ------------\n{prose}"),
+        );
+        assert!(noted.contains(prose));
+        assert_eq!(rows(&noted), rows(PAGE));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::around::Callers;
+use crate::finding::Location;
 use crate::survey::Survey;
 use crate::survey::callers::Stack;
 use crate::survey::places::{self, Site};
@@ -47,6 +48,18 @@ impl CallSite {
         let Site { function, module, is_library, address, .. } = site;
         let share_of = share_of.to_owned();
         Self { file, line, function, module, library: is_library, address, share, share_of }
+    }
+
+    /// The same as the place of a launch's finding; `None` without a line.
+    #[must_use]
+    pub fn location(&self) -> Option<Location> {
+        self.line.map(|line| Location {
+            file: self.file.clone(),
+            line,
+            share: self.share,
+            share_of: self.share_of.clone(),
+            text: String::new(),
+        })
     }
 
     /// The places of some findings' callers, for each finding the one with the most share first.

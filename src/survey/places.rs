@@ -95,7 +95,9 @@ impl Code {
         let physical = functions.last()?;
         let is_plumbing = |named: &Named| {
             named.function.as_deref().is_some_and(|name| {
-                kernels.contains(name) || choice::is_plumbing(&kernel_name::base(name))
+                kernels.contains(name)
+                    || choice::is_of_headers(name)
+                    || choice::is_plumbing(&kernel_name::base(name))
             })
         };
         if is_plumbing(physical) {

@@ -192,3 +192,48 @@ fn a_damaged_file_names_less_and_breaks_nothing() {
         assert!(of_bytes(&damaged).is_some());
     }
 }
+
+#[test]
+fn debug_information_above_a_limit_is_left_alone() {
+    let (_, bytes, _) = &*PROGRAM;
+    let elf = object::File::parse(&**bytes).unwrap();
+    // One of the sections that begin with `.debug_` and have no say in lines.
+    let (start, _) = elf.section_by_name(".debug_gdb_scripts").unwrap().file_range().unwrap();
+    let u64_at =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let (headers, count) =
+        (u64_at(bytes, 0x28) as usize, u16::from_le_bytes([bytes[0x3c], bytes[0x3d]]));
+    let header = (0..usize::from(count))
+        .map(|number| headers + number * 64)
+        .find(|&at| u64_at(bytes, at + 0x18) == start)
+        .unwrap();
+    let with_section_of = |megabytes: u64| {
+        let mut changed = bytes.clone();
+        changed[header + 0x20..header + 0x28].copy_from_slice(&(megabytes << 20).to_le_bytes());
+        of_bytes(&changed).unwrap()
+    };
+    assert_eq!(with_section_of(400).line.unwrap().1, line_of_the_launch());
+    let above = with_section_of(513);
+    assert_eq!(above.line, None);
+    assert!(above.function.unwrap().contains("computes_alone"), "symbols tell as before");
+}
+
+#[test]
+fn hostile_names_of_functions_stay_on_their_line() {
+    let hostile = b"co\x1b[31m\n::error::";
+    let (_, bytes, _) = &*PROGRAM;
+    let mut changed = bytes.clone();
+    let name = b"computes_alone";
+    let places: Vec<usize> =
+        (0..bytes.len() - name.len()).filter(|&at| bytes[at..].starts_with(name)).collect();
+    for at in places {
+        changed[at..at + name.len()].copy_from_slice(&hostile[..name.len()]);
+    }
+    let elf = object::File::parse(&*changed).unwrap();
+    let debug = elf.section_by_name(".debug_info").unwrap().file_range().unwrap();
+    // Without debug information the symbol is all that there is.
+    changed[debug.0 as usize..(debug.0 + debug.1) as usize].fill(0);
+    let function = of_bytes(&changed).unwrap().function.unwrap();
+    assert!(function.contains("[31m"), "{function:?}");
+    assert!(!function.contains(['\u{1b}', '\n']), "{function:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::document::{Document, LaunchReport, Program, ProgramFinding};
+use crate::document::{CallSite, Document, LaunchReport, Program, ProgramFinding};
 use crate::error::Result;
 use crate::frame::columns::{LAUNCH, METRIC, VALUE};
 use crate::frame::{Launch, by_catalogue};
@@ -96,7 +96,7 @@ pub(super) fn around(program: &Program) -> Option<Vec<Found>> {
         let found = |finding: &ProgramFinding| Found {
             rule: finding.rule.clone(),
             factor: Some(finding.estimated_speedup.factor),
-            place: None,
+            place: finding.sites.first().and_then(CallSite::location),
         };
         program.findings.iter().map(found).collect()
     })

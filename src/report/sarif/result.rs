@@ -54,10 +54,7 @@ fn of_program(finding: &ProgramFinding) -> Value {
 }
 
 fn called_at(site: &CallSite) -> Value {
-    let physical = site.line.and_then(|line| {
-        let (file, share_of) = (site.file.clone(), site.share_of.clone());
-        location(&Location { file, line, share: site.share, share_of, text: String::new() })
-    });
+    let physical = site.location().as_ref().and_then(location);
     let mut place = physical.unwrap_or_else(|| json!({}));
     let name = site.function.as_ref().unwrap_or(&site.module);
     let kind = if site.function.is_some() { "function" } else { "module" };

@@ -73,6 +73,14 @@ pub(super) fn is_plumbing(function: &str) -> bool {
         || ["cudart", "libcudart_static", "device_stub_"].iter().any(|part| name.starts_with(part))
 }
 
+/// True for a mangled name of a namespace that programs have from headers: the standard library's, Thrust's, CUB's, and
+/// libcu++'s.
+pub(super) fn is_of_headers(symbol: &str) -> bool {
+    let Some(name) = symbol.strip_prefix("_Z") else { return false };
+    let name = name.strip_prefix("NK").or_else(|| name.strip_prefix('N')).unwrap_or(name);
+    ["St", "9__gnu_cxx", "6thrust", "3cub", "4cuda"].iter().any(|space| name.starts_with(space))
+}
+
 /// True for a header of CUDA's, the compiler's, or the system's, whose functions are inlined into others.
 pub(super) fn is_header_of_others(file: &str) -> bool {
     let roots = ["/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/", "/rustc/"];
@@ -134,6 +142,22 @@ mod tests {
         }
         for name in ["step", "cuda_step", "customize", "cudamatrix", "main", ""] {
             assert!(!is_plumbing(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn templates_of_headers_are_not_the_programs_own() {
+        // void thrust::copy<float*>(float*), std::vector<int>::size() const, std::terminate(), cuda::std::…
+        for symbol in [
+            "_ZN6thrust4copyIPfEEvT_",
+            "_ZNKSt6vectorIiE4sizeEv",
+            "_ZSt9terminatev",
+            "_ZN4cuda3std1fEv",
+        ] {
+            assert!(is_of_headers(symbol), "{symbol}");
+        }
+        for symbol in ["_ZN3app4stepEv", "_Z4stepi", "main", "St", "_ZN7thrusts1fEv"] {
+            assert!(!is_of_headers(symbol), "{symbol}");
         }
     }
 

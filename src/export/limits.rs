@@ -38,7 +38,12 @@ pub(super) fn is_known(metric: &str) -> bool {
 
 /// True where so many launches with so many values each are more than are kept in full.
 pub(super) fn are_many(launches: usize, values: usize) -> bool {
-    launches.saturating_mul(values) > MANY_VALUES
+    launches > kept_in_full(values)
+}
+
+/// The most launches with so many values each that are kept in full.
+pub(super) fn kept_in_full(values: usize) -> usize {
+    MANY_VALUES / values.max(1)
 }
 
 /// What a user should know where only known metrics were read.

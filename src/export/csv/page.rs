@@ -16,7 +16,9 @@ use crate::export::csv::ncu_message;
 
 use cells::Cells;
 pub(super) use printed::table as printed;
-pub(super) use table::{Launches, Row, Table, compute_capability, dimensions, tables, write};
+pub(super) use table::{
+    Launches, Needed, Row, Table, compute_capability, dimensions, tables, thinned_tables, write,
+};
 
 /// The page of ncu that a CSV file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::export::csv::number;
 use crate::export::csv::number::Style;
 use crate::export::csv::page;
-use crate::export::csv::page::{Launches, PageKind, Row, Table};
+use crate::export::csv::page::{Launches, Needed, PageKind, Row, Table};
 use crate::export::limits::{self, Limits};
 use crate::export::{Export, LaunchRow, MetricRow, unit};
 
@@ -50,7 +50,7 @@ struct Column {
 /// # Errors
 /// Where the text holds no raw page, no launch, or numbers whose style can't be told.
 pub fn read(text: &str, name: &Path) -> Result<Export> {
-    let (tables, notices) = page::tables(text, name, PageKind::Raw)?;
+    let (tables, notices) = page::thinned_tables(text, name, PageKind::Raw, &needed)?;
     let mut export = Export { notices, ..Export::default() };
     let mut launches = Launches::default();
     let mut limits = Limits::of_page(text.len());
@@ -76,7 +76,7 @@ fn read_table(
     let units = table.rows.first().filter(|row| row.cells.get(0) == Some(""));
     let rows = &table.rows[usize::from(units.is_some())..];
     let mut columns = metric_columns(table, units);
-    if limits::are_many(rows.len(), columns.len()) {
+    if table.is_thinned || limits::are_many(rows.len(), columns.len()) {
         let notice = limits::known_only(rows.len(), columns.len());
         columns.retain(|column| limits::is_known(&column.name));
         export.notices.push(format!("{}: {notice}", name.display()));
@@ -128,6 +128,20 @@ fn read_table(
     Ok(())
 }
 
+/// What is needed of many launches: what describes them, and the metrics that adoprof knows.
+fn needed(header: &[String]) -> Option<Needed> {
+    // One more for the units.
+    let whole_rows =
+        limits::kept_in_full(header.iter().filter(|name| is_metric(name.as_str())).count()) + 1;
+    let columns = header.iter().map(|name| !is_metric(name) || limits::is_known(name)).collect();
+    Some(Needed { columns, whole_rows })
+}
+
+/// True for a column that holds a metric. Those of NVTX (`--nvtx`) are titled like `Id:Domain:Start/Stop_Range:…`.
+fn is_metric(header: &str) -> bool {
+    !LAUNCH_COLUMNS.contains(&header) && !header.contains("Domain:") && !header.is_empty()
+}
+
 /// The columns that hold metrics, with their units from the row below the header.
 fn metric_columns(table: &Table, units: Option<&Row>) -> Vec<Column> {
     table
@@ -135,12 +149,10 @@ fn metric_columns(table: &Table, units: Option<&Row>) -> Vec<Column> {
         .iter()
         .enumerate()
         .filter_map(|(index, header)| {
-            let printed = units.and_then(|row| row.cells.get(index)).unwrap_or_default();
-            // NVTX columns (`--nvtx`) are titled like `Id:Domain:Start/Stop_Range:…`.
-            let is_nvtx = header.contains("Domain:");
-            if LAUNCH_COLUMNS.contains(&header.as_str()) || is_nvtx || header.is_empty() {
+            if !is_metric(header) {
                 return None;
             }
+            let printed = units.and_then(|row| row.cells.get(index)).unwrap_or_default();
             let (unit, factor) = unit::base(printed);
             Some(Column { index, name: header.as_str().into(), unit: unit.into(), factor })
         })

@@ -13,7 +13,6 @@ pub(in crate::export) struct Cells {
 impl Cells {
     /// Those of a record. A row of 4 GiB has no cells.
     pub(super) fn of(record: &StringRecord) -> Self {
-        let text = record.as_slice();
         let mut end = 0;
         let ends: Option<Box<[u32]>> = record
             .iter()
@@ -23,9 +22,18 @@ impl Cells {
             })
             .collect();
         match ends {
-            Some(ends) => Self { text: text.into(), ends },
+            Some(ends) => Self { text: record.as_slice().into(), ends },
             None => Self { text: "".into(), ends: Box::default() },
         }
+    }
+
+    /// Those of a record, empty in columns that nobody needs. A cell with a quote stays: it tells of damage.
+    pub(super) fn of_needed(record: &StringRecord, needed: &[bool]) -> Self {
+        let is_needed = |(column, cell): &(usize, &str)| {
+            needed.get(*column).copied().unwrap_or(true) || cell.contains('"')
+        };
+        let kept = record.iter().enumerate().map(|one| if is_needed(&one) { one.1 } else { "" });
+        Self::of(&kept.collect())
     }
 
     /// How many there are.
@@ -58,5 +66,12 @@ mod tests {
         assert_eq!(cells.iter().collect::<Vec<_>>(), ["a", "", "bc", "ä"]);
         assert_eq!((cells.get(2), cells.get(4)), (Some("bc"), None));
         assert_eq!(Cells::of(&StringRecord::new()).iter().count(), 0);
+    }
+
+    #[test]
+    fn cells_that_nobody_needs_are_empty_in_their_place() {
+        let record = StringRecord::from(vec!["a", "b", "c\"", "d", "e"]);
+        let cells = Cells::of_needed(&record, &[true, false, false, true]);
+        assert_eq!(cells.iter().collect::<Vec<_>>(), ["a", "", "c\"", "d", "e"]);
     }
 }

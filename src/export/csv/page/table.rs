@@ -45,6 +45,16 @@ pub(in crate::export) struct Table {
     pub header: Vec<String>,
     /// Everything below that may be data, noise left out.
     pub rows: Vec<Row>,
+    /// True where rows lack the cells that are not needed.
+    pub is_thinned: bool,
+}
+
+/// The columns of a table that are needed whatever its size, if there are more rows than all columns are kept of.
+pub(in crate::export) struct Needed {
+    /// For each column whether it is.
+    pub columns: Vec<bool>,
+    /// So many rows keep all columns.
+    pub whole_rows: usize,
 }
 
 impl Table {
@@ -63,6 +73,19 @@ pub(in crate::export) fn tables(
     name: &Path,
     kind: PageKind,
 ) -> Result<(Vec<Table>, Vec<String>)> {
+    thinned_tables(text, name, kind, &|_| None)
+}
+
+/// Likewise; of a table with many rows those behind the first hold what is needed of its header's columns alone.
+///
+/// # Errors
+/// As [`tables`].
+pub(in crate::export) fn thinned_tables(
+    text: &str,
+    name: &Path,
+    kind: PageKind,
+    needed_of: &dyn Fn(&[String]) -> Option<Needed>,
+) -> Result<(Vec<Table>, Vec<String>)> {
     let start = lines(text).find(|(_, _, line)| header_kind(line) == Some(kind));
     let Some((offset, first_line, _)) = start else {
         return Err(not_this_page(text, name, kind));
@@ -72,6 +95,7 @@ pub(in crate::export) fn tables(
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table.as_bytes());
     let mut tables: Vec<Table> = Vec::new();
+    let mut needed: Option<Needed> = None;
     let mut record = StringRecord::new();
     let mut ends_in_row = false;
     let most = match kind {
@@ -84,8 +108,9 @@ pub(in crate::export) fn tables(
         let first = record.get(0).unwrap_or_default();
         ends_in_row = false;
         if first == "ID" && record.iter().any(|cell| cell == "Kernel Name") {
-            let header = record.iter().map(|cell| cell.trim().to_owned()).collect();
-            tables.push(Table { header, rows: Vec::new() });
+            let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+            needed = needed_of(&header);
+            tables.push(Table { header, rows: Vec::new(), is_thinned: false });
         } else if let Some(table) = tables.last_mut() {
             let is_units = table.rows.is_empty() && first.is_empty();
             // Whatever the program printed has fewer cells; a row without its first comma has nearly all.
@@ -97,7 +122,13 @@ pub(in crate::export) fn tables(
                     beyond += 1;
                     continue;
                 }
-                table.rows.push(Row { line, cells: Cells::of(&record), cut: false });
+                let thin = needed.as_ref().filter(|one| table.rows.len() >= one.whole_rows);
+                table.is_thinned |= thin.is_some();
+                let cells = match thin {
+                    Some(needed) => Cells::of_needed(&record, &needed.columns),
+                    None => Cells::of(&record),
+                };
+                table.rows.push(Row { line, cells, cut: false });
                 ends_in_row = true;
             }
         }

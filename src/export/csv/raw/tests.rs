@@ -133,6 +133,38 @@ fn german_pages_are_read() {
     assert_eq!(value(&ok(&german), 0, "gpu__time_duration.sum"), Some(1728.0));
 }
 
+/// A page with a duration, a metric that adoprof does not know, and 998 more of those.
+fn wide(launches: usize) -> String {
+    let unknown: String = (0..999).map(|at| format!(",\"own__{at}.sum\"")).collect();
+    let mut page = format!("\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"{unknown}\n");
+    for id in 0..launches {
+        let values: String = (0..999).map(|at| format!(",\"{at}\"")).collect();
+        page.push_str(&format!("\"{id}\",\"f\",\"{}\"{values}\n", 100 + id));
+    }
+    page
+}
+
+#[test]
+fn of_many_launches_only_what_is_known_is_kept() {
+    // A million values, and a thousand more.
+    let whole = ok(&wide(1000));
+    assert_eq!((whole.metrics.len(), whole.notices.len()), (1_000_000, 0));
+    assert_eq!(value(&whole, 999, "own__998.sum"), Some(998.0));
+    let page = wide(1002);
+    let known = ok(&page);
+    assert_eq!((known.launches.len(), known.metrics.len()), (1002, 1002));
+    assert_eq!(value(&known, 1001, "gpu__time_duration.sum"), Some(1101.0));
+    assert!(known.notices[0].contains("only the metrics that it knows"), "{:?}", known.notices);
+    // What is left out is not held while the page is read either.
+    let name = Path::new("x");
+    let (tables, _) = page::thinned_tables(&page, name, PageKind::Raw, &needed).unwrap();
+    let cells = |row: usize, column| tables[0].rows[row].cells.get(column).unwrap();
+    assert_eq!((cells(1000, 2), cells(1000, 1001)), ("1100", "998"));
+    assert_eq!((cells(1001, 1), cells(1001, 2), cells(1001, 1001)), ("f", "1101", ""));
+    let (tables, _) = page::tables(&page, name, PageKind::Raw).unwrap();
+    assert_eq!(tables[0].rows[1001].cells.get(1001), Some("998"), "where the page is rewritten");
+}
+
 proptest! {
     /// What a raw page says of any kernel name and values comes back as it was written.
     #[test]

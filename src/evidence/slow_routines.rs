@@ -2,7 +2,7 @@
 
 mod loads_between;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::evidence::removal::{Removal, locations};
 use crate::evidence::{ModeledLaunch, Threshold};
@@ -44,7 +44,7 @@ const LONGEST_PATH: Threshold = Threshold {
 /// Runs of library routines.
 pub(crate) struct Runs {
     /// How often each routine's mark was executed.
-    by_routine: HashMap<Routine, f64>,
+    by_routine: BTreeMap<Routine, f64>,
     /// How many an instruction saves as a mark, or 1 on a slow path, per execution.
     weights: HashMap<usize, f64>,
     /// Executed instructions of slow paths.
@@ -59,7 +59,7 @@ impl Runs {
     pub(crate) fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
         let listing = removal.listing;
         let mut found = Self {
-            by_routine: HashMap::new(),
+            by_routine: BTreeMap::new(),
             weights: HashMap::new(),
             slow_path: 0.0,
             loads_together: 0.0,
@@ -144,7 +144,7 @@ impl Runs {
         found
     }
 
-    /// The routine that costs most, and how often it ran.
+    /// The routine that costs most, of two that cost the same always the same one, and how often it ran.
     #[must_use]
     pub(crate) fn most(&self) -> Option<(Routine, f64)> {
         let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
@@ -322,5 +322,22 @@ mod tests {
         // Ten times 10 − 1, against ten times 10 − 6.
         assert!((saved("MOV R7, R2", "MOV R8, R2") - 90.0).abs() < 1e-12);
         assert!((saved("MOV R8, R2", "MOV R7, R2") - 40.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_routines_that_cost_the_same_it_is_always_the_same_one() {
+        let launch = sass(&[], &[("NOP", 100.0)]);
+        let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
+        let most = || {
+            let mut runs = Runs::replace(&mut Removal::new(&launch).unwrap(), |_| true);
+            // Ten instructions each.
+            runs.by_routine = [(Routine::Division, 4.0), (Routine::Reciprocal, 4.0)].into();
+            runs.most()
+        };
+        let first = most();
+        assert!(first.is_some());
+        for _ in 0..32 {
+            assert_eq!(most(), first);
+        }
     }
 }

@@ -88,7 +88,8 @@ pub(in crate::export) fn table(text: &str, name: &Path) -> (Table, Vec<String>) 
             count_of(unread as f64, "row")
         ));
     }
-    (Table { header: HEADER.map(str::to_owned).to_vec(), rows: printed.rows }, notices)
+    let header = HEADER.map(str::to_owned).to_vec();
+    (Table { header, rows: printed.rows, is_thinned: false }, notices)
 }
 
 /// The line that names a launch, taken apart.

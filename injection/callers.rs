@@ -2,7 +2,8 @@
 //!
 //! The C library unwinds the stack (`backtrace`); where there is none of that name, as in musl, callers stay unknown.
 //! What this costs is bounded: of a function's calls ever fewer are looked at, a stack that was seen before is a number,
-//! and no more than [`MOST_STACKS`] are written.
+//! and no more than [`MOST_STACKS`] are written. In the tests' program, whose stacks are some ten frames deep, a call that
+//! is looked at costs 3 to 5 µs, and a loop of a million calls 15 to 25 ms.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;

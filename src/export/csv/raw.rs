@@ -50,7 +50,8 @@ struct Column {
 /// # Errors
 /// Where the text holds no raw page, no launch, or numbers whose style can't be told.
 pub fn read(text: &str, name: &Path) -> Result<Export> {
-    let (tables, notices) = page::thinned_tables(text, name, PageKind::Raw, &needed)?;
+    let (tables, notices) =
+        page::thinned_tables(text, name, PageKind::Raw, &|header| Some(needed(header)))?;
     let mut export = Export { notices, ..Export::default() };
     let mut launches = Launches::default();
     let mut limits = Limits::of_page(text.len());
@@ -129,12 +130,12 @@ fn read_table(
 }
 
 /// What is needed of many launches: what describes them, and the metrics that adoprof knows.
-fn needed(header: &[String]) -> Option<Needed> {
+fn needed(header: &[String]) -> Needed {
     // One more for the units.
     let whole_rows =
         limits::kept_in_full(header.iter().filter(|name| is_metric(name.as_str())).count()) + 1;
     let columns = header.iter().map(|name| !is_metric(name) || limits::is_known(name)).collect();
-    Some(Needed { columns, whole_rows })
+    Needed { columns, whole_rows }
 }
 
 /// True for a column that holds a metric. Those of NVTX (`--nvtx`) are titled like `Id:Domain:Start/Stop_Range:…`.

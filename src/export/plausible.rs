@@ -12,6 +12,10 @@ use crate::text::{count_of, significant};
 /// adoprof reads.
 const MOST_PERCENT: f64 = 1000.0;
 
+/// How long a launch took: no launch takes no time, nor eleven days.
+const DURATION: &str = "gpu__time_duration.sum";
+const LONGEST_NS: f64 = 1e15;
+
 /// The most columns that a kernel's name takes in a notice.
 const LONGEST_NAME: usize = 60;
 
@@ -27,11 +31,18 @@ impl Export {
     /// Takes the values out that their metric can't have, of the metrics that adoprof knows.
     pub(super) fn leave_out(&mut self, impossible: &mut Impossible) {
         for row in &mut self.metrics {
-            let Some(value) = row.value.filter(|&value| may_be_impossible(value)) else { continue };
+            let may_be =
+                |&value: &f64| may_be_impossible(value) || value == 0.0 && &*row.metric == DURATION;
+            let Some(value) = row.value.filter(may_be) else { continue };
             let Some((metric, scale)) = metric::canonical(&row.metric) else { continue };
             let is_percent = metric.unit == "%";
             let shown = value * scale;
-            if shown.is_finite() && shown >= 0.0 && !(is_percent && shown > MOST_PERCENT) {
+            let is_possible = if metric.name == DURATION {
+                shown > 0.0 && shown <= LONGEST_NS
+            } else {
+                shown.is_finite() && shown >= 0.0 && !(is_percent && shown > MOST_PERCENT)
+            };
+            if is_possible {
                 continue;
             }
             row.value = None;
@@ -97,13 +108,15 @@ mod tests {
         let (values, notices) = after(&[
             ("gpu__time_duration.sum", 5e9),
             ("dram__bytes_read.sum", -1.0),
+            ("gpu__time_duration.sum", 0.0),
+            ("gpu__time_duration.sum", 1e300),
             ("l1tex__t_sector_hit_rate.pct", 5706.0),
             ("lts__t_sector_hit_rate.pct", 101.0),
             ("smsp__inst_executed.sum", f64::INFINITY),
         ]);
-        assert_eq!(values, [Some(5e9), None, None, Some(101.0), None]);
+        assert_eq!(values, [Some(5e9), None, None, None, None, Some(101.0), None]);
         assert_eq!(notices.len(), 1);
-        for part in ["scale has dram__bytes_read.sum of -1", "2 other values"] {
+        for part in ["scale has dram__bytes_read.sum of -1", "4 other values"] {
             assert!(notices[0].contains(part), "no `{part}`: {}", notices[0]);
         }
     }

@@ -126,12 +126,16 @@ pub fn collect_logged(
     })
 }
 
-/// The error of a program's or kernel's failure with the last lines that the program printed.
+/// The error of a failed program or kernel, or of a program without kernels, with the last lines that the program printed.
 fn with_last_lines(error: Error, program_output: &str) -> Error {
     let lines = last_lines(program_output);
     match error {
         Error::Kernel(text) if !lines.is_empty() => {
             Error::Kernel(format!("{text}; the program's last lines were:\n{lines}"))
+        }
+        // A program that launched nothing may have said why; where a filter matches nothing it ran as it should.
+        Error::Usage(text) if !lines.is_empty() && text.contains("launched no kernel") => {
+            Error::Usage(format!("{text}; the program's last lines were:\n{lines}"))
         }
         error => error,
     }

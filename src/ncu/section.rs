@@ -8,6 +8,7 @@ use std::path::Path;
 use include_dir::{Dir, include_dir};
 use tempfile::TempDir;
 
+use super::watcher;
 use crate::error::{Error, Result};
 
 /// The section that shows the time model.
@@ -24,6 +25,7 @@ pub fn deploy() -> Result<TempDir> {
         .prefix("adoprof-sections-")
         .tempdir()
         .map_err(|error| Error::io(std::env::temp_dir(), "create a folder in it", &error))?;
+    watcher::remove_if_killed(dir.path());
     write(dir.path())?;
     Ok(dir)
 }

@@ -143,12 +143,20 @@ fn bring_siblings(files: &mut Files) {
 /// complained of where the file holds its messages.
 pub fn read_files(files: &Files) -> Result<Profile> {
     let mut pages: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    let mut left_out: Vec<Error> = Vec::new();
     for path in &files.paths {
         if let Some((file, size)) = large_report(path, MOST_BYTES) {
             let export = report::read_stored(&file, size, path)?;
             return Profile::from_export(path.display().to_string(), export);
         }
-        let bytes = read(path)?;
+        let bytes = match read(path) {
+            // An empty page costs no more than itself: ncu writes one where it has nothing to say.
+            Err(error) if files.paths.len() > 1 && is_empty(path) => {
+                left_out.push(error);
+                continue;
+            }
+            bytes => bytes?,
+        };
         // A report has all that its exports have, and every value in full.
         if report::is_report(&bytes) {
             let export = report::read(&bytes, path)?;
@@ -166,10 +174,19 @@ pub fn read_files(files: &Files) -> Result<Profile> {
         }
         pages.push((path.clone(), bytes));
     }
-    let export = pages::read(&pages)?;
+    if pages.is_empty() && !left_out.is_empty() {
+        return Err(left_out.swap_remove(0));
+    }
+    let mut export = pages::read(&pages)?;
+    export.notices.extend(left_out.iter().map(|error| format!("one page was left out: {error}")));
     // Of a large page this is as much as all that was read from it.
     drop(pages);
     Profile::from_export(files.stem.display().to_string(), export)
+}
+
+/// True for a file without a byte.
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0)
 }
 
 /// What a file is that is no profile, and the command that takes it.

@@ -34,8 +34,15 @@ pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
         Err(error) => return Err(Error::io(&path, "read", &error)),
     };
     let problem = |error| Error::input(&path, format!("is not a survey of adoprof's: {error}"));
-    let program: SurveyedProgram = serde_json::from_slice(&bytes).map_err(problem)?;
-    Ok(Some(program))
+    let surveyed: SurveyedProgram = serde_json::from_slice(&bytes).map_err(problem)?;
+    let program = &surveyed.program;
+    let of_program =
+        [program.wall_ns, program.gpu_busy_ns, program.kernel_busy_ns, program.active_ns];
+    let of_groups = program.groups.iter().flat_map(|group| [group.total_ns, group.median_ns]);
+    if let Some(time) = of_program.into_iter().chain(of_groups).find(|time| *time < 0.0) {
+        return Err(Error::input(&path, format!("is damaged: it has a time of {time} ns")));
+    }
+    Ok(Some(surveyed))
 }
 
 #[cfg(test)]
@@ -52,6 +59,9 @@ mod tests {
         let program = SurveyedProgram { program, chosen: vec![2, 0] };
         write(folder.path(), &program).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Some(program));
+        let backwards = Program { kernel_busy_ns: -1.0, ..Program::default() };
+        write(folder.path(), &SurveyedProgram { program: backwards, chosen: vec![] }).unwrap();
+        assert!(read(folder.path()).unwrap_err().to_string().contains("a time of -1 ns"));
         std::fs::write(folder.path().join(FILE), "{").unwrap();
         assert!(read(folder.path()).unwrap_err().to_string().contains("program.json"));
     }

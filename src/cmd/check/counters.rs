@@ -81,13 +81,20 @@ pub(super) fn judge(
                     },
                 ),
                 metric: Box::new(move |name| {
-                    (metrics.get(name).copied(), old.and_then(|old| old.get(name).copied()))
+                    (value(metrics, name), old.and_then(|old| value(old, name)))
                 }),
             }
         })
         .collect();
     let around = diagnosed.program.as_ref().and_then(around);
     Ok(gates.iter().map(|gate| gate.judge(&seen, around.as_deref())).collect())
+}
+
+/// A metric's value; DRAM's bytes are those read and written where only these were collected, as adoprof does.
+fn value(metrics: &Metrics, name: &str) -> Option<f64> {
+    let of = |name: &str| metrics.get(name).copied();
+    let both = || Some(of("dram__bytes_read.sum")? + of("dram__bytes_write.sum")?);
+    of(name).or_else(|| (name == "dram__bytes.sum").then(both).flatten())
 }
 
 /// What was found around a program's kernels; `None` where nothing was recorded there.

@@ -84,11 +84,30 @@ struct Misfits {
     page: (usize, usize),
 }
 
+/// How the titles above a part's header begin.
+const TITLES: [&str; 3] = ["\"File Path", "\"Kernel Name", "\"Function Name"];
+
+/// How much of a part's head was read: its titles (`File Path`, `Kernel Name`), then its header.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Head {
+    /// Nothing yet, or all of it.
+    #[default]
+    Whole,
+    /// Titles: rows that follow at once have lost their header.
+    Titles,
+    /// A title that can't be read: whose rows follow is unknown.
+    Damaged,
+    /// Such rows: the next title begins another part.
+    Spoiled,
+}
+
 struct Reader<'a> {
     name: &'a Path,
     style: Style,
     matcher: Matcher<'a>,
     columns: Option<Rc<Columns>>,
+    /// What stands above the rows of the part that is being read.
+    head: Head,
     /// From the `File Path` line above the header.
     file: Option<Arc<str>>,
     /// From the `Kernel Name` or `Function Name` line above the header.
@@ -115,6 +134,7 @@ impl<'a> Reader<'a> {
             style: Style::Point,
             matcher: Matcher::new(launches),
             columns: None,
+            head: Head::default(),
             file: None,
             function: None,
             launch: None,
@@ -141,13 +161,18 @@ impl<'a> Reader<'a> {
         let line = lines[at].trim_end();
         if let Some(value) = cells::titled(line, "File Path") {
             self.file = Some(value.into());
-            self.columns = None;
+            self.title();
         } else if let Some(value) =
             cells::titled(line, "Kernel Name").or_else(|| cells::titled(line, "Function Name"))
         {
             self.function = Some(value.to_owned());
-            self.columns = None;
-        } else if cells::is_header(line) {
+            self.title();
+        } else if TITLES.iter().any(|title| line.starts_with(title)) {
+            self.close_table();
+            (self.columns, self.head) = (None, Head::Damaged);
+            self.misfit(at);
+        } else if cells::is_header(line) && matches!(self.head, Head::Whole | Head::Titles) {
+            self.head = Head::Whole;
             self.header(line);
         } else if let Some(columns) = self.columns.clone().filter(|_| cells::is_data(line)) {
             let (whole, next) =
@@ -156,13 +181,31 @@ impl<'a> Reader<'a> {
                 self.misfits.table.0 += 1;
             } else {
                 self.misfits.table.1 += 1;
-                let (left_out, first) = &mut self.misfits.page;
-                *first = if *left_out == 0 { at + 1 } else { *first };
-                *left_out += 1;
+                self.misfit(at);
             }
             return next;
+        } else if self.head != Head::Whole && cells::is_data(line) {
+            self.misfit(at);
+            if self.head == Head::Damaged {
+                self.head = Head::Spoiled;
+            }
         }
         at + 1
+    }
+
+    /// A title was read: the first one begins a part.
+    fn title(&mut self) {
+        self.columns = None;
+        if matches!(self.head, Head::Whole | Head::Spoiled) {
+            self.head = Head::Titles;
+        }
+    }
+
+    /// Counts a line that can't be read.
+    fn misfit(&mut self, at: usize) {
+        let (left_out, first) = &mut self.misfits.page;
+        *first = if *left_out == 0 { at + 1 } else { *first };
+        *left_out += 1;
     }
 
     /// Ends a table: where most of its rows don't fit, its header is damaged and what fits by chance is

@@ -1,6 +1,6 @@
 //! The machine code of a cubin, as the text that ncu's source page shows for it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +39,8 @@ pub(super) struct Code<'a> {
     /// thousands overlap no more is listed than of a whole one.
     left: AtomicUsize,
     functions: HashMap<String, Function>,
+    /// Where functions lay, by their linker names, where the cubin itself says so.
+    loaded: BTreeMap<u64, String>,
 }
 
 impl<'a> Code<'a> {
@@ -56,7 +58,10 @@ impl<'a> Code<'a> {
                 && symbol.kind() == object::SymbolKind::Text
                 && let Ok(section) = elf.section_by_index(section)
                 && let Some((offset, size)) = section.file_range()
-                && let Some(begin) = offset.checked_add(symbol.address())
+                // Cubins in reports of older versions of ncu are those that the driver had loaded: a symbol has the
+                // function's address instead of its place in the section, where each function stands alone.
+                && let is_loaded = symbol.address() >= size
+                && let Some(begin) = offset.checked_add(if is_loaded { 0 } else { symbol.address() })
                 && let Some(end) = offset.checked_add(size)
                 && let (Ok(begin), Ok(end)) = (usize::try_from(begin), usize::try_from(end))
                 && begin <= end
@@ -66,11 +71,19 @@ impl<'a> Code<'a> {
                 // function: routines of its own, and padding.
                 let function = Function { place: begin..end, ..Function::default() };
                 code.functions.insert(text(name), function);
+                if is_loaded {
+                    code.loaded.insert(symbol.address(), text(name));
+                }
             }
         }
         code.cubin = cubin;
         code.left = AtomicUsize::new(MOST_OVERLAP * cubin.len());
         code
+    }
+
+    /// Where functions lay, by address, where the cubin says so: those of older versions of ncu do.
+    pub(super) fn loaded(&self) -> &BTreeMap<u64, String> {
+        &self.loaded
     }
 
     /// The instructions of a function that lay at an address, `size` bytes at most, with their addresses.

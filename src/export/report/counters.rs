@@ -167,6 +167,9 @@ impl<'a> Modules<'a> {
                 module.texts.insert(clean_path(&text(&file.name)), Text::new(text(&file.content)));
             }
         }
+        for module in modules.values_mut().filter(|module| module.functions.is_empty()) {
+            module.functions.clone_from(module.code.loaded());
+        }
         let counters = strings.iter().map(|name| Counter::of(name)).collect();
         Self { modules, counters }
     }

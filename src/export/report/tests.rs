@@ -309,3 +309,63 @@ fn ranges_graphs_and_lists_of_commands_are_results_of_their_own() {
     let unknown = Block { entries: vec![message.clone()], ..Block::default() };
     assert!(problem(&sample::file(vec![unknown])).contains("--replay-mode kernel"));
 }
+
+/// Puts into a cubin where its functions lay, as the driver leaves it in memory.
+fn load(cubin: &mut [u8], functions: &[(u64, String)]) {
+    use object::{Object, ObjectSection, ObjectSymbol};
+    const ENTRY_BYTES: u64 = 24;
+    const VALUE_AT: u64 = 8;
+    let patches: Vec<(usize, u64)> = {
+        let elf = object::File::parse(&*cubin).unwrap();
+        let (table, _) = elf.section_by_name(".symtab").unwrap().file_range().unwrap();
+        let place = |symbol: &object::Symbol<'_, '_>| {
+            let name = symbol.name().ok()?;
+            let (address, _) = functions.iter().find(|(_, function)| function == name)?;
+            let entry = table + ENTRY_BYTES * symbol.index().0 as u64 + VALUE_AT;
+            Some((usize::try_from(entry).unwrap(), *address))
+        };
+        elf.symbols().filter_map(|symbol| place(&symbol)).collect()
+    };
+    assert!(!patches.is_empty());
+    for (at, address) in patches {
+        cubin[at..at + 8].copy_from_slice(&address.to_le_bytes());
+    }
+}
+
+#[test]
+fn cubins_of_older_reports_say_themselves_where_their_functions_lay() {
+    let packed = include_bytes!("../../../tests/fixtures/report/ado-v4.ncu-repz");
+    let (bytes, _) = super::plain(packed);
+    let name = Path::new("v4.ncu-repz");
+    let stored = super::Stored::Held(&bytes);
+    let mut container = super::open(stored, None, name).unwrap();
+    let read = |container: &super::Container| {
+        let mut rows = Vec::new();
+        super::reading(container, stored, name, true, usize::MAX, &mut |part| {
+            rows.extend(part.source);
+            Ok(())
+        })
+        .unwrap();
+        rows
+    };
+    let as_newer = read(&container);
+    assert!(as_newer.iter().any(|row| row.text.starts_with("LDG")));
+    let mut functions = Vec::new();
+    for source in &mut container.sources {
+        let relocation = source.data.relocation.take();
+        functions.extend(
+            relocation
+                .into_iter()
+                .flat_map(|one| one.functions)
+                .map(|one| (one.address, text(&one.symbol))),
+        );
+    }
+    // Without either, nothing says whose the counters are.
+    assert!(read(&container).iter().all(|row| row.text.is_empty()));
+    for source in &mut container.sources {
+        if let Some(cubin) = source.data.cubin.as_mut().filter(|cubin| !cubin.is_empty()) {
+            load(cubin, &functions);
+        }
+    }
+    assert_eq!(read(&container), as_newer);
+}

@@ -295,6 +295,21 @@ fn doctor_says_what_is_missing_and_how_to_mend_it() {
 }
 
 #[test]
+fn an_empty_page_costs_no_more_than_itself() {
+    let bench = Bench::new();
+    bench.v2("reports/v2");
+    let whole = bench.run(&["analyze", "./reports", "--format", "json"]).json();
+    bench.write("reports/v2.details.csv", "");
+    let ran = bench.run(&["analyze", "./reports", "--format", "json"]);
+    let document = ran.json();
+    let notice = document["notices"][0].as_str().unwrap();
+    assert!(notice.contains("v2.details.csv") && notice.contains("is empty"), "{notice}");
+    assert_eq!(document["verdict"], whole["verdict"]);
+    bench.write("alone/v2.details.csv", "");
+    bench.run(&["analyze", "./alone"]).fails(2, &["v2.details.csv"]);
+}
+
+#[test]
 fn what_ncu_printed_for_people_is_diagnosed() {
     let bench = Bench::new();
     let printed = std::fs::read_to_string(file("fixtures/csv/printed.txt")).unwrap();

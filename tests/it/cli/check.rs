@@ -45,6 +45,13 @@ fn unlike_things_are_refused_with_each_difference() {
 #[test]
 fn gates_judge_counters_without_times() {
     let metric = "metric:l1tex__data_pipe_lsu_wavefronts.sum>+10%";
+    // As the help writes it; recordings have what was read and what was written.
+    let traffic = ["--no-time", "--fail-on", "metric:dram__bytes.sum>+10%"];
+    let as_much = recorded(&[&["--baseline", "v2", "v2"][..], &traffic].concat());
+    assert!(
+        as_much.code == Some(0) && as_much.out.contains("passed: metric:dram__bytes.sum"),
+        "{as_much:?}"
+    );
     let same = recorded(&["--baseline", "v2", "v2", "--no-time", "--fail-on", metric]);
     exits(&same, 0, &["passed", "times not compared"]);
     let rule = recorded(&[

@@ -224,6 +224,16 @@ fn a_program_that_fails_after_its_kernels_is_worth_a_notice() {
 }
 
 #[test]
+fn a_program_that_launches_nothing_may_say_why() {
+    let ran = Bench::new().profile("no_kernels_with_words", &[]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.err.contains("launched no kernel") && ran.err.contains("  | cannot open weights.bin"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn faults_have_their_exit_code_and_leave_nothing() {
     let bench = Bench::new();
     for (case, code, parts) in [

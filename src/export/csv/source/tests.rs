@@ -121,6 +121,29 @@ fn launches_of_one_kernel_get_their_own_parts() {
 }
 
 #[test]
+fn parts_whose_titles_or_header_are_damaged_are_left_out_aloud() {
+    let whole = ok(LINES, &[KERNEL]);
+    assert!(whole.notices.is_empty());
+    let parts = LINES.matches("\"File Path\"").count();
+    assert!(parts > 1, "the other parts stay");
+    let header = LINES.lines().find(|line| cells::is_header(line)).unwrap();
+    for damaged in [
+        LINES.replacen("\"File Path\",\"", "\"File Path\"\"", 1),
+        LINES.replacen("\"File Path\"", "\"File Path", 1),
+        LINES.replacen(header, "", 1),
+    ] {
+        let page = ok(&damaged, &[KERNEL]);
+        let [notice] = &page.notices[..] else { panic!("{:?}", page.notices) };
+        assert!(notice.contains("can't be read"), "{notice}");
+        assert!(!page.rows.is_empty() && page.rows.len() < whole.rows.len());
+        let all_known = page.rows.iter().all(|row| {
+            whole.rows.iter().any(|one| (one.address, one.counters) == (row.address, row.counters))
+        });
+        assert!(all_known, "what is left is right");
+    }
+}
+
+#[test]
 fn a_kernel_that_was_not_profiled_is_named() {
     let other = SASS.replace("gpu_version3", "elsewhere");
     let page = ok(&format!("{SASS}{other}"), &[KERNEL, "g(int)"]);

@@ -93,24 +93,29 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     };
     let all = [BY_REGISTERS, BY_SHARED, BY_BLOCKS, BY_WARPS];
     let mine = smallest(&mut resource.limits.iter().copied());
-    let others = smallest(&mut all.into_iter().filter(|name| !resource.limits.contains(name)));
+    let is_other = |name: &&str| !resource.limits.contains(name);
+    let others = smallest(&mut all.into_iter().filter(is_other));
     if !(mine >= 1.0 && mine <= others) {
         return None;
     }
-    let possible = (resource.at_most)(launch).map_or(others, |blocks| blocks.clamp(mine, others));
+    let slots_are_mine = resource.limits.contains(&BY_BLOCKS) && launch.need(BY_BLOCKS) <= mine;
+    // Limits are cut off at the number of block slots: one that equals it says nothing of larger blocks.
+    let cut_off = |name: &&str| !slots_are_mine || launch.need(name) > launch.need(BY_BLOCKS);
+    let room = smallest(&mut all.into_iter().filter(is_other).filter(cut_off));
+    let possible = (resource.at_most)(launch).map_or(room, |blocks| blocks.clamp(mine, room));
     // An SM can hold no more blocks than the grid has for it.
     let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
     let possible = there.map_or(possible, |(blocks, sms)| possible.min((blocks / sms).ceil()));
-    // Blocks of the present size that would fit without this limit; a block that is too coarse for
-    // the warp slots has no such number, so it is taken as full occupancy.
-    let then =
-        if resource.limits.contains(&BY_WARPS) { 100.0 } else { occupancy * possible / mine };
+    // Blocks of another size can fill what the other resources leave: as many warps as blocks of the present size
+    // would have without this limit, and at most one such block's more, which were too coarse to fit.
+    let is_coarse = resource.limits.contains(&BY_WARPS) && launch.need(BY_WARPS) <= mine;
+    let possible = if is_coarse { possible + 1.0 } else { possible };
+    let then = occupancy * possible / mine;
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).
     let hidden = 1.0 - occupancy / reached;
     // Where block slots are the limit, as many more warps are as much larger blocks.
-    let larger = resource.limits.contains(&BY_BLOCKS) && launch.need(BY_BLOCKS) <= mine;
-    let fewer_blocks = if larger { hidden } else { 0.0 };
+    let fewer_blocks = if slots_are_mine { hidden } else { 0.0 };
     let removed = vec![(Term::BlockScheduler, fewer_blocks)];
     let effect = Effect { removed, hidden, ..Effect::default() };
     if reached <= occupancy || !worth_warps(launch, &effect) {

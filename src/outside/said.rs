@@ -68,7 +68,7 @@ mod tests {
         let share = (100.0 * held as f64 / all as f64).round();
         let row = format!("range holds the gain  {:>35}", format!("{held} of {all} ({share}%)"));
         assert!(include_str!("../../docs/programs.md").contains(&row), "{row}");
-        let sentence = format!("The range held the gain in {share}% and");
+        let sentence = format!("The range held the gain in {share}% of");
         assert!(include_str!("../../README.md").contains(&sentence), "{sentence}");
     }
 }

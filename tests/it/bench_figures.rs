@@ -15,7 +15,7 @@ use adoprof::rules::RULES;
 use crate::pages::assert_generated;
 
 /// All sets of the bench and the ordinary ladders, judged once for all tests.
-static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
+pub(crate) static BENCH: LazyLock<BenchDocument> = LazyLock::new(|| {
     let whole = recorded_ladders(|_| true, Listing::Sass).unwrap();
     let without_sass =
         recorded_ladders(|ladder| ladder.set().is_some(), Listing::WithoutSass).unwrap();

@@ -55,9 +55,6 @@ __global__ void scale(float *v, float gain) { v[threadIdx.x] *= gain; }",
     }],
     needs: &[GRID],
     source_page: SourcePage::Needed,
-    unrecorded: Some(
-        "no kernel without optimization has been profiled yet; the rule's test uses code that the compiler made",
-    ),
     cure: Cure::Rebuild,
     promises: false,
     explains: &[

@@ -70,7 +70,7 @@ the order of the additions, and with it the last digits, varies from run to run.
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "rate of the atomic unit of the busiest L2 slice, share of its peak, at least",
+            what: "rate of the atomic unit of the busiest L2 slice, share of what these atomics can reach, at least",
             value: LEAST_BUSY,
             unit: "%",
             source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
@@ -114,20 +114,27 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let hot = launch.get(HOT).unwrap_or(0.0);
+    // Of what these atomics can reach: on few addresses that is a third of the peak for floats.
+    let reached = launch.model.utilization(Term::Atomic).map_or(hot, |share| 100.0 * share);
     let waits = share_of_stalls(launch, atomics::is_global);
-    if hot < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
+    if hot.max(reached) < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
         return None;
     }
     let locations = atomics::locations(launch, atomics::is_global);
     let slices = match launch.quote(MEAN).filter(|&mean| mean > 0.0) {
         Some(mean) if hot > 0.0 => format!(
-            " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate, that of \
+            " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate{}, that of \
              an average slice at {mean:.1}%: {}.",
+            if reached >= hot + 1.0 {
+                format!(" ({reached:.0}% of what such atomics can reach on few addresses)")
+            } else {
+                String::new()
+            },
             if hot >= FEW_ADDRESSES.value * mean {
                 "a few addresses take most of the atomics"
             } else {
                 "the atomics are spread evenly"
-            }
+            },
         ),
         _ => String::new(),
     };
@@ -219,6 +226,25 @@ mod tests {
         assert!(draft.message.contains("few addresses"), "{}", draft.message);
         // No block size: a warp's 32 atomics become one.
         assert!((draft.effect.share_of(Term::Atomic) - 31.0 / 32.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_slice_counts_by_what_its_atomics_can_reach() {
+        // On one address floats reach a third of the peak, so that 15% is 45% of it; integers reach 80%.
+        let found = |text: &str| {
+            let launch = sass(
+                &[(ATOMS, 0.0), (REDS, 100.0), (HOT, 15.0), (MEAN, 0.2)],
+                &[(text, 100.0), ("EXIT", 100.0)],
+            );
+            crate::rules::testing::check(&RULE, &launch)
+        };
+        let floats = found("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5").unwrap();
+        assert!(
+            floats.message.contains("(45% of what such atomics can reach"),
+            "{}",
+            floats.message
+        );
+        assert!(found("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5").is_none());
     }
 
     #[test]

@@ -18,7 +18,8 @@ const RESOURCE: Resource = Resource {
     at_most: |_| None,
     hint: "\
 Choose a block size that divides the threads of an SM: larger blocks where the number of blocks \
-is the limit ({now} per SM now), smaller ones where a further block does not fit.",
+is the limit ({now} per SM now), smaller ones where a further block does not fit. Launch as many \
+fewer or more of them, so that the number of threads and the work of each stay what they are.",
 };
 
 /// The rule.
@@ -72,12 +73,36 @@ has enough to do.",
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::assert_occupancy_rule;
+    use crate::evidence::occupancy::{BY_REGISTERS, BY_SHARED, THEORETICAL};
+    use crate::evidence::threshold::ISSUE;
+    use crate::rules::testing::{assert_occupancy_rule, check, launch};
 
     #[test]
     fn fires_where_block_slots_are_the_smallest_limit() {
         // The warp slots allow 4 blocks, but a coarser block could fill them all: full occupancy.
         assert_occupancy_rule(&super::RULE, super::BY_BLOCKS, super::RESOURCE.limits);
+    }
+
+    #[test]
+    fn larger_blocks_gain_what_the_other_resources_leave() {
+        let hidden = |warps: f64, [registers, shared, blocks, by_warps]: [f64; 4]| {
+            let launch = launch(&[
+                (THEORETICAL, warps),
+                (BY_REGISTERS, registers),
+                (BY_SHARED, shared),
+                (super::BY_BLOCKS, blocks),
+                (super::BY_WARPS, by_warps),
+                (ISSUE, 30.0),
+            ]);
+            check(&super::RULE, &launch).unwrap().effect.hidden
+        };
+        let is = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+        // 32 blocks of a warp fill half of the slots. Registers leave 36 warps, or more than there are slots; shared
+        // memory's limit is cut off at 32 and says nothing.
+        is(hidden(50.0, [36.0, 32.0, 32.0, 64.0]), 1.0 - 32.0 / 36.0);
+        is(hidden(50.0, [84.0, 32.0, 32.0, 64.0]), 0.5);
+        // Two coarse blocks fill three quarters; registers would leave a part of a third one, which smaller blocks get.
+        is(hidden(75.0, [2.0, 32.0, 32.0, 2.0]), 0.25);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -105,11 +106,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
             Evidence::new(IDEAL, ideal, "wavefront"),
         ],
-        hint: format!(
-            "Change the shared-memory index at {}: pad each row of the tile by one element, or XOR \
-             the column with the row, so that the 32 lanes fall on 32 banks.",
-            place(&locations, "the access whose lanes are a multiple of 32 words apart"),
-        ),
+        hint: hint(launch, &place(&locations, "the access with the most excess wavefronts")),
         locations,
         effect: Effect {
             removed: vec![(Term::L1Data, excess / all)],
@@ -120,6 +117,27 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             ..Effect::default()
         },
     })
+}
+
+/// The change. Where blocks are narrower than a warp, its lanes lie in several rows, and what keeps a column's elements
+/// apart does not keep these apart: with lanes along the rows of the tile, a row must be longer than a multiple of 32
+/// words by the width of the block.
+fn hint(launch: &ModeledLaunch, at: &str) -> String {
+    let [width, height, depth] = launch.profile.row.block;
+    let lanes = WARP_LANES as u32;
+    let start =
+        format!("Change the shared-memory index at {at} so that the 32 lanes fall on 32 banks");
+    if width == 0 || width >= lanes || !lanes.is_multiple_of(width) || height * depth < 2 {
+        return format!(
+            "{start}: pad each row of the tile by one element, or XOR the column with the row."
+        );
+    }
+    format!(
+        "{start}. Blocks are {width} threads wide, so a warp has {} rows of {width} lanes: if the lanes go along the rows of \
+         the tile, make a row {width} words longer than a multiple of 32; if they go down its columns, choose the padding \
+         by both, and check all 32 banks.",
+        lanes / width
+    )
 }
 
 #[cfg(test)]
@@ -133,6 +151,23 @@ mod tests {
         let conflicts = launch(&[(WAVEFRONTS, 100.0), (IDEAL, 90.0)]);
         let draft = assert_sides(&RULE, &conflicts, &[&[(IDEAL, 90.1)], &[(WAVEFRONTS, 0.0)]]);
         assert!((draft.effect.share_of(Term::L1Data) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn narrow_blocks_need_another_padding() {
+        let hint = |block: [u32; 3]| {
+            let mut launch = launch(&[(WAVEFRONTS, 100.0), (IDEAL, 50.0)]);
+            launch.row.block = block;
+            check(&RULE, &launch).unwrap().hint
+        };
+        for narrow in [[16, 4, 1], [8, 1, 32]] {
+            let hint = hint(narrow);
+            let words = format!("{} words longer than a multiple of 32", narrow[0]);
+            assert!(hint.contains(&words) && !hint.contains("by one element"), "{hint}");
+        }
+        for wide in [[32, 8, 1], [256, 1, 1], [16, 1, 1], [24, 8, 1]] {
+            assert!(hint(wide).contains("by one element"), "{wide:?}");
+        }
     }
 
     #[test]

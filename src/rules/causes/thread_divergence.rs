@@ -76,7 +76,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: evidence(launch),
         hint: format!(
             "Make the lanes of a warp agree at {}: group the work by branch, let the condition \
-             depend on threadIdx.x / 32, or replace the branch by a selection.",
+             depend on threadIdx.x / 32, or replace the branch by a selection. Lanes that idle because a row has fewer \
+             values than the warp has lanes can take another row's.",
             place(&locations, "the branch whose condition varies from lane to lane"),
         ),
         locations,

@@ -58,6 +58,7 @@ pub struct Cupti {
     timestamp: unsafe extern "C" fn(*mut u64) -> c_int,
     register: unsafe extern "C" fn(Requested, Completed) -> c_int,
     enable: unsafe extern "C" fn(u32) -> c_int,
+    disable: unsafe extern "C" fn(u32) -> c_int,
     pub flush: unsafe extern "C" fn(u32) -> c_int,
     pub dropped: unsafe extern "C" fn(*mut c_void, u32, *mut usize) -> c_int,
     pub next_record: unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> c_int,
@@ -91,6 +92,7 @@ impl Cupti {
                 timestamp: mem::transmute(function(c"cuptiGetTimestamp")?),
                 register: mem::transmute(function(c"cuptiActivityRegisterCallbacks")?),
                 enable: mem::transmute(function(c"cuptiActivityEnable")?),
+                disable: mem::transmute(function(c"cuptiActivityDisable")?),
                 flush: mem::transmute(function(c"cuptiActivityFlushAll")?),
                 dropped: mem::transmute(function(c"cuptiActivityGetNumDroppedRecords")?),
                 next_record: mem::transmute(function(c"cuptiActivityGetNextRecord")?),
@@ -125,6 +127,12 @@ impl Cupti {
         // SAFETY: takes a number.
         unsafe { (self.enable)(kind) == 0 }
     }
+
+    /// No more records of a kind, which need not have been enabled.
+    pub fn disable(&self, kind: u32) {
+        // SAFETY: takes a number.
+        unsafe { (self.disable)(kind) };
+    }
 }
 
 /// Keeps CUPTI's functions and has kernels recorded. Where that fails the library stays loaded, because it
@@ -137,20 +145,28 @@ fn take(cupti: Cupti, buffers: Buffers) -> Result<&'static Cupti, &'static [u8]>
     unsafe { place.write(cupti) };
     FUNCTIONS.store(place, Ordering::Release);
     let Some(cupti) = Cupti::get() else { return Err(b"no memory") };
+    record_kernels(cupti, buffers)?;
+    Ok(cupti)
+}
+
+fn record_kernels(cupti: &Cupti, buffers: Buffers) -> Result<(), &'static [u8]> {
     // SAFETY: both functions are of the types that CUPTI calls.
     if unsafe { (cupti.register)(buffers.requested, buffers.completed) } != 0 {
         return Err(b"CUPTI takes no buffers: does the program profile itself?");
     }
-    if !cupti.is_enabled(kind::CONCURRENT_KERNEL) {
-        return Err(
-            b"CUPTI records no kernels here: it does not suit the driver, or another profiler runs",
-        );
+    if cupti.is_enabled(kind::CONCURRENT_KERNEL) {
+        return Ok(());
     }
-    Ok(cupti)
+    Err(b"CUPTI records no kernels here: it does not suit the driver, or another profiler runs")
 }
 
 /// The first library that opens, is new enough, and records kernels into these buffers.
 pub fn open(buffers: Buffers) -> Result<&'static Cupti, &'static [u8]> {
+    // Open since an earlier window.
+    if let Some(cupti) = Cupti::get() {
+        record_kernels(cupti, buffers)?;
+        return Ok(cupti);
+    }
     let mut reason: &'static [u8] = b"CUPTI (libcupti.so) was not found";
     let mut accept = |library: Option<Library>| {
         let library = library?;

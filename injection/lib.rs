@@ -9,6 +9,7 @@
 //! target of adoprof itself.
 //!
 //! Asked for one launch instead (see [`capture`]), it copies that launch with the memory that it reaches to a file.
+//! Asked to wait (see [`window`]), it does nothing until it is told to survey some seconds of a running process.
 //!
 //! The process is told where to write and which CUPTI to open by variables, see [`folder`] and [`cupti`].
 //! The file's format stands in [`output`].
@@ -24,13 +25,14 @@ mod cupti;
 mod names;
 mod output;
 mod sys;
+mod window;
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use output::Output;
 
-/// Where the files go; without it the library does nothing.
+/// Where the files go; without it the library waits to be asked, see [`window`].
 const FOLDER: &core::ffi::CStr = c"ADOPROF_SURVEY_DIR";
 
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -39,24 +41,24 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 /// the driver.
 #[unsafe(no_mangle)]
 pub extern "C" fn InitializeInjection() -> c_int {
-    if !STARTED.swap(true, Ordering::AcqRel)
-        && let Some(folder) = sys::variable(FOLDER)
-    {
-        if capture::is_asked_for() {
+    if STARTED.swap(true, Ordering::AcqRel) {
+        return 1;
+    }
+    match sys::variable(FOLDER) {
+        Some(_) if capture::is_asked_for() => {
             if let Err(reason) = asked::capture() {
                 capture::refuse(reason);
             }
-            return 1;
         }
-        match Output::open(folder) {
-            Some(output) => {
-                if let Err(reason) = asked::survey() {
-                    output.give_up(reason);
-                }
+        // Where there is no output, there is no place to say why.
+        Some(folder) => {
+            if let Some(output) = Output::open(folder)
+                && let Err(reason) = asked::survey()
+            {
+                output.give_up(reason);
             }
-            // There is no place to say why.
-            None => {}
         }
+        None => window::wait(),
     }
     1
 }

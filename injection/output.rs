@@ -89,6 +89,8 @@ const LONGEST_PATH: usize = 4096;
 struct State {
     buffer: [u8; BUFFER],
     used: usize,
+    /// Where the file lies.
+    folder: Path,
 }
 
 /// The one output of the process.
@@ -111,7 +113,7 @@ static OUTPUT: Output = Output {
     process: AtomicU32::new(0),
     number: AtomicU32::new(0),
     lock: Lock::new(),
-    state: UnsafeCell::new(State { buffer: [0; BUFFER], used: 0 }),
+    state: UnsafeCell::new(State { buffer: [0; BUFFER], used: 0, folder: Path::EMPTY }),
 };
 
 /// A path that ends with a zero.
@@ -121,8 +123,10 @@ pub struct Path {
 }
 
 impl Path {
+    const EMPTY: Self = Self { bytes: [0; LONGEST_PATH], length: 0 };
+
     pub fn new(folder: &[u8], process: u32, number: u32, extension: &[u8]) -> Self {
-        let mut path = Self { bytes: [0; LONGEST_PATH], length: 0 };
+        let mut path = Self::EMPTY;
         path.push(folder);
         path.push(b"/");
         path.push_number(process);
@@ -153,6 +157,10 @@ impl Path {
         self.push(&[b'0' + (number % 10) as u8]);
     }
 
+    fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or(&[])
+    }
+
     pub fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
@@ -169,11 +177,20 @@ impl Output {
             let path = Path::new(folder, process, number, b".part");
             if let Some(file) = sys::create(path.as_c()) {
                 output.number.store(number, Ordering::Relaxed);
+                output.keep_folder(folder);
                 output.file.store(file, Ordering::Release);
                 return Some(output);
             }
         }
         None
+    }
+
+    fn keep_folder(&self, folder: &[u8]) {
+        let _held = self.lock.hold();
+        // SAFETY: the lock is held, and no reference to the state leaves this function.
+        let state = unsafe { &mut *self.state.get() };
+        (state.used, state.folder.length) = (0, 0);
+        state.folder.push(folder);
     }
 
     /// The output where this process may write.
@@ -276,12 +293,13 @@ impl Output {
             return;
         }
         sys::close_file(file);
-        if let Some(folder) = sys::variable(crate::FOLDER) {
-            let (process, number) =
-                (self.process.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed));
-            let from = Path::new(folder, process, number, b".part");
-            sys::move_file(from.as_c(), Path::new(folder, process, number, extension).as_c());
-        }
+        let _held = self.lock.hold();
+        // SAFETY: the lock is held, and no reference to the state leaves this function.
+        let folder = unsafe { (*self.state.get()).folder.as_bytes() };
+        let (process, number) =
+            (self.process.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed));
+        let from = Path::new(folder, process, number, b".part");
+        sys::move_file(from.as_c(), Path::new(folder, process, number, extension).as_c());
     }
 }
 

@@ -13,6 +13,9 @@ unsafe extern "C" {
     fn read(file: c_int, into: *mut c_void, length: usize) -> isize;
     fn write(file: c_int, from: *const c_void, length: usize) -> isize;
     fn close(file: c_int) -> c_int;
+    fn unlink(path: *const c_char) -> c_int;
+    fn usleep(microseconds: u32) -> c_int;
+    fn sigfillset(signals: *mut Signals) -> c_int;
     fn rename(from: *const c_char, to: *const c_char) -> c_int;
     fn mmap(
         at: *mut c_void,
@@ -121,6 +124,17 @@ pub fn write_all(file: c_int, mut bytes: &[u8]) -> bool {
 pub fn close_file(file: c_int) {
     // SAFETY: the file is ours and nobody uses it any more.
     unsafe { close(file) };
+}
+
+pub fn remove_file(path: &CStr) {
+    // SAFETY: the path ends with a zero.
+    unsafe { unlink(path.as_ptr()) };
+}
+
+/// Lets this thread sleep; less than a second.
+pub fn sleep_ms(ms: u32) {
+    // SAFETY: takes a number.
+    unsafe { usleep(ms.saturating_mul(1000)) };
 }
 
 pub fn move_file(from: &CStr, to: &CStr) {
@@ -274,5 +288,43 @@ pub struct Held<'a>(&'a Lock);
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.0.0.store(false, Ordering::Release);
+    }
+}
+
+/// A set of signals: 128 bytes with glibc and with musl.
+type Signals = [u64; 16];
+
+/// `SIG_SETMASK` of Linux.
+const SET_MASK: c_int = 2;
+
+type SetMask = unsafe extern "C" fn(c_int, *const Signals, *mut Signals) -> c_int;
+type Start = unsafe extern "C" fn(
+    *mut usize,
+    *const c_void,
+    extern "C" fn(*mut c_void) -> *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+/// Starts a thread that no signal of the program's reaches; false where there are no threads. Both functions are looked
+/// up, because older C libraries have them in a library of their own.
+pub fn start_thread(function: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
+    // What `RTLD_DEFAULT` means: wherever the program has them.
+    let everywhere = Library(ptr::null_mut());
+    let (Some(start), Some(set_mask)) =
+        (everywhere.function(c"pthread_create"), everywhere.function(c"pthread_sigmask"))
+    else {
+        return false;
+    };
+    let (mut all, mut before, mut thread): (Signals, Signals, usize) = ([0; 16], [0; 16], 0);
+    // SAFETY: both are the functions of these names, with the types of the standard; a thread inherits its mask, and
+    // the present one gets its own back.
+    unsafe {
+        let (start, set_mask): (Start, SetMask) =
+            (core::mem::transmute(start), core::mem::transmute(set_mask));
+        sigfillset(&raw mut all);
+        set_mask(SET_MASK, &raw const all, &raw mut before);
+        let started = start(&raw mut thread, ptr::null(), function, ptr::null_mut()) == 0;
+        set_mask(SET_MASK, &raw const before, ptr::null_mut());
+        started
     }
 }

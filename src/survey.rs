@@ -2,7 +2,8 @@
 //!
 //! The driver loads a small library of ours into the program ([`library`]), which asks CUPTI for records and
 //! writes one file per process. [`run()`] runs a program so, [`file`] reads what came, [`group`] puts launches
-//! of one kind together, and [`choose`] says which launches to collect in full.
+//! of one kind together, and [`choose`] says which launches to collect in full. [`window`] surveys some seconds of a
+//! process that runs already.
 
 mod busy;
 pub mod callers;
@@ -20,6 +21,7 @@ pub mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod waits;
+pub mod window;
 
 use record::Process;
 

@@ -38,8 +38,8 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     refuse_impossible(args)?;
     ignored_options::ranking(&args.output, true, printer);
     let name = program_name(args);
-    if args.survey.survey {
-        return survey_only(args, &name, timeout, printer);
+    if let Some(result) = without_counters(args, &name, timeout, printer) {
+        return result;
     }
     let wants_survey = surveyed::is_wanted(args);
     if args.nvtx.is_some() {
@@ -131,6 +131,22 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
+/// What is asked for where ncu has no part in it; `None` where it has.
+fn without_counters(
+    args: &ProfileArgs,
+    name: &str,
+    timeout: TimeLimit,
+    printer: &Printer,
+) -> Option<Result<ExitCode>> {
+    if let Some(pid) = args.pid {
+        return Some(attached::diagnose(pid, args, printer));
+    }
+    if args.attachable {
+        return Some(attached::start(args, printer));
+    }
+    args.survey.survey.then(|| survey_only(args, name, timeout, printer))
+}
+
 /// Where the profile is saved.
 fn target(args: &ProfileArgs, name: &str) -> Result<Target> {
     match &args.profiling.output {
@@ -144,10 +160,7 @@ fn refuse_impossible(args: &ProfileArgs) -> Result<()> {
     if let Some(pattern) = &args.kernel {
         kernel_filter(pattern)?;
     }
-    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
-    let Some(pid) = args.pid else { return Ok(()) };
-    let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout));
-    Err(attached::refused(pid, ncu))
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())
 }
 
 /// What a program's profile says of itself.

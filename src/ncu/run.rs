@@ -9,6 +9,7 @@ use super::process::{Limits, Stderr, stream};
 use super::progress::{Follower, Progress};
 use super::watcher;
 use crate::error::{Error, Result};
+use crate::export::csv::ncu_message::launched_nothing;
 use crate::text::layout::fit;
 
 /// How much of a program's output is shown where the program failed: most errors and stack traces end
@@ -105,7 +106,7 @@ pub fn collect_logged(
         (_, Some(limit)) => return Err(explain_hang(limit, limits, log)),
         (written, None) => {
             let outcome = judge(log, ended.status.code(), written.is_some(), &place)
-                .map_err(|error| with_last_lines(error, &program_output))?;
+                .map_err(|error| with_last_lines(error, log, &program_output))?;
             let Some(written) = written else {
                 return Err(Error::Environment("ncu left no report".to_owned()));
             };
@@ -127,14 +128,14 @@ pub fn collect_logged(
 }
 
 /// The error of a failed program or kernel, or of a program without kernels, with the last lines that the program printed.
-fn with_last_lines(error: Error, program_output: &str) -> Error {
+fn with_last_lines(error: Error, log: &str, program_output: &str) -> Error {
     let lines = last_lines(program_output);
     match error {
         Error::Kernel(text) if !lines.is_empty() => {
             Error::Kernel(format!("{text}; the program's last lines were:\n{lines}"))
         }
         // A program that launched nothing may have said why; where a filter matches nothing it ran as it should.
-        Error::Usage(text) if !lines.is_empty() && text.contains("launched no kernel") => {
+        Error::Usage(text) if !lines.is_empty() && launched_nothing(log) => {
             Error::Usage(format!("{text}; the program's last lines were:\n{lines}"))
         }
         error => error,

@@ -40,7 +40,13 @@ pub fn read(folder: &Path) -> Result<Option<SurveyedProgram>> {
         [program.wall_ns, program.gpu_busy_ns, program.kernel_busy_ns, program.active_ns];
     let of_groups = program.groups.iter().flat_map(|group| [group.total_ns, group.median_ns]);
     if let Some(time) = of_program.into_iter().chain(of_groups).find(|time| *time < 0.0) {
-        return Err(Error::input(&path, format!("is damaged: it has a time of {time} ns")));
+        return Err(Error::input(
+            &path,
+            format!(
+                "is damaged: it has a time of {time} ns; copy the profile again, or survey the program again with \
+             `adoprof profile -- PROGRAM`"
+            ),
+        ));
     }
     Ok(Some(surveyed))
 }
@@ -61,7 +67,8 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap(), Some(program));
         let backwards = Program { kernel_busy_ns: -1.0, ..Program::default() };
         write(folder.path(), &SurveyedProgram { program: backwards, chosen: vec![] }).unwrap();
-        assert!(read(folder.path()).unwrap_err().to_string().contains("a time of -1 ns"));
+        let said = read(folder.path()).unwrap_err().to_string();
+        assert!(said.contains("a time of -1 ns; copy the profile again"), "{said}");
         std::fs::write(folder.path().join(FILE), "{").unwrap();
         assert!(read(folder.path()).unwrap_err().to_string().contains("program.json"));
     }

@@ -94,7 +94,7 @@ fn beginning(file: &Path) -> Option<String> {
 }
 
 /// The file that a program's name means.
-fn in_path(program: &Path) -> Option<PathBuf> {
+pub(super) fn in_path(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.is_file().then(|| program.to_owned());
     }

@@ -111,6 +111,13 @@ impl Fields<'_> {
         Span { start: self.u64(), end: self.u64() }
     }
 
+    /// A time of the device's. CUPTI says 0 where it could not take it: of work that was under way when the records
+    /// began, which is taken to start with them.
+    fn device_span(&mut self, first: u64) -> Span {
+        let Span { start, end } = self.span();
+        if start == 0 { Span { start: first, end: end.max(first) } } else { Span { start, end } }
+    }
+
     fn place(&mut self) -> Place {
         let (device, context, stream) = (self.u32(), self.u32(), self.u32());
         Place { device, context, stream, correlation: self.u32(), graph: self.u32() }
@@ -149,7 +156,8 @@ impl Reader {
             }
             2 => self.kernel(&mut fields),
             3 => {
-                let (span, bytes, place) = (fields.span(), fields.u64(), fields.place());
+                let span = fields.device_span(process.start);
+                let (bytes, place) = (fields.u64(), fields.place());
                 let (direction, source, destination) = (fields.u8(), fields.u8(), fields.u8());
                 let is_asynchronous = fields.u8() & 1 != 0;
                 process.copies.push(Copy {
@@ -163,7 +171,7 @@ impl Reader {
                 });
             }
             4 => {
-                let (span, bytes) = (fields.span(), fields.u64());
+                let (span, bytes) = (fields.device_span(process.start), fields.u64());
                 process.fills.push(Fill { span, place: fields.place(), bytes });
             }
             5 => {
@@ -231,7 +239,8 @@ impl Reader {
     }
 
     fn kernel(&mut self, fields: &mut Fields<'_>) {
-        let (span, name, place) = (fields.span(), fields.u64(), fields.place());
+        let span = fields.device_span(self.process.start);
+        let (name, place) = (fields.u64(), fields.place());
         let (grid, block) = (fields.three(), fields.three());
         let rest = [fields.u32(), fields.u32(), fields.u32(), fields.u32()];
         let next = self.shapes.len() as u32;

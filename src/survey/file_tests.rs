@@ -41,6 +41,19 @@ fn names_may_come_after_what_they_name() {
 }
 
 #[test]
+fn work_that_was_under_way_starts_with_the_records() {
+    let with_times = |times: [u64; 2]| {
+        let mut kernel = kernel(5, 1);
+        kernel[..16].copy_from_slice(&times.map(u64::to_le_bytes).concat());
+        parse(&bytes(&[(1, &name(5, "a")), (2, &kernel)])[..]).unwrap().kernels[0].span
+    };
+    // The header says 42.
+    assert_eq!(with_times([0, 0]), Span { start: 42, end: 42 });
+    assert_eq!(with_times([0, 50]), Span { start: 42, end: 50 });
+    assert_eq!(with_times([45, 50]), Span { start: 45, end: 50 });
+}
+
+#[test]
 fn a_file_that_breaks_off_keeps_what_is_whole() {
     let whole = bytes(&[(1, &name(5, "a")), (2, &kernel(5, 1)), (2, &kernel(5, 2))]);
     for length in 24..whole.len() {

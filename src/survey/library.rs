@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::error::{Error, Result};
 
 /// The library; empty where the system is not Linux.
@@ -19,6 +21,26 @@ pub fn deploy(folder: &Path) -> Result<PathBuf> {
     }
     let path = folder.join("libadoprof_survey.so");
     std::fs::write(&path, LIBRARY).map_err(|error| Error::io(&path, "write", &error))?;
+    Ok(path)
+}
+
+/// How the name of a waiting library begins, among the files that a process has mapped.
+pub(super) const WAITING: &str = "libadoprof_survey-";
+
+/// Writes the library into a folder that outlives adoprof, once for each version: programs may be running with it.
+///
+/// # Errors
+/// As [`deploy`].
+pub(super) fn deploy_once(folder: &Path) -> Result<PathBuf> {
+    let [a, b, c, d, ..] = <[u8; 32]>::from(Sha256::digest(LIBRARY));
+    let version = u32::from_be_bytes([a, b, c, d]);
+    let path = folder.join(format!("{WAITING}{version:08x}.so"));
+    if !path.is_file() {
+        let staging = tempfile::tempdir_in(folder);
+        let staging = staging.map_err(|error| Error::io(folder, "make a folder in", &error))?;
+        let written = deploy(staging.path())?;
+        std::fs::rename(written, &path).map_err(|error| Error::io(&path, "write", &error))?;
+    }
     Ok(path)
 }
 

@@ -3,9 +3,10 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 type Requested = extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
 type Completed = extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
@@ -14,6 +15,9 @@ type Callback = extern "C" fn(*mut c_void, u32, u32, *const u32);
 static BUFFERS: Mutex<Option<(Requested, Completed)>> = Mutex::new(None);
 static CALLBACK: Mutex<Option<Callback>> = Mutex::new(None);
 static RECORDS_MEMORY: AtomicBool = AtomicBool::new(false);
+static RECORDS_KERNELS: AtomicBool = AtomicBool::new(false);
+/// The first question for the time, from which a clock counts that runs.
+static STARTED: OnceLock<Instant> = OnceLock::new();
 /// Records that wait for a flush.
 static WAITING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
@@ -152,9 +156,24 @@ pub extern "C" fn cuptiGetVersion(version: *mut u32) -> c_int {
     0
 }
 
+fn now() -> u64 {
+    STARTED.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// A kernel that ends now, with the call that launched it, where somebody wants to know.
+#[unsafe(no_mangle)]
+pub extern "C" fn stand_in_kernel_now(name: *const c_char, correlation: u32) {
+    if !RECORDS_KERNELS.load(Relaxed) {
+        return;
+    }
+    let end = now() + 20_000;
+    stand_in_call(3, correlation, end - 15_000, end - 11_000);
+    stand_in_kernel(name, correlation, end - 10_000, end);
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn cuptiGetTimestamp(time: *mut u64) -> c_int {
-    unsafe { *time = 500 };
+    unsafe { *time = if is_case("clock") { now() } else { 500 } };
     0
 }
 
@@ -173,6 +192,9 @@ pub extern "C" fn cuptiActivityEnable(kind: u32) -> c_int {
     if kind == 10 && is_case("refuses") {
         return 15;
     }
+    if kind == 10 {
+        RECORDS_KERNELS.store(true, Relaxed);
+    }
     if kind == 49 {
         if is_case("no-memory-records") {
             return 15;
@@ -190,6 +212,17 @@ pub extern "C" fn cuptiActivityEnable(kind: u32) -> c_int {
                 (136, &(c"NVIDIA Stand-in".as_ptr() as u64).to_le_bytes()),
             ],
         );
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuptiActivityDisable(kind: u32) -> c_int {
+    log(&format!("no kind {kind}"));
+    match kind {
+        10 => RECORDS_KERNELS.store(false, Relaxed),
+        49 => RECORDS_MEMORY.store(false, Relaxed),
+        _ => {}
     }
     0
 }

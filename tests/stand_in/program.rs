@@ -60,6 +60,20 @@ fn computes_alone(
     }
 }
 
+/// Launches a kernel each ms until the file that the second argument names is there.
+fn serves(cupti: *mut c_void) {
+    type Kernel = extern "C" fn(*const c_char, u32);
+    let kernel: Kernel = unsafe { transmute(function(cupti, c"stand_in_kernel_now")) };
+    let end = std::env::args().nth(2).expect("a file whose presence ends the service");
+    for number in 0.. {
+        kernel(c"_Z3addPfi".as_ptr(), number);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        if std::path::Path::new(&end).exists() {
+            return;
+        }
+    }
+}
+
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
     println!("the program runs");
@@ -81,6 +95,10 @@ fn main() {
     let call: Span = unsafe { transmute(function(cupti, c"stand_in_call")) };
     type Copy = extern "C" fn(u32, u64, u64, u64);
     let copy: Copy = unsafe { transmute(function(cupti, c"stand_in_copy")) };
+    if what == "serves" {
+        serves(cupti);
+        return;
+    }
     copy(1, 4096, 1000, 1500);
     type Memory = extern "C" fn(u32, u64, u64, u64);
     let memory: Memory = unsafe { transmute(function(cupti, c"stand_in_memory")) };

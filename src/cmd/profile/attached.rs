@@ -1,10 +1,16 @@
-//! `--pid`: a process that runs already, and what leads to its diagnosis.
+//! `--attachable` and `--pid`: a process is surveyed while it runs.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
-use crate::error::{Error, Result};
-use crate::ncu::{self, Version};
-use crate::text;
+use super::surveyed;
+use crate::cli::ProfileArgs;
+use crate::cmd::shared::printer::Printer;
+use crate::error::{Error, ExitCode, Result};
+use crate::ncu::{self, Version, watcher};
+use crate::survey::window;
+use crate::{interrupt, text};
 
 /// The first ncu that attaches to a process by its number.
 const ATTACHES: Version = Version::new(2026, 2, 1);
@@ -32,18 +38,76 @@ impl Process {
     }
 }
 
-/// Why a running process is not profiled, and what to do instead.
-pub(super) fn refused(id: u32, ncu: Result<ncu::Ncu>) -> Error {
-    let Some(process) = Process::of(id) else {
-        return Error::Usage(format!("there is no process {id}"));
+/// Starts the program with the library waiting inside, in this process's place, so that signals, streams and the
+/// process's number are the program's own.
+///
+/// # Errors
+/// Where it can't be started.
+pub(super) fn start(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+    let Some((program, rest)) = args.program.split_first() else {
+        return Err(Error::Usage("name a program after `--`".to_owned()));
     };
-    match ncu {
-        Err(error) => error,
-        Ok(ncu) => why(&process, ncu.version),
+    let variables = window::environment(Path::new(program))?;
+    if args.profiling.dry_run {
+        for (name, value) in &variables {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+            printer.text(&format!("{name}={}\n", shell_words::quote(&value)))?;
+        }
+        printer.text(&format!("# set for: {}\n", surveyed::command(args)))?;
+        return Ok(ExitCode::Success);
     }
+    printer.notice(&format!(
+        "`adoprof profile --pid {}` surveys this program while it runs",
+        std::process::id()
+    ));
+    watcher::dismiss();
+    let error = Command::new(program).args(rest).envs(variables).exec();
+    let program = text::printable(&program.to_string_lossy());
+    Err(Error::Usage(format!("{program} can't be started: {error}")))
 }
 
-fn why(process: &Process, version: Version) -> Error {
+/// Surveys some seconds of a running process.
+///
+/// # Errors
+/// [`Error::Usage`] where there is no such process; [`Error::Environment`] where it can't be surveyed or launches no
+/// kernel meanwhile.
+pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
+    let Some(process) = Process::of(id) else {
+        return Err(Error::Usage(format!("there is no process {id}")));
+    };
+    let waiting = window::waiting(id);
+    if waiting.is_empty() {
+        let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout));
+        return Err(why(&process, ncu.ok().map(|ncu| ncu.version)));
+    }
+    let progress = printer.progress();
+    let length = text::duration(args.length.as_secs_f64() * 1e9);
+    progress.stage(format!("surveying process {id} for {length}"));
+    let surveyed = window::record(&waiting, args.length, &interrupt::flag())?;
+    if let Some(failure) = surveyed.failure {
+        return Err(Error::Environment(format!(
+            "process {id} could not be diagnosed: {failure} in these {length}; survey it while it works, or for \
+             longer with --for"
+        )));
+    }
+    let name = format!("process {id}");
+    let mut plan =
+        surveyed::of_survey(args, (&name, process.command), &surveyed.survey, &progress)?;
+    drop(progress);
+    plan.notices.splice(0..0, surveyed.survey.notices);
+    plan.notices.insert(
+        0,
+        format!(
+            "these are {length} of a running process, without hardware counters and without the host's calls; `adoprof \
+             capture` and `adoprof profile` run its program anew and say what limits a kernel"
+        ),
+    );
+    surveyed::show(plan, args, printer)?;
+    Ok(ExitCode::Success)
+}
+
+/// Why a running process is not surveyed, and what to do instead, with this ncu at hand.
+fn why(process: &Process, ncu: Option<Version>) -> Error {
     let Process { id, command, uses_cuda } = process;
     if !uses_cuda {
         return Error::Usage(format!(
@@ -51,18 +115,18 @@ fn why(process: &Process, version: Version) -> Error {
         ));
     }
     let instead = format!(
-        "start it under the survey, which costs little: adoprof profile --survey -- {command}"
+        "start it with `adoprof profile --attachable -- {command}`, which costs nothing until --pid surveys it"
     );
-    Error::Environment(if version < ATTACHES {
-        format!(
-            "ncu {version} can't attach to a running process, which takes {ATTACHES} or later; {instead}"
-        )
-    } else {
-        format!(
-            "adoprof does not attach by itself. If process {id} was started with ncu's library inside, \
-             `ncu --mode attach --process-id {id} -o report` collects from it, and `adoprof analyze report.ncu-rep` \
-             diagnoses that; else {instead}"
-        )
+    let start = format!("process {id} was not started to be surveyed");
+    Error::Environment(match ncu {
+        None => format!("{start}; {instead}"),
+        Some(version) if version < ATTACHES => format!(
+            "{start}, and ncu {version} can't attach to it, which takes {ATTACHES} or later; {instead}"
+        ),
+        Some(_) => format!(
+            "{start}. If ncu's library is inside, `ncu --mode attach --process-id {id} -o report` collects from it, and \
+             `adoprof analyze report.ncu-rep` diagnoses that; else {instead}"
+        ),
     })
 }
 
@@ -76,12 +140,16 @@ mod tests {
 
     #[test]
     fn an_older_ncu_is_named_with_what_to_do_instead() {
-        let text = why(&process(true), Version::new(2026, 2, 0)).to_string();
-        assert!(text.starts_with("ncu 2026.2.0 can't attach to a running process"), "{text}");
-        assert!(text.ends_with("adoprof profile --survey -- python serve.py --port 80"), "{text}");
-        let text = why(&process(true), Version::new(2026, 2, 1)).to_string();
+        let text = why(&process(true), Some(Version::new(2026, 2, 0))).to_string();
+        assert!(text.contains("ncu 2026.2.0 can't attach"), "{text}");
+        assert!(
+            text.contains("`adoprof profile --attachable -- python serve.py --port 80`"),
+            "{text}"
+        );
+        let text = why(&process(true), Some(Version::new(2026, 2, 1))).to_string();
         assert!(text.contains("ncu --mode attach --process-id 77"), "{text}");
-        assert!(why(&process(false), ATTACHES).to_string().contains("does not use CUDA"));
+        assert!(why(&process(true), None).to_string().contains("surveyed; start it with"));
+        assert!(why(&process(false), Some(ATTACHES)).to_string().contains("does not use CUDA"));
     }
 
     #[test]

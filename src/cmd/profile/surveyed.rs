@@ -164,7 +164,7 @@ pub(super) fn survey(
         }
     }
     let Some(failure) = failure else {
-        let mut plan = of_survey(args, name, &survey, progress)?;
+        let mut plan = of_survey(args, (name, command(args)), &survey, progress)?;
         plan.notices.splice(0..0, notices);
         return Ok(Plan { cut_short, ..plan });
     };
@@ -199,7 +199,7 @@ fn plan_by_durations(
          time were not examined",
         crate::text::count(durations::MOST_LAUNCHES as f64)
     ));
-    let mut plan = of_survey(args, name, &survey, progress)?;
+    let mut plan = of_survey(args, (name, command(args)), &survey, progress)?;
     notices.append(&mut plan.notices);
     if let Some(invocations) = &mut plan.invocations {
         invocations.are_demangled = true;
@@ -211,11 +211,16 @@ fn plan_by_durations(
     Ok(Plan { notices, ..plan })
 }
 
-/// What to profile after a survey that found kernels.
+/// What to profile after a survey that found kernels, of a program with this name and this command line.
 ///
 /// # Errors
 /// [`Error::Usage`] where none starts in the part of the run that `--phase` names.
-fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progress) -> Result<Plan> {
+pub(super) fn of_survey(
+    args: &ProfileArgs,
+    (name, command): (&str, String),
+    survey: &Survey,
+    progress: &Progress,
+) -> Result<Plan> {
     let whole = Phase::default().span(survey).map_or(0.0, |span| span.ns());
     let phase = args.survey.phase.and_then(|phase| phase.span(survey));
     let groups = groups_within(survey, phase);
@@ -234,9 +239,9 @@ fn of_survey(args: &ProfileArgs, name: &str, survey: &Survey, progress: &Progres
                 duration(phase.ns()),
                 duration(whole)
             ));
-            Program::new(command(args), &part(survey, phase), &groups)
+            Program::new(command, &part(survey, phase), &groups)
         }
-        None => Program::new(command(args), survey, &groups),
+        None => Program::new(command, survey, &groups),
     };
     program.add_reach(survey, &groups);
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));

@@ -160,6 +160,14 @@ impl NcuMessage {
     }
 }
 
+/// True where ncu says that it profiled nothing, and not because a filter matched none of the program's kernels: the
+/// program launched none.
+#[must_use]
+pub fn launched_nothing(output: &str) -> bool {
+    let is_none = |message: &NcuMessage| message.kind == NcuMessageKind::NoKernels;
+    available_kernels(output).is_empty() && classify(output).iter().any(is_none)
+}
+
 /// Everything that ncu said in an output, the most telling first: a cause (counters forbidden)
 /// before its consequences (the program failed, nothing was profiled). A kind stands once, with the
 /// first message of it.

@@ -53,7 +53,22 @@ fn a_killed_adoprof_leaves_neither_ncu_nor_the_program_behind() {
     wait_for("a folder outlived adoprof", || {
         !bench.left("out").iter().any(|path| path.to_string_lossy().contains(".ncu-rep"))
     });
+    let left = || -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(bench.path("out")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| !path.ends_with("here") && !path.ends_with("next")).collect()
+    };
+    assert_eq!(left().len(), 2, "a lock and a folder that nobody holds: {:?}", left());
     assert_eq!(bench.profile("success", &["-o", "out/here"]).code, Some(0));
+    // The lock went with the run that took it. A folder that may have been made this moment stays for a minute, and the
+    // next run clears it without a word.
+    let folder = left();
+    assert!(matches!(&folder[..], [one] if one.is_dir()), "{folder:?}");
+    let before = std::time::SystemTime::now() - Duration::from_secs(120);
+    std::fs::File::open(&folder[0]).unwrap().set_modified(before).unwrap();
+    let next = bench.profile("success", &["-o", "out/next"]);
+    assert!(next.code == Some(0) && !next.err.contains("adoprof-writing"), "{next:?}");
+    assert!(left().is_empty(), "{:?}", left());
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl<'a> Parts<'a> {
 /// of `void ns::scale<(int)4>(float *)`.
 #[must_use]
 pub(crate) fn base(name: &str) -> String {
-    Parts::new(&demangled(name)).base.to_owned()
+    Parts::new(&readable(name)).base.to_owned()
 }
 
 /// True where two names are of one kernel, however each is spelled. A name of which only one spelling has
@@ -56,7 +56,7 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    let (one, other) = (demangled(one), demangled(other));
+    let (one, other) = (readable(one), readable(other));
     let (one, other) = (Parts::new(&one), Parts::new(&other));
     if one.base != other.base || one.tags != other.tags {
         return false;
@@ -88,6 +88,33 @@ pub(crate) fn demangled(name: &str) -> Cow<'_, str> {
         .ok()
         .and_then(|symbol| symbol.demangle().ok())
         .map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// How the names of namespaces without one are spelled, between angle brackets.
+const UNNAMED: &str = "unnamed>::";
+
+/// The name behind a mangled symbol, with the bracket that ncu loses before `unnamed>::` in what it prints:
+/// `void unnamed>::f<unnamed>::Op<2>>(T1)` for `void <unnamed>::f<<unnamed>::Op<2>>(T1)`.
+fn readable(name: &str) -> Cow<'_, str> {
+    let name = demangled(name);
+    let is_damaged = |before: &str| match before.strip_suffix('<') {
+        // The bracket of a template's arguments: a namespace's stands behind no word.
+        Some(before) => before.ends_with(is_word),
+        None => !before.ends_with(is_word),
+    };
+    let damaged = |&(at, _): &(usize, &str)| is_damaged(&name[..at]);
+    if !name.match_indices(UNNAMED).any(|found| damaged(&found)) {
+        return name;
+    }
+    let mut whole = String::with_capacity(name.len() + 8);
+    let mut end = 0;
+    for (at, _) in name.match_indices(UNNAMED).filter(damaged) {
+        whole.push_str(&name[end..at]);
+        whole.push('<');
+        end = at;
+    }
+    whole.push_str(&name[end..]);
+    Cow::Owned(whole)
 }
 
 /// A name without its ABI tags, and the tags.
@@ -134,10 +161,14 @@ fn canonical(text: &str) -> String {
             rest = &rest[c.len_utf8()..];
         }
     }
-    for spelling in ["(anonymous namespace)::", "(anonymousnamespace)::", "<unnamed>::"] {
-        out = out.replace(spelling, "");
-    }
-    outermost(&out)
+    outermost(&without_unnamed(&out))
+}
+
+/// A name without the namespaces that have none.
+fn without_unnamed(name: &str) -> String {
+    ["(anonymous namespace)::", "(anonymousnamespace)::", "<unnamed>::"]
+        .iter()
+        .fold(name.to_owned(), |name, spelling| name.replace(spelling, ""))
 }
 
 /// `cub::detail::scan::Policy` as `cub::Policy`, the way ncu prints it on all pages but the source page.
@@ -272,6 +303,10 @@ mod tests {
             ("_Z5scaleIfLi4EEvPT_", "void scale<float, (int)4>(T1 *)"),
             ("f<(anonymous namespace)::Op>(T1)", "void f<<unnamed>::Op>(int)"),
             (
+                "void f<(anonymous namespace)::Op<2>>(float)",
+                "void unnamed>::f<unnamed>::Op<(int)2>>(T1)",
+            ),
+            (
                 "void cub::f<cub::zip<cuda::tuple<int>>, n::less<int>::type>(T1)",
                 "void cub::V_3::detail::f<cub::V_3::zip<cuda::std::__4::tuple<int>>, n::less<int>::type>(T1)",
             ),
@@ -306,6 +341,9 @@ mod tests {
             ("ns::f", "f"),
             ("gpu_version1(const float *, int)", "gpu_version1"),
             ("void (anonymous namespace)::k<a::b<c>, (int)3>(d<e>)", "k"),
+            ("void <unnamed>::k<a, <unnamed>::b>(c)", "k"),
+            ("void unnamed>::k<unnamed>::a<2>, unnamed>::b>(c)", "k"),
+            ("unnamed>::k(int)", "k"),
             ("_Z5scalePfi", "scale"),
             ("allenCahn(double (*)[400][400], double)", "allenCahn"),
             ("triton_poi_fused_0", "triton_poi_fused_0"),

@@ -12,6 +12,7 @@ mod figure;
 mod findings;
 mod heat;
 mod launch;
+mod lettering;
 mod metrics;
 mod palette;
 mod places;
@@ -26,6 +27,7 @@ mod work;
 use maud::{Markup, html};
 
 use crate::document::RunDocument;
+use crate::history::HistoryDocument;
 use crate::ledger::LedgerDocument;
 use crate::report::words::steps::rows;
 use crate::text::printable;
@@ -82,6 +84,11 @@ pub(crate) fn chart(page: &Page<'_>, name: &str, theme: Option<Theme>) -> Option
         .or_else(of_launches)
         .or_else(of_ledger)?;
     Some(shown(&figure.file(&shell::title(page), theme)))
+}
+
+/// The chart of a history as an SVG file. `None` where no series has two commits.
+pub(crate) fn history(document: &HistoryDocument, theme: Option<Theme>) -> Option<String> {
+    Some(shown(&charts::history::figure(document)?.file(&document.quantity, theme)))
 }
 
 /// Makes what came from outside printable: no control character, no mark that turns the direction of writing.

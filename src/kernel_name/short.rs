@@ -1,6 +1,6 @@
 //! A kernel's name, short enough for a table and long enough to tell it from its neighbours.
 
-use super::{Parts, demangled, is_word};
+use super::{Parts, is_word, readable, without_unnamed};
 use crate::text::layout::{columns, fit};
 
 /// Words in template arguments that wrap an operation and don't name it: C++'s, and those of PyTorch,
@@ -35,7 +35,7 @@ const WRAPPERS: [&str; 21] = [
 /// `vectorized_elementwise_kernel<…CUDAFunctor_add…>`.
 #[must_use]
 pub(crate) fn short(name: &str, most: usize) -> String {
-    let name = demangled(name);
+    let name = readable(name);
     let parts = Parts::new(&name);
     let base = if parts.base.is_empty() { &*name } else { parts.base };
     let Some(arguments) = parts.arguments else { return fit(base, most) };
@@ -78,8 +78,9 @@ fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// `a::b<c::d>` as `b<d>`.
 fn without_namespaces(argument: &str) -> String {
+    let argument = without_unnamed(argument);
     let mut out = String::with_capacity(argument.len());
-    let mut rest = argument;
+    let mut rest = argument.as_str();
     while let Some(c) = rest.chars().next() {
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end.max(if is_word(c) { end } else { c.len_utf8() }));
@@ -121,6 +122,18 @@ mod tests {
         let mean = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, \
             at::native::MeanOps<float, float, float, float>, unsigned int, float, 4>>(T3)";
         assert_eq!(short(mean, 40), "reduce_kernel<…MeanOps…>");
+    }
+
+    #[test]
+    fn namespaces_without_a_name_go() {
+        for name in [
+            "void (anonymous namespace)::apply<(anonymous namespace)::Tensors<2>, a::Op>(T1)",
+            "void <unnamed>::apply<<unnamed>::Tensors<2>, a::Op>(T1)",
+            "void unnamed>::apply<unnamed>::Tensors<2>, a::Op>(T1)",
+            "void apply<Tensors<2>, a::<unnamed>::Op>(T1)",
+        ] {
+            assert_eq!(short(name, 40), "apply<Tensors<2>, Op>", "{name}");
+        }
     }
 
     #[test]

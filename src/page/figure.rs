@@ -5,6 +5,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::lettering::{TITLE, within};
 use super::palette::{Theme, fixed, spelled_out};
 
 /// The styles of charts, in the page and in single files alike.
@@ -13,6 +14,8 @@ pub(super) const STYLE: &str = include_str!("chart.css");
 const WIDTH: u32 = 720;
 const MARGIN: u32 = 16;
 const HEADING: u32 = 34;
+/// Width of a chart in its file, pixels.
+pub(super) const ROOM: f64 = (WIDTH - 2 * MARGIN) as f64;
 
 /// A chart.
 pub(crate) struct Figure {
@@ -92,7 +95,7 @@ impl Figure {
         let drawn = html! {
             style { (PreEscaped(styles)) }
             rect class="paper" width="100%" height="100%" {}
-            text class="title" x=(MARGIN) y=(MARGIN + 14) { (heading) }
+            text class="title" x=(MARGIN) y=(MARGIN + 14) { (within(&heading, ROOM, TITLE)) }
             svg x=(MARGIN) y=(top) width=(WIDTH - 2 * MARGIN) height=(self.height) { (self.drawn) }
         };
         let height = top + self.height + MARGIN;

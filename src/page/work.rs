@@ -3,6 +3,7 @@
 use crate::device::Quantity;
 use crate::frame::Launch;
 use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::metric::DRAM_BYTES_PARTS;
 use crate::model::ceiling;
 use crate::sass::Instruction;
 
@@ -109,7 +110,7 @@ impl Level {
             (!known.is_empty()).then(|| known.iter().sum::<f64>())
         };
         match self {
-            Self::Dram => sum(&["dram__bytes_read.sum", "dram__bytes_write.sum"]),
+            Self::Dram => sum(&DRAM_BYTES_PARTS),
             Self::L2 => Some(SECTOR_BYTES * launch.get("lts__t_sectors_srcunit_tex.sum")?),
             Self::L1 => {
                 let sectors = sum(&[

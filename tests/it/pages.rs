@@ -28,6 +28,7 @@ fn adoprof(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_adoprof"))
         .args(arguments)
         .env("COLUMNS", "100")
+        .env("LC_ALL", "C.UTF-8")
         .current_dir(root())
         .output()
         .unwrap();
@@ -117,7 +118,7 @@ fn ladder_table(ladder: &str) -> String {
 }
 
 /// A factor in two or three digits.
-fn times(factor: f64) -> String {
+pub(crate) fn times(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.2}×") } else { format!("{factor:.0}×") }
 }
 
@@ -239,6 +240,38 @@ fn the_tutorial_shows_what_the_program_prints() {
     assert_generated("docs/tutorial.md", "run", &console(&words, table));
 }
 
+/// The charts of the tutorial, each by what it is of and its name, with the words that the chart has for those who can't
+/// see it.
+#[test]
+fn the_pictures_of_the_tutorial_are_those_of_the_recordings() {
+    let shown = [
+        ("v1", "resources"),
+        ("v2", "resources"),
+        ("v2", "memory"),
+        ("v4", "stalls"),
+        ("v6", "resources"),
+        ("ado", "ladder"),
+        ("ado", "roofline"),
+    ];
+    for (of, chart) in shown {
+        let what: &[&str] = if of == "ado" { &["--ladder", "ado"] } else { &[of] };
+        let how = ["--no-ledger", "--chart", chart, "--format", "svg", "-o", "-"];
+        let svg = adoprof(&[&["report"], what, &how].concat());
+        assert_page(&format!("docs/pictures/{of}-{chart}.svg"), &svg);
+        let between = |start: &str, end: &str| {
+            let (_, rest) = svg.split_once(start).expect(start);
+            rest.split_once('>').unwrap().1.split_once(end).unwrap().0.to_owned()
+        };
+        let (title, said) = (between("<title", "</title>"), between("<desc", "</desc>"));
+        let picture = format!("![{title}. {said}](pictures/{of}-{chart}.svg)\n");
+        assert_generated("docs/tutorial.md", &format!("{of} {chart}"), &picture);
+    }
+    let files = fs::read_dir(root().join("docs/pictures")).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let drawn = files.filter(|path| path.extension().is_some_and(|it| it == "svg")).count();
+    assert_eq!(drawn, shown.len(), "a picture in docs/pictures is on no page");
+}
+
 /// A command and what it prints, as a block.
 fn console(words: &[&str], shown: &str) -> String {
     let lines: String = shown.lines().fold(String::new(), |mut text, line| {
@@ -295,7 +328,7 @@ fn the_schema_is_that_of_the_types() {
 }
 
 /// The whole page is generated.
-fn assert_page(page: &str, generated: &str) {
+pub(crate) fn assert_page(page: &str, generated: &str) {
     if fs::read_to_string(root().join(page)).is_ok_and(|old| old == generated) {
         return;
     }

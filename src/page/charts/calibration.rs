@@ -2,13 +2,14 @@
 
 use maud::html;
 
+use super::axis::below;
 use crate::ledger::LedgerDocument;
 use crate::page::figure::{Figure, Table, pct, px};
 use crate::page::scale::{Log, bare};
 use crate::report::words::number::factor;
 use crate::text::{count_of, percent};
 
-const TOP: f64 = 18.0;
+const TOP: f64 = 28.0;
 const PLOT: f64 = 300.0;
 const SIDE: f64 = 0.02;
 
@@ -22,7 +23,8 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
     let scale =
         Log::around(measured.iter().flat_map(|(promised, gained, _)| [*promised, *gained]))?;
     let held = measured.iter().filter(|(.., held)| *held).count();
-    let across = |value: f64| pct(SIDE + (1.0 - 2.0 * SIDE) * scale.at(value));
+    let share = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * scale.at(value);
+    let across = |value: f64| pct(share(value));
     let down = |value: f64| px(TOP + PLOT * (1.0 - scale.at(value)));
     let mut table = Table::new(["rule", "measured", "range held", "measured over promised"]);
     for rule in ledger.rules.iter().filter(|rule| rule.measured > 0) {
@@ -49,8 +51,8 @@ pub(in crate::page) fn figure(ledger: &LedgerDocument) -> Option<Figure> {
                 line class="grid" x1="0" x2="100%" y1=(down(tick)) y2=(down(tick)) {}
                 line class="grid" x1=(across(tick)) x2=(across(tick)) y1=(px(TOP)) y2=(px(TOP + PLOT)) {}
                 text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - scale.at(tick)) - 3.0)) { (bare(&factor(tick))) }
-                text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (bare(&factor(tick))) }
             }
+            (below(scale.ticks().into_iter().map(|tick| (share(tick), bare(&factor(tick)))), TOP + PLOT + 16.0))
             line class="roof" x1=(across(scale.low())) x2=(across(scale.high())) y1=(down(scale.low())) y2=(down(scale.high())) {}
             text class="tick" x="2" y="10" { "measured" }
             text class="tick end" x="100%" y=(px(TOP + PLOT + 32.0)) { "promised" }

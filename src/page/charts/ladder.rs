@@ -2,8 +2,10 @@
 
 use maud::html;
 
+use super::axis::below;
 use crate::document::RunDocument;
 use crate::page::figure::{Figure, Table, pct, px};
+use crate::page::lettering::{beside, in_full};
 use crate::page::scale::{Log, bare};
 use crate::report::words::run::gain;
 use crate::report::words::steps::{Row, rows};
@@ -17,7 +19,8 @@ pub(in crate::page) fn figure(run: &RunDocument) -> Option<Figure> {
     let rows = rows(run);
     let time = |row: &Row<'_>| row.step.time_ns.median;
     let scale = Log::around(rows.iter().map(time)).filter(|_| rows.len() > 1)?;
-    let across = |ns: f64| pct(SIDE + (1.0 - 2.0 * SIDE) * scale.at(ns));
+    let share = |ns: f64| SIDE + (1.0 - 2.0 * SIDE) * scale.at(ns);
+    let across = |ns: f64| pct(share(ns));
     let mut table = Table::new(["step", "time", "over the step before", "over the first"]);
     for row in &rows {
         table.row([
@@ -56,16 +59,16 @@ pub(in crate::page) fn figure(run: &RunDocument) -> Option<Figure> {
         drawn: html! {
             @for tick in scale.ticks() {
                 line class="grid" x1=(across(tick)) x2=(across(tick)) y1="0" y2=(px(bottom)) {}
-                text class="tick mid" x=(across(tick)) y=(px(bottom + 16.0)) { (bare(&duration(tick))) }
             }
+            (below(scale.ticks().into_iter().map(|tick| (share(tick), bare(&duration(tick)))), bottom + 16.0))
             @for (at, (row, from)) in drawn.iter().enumerate() {
                 @let y = at as f64 * ROW;
+                @let said = said(row);
+                @let name = beside(&row.step.name, &said);
                 g class="step" data-label=(row.step.name) data-value=(time(row)) data-gain=[row.over_previous.map(|gain| gain.factor)] {
-                    text class={ "halo " @if row.branch { "dim" } @else { "strong" } } x="0" y=(px(y + 15.0)) { (row.step.name) }
-                    text class="halo num" x="100%" y=(px(y + 15.0)) {
-                        (duration(time(row)))
-                        @if row.over_previous.is_some() { ", " (gain(row.over_previous)) }
-                    }
+                    (in_full(&row.step.name, &name))
+                    text class={ "halo " @if row.branch { "dim" } @else { "strong" } } x="0" y=(px(y + 15.0)) { (name) }
+                    text class="halo num" x="100%" y=(px(y + 15.0)) { (said) }
                     line class="track" x1="0" x2="100%" y1=(px(y + 28.0)) y2=(px(y + 28.0)) {}
                     @if let Some(from) = from {
                         line class={ @if time(row) <= *from { "gain" } @else { "loss" } }
@@ -77,6 +80,12 @@ pub(in crate::page) fn figure(run: &RunDocument) -> Option<Figure> {
         },
         table,
     })
+}
+
+/// A step's time, and what it gained.
+fn said(row: &Row<'_>) -> String {
+    let time = duration(row.step.time_ns.median);
+    if row.over_previous.is_some() { format!("{time}, {}", gain(row.over_previous)) } else { time }
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use maud::html;
 
-use super::bars::{Bar, ROW, rows};
+use super::axis::below;
+use super::bars::{Bar, height, rows};
 use crate::document::{Document, Program, ProgramGroup, is_roof};
 use crate::kernel_name;
 use crate::page::figure::{Figure, Table, pct, px};
+use crate::page::lettering::{beside, in_full};
 use crate::report::words::number::{extent, factor};
 use crate::text::{count_of, duration, percent};
 
@@ -39,9 +41,12 @@ pub(in crate::page) fn timeline(program: &Program) -> Option<Figure> {
         drawn: html! {
             @for (at, lane) in program.lanes.iter().enumerate() {
                 @let y = at as f64 * LANE;
+                @let busy = percent(mean(&lane.busy));
+                @let name = beside(&lane.name, &busy);
                 g class="lane" data-label=(lane.name) data-value=(mean(&lane.busy)) {
-                    text class="ink" x="0" y=(px(y + 13.0)) { (lane.name) }
-                    text class="num" x="100%" y=(px(y + 13.0)) { (percent(mean(&lane.busy))) }
+                    (in_full(&lane.name, &name))
+                    text class="ink" x="0" y=(px(y + 13.0)) { (name) }
+                    text class="num" x="100%" y=(px(y + 13.0)) { (busy) }
                     line class="grid" x1="0" x2="100%" y1=(px(y + 18.0 + TALL)) y2=(px(y + 18.0 + TALL)) {}
                     @for (start, parts, busy) in runs(&lane.busy) {
                         rect class="accent" x=(pct(start as f64 / lane.busy.len() as f64)) y=(px(y + 18.0 + TALL * (1.0 - busy)))
@@ -49,8 +54,7 @@ pub(in crate::page) fn timeline(program: &Program) -> Option<Figure> {
                     }
                 }
             }
-            text class="tick" x="0" y=(px(bottom + 12.0)) { "0" }
-            text class="tick end" x="100%" y=(px(bottom + 12.0)) { (duration(program.active_ns)) }
+            (below([(0.0, "0".to_owned()), (1.0, duration(program.active_ns))], bottom + 12.0))
         },
         table,
     })
@@ -138,7 +142,7 @@ pub(in crate::page) fn groups(document: &Document) -> Option<Figure> {
         id: "groups".to_owned(),
         title: "Kernels by possible gain".to_owned(),
         said,
-        height: (bars.len() as f64 * ROW) as u32,
+        height: height(&bars) as u32,
         drawn: html! { (rows(&bars, 0.0)) },
         table,
     })

@@ -2,17 +2,21 @@
 
 use maud::{Markup, html};
 
-use super::labels;
+use super::axis::below;
+use super::labels::{self, Block};
 use crate::frame::Launch;
 use crate::page::figure::{Figure, Table, pct, px};
+use crate::page::lettering::{SMALL, SMALL_BOLD, TICK, in_full, width, within};
 use crate::page::scale::{Log, bare};
 use crate::page::work::{Flops, Level, flops, peaks};
 use crate::text::{byte_rate, prefixed, significant};
 
-const TOP: f64 = 18.0;
+const TOP: f64 = 28.0;
 const PLOT: f64 = 300.0;
-/// The width that names of points are placed for, pixels: that of a phone; where there is more, points only part.
-const NOMINAL: f64 = 340.0;
+/// Height of a line of the legend.
+const LEGEND: f64 = 20.0;
+/// Width of a point's name at most, pixels.
+const NAME: f64 = 120.0;
 /// Points have to be so far apart, pixels, for an arrow between them: a shorter one would lie on its first point or beyond.
 const ARROW: f64 = 26.0;
 /// Where the plot begins, behind the numbers of its axis, and how wide it is, as shares of the width.
@@ -94,7 +98,7 @@ pub(in crate::page) fn figure(id: &str, steps: &[(&str, Vec<&Launch>)]) -> Optio
         id: format!("{id}-roofline"),
         title: "Roofline".to_owned(),
         said,
-        height: (TOP + PLOT + 70.0) as u32,
+        height: (TOP + PLOT + 48.0 + LEGEND * (ceilings.levels.len() as f64 / 2.0).ceil()) as u32,
         drawn: drawn(&format!("{id}-arrow"), &ceilings, &shown, is_walk)?,
         table,
     })
@@ -134,33 +138,53 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
     let x = Log::around(points.iter().map(|point| point.intensity).chain(ridges))?;
     let rates = points.iter().map(|point| point.rate);
     let y = Log::around(rates.chain(ceilings.peaks.iter().map(|(_, rate)| *rate)))?;
-    let across = |value: f64| pct(ACROSS.0 + ACROSS.1 * x.at(value));
-    let down = |value: f64| px(TOP + PLOT * (1.0 - y.at(value)));
+    let share = |value: f64| ACROSS.0 + ACROSS.1 * x.at(value);
+    let across = |value: f64| pct(share(value));
+    let height = |value: f64| TOP + PLOT * (1.0 - y.at(value));
+    let down = |value: f64| px(height(value));
+    let names: Vec<_> =
+        points.iter().map(|point| within(named(point, is_walk), NAME, SMALL_BOLD)).collect();
     let places: Vec<(f64, f64, &str)> = points
         .iter()
-        .map(|point| {
+        .zip(&names)
+        .map(|(point, name)| (share(point.intensity), height(point.rate), &**name))
+        .collect();
+    let rates = y.ticks().into_iter().map(|tick| (tick, bare(&prefixed(tick))));
+    let rates: Vec<(f64, String)> = rates.collect();
+    let peaks: Vec<(&str, f64, String, f64)> = ceilings
+        .peaks
+        .iter()
+        // Double precision has its name below its line: single precision is close above it.
+        .map(|(name, rate)| {
             (
-                NOMINAL * x.at(point.intensity),
-                PLOT * (1.0 - y.at(point.rate)),
-                named(point, is_walk),
+                *name,
+                *rate,
+                format!("{name} {}", per_second(*rate)),
+                if *name == "FP64" { 14.0 } else { -4.0 },
             )
         })
         .collect();
-    let labels = labels::place(&places, NOMINAL);
+    let at_left = rates
+        .iter()
+        .map(|(rate, said)| Block::text(0.0, 2.0, 2.0 + width(said, TICK), height(*rate) - 3.0));
+    let at_right = peaks.iter().map(|(_, rate, said, lowered)| {
+        Block::text(1.0, -width(said, SMALL), 0.0, height(*rate) + lowered)
+    });
+    let labels = labels::place(&places, at_left.chain(at_right));
     Some(html! {
         defs {
             marker id=(arrow) viewBox="0 0 8 8" refX="13" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
                 path class="tip" d="M0 0L8 4L0 8z" {}
             }
         }
-        @for tick in y.ticks() {
-            line class="grid" x1="0" x2="100%" y1=(down(tick)) y2=(down(tick)) {}
-            text class="tick" x="2" y=(px(TOP + PLOT * (1.0 - y.at(tick)) - 3.0)) { (bare(&prefixed(tick))) }
+        @for (tick, said) in &rates {
+            line class="grid" x1="0" x2="100%" y1=(down(*tick)) y2=(down(*tick)) {}
+            text class="tick" x="2" y=(px(height(*tick) - 3.0)) { (said) }
         }
         @for tick in x.ticks() {
             line class="grid" x1=(across(tick)) x2=(across(tick)) y1=(px(TOP)) y2=(px(TOP + PLOT)) {}
-            text class="tick mid" x=(across(tick)) y=(px(TOP + PLOT + 16.0)) { (bare(&significant(tick, 1))) }
         }
+        (below(x.ticks().into_iter().map(|tick| (share(tick), bare(&significant(tick, 1)))), TOP + PLOT + 16.0))
         text class="tick end" x="100%" y=(px(TOP + PLOT + 32.0)) { "FLOP per byte" }
         text class="tick" x="2" y="10" { "FLOP per second" }
         @for (level, rate) in &ceilings.levels {
@@ -171,17 +195,16 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
             }
         }
         @for (at, (level, rate)) in ceilings.levels.iter().enumerate() {
-            @let y = TOP + PLOT + 52.0;
-            svg x=(pct(at as f64 / 3.0)) y=(px(y)) width="33%" height="16" {
+            @let y = TOP + PLOT + 46.0 + LEGEND * (at / 2) as f64;
+            svg x=(pct((at % 2) as f64 / 2.0)) y=(px(y)) width="50%" height="16" {
                 line class=(dashes(*level)) x1="0" x2="18" y1="8" y2="8" {}
                 text class="dim" x="24" y="12" { (level.title()) " " (byte_rate(*rate)) }
             }
         }
-        @for (name, rate) in &ceilings.peaks {
+        @for (name, rate, said, lowered) in &peaks {
             g class="peak" data-label=(name) data-value=(rate) {
                 line class="roof" x1=(across(rate / widest)) x2="100%" y1=(down(*rate)) y2=(down(*rate)) {}
-                // Double precision has its name below its line: single precision is close above it.
-                text class="halo end" x="100%" y=(down(*rate)) dy=(if *name == "FP64" { "14" } else { "-4" }) { (name) " " (per_second(*rate)) }
+                text class="halo end" x="100%" y=(down(*rate)) dy=(px(*lowered)) { (said) }
             }
         }
         @if is_walk {
@@ -192,14 +215,13 @@ fn drawn(arrow: &str, ceilings: &Ceilings, points: &[&Point], is_walk: bool) -> 
                     marker-end=[is_long.then(|| format!("url(#{arrow})"))] {}
             }
         }
-        @for (point, label) in points.iter().zip(&labels) {
+        @for ((point, name), label) in points.iter().zip(&names).zip(&labels) {
             g class="point" data-label=(point.name) data-level=(point.level.title())
                 data-intensity=(point.intensity) data-value=(point.rate) {
+                (in_full(named(point, is_walk), if label.is_some() { name } else { "" }))
                 circle class="dot" cx=(across(point.intensity)) cy=(down(point.rate)) r="5" {}
                 @if let Some((dx, dy, side)) = label {
-                    text class={ "halo strong " (side) } x=(across(point.intensity)) y=(down(point.rate)) dx=(dx) dy=(dy) {
-                        (named(point, is_walk))
-                    }
+                    text class={ "halo strong " (side) } x=(across(point.intensity)) y=(down(point.rate)) dx=(dx) dy=(dy) { (name) }
                 }
             }
         }

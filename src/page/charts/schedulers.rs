@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::bars::{Bar, ROW, rows};
+use super::bars::{Bar, height, rows};
 use crate::frame::Launch;
 use crate::page::figure::{Figure, Table};
 use crate::text::significant;
@@ -46,7 +46,7 @@ pub(in crate::page) fn figure(id: &str, launch: &Launch) -> Option<Figure> {
         id: format!("{id}-schedulers"),
         title: "Scheduler funnel".to_owned(),
         said,
-        height: (bars.len() as f64 * ROW) as u32,
+        height: height(&bars) as u32,
         drawn: html! { (rows(&bars, 0.0)) },
         table,
     })

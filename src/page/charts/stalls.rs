@@ -5,6 +5,7 @@ use maud::html;
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::page::figure::{Figure, Table, pct, px};
+use crate::page::lettering::{GAP, NARROWEST, SMALL, beside, in_full, width};
 use crate::text::significant;
 
 /// Reasons that have a colour of their own; the rest is one part.
@@ -13,6 +14,9 @@ const MOST: usize = 7;
 const CLASSES: [&str; MOST + 1] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 const ROW: f64 = 46.0;
 const LEGEND: f64 = 20.0;
+/// Pixels from the left edge of a colour's square to its text, and what that has of half the width.
+const SQUARE: f64 = 16.0;
+const HALF: f64 = NARROWEST / 2.0 - SQUARE - GAP / 2.0;
 
 /// Cycles by reason of something with a name.
 struct Stack {
@@ -69,18 +73,31 @@ pub(in crate::page) fn figure(id: &str, launches: &[(&str, &Launch)]) -> Option<
         title(worst)
     );
     let legend = stacks.len() as f64 * ROW + 4.0;
+    let entries: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| match stacks.as_slice() {
+            [one] => format!("{name} {}", significant(parts(one)[at], 3)),
+            // The table has them.
+            _ => name.clone(),
+        })
+        .collect();
+    let columns = if entries.iter().all(|entry| width(entry, SMALL) <= HALF) { 2 } else { 1 };
     Some(Figure {
         name: "stalls",
         id: format!("{id}-stalls"),
         title: "Warp stalls".to_owned(),
         said,
-        height: (legend + (names.len() as f64 / 2.0).ceil() * LEGEND) as u32,
+        height: (legend + entries.len().div_ceil(columns) as f64 * LEGEND) as u32,
         drawn: html! {
             @for (row, stack) in stacks.iter().enumerate() {
                 @let y = row as f64 * ROW;
+                @let cycles = format!("{} cycles", significant(stack.total(), 3));
+                @let name = beside(&stack.name, &cycles);
                 g class="stack" data-label=(stack.name) data-value=(stack.total()) {
-                    text class="ink" x="0" y=(px(y + 14.0)) { (stack.name) }
-                    text class="num" x="100%" y=(px(y + 14.0)) { (significant(stack.total(), 3)) " cycles" }
+                    (in_full(&stack.name, &name))
+                    text class="ink" x="0" y=(px(y + 14.0)) { (name) }
+                    text class="num" x="100%" y=(px(y + 14.0)) { (cycles) }
                     @for (x, width, at) in placed(&parts(stack), longest) {
                         rect class=(CLASSES[class(at, &names)]) data-label=(names[at]) data-value=(parts(stack)[at])
                             x=(pct(x)) y=(px(y + 20.0)) width=(pct(width)) height="16" {
@@ -89,25 +106,16 @@ pub(in crate::page) fn figure(id: &str, launches: &[(&str, &Launch)]) -> Option<
                     }
                 }
             }
-            @for (at, name) in names.iter().enumerate() {
-                @let y = legend + (at / 2) as f64 * LEGEND;
-                @let x = if at % 2 == 0 { 0.0 } else { 0.5 };
-                svg x=(pct(x)) y=(px(y)) width="50%" height=(px(LEGEND)) {
+            @for (at, entry) in entries.iter().enumerate() {
+                @let (row, column) = (at / columns, at % columns);
+                svg x=(pct(column as f64 / columns as f64)) y=(px(legend + row as f64 * LEGEND)) width="50%" height=(px(LEGEND)) {
                     rect class=(CLASSES[class(at, &names)]) x="0" y="5" width="10" height="10" rx="2" {}
-                    text class="dim" x="16" y="14" { (name) (legend_value(&stacks.iter().map(|stack| parts(stack)[at]).collect::<Vec<_>>())) }
+                    text class="dim" x=(SQUARE) y="14" { (entry) }
                 }
             }
         },
         table,
     })
-}
-
-/// The cycles where there is one launch; of more the table has them.
-fn legend_value(cycles: &[f64]) -> String {
-    match cycles {
-        [one] => format!(" {}", significant(*one, 3)),
-        _ => String::new(),
-    }
 }
 
 /// The rest has the last class however few stand before it.
@@ -165,6 +173,14 @@ mod tests {
         let drawn = figure.drawn.into_string();
         assert!(drawn.contains(r#"data-value="4" x="0%" y="20" width="40%""#), "{drawn}");
         assert!(drawn.contains(r#"data-value="9" x="0%" y="66" width="90%""#), "{drawn}");
+    }
+
+    #[test]
+    fn a_legend_with_long_entries_has_one_column() {
+        let height = |reason| figure("l0", &[("k", &launch(&[(reason, 1.0)]))]).unwrap().height;
+        // A stack of 46 with 4 below; two entries of 20 side by side, and one above the other.
+        assert_eq!(height(StallReason::Barrier), 70);
+        assert_eq!(height(StallReason::MathPipeThrottle), 90);
     }
 
     #[test]

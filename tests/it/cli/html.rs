@@ -225,8 +225,10 @@ fn a_page_is_written_whole_or_not_at_all() {
     let bench = Bench::new();
     bench.write("page.html", "the old one");
     let ran = bench.run(&["report", "v2", "nowhere.ncu-rep", "--no-ledger", "-o", "page.html"]);
-    assert_eq!(ran.code, Some(0), "what can't be read is left out: {ran:?}");
-    assert!(ran.err.contains("left out"), "{ran:?}");
+    // What can't be read is left out, and a mistake of who named it.
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("left out: nowhere.ncu-rep: "), "{ran:?}");
+    assert_ne!(std::fs::read_to_string(bench.path("page.html")).unwrap(), "the old one");
     bench.write("page.html", "the old one");
     bench
         .run(&["report", "nowhere.ncu-rep", "--no-ledger", "-o", "page.html"])

@@ -7,11 +7,12 @@
 mod join;
 mod judge;
 mod pair;
+mod speedup;
 mod unlike;
 
 use std::collections::BTreeMap;
 
-use crate::document::{Diff, Document, SCHEMA};
+use crate::document::{Diff, Document, Program, SCHEMA, TimeOf};
 use crate::error::Result;
 use crate::frame::{Frames, by_catalogue};
 
@@ -42,18 +43,26 @@ pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
     let mut metrics = Vec::new();
     let mut metrics_compared = 0;
     let mut clocks = None;
+    let mut paired_ns = (0.0, 0.0);
     let (before, after) = (by_catalogue(&base.frames.metrics)?, by_catalogue(&new.frames.metrics)?);
     let launches: Vec<(u32, u32)> =
         pairing.pairs.iter().map(|pair| (pair.base, pair.new)).collect();
     for (pair, joined) in pairing.pairs.iter().zip(join::metrics(&before, &after, &launches)?) {
         clocks = clocks.or(unlike::clocks(&joined)?);
         metrics_compared += joined.height();
+        let (before_ns, after_ns) = speedup::durations(&joined)?;
+        paired_ns = (paired_ns.0 + before_ns, paired_ns.1 + after_ns);
         let kernel = if pairing.pairs.len() > 1 { pair.kernel() } else { String::new() };
         metrics.extend(judge::changes(&joined, &kernel, comparable)?);
     }
     warnings.extend(clocks);
     if metrics_compared == 0 && !pairing.pairs.is_empty() {
         warnings.push("the profiles have no metric in common".to_owned());
+    }
+    let speedup = speedup::speedup(base, new, paired_ns, pairing.is_whole());
+    let speedup = speedup.filter(|_| comparable);
+    if let Some((_, TimeOf::Launch)) = speedup {
+        warnings.push(launches_differ(base, new));
     }
     let (mut before, mut after) = (base.document.rules_found(), new.document.rules_found());
     // What lies around kernels is compared where both were surveyed.
@@ -71,7 +80,9 @@ pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
         base: base.name.clone(),
         new: new.name.clone(),
         warnings,
-        speedup: if comparable { speedup(base, new, !pairing.pairs.is_empty()) } else { None },
+        speedup: speedup.map(|(factor, _)| factor),
+        speedup_of: speedup.map(|(_, of)| of),
+        launches_compared: pairing.pairs.len(),
         metrics_compared,
         metrics,
         gone: those(&before, &|rule| !after.contains(rule)),
@@ -80,16 +91,14 @@ pub(crate) fn compare(base: &Side, new: &Side) -> Result<Diff> {
     })
 }
 
-/// Base time over new time: measured without the profiler where both sides have it, otherwise the
-/// sums of ncu's durations, which say nothing where no launch of one is like a launch of the other.
-fn speedup(base: &Side, new: &Side, are_alike: bool) -> Option<f64> {
-    let measured = |side: &Side| side.document.step.as_ref().map(|step| step.time_ns.median);
-    let profiled = |side: &Side| -> f64 {
-        side.document.launches.iter().filter_map(|launch| launch.duration_ns).sum()
-    };
-    let times = measured(base).zip(measured(new));
-    let (before, after) = times.or_else(|| are_alike.then(|| (profiled(base), profiled(new))))?;
-    (before > 0.0 && after > 0.0).then(|| before / after)
+/// Why programs are compared per launch.
+fn launches_differ(base: &Side, new: &Side) -> String {
+    let launches = |side: &Side| side.document.program.as_ref().map_or(0, Program::launches);
+    format!(
+        "the programs launch {} and {new} kernels: what is compared is the mean time of those that both have",
+        launches(base),
+        new = launches(new)
+    )
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 mod call_site;
 mod diff;
 mod program;
+mod program_group;
 mod ranked;
 mod ranks;
 mod reference;
+mod several;
 mod tried;
 mod version;
 
@@ -16,18 +18,19 @@ use crate::agreement;
 use crate::diagnose::{Diagnosis, RankingStep, bottleneck_sentence};
 use crate::finding::{Bound, Evidence, Finding, Location, Name, Skipped, Symptom};
 use crate::frame::Launch;
+use crate::plan::IS_REFERENCE;
 use crate::timing::StepInfo;
 
 pub use crate::agreement::{NcuAgreement, NcuOnly};
 pub use crate::rules::{asks_for_rebuild, is_roof};
 pub use call_site::CallSite;
-pub use diff::{Diff, MetricChange};
-pub use program::{
-    DeviceMemory, GroupResidency, Lane, Program, ProgramFinding, ProgramGroup, SurveyedProgram,
-};
+pub use diff::{Compared, Diff, MetricChange, TimeOf};
+pub use program::{DeviceMemory, Lane, Program, ProgramFinding, SurveyedProgram};
+pub use program_group::{GroupResidency, ProgramGroup};
 pub use ranked::Ranked;
 pub use ranks::{RankTime, RankedKernel, Ranks};
 pub use reference::*;
+pub use several::{NamedDocument, SeveralDocuments};
 pub use tried::{Tried, gain};
 pub use version::Version;
 
@@ -90,27 +93,6 @@ pub struct RunDocument {
     pub ladder: String,
     /// Each step's document, in the ladder's order.
     pub steps: Vec<Document>,
-}
-
-/// What `analyze` prints of several profiles.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SeveralDocuments<'a> {
-    /// Always [`SCHEMA`].
-    pub schema: String,
-    /// The version that wrote it.
-    pub adoprof: Version,
-    /// Each profile's document.
-    pub profiles: Vec<NamedDocument<'a>>,
-}
-
-/// A document with the name of its profile.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct NamedDocument<'a> {
-    /// The profile as the command line named it.
-    pub profile: &'a str,
-    /// Its document.
-    #[serde(flatten)]
-    pub document: &'a Document,
 }
 
 /// One launch with its diagnosis.
@@ -251,6 +233,11 @@ impl RankedFinding {
 }
 
 impl Document {
+    /// True where the step is the one that its ladder's other steps are checked against.
+    pub(crate) fn is_reference(&self) -> bool {
+        self.notices.iter().any(|notice| notice.contains(IS_REFERENCE))
+    }
+
     /// The document of diagnosed launches, in the order given; the step, the next step, the diff and
     /// notices are the caller's to add.
     #[must_use]

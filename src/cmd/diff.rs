@@ -1,6 +1,6 @@
 //! `adoprof diff`: two profiles side by side.
 
-use super::shared::diagnosed::compare;
+use super::shared::diagnosed::compare_findings;
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, open};
 use crate::cli::DiffArgs;
@@ -22,8 +22,9 @@ pub(super) fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
             ));
         }
     }
-    let diff = compare(&base, &new)?;
-    printer
-        .report(args.output.format, |style, out| render(&diff, args.output.format, style, out))?;
+    let compared = compare_findings(&base, &new)?;
+    printer.report(args.output.format, |style, out| {
+        render(&compared, args.output.format, style, out)
+    })?;
     Ok(ExitCode::Success)
 }

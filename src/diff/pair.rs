@@ -54,6 +54,11 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
+    /// True where every launch has a partner.
+    pub(super) fn is_whole(&self) -> bool {
+        self.counts == (self.pairs.len(), self.pairs.len())
+    }
+
     /// What is unlike: the numbers of launches, their kernels, grids and blocks.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::{LaunchReport, MetricChange, RankedFinding};
+use crate::document::{LaunchReport, MetricChange, ProgramGroup, RankedFinding};
 use crate::export::{Export, LaunchRow, MetricRow};
 use crate::finding::Bound;
 use crate::timing::StepInfo;
@@ -208,6 +208,38 @@ fn launches_without_a_partner_are_warned_about() {
         "{:?}",
         diff.warnings
     );
+}
+
+#[test]
+fn times_of_launches_without_a_partner_are_left_out() {
+    let launch = |ns| [(DURATION, ns)];
+    let (fast, slow, other) = (launch(10.0), launch(30.0), launch(500.0));
+    let base = side("a", &[("k", &slow, &[]), ("k", &fast, &[]), ("only here", &other, &[])]);
+    let new = side("b", &[("k", &fast, &[]), ("k", &fast, &[])]);
+    let diff = compared(&base, &new);
+    // 30 + 10 ns against 10 + 10 ns; all 540 ns would be 27 times as much.
+    assert_eq!((diff.speedup, diff.launches_compared), (Some(2.0), 2));
+    assert_eq!(diff.speedup_of, Some(TimeOf::PairedLaunches));
+    let whole = compared(&new, &new);
+    assert_eq!((whole.speedup, whole.speedup_of), (Some(1.0), Some(TimeOf::Launches)));
+}
+
+#[test]
+fn programs_with_unequal_numbers_of_launches_say_so() {
+    let with = |launches: u64, total_ns: f64| {
+        let mut side = side("a", &[("k", &[(DURATION, 10.0)], &[])]);
+        let group =
+            ProgramGroup { kernel: "k".to_owned(), launches, total_ns, ..ProgramGroup::default() };
+        side.document.program = Some(Program { groups: vec![group], ..Program::default() });
+        side
+    };
+    // 100 launches of 10 ns against 50 of 8 ns: each is a quarter faster, and the totals are 2.5 times apart.
+    let diff = compared(&with(100, 1000.0), &with(50, 400.0));
+    assert_eq!((diff.speedup, diff.speedup_of), (Some(1.25), Some(TimeOf::Launch)));
+    assert!(diff.warnings[0].contains("launch 100 and 50 kernels"), "{:?}", diff.warnings);
+    let diff = compared(&with(100, 1000.0), &with(100, 800.0));
+    assert_eq!((diff.speedup, diff.speedup_of), (Some(1.25), Some(TimeOf::Kernels)));
+    assert_eq!(diff.warnings, Vec::<String>::new());
 }
 
 #[test]

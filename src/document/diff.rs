@@ -3,7 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Document;
 use super::version::Version;
+
+/// A comparison with the documents of both sides, whose findings it names: the JSON is the comparison's.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Compared {
+    /// What moved.
+    pub diff: Diff,
+    /// What was found in the baseline.
+    #[serde(skip)]
+    pub base: Document,
+    /// What was found in the new profile.
+    #[serde(skip)]
+    pub new: Document,
+}
 
 /// What moved between a baseline and a new profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +38,12 @@ pub struct Diff {
     /// Base time over new time, measured without the profiler where both have it; `None` where the
     /// two can't be compared.
     pub speedup: Option<f64>,
+    /// Whose times these are; null where there is no factor.
+    #[serde(default)]
+    pub speedup_of: Option<TimeOf>,
+    /// Launches of the one profile that were compared with one of the other.
+    #[serde(default)]
+    pub launches_compared: usize,
     /// Metrics that both sides have, over all launches that were compared; 0 where nothing was.
     #[serde(default)]
     pub metrics_compared: usize,
@@ -34,6 +55,23 @@ pub struct Diff {
     pub come: Vec<String>,
     /// Findings in both.
     pub kept: Vec<String>,
+}
+
+/// What a factor of two times is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeOf {
+    /// A ladder's steps, measured without the profiler.
+    Step,
+    /// All kernels of programs that launch equally many, as the surveys recorded them.
+    Kernels,
+    /// A launch of the kernels that both programs have, on average, as the surveys recorded them: the programs launch
+    /// unequally many.
+    Launch,
+    /// All launches of both profiles, under the profiler.
+    Launches,
+    /// The launches that both profiles have, under the profiler: one has more.
+    PairedLaunches,
 }
 
 /// One metric in both profiles.

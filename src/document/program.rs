@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call_site::CallSite;
+use super::program_group::ProgramGroup;
 use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
-use crate::device::residency::residency;
 use crate::finding::{Estimate, Evidence};
 use crate::kernel_name;
 use crate::survey::Survey;
@@ -117,72 +117,6 @@ pub struct Lane {
     pub busy: Vec<f64>,
 }
 
-/// Launches of one kernel and code, grid, block and class of duration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProgramGroup {
-    /// The kernel's name in C++.
-    pub kernel: String,
-    /// Blocks in x, y and z.
-    pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
-    pub block: [u32; 3],
-    /// How many there were.
-    pub launches: u64,
-    /// Their time together, ns.
-    pub total_ns: f64,
-    /// Their share of the time of all kernels, 0 to 1.
-    pub share: f64,
-    /// The duration in the middle, ns.
-    pub median_ns: f64,
-    /// Durations between which nine in ten lie, ns.
-    pub range_ns: [f64; 2],
-    /// Index into `launches` of the one that was profiled; null where none was.
-    pub launch: Option<usize>,
-    /// How they fill the device; null where the survey does not know.
-    #[serde(default)]
-    pub residency: Option<GroupResidency>,
-    /// The most memory that any of the launches could reach, bytes: allocated on its device, managed, or page-locked
-    /// on the host. ncu may have to save and restore so much. Null where no allocation was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reachable_bytes: Option<u64>,
-}
-
-/// What a launch takes of an SM, and what an SM holds of it, without counters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GroupResidency {
-    /// Registers per thread.
-    pub registers: u32,
-    /// Static and dynamic shared memory per block, bytes.
-    pub shared_bytes: u64,
-    /// Blocks that an SM holds at once.
-    pub blocks_per_sm: u32,
-    /// The theoretical occupancy, 0 to 1.
-    pub occupancy: f64,
-    /// What keeps it below 1: `registers`, `shared memory`, `block size` or `block slots`; null where it is 1.
-    pub limited_by: Option<String>,
-    /// The grid over what all SMs hold at once.
-    pub waves: f64,
-}
-
-impl GroupResidency {
-    fn of(survey: &Survey, group: &Group) -> Option<Self> {
-        let launch = group.launches.first()?;
-        let process = survey.processes.get(launch.process as usize)?;
-        // All of one shape on the device of the first; a program's devices are nearly always alike.
-        let device = process.devices.values().next()?;
-        let shape = &group.shape;
-        let found = residency(shape, device)?;
-        Some(Self {
-            registers: shape.registers,
-            shared_bytes: u64::from(shape.static_shared) + u64::from(shape.dynamic_shared),
-            blocks_per_sm: found.blocks_per_sm,
-            occupancy: found.occupancy,
-            limited_by: found.limit.map(str::to_owned),
-            waves: found.waves,
-        })
-    }
-}
-
 /// What a saved profile keeps of the survey that it began with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SurveyedProgram {
@@ -196,19 +130,6 @@ impl Program {
     /// What a survey says of a program.
     #[must_use]
     pub fn new(command: String, survey: &Survey, groups: &[Group]) -> Self {
-        let group = |group: &Group| ProgramGroup {
-            kernel: kernel_name::demangled(&group.shape.kernel).into_owned(),
-            grid: group.shape.grid,
-            block: group.shape.block,
-            launches: group.launches.len() as u64,
-            total_ns: group.total_ns,
-            share: group.share,
-            median_ns: group.median_ns,
-            range_ns: group.range_ns,
-            launch: None,
-            residency: GroupResidency::of(survey, group),
-            reachable_bytes: None,
-        };
         let (active_ns, lanes) = lanes::lanes(survey);
         // Two digits tell as much as a line of text can show.
         let round = |share: f64| (share.min(1.0) * 100.0).round() / 100.0;
@@ -222,7 +143,7 @@ impl Program {
             gpu_busy_ns: survey.gpu_busy_ns(),
             kernel_busy_ns: survey.kernel_busy_ns(),
             active_ns,
-            groups: groups.iter().map(group).collect(),
+            groups: groups.iter().map(|group| ProgramGroup::new(survey, group)).collect(),
             findings: findings(survey),
             lanes,
             memory: DeviceMemory::of(survey),

@@ -37,6 +37,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        _: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -117,6 +118,29 @@ mod tests {
         ));
         assert!(
             lines[1].starts_with("::error title=") && lines[1].contains("metric:dram__bytes.sum"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn a_diff_tells_the_findings_of_the_new_profile_at_their_lines() {
+        let lines = lines((&samples::compared()).into());
+        // What is gone has no line to stand at. 1.00× is to know, 1.30× worth a look.
+        let place = "file=kernels/ado/v2.cu,line=23,title=adoprof%3A";
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with(&format!("::notice {place} at-memory-roof (new)::")));
+        let kept = format!("::warning {place} shared-memory-pressure (still there)::");
+        assert!(lines[1].starts_with(&kept) && lines[1].contains("Worth 1.30×"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_lies_around_a_programs_kernels_is_told() {
+        let document = Document { program: Some(samples::around()), ..Document::default() };
+        let lines = lines((&document).into());
+        let place = "::warning file=main.cpp,line=57,title=adoprof%3A small-copies::";
+        assert!(lines[0].starts_with(place), "{lines:?}");
+        assert!(
+            lines[0].ends_with("Worth 1.20× (1.00 to 1.20) of the whole program."),
             "{lines:?}"
         );
     }

@@ -36,6 +36,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        _: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {

@@ -2,8 +2,8 @@
 //! them.
 
 use super::Content;
-use crate::document::{Diff, Document};
-use crate::finding::LEAST_GAIN;
+use crate::document::{CallSite, Compared, Document};
+use crate::finding::{Estimate, LEAST_GAIN, Location};
 use crate::gate::{CheckDocument, Outcome, Timed};
 use crate::report::words::check::{cause, gate, headline, remedy};
 use crate::report::words::number::estimate;
@@ -55,38 +55,81 @@ pub(super) fn remarks(content: Content<'_>) -> Option<Vec<Remark>> {
 /// One remark per finding.
 pub(super) fn document(document: &Document) -> Vec<Remark> {
     let of = document.step.as_ref().map(|step| format!("{}/{}", step.ladder, step.name));
-    let mut remarks = Vec::new();
-    for launch in &document.launches {
-        let case = of.clone().unwrap_or_else(|| launch.kernel.clone());
-        for finding in &launch.findings {
-            let gain = finding.estimated_speedup;
-            let is_large = gain.is_some_and(|gain| gain.factor >= LEAST_GAIN);
-            let worth = gain.map(|gain| format!(" Worth {}.", estimate(&gain))).unwrap_or_default();
-            let place = finding.locations.iter().find(|place| !place.file.is_empty());
-            remarks.push(Remark {
-                level: if is_large { Level::Warning } else { Level::Notice },
-                case: format!("{case}: {}", finding.rule),
-                title: format!("adoprof: {}", finding.rule),
-                text: format!("{} {}{worth}", finding.message, finding.hint),
-                place: place.map(|place| (place.file.clone(), place.line)),
-                is_shown: true,
-            });
-        }
-    }
-    remarks
+    let findings = findings(document).map(|finding| {
+        let of = of.as_deref().or(finding.kernel).unwrap_or("around the kernels");
+        Remark { case: format!("{of}: {}", finding.remark.case), ..finding.remark }
+    });
+    findings.collect()
 }
 
-/// One remark per finding that came.
-fn diff(diff: &Diff) -> Vec<Remark> {
-    let come = diff.come.iter().map(|rule| Remark {
-        level: Level::Warning,
-        case: format!("{} → {}: {rule}", diff.base, diff.new),
-        title: format!("adoprof: {rule}"),
-        text: format!("{rule} is new in {}", diff.new),
-        place: None,
-        is_shown: true,
+/// A finding as a remark whose case is the rule, and its kernel, where it is one of a launch.
+struct OfFinding<'a> {
+    remark: Remark,
+    kernel: Option<&'a str>,
+}
+
+/// All findings, those around a program's kernels first.
+fn findings(document: &Document) -> impl Iterator<Item = OfFinding<'_>> {
+    let around = document.program.iter().flat_map(|program| &program.findings);
+    let around = around.map(|finding| {
+        let gain = Some(finding.estimated_speedup);
+        let place = finding.sites.first().and_then(CallSite::location);
+        let text = format!("{} {}", finding.message, finding.hint);
+        let of = " of the whole program";
+        OfFinding { remark: remark(&finding.rule, &text, gain, of, place.as_ref()), kernel: None }
     });
-    come.collect()
+    let of_launches = document
+        .launches
+        .iter()
+        .flat_map(|launch| launch.findings.iter().map(|finding| (launch.kernel.as_str(), finding)));
+    around.chain(of_launches.map(|(kernel, finding)| {
+        let gain = finding.estimated_speedup;
+        let place = finding.locations.iter().find(|place| !place.file.is_empty());
+        let text = format!("{} {}", finding.message, finding.hint);
+        let remark = remark(&finding.rule, &text, gain, "", place);
+        OfFinding { remark, kernel: Some(kernel) }
+    }))
+}
+
+/// A finding's level is that of its gain, which is one `of` the launch or of more.
+fn remark(
+    rule: &str,
+    text: &str,
+    gain: Option<Estimate>,
+    of: &str,
+    place: Option<&Location>,
+) -> Remark {
+    let is_large = gain.is_some_and(|gain| gain.factor >= LEAST_GAIN);
+    let worth = gain.map(|gain| format!(" Worth {}{of}.", estimate(&gain))).unwrap_or_default();
+    Remark {
+        level: if is_large { Level::Warning } else { Level::Notice },
+        case: rule.to_owned(),
+        title: format!("adoprof: {rule}"),
+        text: format!("{text}{worth}"),
+        place: place.map(|place| (place.file.clone(), place.line)),
+        is_shown: true,
+    }
+}
+
+/// One remark per finding of the new profile, new ones first.
+fn diff(Compared { diff, new, .. }: &Compared) -> Vec<Remark> {
+    let pair = format!("{} → {}", diff.base, diff.new);
+    let is_one = new.launches.len() == 1;
+    let of = |rules: &[String], state: &str| -> Vec<Remark> {
+        findings(new)
+            .filter(|finding| rules.contains(&finding.remark.case))
+            .map(|OfFinding { remark, kernel }| {
+                let kernel = kernel.filter(|_| !is_one);
+                let kernel = kernel.map(|kernel| format!("{kernel}: ")).unwrap_or_default();
+                Remark {
+                    case: format!("{pair}: {kernel}{}", remark.case),
+                    title: format!("{} ({state})", remark.title),
+                    ..remark
+                }
+            })
+            .collect()
+    };
+    [of(&diff.come, "new"), of(&diff.kept, "still there")].concat()
 }
 
 /// One remark for the time and one per gate, at the line of the finding that came where there is one.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::document::{
-    Diff, Document, LaunchReport, MetricChange, NcuAgreement, NcuOnly, NcuRule, RankedFinding,
-    RunDocument, SCHEMA, Utilization, Verdict,
+    CallSite, Compared, Diff, Document, LaunchReport, MetricChange, NcuAgreement, NcuOnly, NcuRule,
+    Program, ProgramFinding, RankedFinding, RunDocument, SCHEMA, TimeOf, Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::history::{HistoryDocument, Jump, Point, Series};
@@ -215,6 +215,8 @@ pub(crate) fn diff() -> Diff {
         new: "ado/v3".to_owned(),
         warnings: vec!["ncu differs: 2024.1.1 against 2025.3.1".to_owned()],
         speedup: Some(2.0),
+        speedup_of: Some(TimeOf::Step),
+        launches_compared: 1,
         metrics: vec![
             change(
                 "gpu__time_duration.sum",
@@ -241,6 +243,43 @@ pub(crate) fn diff() -> Diff {
         gone: vec!["uncoalesced-global-access".to_owned()],
         come: vec!["at-memory-roof".to_owned()],
         kept: vec!["shared-memory-pressure".to_owned()],
+    }
+}
+
+/// A program with a finding around its kernels, at a line.
+pub(crate) fn around() -> Program {
+    let site = CallSite {
+        file: "main.cpp".to_owned(),
+        line: Some(57),
+        function: Some("step()".to_owned()),
+        module: "app".to_owned(),
+        library: false,
+        address: None,
+        share: 0.9,
+        share_of: "copies".to_owned(),
+    };
+    let finding = ProgramFinding {
+        rank: 1,
+        rule: "small-copies".to_owned(),
+        estimated_speedup: Estimate { factor: 1.2, low: 1.0, high: 1.2 },
+        message: "Made up: most copies are small.".to_owned(),
+        evidence: Vec::new(),
+        hint: "Join them.".to_owned(),
+        sites: vec![site],
+    };
+    Program { active_ns: 1e6, findings: vec![finding], ..Program::default() }
+}
+
+/// The same with what was found on either side.
+pub(crate) fn compared() -> Compared {
+    let of = |first: RankedFinding| {
+        let kept = finding(2, "shared-memory-pressure", 1.3);
+        of_launches(None, vec![launch("ado(float *)", 1.0, 1.0, vec![first, kept])], 0)
+    };
+    Compared {
+        diff: diff(),
+        base: of(finding(1, "uncoalesced-global-access", 1.8)),
+        new: of(finding(1, "at-memory-roof", 1.0)),
     }
 }
 

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 use super::format::Renderer;
 use super::{Content, Style};
-use crate::document::Diff;
-use crate::document::{Document, RunDocument};
+use crate::document::{Compared, Document, RunDocument};
 use crate::report::json::write;
 
 /// The form.
@@ -56,10 +55,11 @@ impl Renderer for Form {
     fn several(
         &self,
         profiles: &[(String, Document)],
+        notices: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        write(&documents(profiles), out)
+        write(&documents(profiles, notices), out)
     }
 }
 
@@ -69,7 +69,7 @@ fn document(document: &Document) -> Value {
 }
 
 /// The findings of several profiles, each result with its profile's name.
-fn documents(documents: &[(String, Document)]) -> Value {
+fn documents(documents: &[(String, Document)], notices: &[String]) -> Value {
     let (mut results, mut fingerprints) = (Vec::new(), Vec::new());
     for (name, document) in documents {
         let (mut theirs, prints) = result::of_document(document);
@@ -79,8 +79,11 @@ fn documents(documents: &[(String, Document)]) -> Value {
         results.extend(theirs);
         fingerprints.extend(prints);
     }
-    let of: Vec<&Document> = documents.iter().map(|(_, document)| document).collect();
-    log(&of, (results, fingerprints))
+    let of_each = documents.iter().flat_map(|(_, document)| &document.notices);
+    let told = notifications(of_each.chain(notices));
+    let mut log = log(&[], (results, fingerprints));
+    log["runs"][0]["invocations"][0]["toolExecutionNotifications"] = told;
+    log
 }
 
 /// The findings of all steps.
@@ -93,26 +96,29 @@ fn run(run: &RunDocument) -> Value {
     log(&run.steps.iter().collect::<Vec<_>>(), (results, fingerprints))
 }
 
-/// The findings of both profiles, each with its baseline state; a diff knows no lines.
-fn diff(diff: &Diff) -> Value {
-    let states = [(&diff.come, "new"), (&diff.kept, "unchanged"), (&diff.gone, "absent")];
-    let results = states.iter().flat_map(|(rules, state)| {
-        rules.iter().map(move |rule| {
-            let level = if *state == "new" { "warning" } else { "note" };
-            let summary = crate::rules::find(rule).map(|rule| rule.summary);
-            let summary = summary.or_else(|| crate::around::find(rule).map(|rule| rule.checks));
-            let summary = summary.unwrap_or_default();
-            let text = if summary.is_empty() { rule.clone() } else { format!("{rule}: {summary}") };
-            let result = json!({
-                "ruleId": rule,
-                "level": level,
-                "baselineState": state,
-                "message": { "text": text },
-            });
-            (result, fingerprint::of(rule, "", None))
-        })
-    });
-    log(&[], results.unzip())
+/// The new profile's findings, new ones first, and those of the baseline that are gone, each with its baseline state.
+/// What the code was where a fault is gone says nothing of the code now: these have no line.
+fn diff(Compared { diff, base, new }: &Compared) -> Value {
+    let (results, fingerprints) = result::of_document(new);
+    let is_among =
+        |result: &Value, rules: &[String]| rules.iter().any(|rule| result["ruleId"] == **rule);
+    let mut here: Vec<(Value, String)> = Vec::new();
+    for (mut result, fingerprint) in results.into_iter().zip(fingerprints) {
+        let is_new = is_among(&result, &diff.come);
+        // What lies around kernels is in neither list where only one side was surveyed.
+        if is_new || is_among(&result, &diff.kept) {
+            result["baselineState"] = json!(if is_new { "new" } else { "unchanged" });
+            here.push((result, fingerprint));
+        }
+    }
+    here.sort_by_key(|(result, _)| result["baselineState"] != "new");
+    let (results, fingerprints) = result::of_document(base);
+    let before = results.into_iter().zip(fingerprints);
+    let gone = before.filter(|(result, _)| is_among(result, &diff.gone));
+    let gone = gone.map(|(result, fingerprint)| (result::absent(&result), fingerprint));
+    let mut log = log(&[], here.into_iter().chain(gone).unzip());
+    log["runs"][0]["invocations"][0]["toolExecutionNotifications"] = notifications(&diff.warnings);
+    log
 }
 
 /// A log with one run: the tool and its rules, the results, and what the documents notice.
@@ -128,9 +134,7 @@ fn log(documents: &[&Document], (mut results, fingerprints): (Vec<Value>, Vec<St
         result["ruleIndex"] = json!(index);
     }
     let rules: Vec<Value> = ids.iter().map(|id| rule::descriptor(id)).collect();
-    let notices = documents.iter().flat_map(|document| &document.notices);
-    let notices: Vec<Value> =
-        notices.map(|text| json!({ "level": "note", "message": { "text": text } })).collect();
+    let notices = notifications(documents.iter().flat_map(|document| &document.notices));
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -147,6 +151,12 @@ fn log(documents: &[&Document], (mut results, fingerprints): (Vec<Value>, Vec<St
             "results": results,
         }],
     })
+}
+
+/// What there is to know about a result.
+fn notifications<'a>(texts: impl IntoIterator<Item = &'a String>) -> Value {
+    let note = |text: &String| json!({ "level": "note", "message": { "text": text } });
+    Value::Array(texts.into_iter().map(note).collect())
 }
 
 #[cfg(test)]
@@ -180,18 +190,59 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_gives_baseline_states() {
-        let log = diff(&samples::diff());
+    fn a_diff_gives_findings_with_their_lines_and_what_became_of_them() {
+        let log = diff(&samples::compared());
         let results = log["runs"][0]["results"].as_array().expect("results");
-        let states: Vec<_> =
-            results.iter().map(|result| (&result["ruleId"], &result["baselineState"])).collect();
-        assert_eq!(states[0], (&json!("at-memory-roof"), &json!("new")));
-        assert!(states.contains(&(&json!("uncoalesced-global-access"), &json!("absent"))));
+        let told: Vec<_> = results
+            .iter()
+            .map(|one| {
+                let state = one["baselineState"].as_str().expect("a state");
+                (one["ruleId"].as_str().expect("a rule"), state, one["level"].as_str().unwrap())
+            })
+            .collect();
+        // Worth 1.00×, 1.30×, and nothing any more.
+        assert_eq!(
+            told,
+            [
+                ("at-memory-roof", "new", "note"),
+                ("shared-memory-pressure", "unchanged", "warning"),
+                ("uncoalesced-global-access", "absent", "note"),
+            ]
+        );
+        // 1 − 1/1.3 of the time.
+        assert!((results[1]["rank"].as_f64().unwrap() - 100.0 * 0.3 / 1.3).abs() < 1e-9);
+        let place = |at: usize| &results[at]["locations"][0]["physicalLocation"];
+        assert_eq!(place(1)["region"]["startLine"], 23);
+        assert!(place(2).is_null(), "the line is gone too");
+        let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+        assert_eq!(notes[0]["message"]["text"], "ncu differs: 2024.1.1 against 2025.3.1");
+    }
+
+    #[test]
+    fn a_finding_of_a_diff_has_the_fingerprint_that_its_profile_gives_it() {
+        let compared = samples::compared();
+        let log = diff(&compared);
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        for (side, states) in
+            [(&compared.new, &["new", "unchanged"][..]), (&compared.base, &["absent"])]
+        {
+            let own = document(side);
+            let own = own["runs"][0]["results"].as_array().expect("results").clone();
+            let of_side = results
+                .iter()
+                .filter(|one| states.iter().any(|state| one["baselineState"] == **state));
+            for one in of_side {
+                let same = own.iter().find(|other| other["ruleId"] == one["ruleId"]);
+                let same = same.expect("a finding of that side");
+                assert_eq!(one["partialFingerprints"], same["partialFingerprints"]);
+            }
+        }
     }
 
     #[test]
     fn notices_and_faults_around_the_kernels_are_in_the_log() {
         let mut program = samples::program();
+        program.program = Some(samples::around());
         program.notices = vec!["something to know".to_owned()];
         let log = document(&program);
         let run = &log["runs"][0];

@@ -3,7 +3,18 @@
 use serde_json::Value;
 
 use super::{kernel, line, number};
-use crate::document::Diff;
+use crate::document::{Diff, TimeOf};
+
+/// Whose times a factor is of.
+fn of(time: TimeOf) -> &'static str {
+    match time {
+        TimeOf::Step => "of the step, without the profiler",
+        TimeOf::Kernels => "of all kernels, without the profiler",
+        TimeOf::Launch => "per launch of the kernels that both have, without the profiler",
+        TimeOf::Launches => "gpu__time_duration.sum of all launches",
+        TimeOf::PairedLaunches => "gpu__time_duration.sum of the launches that both have",
+    }
+}
 
 /// The speed-up, the findings, then the metrics: those that count most first.
 pub(super) fn blocks(value: Value) -> Result<Vec<String>, String> {
@@ -11,7 +22,10 @@ pub(super) fn blocks(value: Value) -> Result<Vec<String>, String> {
         .map_err(|error| format!("the result can't be read: {error}"))?;
     let mut head = format!("base {} against new {}", line(&diff.base), line(&diff.new));
     match diff.speedup {
-        Some(factor) => head.extend([format!(": {factor:.3}x [base time over new time, without the profiler where both have it, else gpu__time_duration.sum]")]),
+        Some(factor) => {
+            let of = diff.speedup_of.map_or("of what both have", of);
+            head.extend([format!(": {factor:.3}x [base time over new time, {of}]")]);
+        }
         None => head.push_str(": their times can't be compared"),
     }
     for (what, rules) in [("gone", &diff.gone), ("come", &diff.come), ("in both", &diff.kept)] {

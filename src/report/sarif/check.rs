@@ -10,10 +10,8 @@ use crate::report::words::check::{gate, headline};
 /// What failed a check: the time, gates, and findings that came. The time and gates are no rules of ours.
 pub(super) fn log(check: &CheckDocument) -> Value {
     let mut log = super::log(&[], results(check).into_iter().unzip());
-    let notices = check.notices.iter();
-    let notices: Vec<Value> =
-        notices.map(|text| json!({ "level": "note", "message": { "text": text } })).collect();
-    log["runs"][0]["invocations"][0]["toolExecutionNotifications"] = json!(notices);
+    let notices = super::notifications(&check.notices);
+    log["runs"][0]["invocations"][0]["toolExecutionNotifications"] = notices;
     log
 }
 

@@ -107,6 +107,28 @@ fn result(
     result
 }
 
+/// A finding of the baseline that is gone: what it was, and of which kernel.
+pub(super) fn absent(result: &Value) -> Value {
+    let rule = result["ruleId"].as_str().unwrap_or_default();
+    let checks = crate::rules::find(rule)
+        .map(|rule| rule.summary)
+        .or_else(|| crate::around::find(rule).map(|rule| rule.checks));
+    let text = checks.map_or_else(|| rule.to_owned(), |checks| format!("{rule}: {checks}"));
+    let mut absent = json!({
+        "ruleId": rule,
+        "level": "note",
+        "baselineState": "absent",
+        "message": { "text": text },
+    });
+    let kernel = &result["properties"]["kernel"];
+    if kernel.is_string() {
+        absent["properties"] = json!({ "kernel": kernel });
+        absent["locations"] =
+            json!([{ "logicalLocations": [{ "fullyQualifiedName": kernel, "kind": "function" }] }]);
+    }
+    absent
+}
+
 /// SARIF's level, by what there is to gain.
 fn level(gain: Option<&Estimate>) -> &'static str {
     match gain.map_or(1.0, |gain| gain.factor) {

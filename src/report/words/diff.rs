@@ -1,6 +1,7 @@
 //! What is said of two profiles side by side, whatever the form.
 
-use crate::document::{Diff, MetricChange};
+use crate::document::{Diff, MetricChange, TimeOf};
+use crate::metric::DRAM_BYTES_PARTS;
 use crate::report::words::number::factor;
 
 /// Metrics that a comparison names before the rest: those that moved most.
@@ -9,7 +10,7 @@ const MOST_MOVERS: usize = 5;
 /// for in the unit. A sector is 32 bytes on every architecture that ncu profiles.
 const LEAD: [(&str, &str, &[&str], f64); 3] = [
     ("time under ncu", "ns", &["gpu__time_duration.sum"], 1.0),
-    ("DRAM traffic", "byte", &["dram__bytes_read.sum", "dram__bytes_write.sum"], 1.0),
+    ("DRAM traffic", "byte", &DRAM_BYTES_PARTS, 1.0),
     ("L2 traffic", "byte", &["lts__t_sectors.sum"], 32.0),
 ];
 /// Percentages that stay below this are next to nothing.
@@ -17,12 +18,22 @@ const LEAST_PERCENT: f64 = 5.0;
 /// A sum that moves less is no change: replayed passes of one kernel differ by about as much.
 const LEAST_RELATIVE: f64 = 0.01;
 
-/// Base against new, and how much faster or slower.
+/// Base against new, how much faster or slower, and of what where the two have unequally many launches.
 pub(crate) fn headline(diff: &Diff) -> String {
+    let of = match diff.speedup_of {
+        Some(TimeOf::Launch) => " per launch".to_owned(),
+        Some(TimeOf::PairedLaunches) if diff.launches_compared == 1 => {
+            " in the one launch that both have".to_owned()
+        }
+        Some(TimeOf::PairedLaunches) => {
+            format!(" in the {} launches that both have", diff.launches_compared)
+        }
+        Some(TimeOf::Step | TimeOf::Kernels | TimeOf::Launches) | None => String::new(),
+    };
     let verdict = match diff.speedup {
-        Some(gain) if factor(gain) == factor(1.0) => ": equally fast".to_owned(),
-        Some(gain) if gain >= 1.0 => format!(": {} faster", factor(gain)),
-        Some(gain) => format!(": {} slower", factor(1.0 / gain)),
+        Some(gain) if factor(gain) == factor(1.0) => format!(": equally fast{of}"),
+        Some(gain) if gain >= 1.0 => format!(": {} faster{of}", factor(gain)),
+        Some(gain) => format!(": {} slower{of}", factor(1.0 / gain)),
         None => ": times not compared".to_owned(),
     };
     format!("{} → {}{verdict}", diff.base, diff.new)
@@ -174,6 +185,21 @@ mod tests {
             seen,
             [("DRAM traffic", 200.0, 100.0, "better"), ("L2 traffic", 320.0, 352.0, "worse")]
         );
+    }
+
+    #[test]
+    fn the_headline_says_of_what_its_factor_is() {
+        let of = |speedup, speedup_of, launches_compared| {
+            let speedup_of = Some(speedup_of);
+            headline(&Diff { speedup, speedup_of, launches_compared, ..samples::diff() })
+        };
+        assert_eq!(of(Some(2.0), TimeOf::Step, 3), "ado/v2 → ado/v3: 2.00× faster");
+        let paired = of(Some(0.5), TimeOf::PairedLaunches, 3);
+        assert_eq!(paired, "ado/v2 → ado/v3: 2.00× slower in the 3 launches that both have");
+        let one = of(Some(1.0), TimeOf::PairedLaunches, 1);
+        assert_eq!(one, "ado/v2 → ado/v3: equally fast in the one launch that both have");
+        let launch = of(Some(2.0), TimeOf::Launch, 1);
+        assert_eq!(launch, "ado/v2 → ado/v3: 2.00× faster per launch");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub use fail_on::FailOn;
 pub(crate) use fail_on::{Found, Seen};
 pub(crate) use planted::{Planted, clock_reader};
 
-pub(crate) use recorded::{Run, recorded};
+pub(crate) use recorded::{Run, Total, recorded, recorded_totals};
 pub(crate) use trial::{Pace, Trial};
 
 /// What the gate says.

@@ -54,6 +54,11 @@ pub struct Metric {
     pub aliases: &'static [Alias],
 }
 
+/// DRAM's bytes, read and written.
+pub const DRAM_BYTES: &str = "dram__bytes.sum";
+/// What [`DRAM_BYTES`] is the sum of: ncu's sections collect these.
+pub const DRAM_BYTES_PARTS: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_write.sum"];
+
 /// Every known name → (catalogue index, scale).
 static BY_NAME: LazyLock<HashMap<&'static str, (usize, f64)>> = LazyLock::new(|| {
     let mut names = HashMap::new();

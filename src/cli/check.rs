@@ -47,7 +47,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub origin: Origin,
     /// The largest slow-down that passes, relative to the baseline's time.
-    #[arg(long, default_value = "0.5%", value_name = "SHARE", value_parser = share)]
+    #[arg(long, default_value = "0.5%", value_name = "SHARE", value_parser = slowdown, allow_hyphen_values = true)]
     pub max_slowdown: f64,
     /// The longest time to spend on timing both [default: 5s for kernels, 60s for programs].
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -85,6 +85,15 @@ pub struct CheckArgs {
     pub program: Vec<OsString>,
 }
 
+/// A share of the baseline's time that the candidate may take longer.
+pub(super) fn slowdown(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    if number.starts_with('-') && number.parse::<f64>().is_ok() {
+        return Err("a slow-down that passes can't be negative; 0% is the strictest".to_owned());
+    }
+    share(text)
+}
+
 /// A share such as `0.5%` or `0.005`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.trim().strip_suffix('%') {
@@ -107,5 +116,10 @@ mod tests {
         assert_eq!(share("0.02"), Ok(0.02));
         assert_eq!(share("0"), Ok(0.0));
         assert!(share("-1%").is_err() && share("much").is_err() && share("2000%").is_err());
+        assert_eq!((slowdown("0%"), slowdown("2%")), (Ok(0.0), Ok(0.02)));
+        for negative in ["-1%", "-0.5", "-2 %"] {
+            assert!(slowdown(negative).unwrap_err().contains("can't be negative"), "{negative}");
+        }
+        assert!(slowdown("--no-time").unwrap_err().contains("a share such as"));
     }
 }

@@ -1,10 +1,12 @@
 //! `adoprof check`: the gate.
 
+mod collected;
 mod command;
 mod counters;
 mod live;
 mod program;
 mod program_gates;
+mod totals;
 mod unlike;
 
 use std::time::Duration;
@@ -14,11 +16,11 @@ use super::shared::diagnosed::{self, compare};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, on_cluster, open};
 use crate::cli::CheckArgs;
-use crate::document::Document;
+use crate::document::{Document, Program};
 use crate::error::{Error, ExitCode, Result};
 use crate::gate::{CheckDocument, FailOn, Place, Run, Timed, recorded};
 use crate::ladder::{Ladder, Overrides, parse_overrides};
-use crate::profile::{Profile, Reference};
+use crate::profile::{self, Profile, Reference};
 use crate::report::render;
 
 /// How long kernels run in turn where nobody says.
@@ -133,28 +135,62 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
         return Ok(document);
     }
     if timed == Timed::Apart {
-        times_apart(&mut document, base, new, args.max_slowdown);
+        times_apart(&mut document, base, new, args.max_slowdown)?;
     }
     explain(&mut document, base, new, args)?;
+    document.notices.extend(collected::remedy(&args.fail_on, &document.gates));
     Ok(document)
 }
 
-/// Compares what was kept of two runs' times.
-fn times_apart(document: &mut CheckDocument, base: &Profile, new: &Profile, max_slowdown: f64) {
-    let (Some(before), Some(after)) = (base.step(), new.step()) else {
-        let lacks = if base.step().is_none() { &base.name } else { &new.name };
-        document.notices.push(format!(
-            "{lacks} has no times measured without the profiler, so times are not judged: ncu's duration is of \
-             a single run at the clocks that it sets (--no-time judges the counters of --fail-on alone)"
-        ));
-        return;
+/// Compares what was kept of two runs' times: of steps those of repetitions, of programs those of all launches of
+/// their kernels in one surveyed run.
+///
+/// # Errors
+/// [`Error::Input`] where a survey is damaged.
+fn times_apart(
+    document: &mut CheckDocument,
+    base: &Profile,
+    new: &Profile,
+    max_slowdown: f64,
+) -> Result<()> {
+    if let (Some(before), Some(after)) = (base.step(), new.step()) {
+        (document.base_ns, document.new_ns) = (Some(before.time_ns), Some(after.time_ns));
+        document.comparison = recorded(
+            Run { timing: before.time_ns, samples_ns: &before.samples_ns },
+            Run { timing: after.time_ns, samples_ns: &after.samples_ns },
+            max_slowdown,
+        );
+        return Ok(());
+    }
+    let (before, after) = (surveyed(base)?, surveyed(new)?);
+    if let (Some(before), Some(after)) = (&before, &after) {
+        totals::compare(document, [before, after], max_slowdown);
+        return Ok(());
+    }
+    let lacks = |profile: &Profile, surveyed: &Option<Program>| {
+        profile.step().is_none() && surveyed.is_none()
     };
-    (document.base_ns, document.new_ns) = (Some(before.time_ns), Some(after.time_ns));
-    document.comparison = recorded(
-        Run { timing: before.time_ns, samples_ns: &before.samples_ns },
-        Run { timing: after.time_ns, samples_ns: &after.samples_ns },
-        max_slowdown,
-    );
+    document.notices.push(match [(base, &before), (new, &after)].into_iter().find(|(profile, surveyed)| lacks(profile, surveyed)) {
+        Some((profile, _)) => format!(
+            "{} has no times measured without the profiler, so times are not judged: `adoprof profile -- PROGRAM` \
+             records them with its survey, and `adoprof step` those of a kernel; ncu's duration is of a single run \
+             at the clocks that it sets (--no-time judges the counters of --fail-on alone)",
+            profile.name
+        ),
+        None => "one is a step's profile and the other a program's, so their times are of different things and not \
+                 judged"
+            .to_owned(),
+    });
+    Ok(())
+}
+
+/// The program of a profile that began with a survey of its kernels.
+///
+/// # Errors
+/// [`Error::Input`] where the survey is damaged.
+fn surveyed(profile: &Profile) -> Result<Option<Program>> {
+    let read = profile.folder.as_deref().map(profile::program::read).transpose()?.flatten();
+    Ok(read.map(|surveyed| surveyed.program).filter(|program| program.launches() > 0))
 }
 
 /// What changed beside the time, and what the gates say of it.

@@ -4,6 +4,9 @@ use std::str::FromStr;
 
 use super::{GateOutcome, Outcome};
 use crate::finding::Location;
+use crate::metric::{CATALOGUE, canonical};
+use crate::rules::RULES;
+use crate::text::nearest;
 use crate::user_rules::PREFIX;
 use crate::{around, rules};
 
@@ -98,7 +101,12 @@ impl FromStr for FailOn {
             Kind::Rule { name, .. }
                 if rules::find(&name).is_none() && !name.starts_with(PREFIX) =>
             {
-                return Err(format!("there is no rule `{name}`; `adoprof explain` lists them"));
+                let names = RULES.iter().map(|rule| rule.name);
+                let names = names.chain(around::RULES.iter().map(|rule| rule.name));
+                let meant = meant(nearest(&name, names));
+                return Err(format!(
+                    "there is no rule `{name}`{meant}; `adoprof explain` lists them"
+                ));
             }
             kind => kind,
         };
@@ -112,6 +120,14 @@ impl FailOn {
         match &self.kind {
             Kind::Rule { name, .. } if rules::find(name).is_none() => Some(name),
             _ => None,
+        }
+    }
+
+    /// The metric that it asks for.
+    pub(crate) fn metric(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Metric { name, .. } => Some(name),
+            Kind::Rule { .. } | Kind::Around { .. } => None,
         }
     }
 
@@ -188,7 +204,7 @@ impl FailOn {
             Kind::Around { .. } => Ok(None),
             Kind::Metric { name, is_above, bound } => {
                 let (new, base) = (launch.metric)(name);
-                let new = new.ok_or_else(|| format!("{name} was not collected"))?;
+                let new = new.ok_or_else(|| not_collected(name))?;
                 let limit = match bound {
                     Bound::Absolute(limit) => *limit,
                     Bound::Relative(share) => {
@@ -203,6 +219,18 @@ impl FailOn {
             }
         }
     }
+}
+
+/// A metric that ncu has and the catalogue does not is no mistake, so a misspelt one is told only where it has no
+/// value.
+fn not_collected(name: &str) -> String {
+    let is_known = canonical(name).is_some();
+    let near = || nearest(name, CATALOGUE.iter().map(|metric| metric.name));
+    format!("{name} was not collected{}", meant((!is_known).then(near).flatten()))
+}
+
+fn meant(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 /// A finding of a rule that is worth more than so much.
@@ -325,5 +353,21 @@ mod tests {
             assert!(error.contains("metric:NAME>+10%"), "{text}: {error}");
         }
         assert!("rule:no-such".parse::<FailOn>().unwrap_err().contains("no rule `no-such`"));
+        for (wrong, right) in [("partial-wav", "partial-wave"), ("smal-copies", "small-copies")] {
+            let error = format!("rule:{wrong}").parse::<FailOn>().unwrap_err();
+            assert!(error.contains(&format!("did you mean `{right}`?")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_metric_is_told_where_it_has_no_value() {
+        let seen = |gate: &str| {
+            let gate: FailOn = gate.parse().unwrap();
+            gate.judge(&[launch(None, None, None)], None).seen.join("")
+        };
+        let wrong = seen("metric:dram__bytes_raed.sum>1");
+        assert!(wrong.ends_with("collected; did you mean `dram__bytes_read.sum`?"), "{wrong}");
+        // One that is spelt right was left out by whoever collected.
+        assert!(seen("metric:dram__bytes_read.sum>1").ends_with("was not collected"));
     }
 }

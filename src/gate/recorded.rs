@@ -24,23 +24,66 @@ pub(crate) struct Run<'a> {
     pub samples_ns: &'a [f64],
 }
 
+/// The time of everything that a program launched in one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Total {
+    /// It, ns.
+    pub ns: f64,
+    /// Its standard error by how far the launches scatter, ns.
+    pub error_ns: f64,
+    /// Of how many launches that is known.
+    pub launches: usize,
+}
+
+impl Total {
+    /// As a time of one run, with the range that would hold nine of ten such runs.
+    pub(crate) fn timing(&self) -> Timing {
+        let reach = RANGE_IN_DEVIATIONS / 2.0 * self.error_ns;
+        Timing { median: self.ns, low: self.ns - reach, high: self.ns + reach, n: 1 }
+    }
+}
+
 /// Compares two runs by what was kept of their times: all of them, or the median and the range.
 pub(crate) fn recorded(base: Run, new: Run, max_slowdown: f64) -> Option<Comparison> {
     let error = (relative_error(base).powi(2) + relative_error(new).powi(2)).sqrt();
     let (base, new) = (base.timing, new.timing);
-    if !(base.median > 0.0 && new.median > 0.0) {
+    let scatter = deviation(base).max(deviation(new));
+    let medians = Apart { base: base.median, new: new.median, error, count: base.n.min(new.n) };
+    compared(medians, scatter, base.n.min(new.n), max_slowdown)
+}
+
+/// Compares the totals of one run each.
+pub(crate) fn recorded_totals(base: Total, new: Total, max_slowdown: f64) -> Option<Comparison> {
+    let relative = |total: Total| total.error_ns / total.ns;
+    let error = f64::hypot(relative(base), relative(new));
+    let count = base.launches.min(new.launches);
+    let totals = Apart { base: base.ns, new: new.ns, error, count };
+    compared(totals, relative(base).max(relative(new)), 1, max_slowdown)
+}
+
+/// Two times, ns, the standard error of the logarithm of their ratio, and how many times that is known by.
+#[derive(Clone, Copy)]
+struct Apart {
+    base: f64,
+    new: f64,
+    error: f64,
+    count: usize,
+}
+
+fn compared(apart: Apart, scatter: f64, runs: usize, max_slowdown: f64) -> Option<Comparison> {
+    let Apart { base, new, error, count } = apart;
+    if !(base > 0.0 && new > 0.0) {
         return None;
     }
-    let freedom = (base.n.min(new.n) as f64 - 1.0).max(1.0);
+    let freedom = (count as f64 - 1.0).max(1.0);
     let reach = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(1.0 - ERROR / 2.0) * error;
-    let ratio = new.median / base.median;
+    let ratio = new / base;
     let time = Interval {
         ratio,
         low: ratio * (-reach).exp(),
         high: ratio * reach.exp(),
         confidence: 1.0 - ERROR,
     };
-    let scatter = deviation(base).max(deviation(new));
     let margin =
         Margin { max_slowdown, noise: 0.1 * scatter, timer: 0.0, between_runs: BETWEEN_RUNS };
     Some(Comparison {
@@ -51,7 +94,7 @@ pub(crate) fn recorded(base: Run, new: Run, max_slowdown: f64) -> Option<Compari
         scatter,
         clock_hz: None,
         clock_moved: None,
-        runs: base.n.min(new.n),
+        runs,
         looks: 1,
         seed: SEED,
     })
@@ -124,6 +167,24 @@ mod tests {
         let timing = Timing { median: 1e6, low: 0.991e6, high: 1.009e6, n: 100 };
         let found = relative_error(Run { timing, samples_ns: &samples });
         assert!((found / 0.001 - 1.0).abs() < 0.12, "{found}");
+    }
+
+    #[test]
+    fn totals_are_as_certain_as_their_launches() {
+        let total = |ns| Total { ns, error_ns: 0.003 * ns, launches: 25 };
+        let found = recorded_totals(total(1e9), total(1.05e9), 0.005).unwrap();
+        // Both errors together are √2 of one; t of 24 degrees of freedom for 0.005 on each side is 2.7969.
+        let reach = 2.7969 * 2.0_f64.sqrt() * 0.003;
+        assert!((found.time.low - 1.05 * (-reach).exp()).abs() < 1e-5, "{found:?}");
+        assert_eq!((found.verdict, found.runs), (Verdict::Slower, 1));
+        let verdict = |ns| recorded_totals(total(1e9), total(ns), 0.005).unwrap().verdict;
+        assert_eq!([0.95e9, 1e9, 1.03e9].map(verdict), {
+            use Verdict::{Faster, Same, Undecided};
+            [Faster, Same, Undecided]
+        });
+        // 1.645 deviations of 3 ms.
+        let timing = total(1e9).timing();
+        assert!((timing.high - timing.median - 1.645 * 3e6).abs() < 1.0 && timing.n == 1);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::frame::columns::{LAUNCH, METRIC, VALUE};
 use crate::frame::{Launch, by_catalogue};
 use crate::gate::{FailOn, Found, GateOutcome, Seen};
 use crate::kernel_name;
+use crate::metric::{DRAM_BYTES, DRAM_BYTES_PARTS, canonical};
 use crate::profile::Profile;
 use crate::rules::{RULES, added};
 
@@ -90,11 +91,17 @@ pub(super) fn judge(
     Ok(gates.iter().map(|gate| gate.judge(&seen, around.as_deref())).collect())
 }
 
-/// A metric's value; DRAM's bytes are those read and written where only these were collected, as adoprof does.
+/// A metric's value, by any of its names; DRAM's bytes are those read and written where only these were collected,
+/// as adoprof does.
 fn value(metrics: &Metrics, name: &str) -> Option<f64> {
     let of = |name: &str| metrics.get(name).copied();
-    let both = || Some(of("dram__bytes_read.sum")? + of("dram__bytes_write.sum")?);
-    of(name).or_else(|| (name == "dram__bytes.sum").then(both).flatten())
+    // The value under another name may be a ratio where the catalogue's is a percentage.
+    let renamed = || {
+        let (metric, scale) = canonical(name).filter(|(metric, _)| metric.name != name)?;
+        Some(of(metric.name)? / scale)
+    };
+    let parts = || DRAM_BYTES_PARTS.into_iter().map(of).sum::<Option<f64>>();
+    of(name).or_else(renamed).or_else(|| (name == DRAM_BYTES).then(parts).flatten())
 }
 
 /// What was found around a program's kernels; `None` where nothing was recorded there.
@@ -171,6 +178,21 @@ fn pairs(before: &[Counted], after: &[Counted]) -> Vec<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_metric_is_found_by_its_other_names_in_their_units() {
+        let percent = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+        let of = |pairs: &[(&str, f64)]| -> Metrics {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+        };
+        let metrics =
+            of(&[(percent, 50.0), ("dram__bytes_read.sum", 3.0), ("dram__bytes_write.sum", 4.0)]);
+        assert_eq!(value(&metrics, percent), Some(50.0));
+        assert_eq!(value(&metrics, "smsp__issue_active.avg.per_cycle_active"), Some(0.5));
+        assert_eq!(value(&metrics, "dram__bytes_op_read.sum"), Some(3.0));
+        assert_eq!(value(&metrics, "dram__bytes.sum"), Some(7.0));
+        assert_eq!(value(&of(&[("dram__bytes_read.sum", 3.0)]), "dram__bytes.sum"), None);
+    }
 
     #[test]
     fn launches_of_one_kernel_are_paired_in_their_order() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{MAX_TIME, explain};
+use super::{MAX_TIME, collected, explain};
 use crate::cli::{CheckArgs, ProfilingArgs};
 use crate::cmd::shared::chosen_step::ChosenStep;
 use crate::cmd::shared::in_turn::{Request, compare};
@@ -49,7 +49,10 @@ pub(super) fn check(
         document.comparison.as_ref().is_some_and(|found| found.verdict == Verdict::Slower);
     if !args.no_profile && (is_slower || !args.fail_on.is_empty()) {
         match profiles(args, &device, [base, new], printer) {
-            Ok([base, new]) => explain(&mut document, &base, &new, args)?,
+            Ok([base, new]) => {
+                explain(&mut document, &base, &new, args)?;
+                document.notices.extend(collected::refused(&args.fail_on, &document.gates));
+            }
             Err(error @ (Error::Environment(_) | Error::Usage(_))) if args.fail_on.is_empty() => {
                 document.notices.push(format!("what changed could not be profiled: {error}"));
             }
@@ -160,7 +163,7 @@ fn profiles(
     let profiling = ProfilingArgs {
         device: args.device,
         ncu: args.ncu.clone(),
-        ncu_args: args.ncu_args.clone(),
+        ncu_args: collected::ncu_args(&args.fail_on, args.ncu_args.as_deref()),
         collect: Level::Auto,
         section: Vec::new(),
         metrics: Vec::new(),

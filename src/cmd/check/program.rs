@@ -14,7 +14,7 @@ use crate::gate::{CheckDocument, Pace, Run, Timed, Trial, recorded};
 use crate::interrupt;
 use crate::launch::median_and_range;
 use crate::ncu::Limits;
-use crate::profile::{self, Profile};
+use crate::profile::Profile;
 use crate::survey;
 use crate::timing::Quartet;
 
@@ -219,9 +219,8 @@ fn base_times(
     if let Some(step) = profile.step() {
         return Ok((step.time_ns, step.samples_ns.clone()));
     }
-    let surveyed = profile.folder.as_deref().map(profile::program::read).transpose()?.flatten();
-    let busy_ns: f64 = surveyed
-        .map(|surveyed| surveyed.program.groups.iter().map(|group| group.total_ns).sum())
+    let busy_ns: f64 = super::surveyed(profile)?
+        .map(|program| program.groups.iter().map(|group| group.total_ns).sum())
         .unwrap_or_default();
     if busy_ns <= 0.0 {
         return Err(Error::Usage(format!(

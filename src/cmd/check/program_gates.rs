@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::command::Command;
-use super::{counters, explain};
+use super::{collected, counters, explain};
 use crate::cli::CheckArgs;
 use crate::cmd::shared::live_step::own_path;
 use crate::cmd::shared::open;
@@ -58,10 +58,18 @@ pub(super) fn judge(
         profiled(command, &folder.path().join(name), args)
     };
     let new = profile(new, "new")?;
-    match base {
-        Base::Profile(base) => explain(document, base, &new, args),
-        Base::Command(base) => explain(document, &profile(base, "base")?, &new, args),
-    }
+    let unanswered = match base {
+        Base::Profile(base) => {
+            explain(document, base, &new, args)?;
+            collected::remedy(&args.fail_on, &document.gates)
+        }
+        Base::Command(base) => {
+            explain(document, &profile(base, "base")?, &new, args)?;
+            collected::refused(&args.fail_on, &document.gates)
+        }
+    };
+    document.notices.extend(unanswered);
+    Ok(())
 }
 
 /// What a survey says of a program.
@@ -129,7 +137,7 @@ fn arguments(command: &Command, folder: &Path, args: &CheckArgs) -> Vec<OsString
     if let Some(ncu) = &args.ncu {
         words.extend(["--ncu".into(), ncu.into()]);
     }
-    if let Some(more) = &args.ncu_args {
+    if let Some(more) = collected::ncu_args(&args.fail_on, args.ncu_args.as_deref()) {
         words.push(format!("--ncu-args={more}").into());
     }
     words.push("--".into());

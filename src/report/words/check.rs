@@ -5,7 +5,7 @@ use crate::gate::{
     CheckDocument, Comparison, GateOutcome, Interval, Margin, Outcome, Timed, Verdict,
 };
 use crate::report::words::number::timing;
-use crate::text::{count, prefixed};
+use crate::text::{count_of, prefixed};
 
 /// The verdict in one line.
 pub(crate) fn headline(check: &CheckDocument) -> String {
@@ -56,10 +56,10 @@ pub(crate) fn times(check: &CheckDocument) -> Vec<(&'static str, String)> {
 }
 
 fn test(timed: Timed, found: &Comparison) -> String {
-    let runs = count(found.runs as f64);
+    let runs = count_of(found.runs as f64, "run");
     let how = match timed {
-        Timed::InTurn => format!("{runs} runs of each in turn, looked at {} times", found.looks),
-        Timed::Apart | Timed::NotAtAll => format!("{runs} runs of each, recorded apart"),
+        Timed::InTurn => format!("{runs} of each in turn, looked at {} times", found.looks),
+        Timed::Apart | Timed::NotAtAll => format!("{runs} of each, recorded apart"),
     };
     format!(
         "{how}; the interval holds the true ratio with {:.2}% confidence; single runs scatter by {:.2}%; seed {}",
@@ -120,6 +120,11 @@ pub(crate) fn remedy(check: &CheckDocument) -> Option<&'static str> {
     Some(match check.timed {
         Timed::InTurn => {
             "allow more time (--max-time) or a larger margin (--max-slowdown) to get a decision"
+        }
+        // Of programs one surveyed run each.
+        Timed::Apart if found.runs == 1 => {
+            "one run of each can't be compared more closely: `adoprof check --baseline-program BASE -- NEW` runs both \
+             in turn"
         }
         Timed::Apart | Timed::NotAtAll => {
             "times recorded in different runs can't be compared more closely; on a machine with a GPU, --live runs \

@@ -69,6 +69,7 @@ fn gates_judge_counters_without_times() {
     let unknown =
         recorded(&["--baseline", "v2", "v2", "--no-time", "--fail-on", "metric:no_such>1"]);
     exits(&unknown, 5, &["unknown: metric:no_such>1", "was not collected"]);
+    assert!(unknown.err.contains("--ncu-args '--metrics no_such'"), "{}", unknown.err);
 }
 
 #[test]
@@ -98,6 +99,11 @@ fn mistakes_are_told_before_anything_runs() {
         (&["check", "--baseline", "v2", "v3", "--no-time"], "--fail-on"),
         (&["check", "--baseline", "v2", "v3", "--max-slowdown", "fast"], "0.5%"),
         (&["check", "--baseline-program", "true"], "PROGRAM"),
+        (&["check", "--baseline", "v2", "v3", "--max-slowdown", "-1%"], "can't be negative"),
+        (
+            &["check", "--baseline", "v2", "v3", "--fail-on", "rule:partial-wav"],
+            "did you mean `partial-wave`?",
+        ),
     ] {
         let ran = bench.run(args);
         assert_eq!(ran.code, Some(2), "{ran:?}");
@@ -123,7 +129,10 @@ fn a_program_is_gated_by_its_whole_time_where_it_has_no_kernels() {
 
 /// Checks the stand-in for a program against itself by gates alone.
 fn gated(what: &str, gate: &str) -> Ran {
-    let bench = Bench::new();
+    gated_in(&Bench::new(), what, gate)
+}
+
+fn gated_in(bench: &Bench, what: &str, gate: &str) -> Ran {
     bench.write("raw.csv", page(&CHOSEN));
     bench.write("none.csv", "");
     let program = STAND_INS.program().display().to_string();
@@ -144,6 +153,75 @@ fn gated(what: &str, gate: &str) -> Ran {
         "ncu runs for counters alone"
     );
     ran
+}
+
+#[test]
+fn what_a_gate_asks_for_is_collected() {
+    let bench = Bench::new();
+    // The stand-in's pages lack it all the same.
+    let ran = gated_in(&bench, "", "metric:sm__inst_made_up.sum>1");
+    exits(&ran, 5, &["unknown: metric:sm__inst_made_up.sum>1", "was not collected"]);
+    assert!(ran.err.contains("ncu was asked for sm__inst_made_up.sum"), "{}", ran.err);
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    let metrics = argv.lines().skip_while(|word| *word != "--metrics").nth(1).unwrap();
+    assert!(metrics.split(',').any(|name| name == "sm__inst_made_up.sum"), "{metrics}");
+    gated_in(&bench, "", "metric:gpu__time_duration.sum>1e9");
+    let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+    assert!(!argv.contains("made_up"), "{argv}");
+}
+
+/// A saved profile of the stand-in for a program, as if each of its kernels had been launched ten times as often and
+/// for so many times as long.
+fn surveyed(bench: &Bench, folder: &str, times_as_long: u32) {
+    bench.write("raw.csv", page(&CHOSEN));
+    bench.write("none.csv", "");
+    let program = STAND_INS.program().display().to_string();
+    let mut command = bench.command(&["profile", "--ncu", &stand_in(), "-o", folder]);
+    command
+        .args(["--", &program])
+        .env("ADOPROF_CUPTI", STAND_INS.cupti())
+        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
+        .env("STAND_IN_CASE", "success")
+        .env("STAND_IN_RAW", bench.path("raw.csv"))
+        .env("STAND_IN_DETAILS", bench.path("none.csv"))
+        .env("STAND_IN_SOURCE", bench.path("none.csv"));
+    let ran = ran(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    if times_as_long > 0 {
+        let file = format!("{folder}/program.json");
+        let text = std::fs::read_to_string(bench.path(&file)).unwrap();
+        let mut survey: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for group in survey["program"]["groups"].as_array_mut().unwrap() {
+            group["launches"] = (10 * group["launches"].as_u64().unwrap()).into();
+            let ns = group["total_ns"].as_f64().unwrap();
+            group["total_ns"] = (10.0 * ns * f64::from(times_as_long)).into();
+        }
+        bench.write(&file, survey.to_string());
+    }
+}
+
+#[test]
+fn surveyed_programs_are_compared_by_the_time_of_their_kernels() {
+    let bench = Bench::new();
+    for (folder, times) in [("base", 1), ("slow", 2), ("seldom", 0)] {
+        surveyed(&bench, folder, times);
+    }
+    let check = |base: &str, new: &str| {
+        bench.run(&["check", "--baseline", &format!("./{base}"), &format!("./{new}")])
+    };
+    let same = check("base", "base");
+    exits(&same, 0, &["SAME", "+0.00%", "1 run of each, recorded apart"]);
+    assert!(same.err.contains("one surveyed run of each program;"), "{}", same.err);
+    // Ten times 1000 ns, and twice that.
+    exits(&check("base", "slow"), 1, &["SLOWER, +100.00%", "10.00 µs", "20.00 µs"]);
+    let seldom = check("base", "seldom");
+    exits(&seldom, 5, &["UNDECIDED"]);
+    assert!(seldom.err.contains("no kernel 5 times"), "{}", seldom.err);
+    assert!(seldom.err.contains("--baseline-program BASE -- NEW"), "{}", seldom.err);
+    bench.v2("v2");
+    let report = check("base", "v2.raw.csv");
+    exits(&report, 5, &["UNDECIDED"]);
+    assert!(report.err.contains("`adoprof profile -- PROGRAM` records them"), "{}", report.err);
 }
 
 #[test]

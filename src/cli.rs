@@ -22,6 +22,8 @@ mod survey;
 mod sweep;
 mod watch;
 
+use std::ffi::OsString;
+
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ncu::watcher;
@@ -33,7 +35,7 @@ pub use check::CheckArgs;
 pub use common::{FactFormat, FactOutput, Origin, Output, Problem};
 pub use frames::FramesArgs;
 pub use helpers::{LauncherArgs, RankArgs, WatcherArgs};
-pub use history::{HistoryArgs, HistoryCommand, ShowArgs};
+pub use history::{HistoryArgs, HistoryCommand, HistoryFormat, ShowArgs};
 pub use init::InitArgs;
 pub use machine::{ConfigArgs, DoctorArgs, ExplainArgs, McpArgs};
 pub use meant::meant;
@@ -169,7 +171,7 @@ const WIDEST_HELP: usize = 100;
 /// option would refuse.
 pub fn parse(settings: Settings) -> crate::error::Result<Result<Cli, clap::Error>> {
     let command = settings::apply(sized(), &settings)?;
-    let parsed = command.try_get_matches().and_then(|matches| {
+    let parsed = command.try_get_matches_from(words()).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         let ladder_is_projects = settings::ladder_is_projects(&matches, &settings);
         Ok(Cli { settings, ladder_is_projects, ..cli })
@@ -182,7 +184,25 @@ pub fn parse(settings: Settings) -> crate::error::Result<Result<Cli, clap::Error
 /// # Errors
 /// What clap says of a mistake, and the texts of `--help` and `--version`.
 pub fn parse_alone() -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&sized().try_get_matches()?)
+    Cli::from_arg_matches(&sized().try_get_matches_from(words())?)
+}
+
+/// The words of the command line, as clap understands them.
+fn words() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    ask_for_help(&mut words);
+    words
+}
+
+/// `help --help` asks for what clap has under `help help` alone, and `help step --help` for `help step`.
+fn ask_for_help(words: &mut Vec<OsString>) {
+    if words.get(1).is_some_and(|word| word == "help") {
+        let count = words.len();
+        words.retain(|word| word != "--help" && word != "-h");
+        if words.len() == 2 && count > 2 {
+            words.push("help".into());
+        }
+    }
 }
 
 /// The command line with the width of its help.
@@ -207,6 +227,22 @@ pub fn settings() -> crate::error::Result<Settings> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn help_can_be_asked_about_itself() {
+        let asked = |text: &str| {
+            let mut words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+            ask_for_help(&mut words);
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        };
+        assert_eq!(asked("adoprof help --help"), "adoprof help help");
+        assert_eq!(asked("adoprof help -h"), "adoprof help help");
+        assert_eq!(asked("adoprof help ladder list --help"), "adoprof help ladder list");
+        for unchanged in ["adoprof help", "adoprof --help", "adoprof profile -- help --help"] {
+            assert_eq!(asked(unchanged), unchanged);
+        }
+    }
 
     #[test]
     fn the_command_line_is_sound() {

@@ -12,6 +12,9 @@ use crate::captured::Replay;
 
 pub(crate) use program::{AnswerCheck, CommandLine, ProgramPlan, TimeSource, TimeUnit};
 
+/// How the notice about a reference goes on behind the step's name. Recordings keep notices, so it stays as it is.
+pub(crate) const IS_REFERENCE: &str = "is the reference of the ladder:";
+
 /// A step of a ladder for one problem size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {

@@ -32,7 +32,7 @@ use std::io::{self, Write};
 use crate::document::Document;
 
 pub use content::Content;
-pub use format::{Format, Renderer};
+pub use format::{Format, Renderer, TableFormat};
 pub use style::Style;
 pub use text::ladder;
 
@@ -54,18 +54,26 @@ pub fn render<'a>(
 }
 
 /// Writes the documents of several profiles as one result, each with the profile's name; one alone is
-/// written as [`render`] does.
+/// written as [`render`] does. What there is to know of all of them together is in forms that hold notices.
 ///
 /// # Errors
 /// Whatever writing to `out` gives.
 pub fn render_several(
     documents: &[(String, Document)],
+    notices: &[String],
     format: Format,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match documents {
-        [(_, document)] => render(document, format, style, out),
-        documents => format.0.several(documents, style, out),
+        [(_, document)] if notices.is_empty() || !format.holds_notices() => {
+            render(document, format, style, out)
+        }
+        [(_, document)] => {
+            let mut document = document.clone();
+            document.notices.extend_from_slice(notices);
+            render(&document, format, style, out)
+        }
+        documents => format.0.several(documents, notices, style, out),
     }
 }

@@ -1,5 +1,6 @@
 //! Numbers as people read them. Machines get the plain values from JSON and CSV.
 
+pub(crate) mod ascii;
 pub(crate) mod layout;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::profiling::duration;
-use crate::report::Format;
+use crate::report::TableFormat;
 
 /// `adoprof bench`. Without options all parts are judged.
 #[derive(Debug, Args)]
@@ -43,8 +43,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", conflicts_with = "ladders")]
     pub set: Vec<u32>,
     /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::TEXT)]
+    pub format: TableFormat,
 }
 
 /// One part of several: `2/3`.
@@ -63,8 +63,8 @@ pub struct LedgerArgs {
     #[arg(long, value_enum, default_value_t = LedgerSource::All)]
     pub source: LedgerSource,
     /// Format of the result; -v lists every hint in the text form.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::TEXT)]
+    pub format: TableFormat,
 }
 
 /// Where hints come from.

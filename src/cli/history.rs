@@ -1,11 +1,15 @@
 //! The command line of `adoprof history`.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use clap::builder::PossibleValue;
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::pattern;
 use crate::history::{LEAST_CHANGE, Place, Quantity};
 use crate::ladder;
-use crate::report::Format;
+use crate::report::TableFormat;
 
 /// `adoprof history`.
 #[derive(Debug, Args)]
@@ -15,6 +19,7 @@ Examples:
   adoprof history add nightly.ncu-rep --commit 1a2b3c4         # a report, as of that commit
   adoprof history                                              # times over commits, and what jumped
   adoprof history -k gemm --metric dram__bytes_read.sum        # a metric of some kernels
+  adoprof history --format svg                                 # the chart as history.svg
 
 A jump is reported if noise alone would show one in at most one series of a hundred; docs/history.md has the \
 method.")]
@@ -49,8 +54,42 @@ pub struct ShowArgs {
     #[arg(long, value_name = "SHARE", default_value_t = LEAST_CHANGE, value_parser = super::check::share)]
     pub min_jump: f64,
     /// Format of the result; -v draws every series in the text form.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = HistoryFormat::Table(TableFormat::TEXT))]
+    pub format: HistoryFormat,
+    /// Where to write the chart of --format svg or png, `-` for standard output [default: history.svg or history.png].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What `history` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryFormat {
+    /// The values.
+    Table(TableFormat),
+    /// The series that jumped most as a drawing.
+    Svg,
+    /// The same as pixels.
+    Png,
+}
+
+/// All of them, as the command line reads them.
+static FORMATS: LazyLock<Vec<HistoryFormat>> = LazyLock::new(|| {
+    let tables = TableFormat::value_variants().iter().copied().map(HistoryFormat::Table);
+    tables.chain([HistoryFormat::Svg, HistoryFormat::Png]).collect()
+});
+
+impl ValueEnum for HistoryFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &FORMATS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Table(format) => format.to_possible_value(),
+            Self::Svg => Some(PossibleValue::new("svg").help("The chart as a drawing")),
+            Self::Png => Some(PossibleValue::new("png").help("The chart as pixels")),
+        }
+    }
 }
 
 /// What to do with a store.

@@ -1,13 +1,14 @@
 //! The commands about programs and profiles.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::bench::Calibrate;
 use super::common::Output;
 use super::common::pattern;
-use super::profiling::ProfilingArgs;
+use super::profiling::{ProfilingArgs, duration};
 use super::slurm::OnArgs;
 use super::survey::SurveyArgs;
 use crate::ladder;
@@ -28,9 +29,18 @@ pub struct ProfileArgs {
     /// thread pushed as `step`. Skips the survey.
     #[arg(long, value_name = "RANGE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub nvtx: Option<String>,
-    /// Say why adoprof can't attach to this running process, and how to diagnose its program instead.
-    #[arg(long, value_name = "PID", conflicts_with = "program")]
+    /// Start the program so that `--pid` can survey it while it runs. Until then, this costs nothing.
+    #[arg(
+        long,
+        conflicts_with_all = ["no_survey", "survey", "kernel", "launch_skip", "launch_count", "baseline", "nvtx"]
+    )]
+    pub attachable: bool,
+    /// Survey some seconds of this running process and its children, which --attachable started.
+    #[arg(long, value_name = "PID", conflicts_with_all = ["program", "attachable", "no_survey", "phase"])]
     pub pid: Option<u32>,
+    /// How long to survey it, such as 10s.
+    #[arg(long = "for", default_value = "10s", value_parser = duration, value_name = "TIME", requires = "pid")]
+    pub length: Duration,
     /// The survey.
     #[command(flatten)]
     pub survey: SurveyArgs,

@@ -3,7 +3,7 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, ColorChoice, Command, ValueEnum};
 
-use super::check::share;
+use super::check::slowdown;
 use super::profiling::duration;
 use crate::error::Result;
 use crate::gate::FailOn;
@@ -73,7 +73,7 @@ fn with_default(command: Command, value: &Value) -> Command {
 fn refuse_wrong(value: &Value) -> Result<()> {
     let problem = |word: &String| match value.key.option {
         "timeout" | "max_time" => duration(word).err(),
-        "max_slowdown" => share(word).err(),
+        "max_slowdown" => slowdown(word).err(),
         "fail_on" => word.parse::<FailOn>().err(),
         "color" => <ColorChoice as ValueEnum>::from_str(word, false)
             .err()

@@ -9,7 +9,7 @@ use super::bench::Calibrate;
 use super::common::{FactOutput, Origin, Output, Problem};
 use super::profiling::{ProfilingArgs, duration};
 use super::slurm::OnArgs;
-use crate::report::Format;
+use crate::report::TableFormat;
 
 /// `adoprof step`.
 #[derive(Debug, Args)]
@@ -150,6 +150,6 @@ pub struct LimiterArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of the result.
-    #[arg(long, value_enum, default_value_t = Format::TEXT)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = TableFormat::TEXT)]
+    pub format: TableFormat,
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::common::{Output, Problem};
+use super::common::Problem;
 use super::helpers::tuning;
 use super::profiling::duration;
 use super::slurm::OnArgs;
 use crate::ladder::Tuning;
 use crate::ncu::Level;
+use crate::report::TableFormat;
 
 /// `adoprof sweep`.
 #[derive(Debug, Args)]
@@ -75,9 +76,9 @@ pub struct SweepArgs {
     /// Where the work is done.
     #[command(flatten)]
     pub on: OnArgs,
-    /// Format of the result; there is no SARIF for a sweep.
-    #[command(flatten)]
-    pub form: Output,
+    /// Format of the result.
+    #[arg(long, value_enum, default_value_t = TableFormat::TEXT)]
+    pub format: TableFormat,
 }
 
 /// Several devices.

@@ -48,21 +48,24 @@ pub(super) fn run(args: &AnalyzeArgs, printer: &Printer) -> Result<ExitCode> {
     let mut documents = Vec::new();
     // One after the other: of a profile only its diagnosis is kept.
     for one in named {
+        let is_named = one.is_named();
         match run.document(one) {
             Ok(named_document) => documents.push(named_document),
-            Err(error) => unread.push(error),
+            Err(error) => unread.push(error, is_named),
         }
     }
-    for notice in &unread.notices(documents.len())? {
+    let code = unread.code();
+    let unread = unread.notices(documents.len())?;
+    // Also where the form holds them: the exit code asks for a reason.
+    for notice in &unread {
         printer.notice(notice);
     }
+    let format = args.output.format;
     for (_, document) in &documents {
-        notices(document, args.output.format, printer);
+        notices(document, format, printer);
     }
-    printer.report(args.output.format, |style, out| {
-        render_several(&documents, args.output.format, style, out)
-    })?;
-    Ok(ExitCode::Success)
+    printer.report(format, |style, out| render_several(&documents, &unread, format, style, out))?;
+    Ok(code)
 }
 
 /// What is asked of each profile.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::shared::diagnosed::kernel_filter;
-use super::shared::open;
+use super::shared::open::{self, Opened};
 use super::shared::printer::Printer;
 use crate::cli::FramesArgs;
 use crate::error::{Error, ExitCode, Result};
@@ -12,8 +12,8 @@ use crate::tables::Table;
 use crate::text::count_of;
 
 pub(super) fn run(args: &FramesArgs, printer: &Printer) -> Result<ExitCode> {
-    let (mut profiles, left_out) = open::all(&args.paths, &args.ladder)?;
-    for notice in &left_out {
+    let Opened { mut profiles, notices, code } = open::all(&args.paths, &args.ladder)?;
+    for notice in &notices {
         printer.notice(notice);
     }
     if let Some(pattern) = &args.kernel {
@@ -47,7 +47,7 @@ pub(super) fn run(args: &FramesArgs, printer: &Printer) -> Result<ExitCode> {
             }
         }
     }
-    Ok(ExitCode::Success)
+    Ok(code)
 }
 
 fn line(path: &Path, rows: usize, columns: usize) -> String {

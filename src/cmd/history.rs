@@ -1,18 +1,22 @@
 //! `adoprof history`: values over commits, and the store that they are kept in.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
+use super::report::{NOT_FOR_A_TERMINAL, SCALE};
 use super::shared::diagnosed::kernel_filter;
-use super::shared::open;
+use super::shared::open::{self, Opened};
 use super::shared::printer::Printer;
-use crate::cli::{HistoryArgs, HistoryCommand, ShowArgs};
+use crate::cli::{HistoryArgs, HistoryCommand, HistoryFormat, ShowArgs};
 use crate::error::{Error, ExitCode, Result};
 use crate::files;
 use crate::history::{
     Commit, Entry, Filter, HistoryDocument, Place, Quantity, Stored, commit_of, migrated, scan,
     series, short,
 };
-use crate::report::render;
+use crate::page::{self, Theme};
+use crate::picture;
+use crate::report::{Format, render};
 use crate::text::count_of;
 
 pub(super) fn run(args: &HistoryArgs, printer: &Printer) -> Result<ExitCode> {
@@ -31,7 +35,14 @@ pub(super) fn run(args: &HistoryArgs, printer: &Printer) -> Result<ExitCode> {
 const MOST_TOLD: usize = 10;
 
 fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
-    let format = args.format.for_table("a history")?;
+    let (format, is_png) = match args.format {
+        HistoryFormat::Table(_) if args.output.is_some() => {
+            return Err(Error::Usage("-o is for the chart of --format svg or png".to_owned()));
+        }
+        HistoryFormat::Table(format) => (Some(format.for_table("a history")?), false),
+        HistoryFormat::Svg => (None, false),
+        HistoryFormat::Png => (None, true),
+    };
     let quantity = Quantity::parse(&args.metric)?;
     let filter = Filter {
         kernel: args.kernel.as_deref().map(kernel_filter).transpose()?,
@@ -67,13 +78,41 @@ fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
             .notices
             .push(format!("no profile here has a value of {} for what was asked", quantity.name()));
     }
-    if !format.holds_notices() {
+    if !format.is_some_and(Format::holds_notices) {
         for notice in &document.notices {
             printer.notice(notice);
         }
     }
-    printer.result(|style, out| render(&document, format, style, out))?;
+    match format {
+        Some(format) => printer.result(|style, out| render(&document, format, style, out))?,
+        None => draw(&document, is_png, args.output.as_deref(), printer)?,
+    }
     Ok(ExitCode::Success)
+}
+
+/// Writes the chart.
+fn draw(
+    document: &HistoryDocument,
+    is_png: bool,
+    output: Option<&Path>,
+    printer: &Printer,
+) -> Result<()> {
+    let svg = page::history(document, is_png.then_some(Theme::Light)).ok_or_else(|| {
+        Error::Usage(
+            "a chart needs profiles of two commits at least, and no series here has them"
+                .to_owned(),
+        )
+    })?;
+    let bytes = if is_png { picture::png(&svg, SCALE)? } else { svg.into_bytes() };
+    if output == Some(Path::new("-")) {
+        if is_png && printer.is_terminal() {
+            return Err(Error::Usage(NOT_FOR_A_TERMINAL.to_owned()));
+        }
+        return printer.bytes(&bytes);
+    }
+    let path = output.unwrap_or(Path::new(if is_png { "history.png" } else { "history.svg" }));
+    files::write_atomically(path, &bytes)?;
+    printer.text(&path.display().to_string())
 }
 
 /// What the user says of profiles.
@@ -88,8 +127,8 @@ fn add(paths: &[String], place: &Place, named: &Named, printer: &Printer) -> Res
         Some(text) => Some(Commit::named(text)?),
         None => here(printer),
     };
-    let (profiles, left_out) = open::all(paths, named.ladder)?;
-    for notice in &left_out {
+    let Opened { profiles, notices, code } = open::all(paths, named.ladder)?;
+    for notice in &notices {
         printer.notice(notice);
     }
     let listed = place.list()?;
@@ -126,7 +165,7 @@ fn add(paths: &[String], place: &Place, named: &Named, printer: &Printer) -> Res
         place.put(path, &entry.bytes()?)?;
         printer.text(&format!("kept: {what}: {path}"))?;
     }
-    Ok(ExitCode::Success)
+    Ok(code)
 }
 
 /// Of which commit a profile is kept already.

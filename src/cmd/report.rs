@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::shared::diagnosed::{compare, diagnose, kernel_filter, retain};
+use super::shared::open::{self, Opened};
 use super::shared::printer::Printer;
-use super::shared::{browser, ledger, open};
+use super::shared::{browser, ledger};
 use crate::cli::{ReportArgs, ReportFormat};
 use crate::document::{Document, RunDocument, SCHEMA, Version};
 use crate::error::{Error, ExitCode, Result};
@@ -26,8 +27,8 @@ pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
     let named = args.ladder.as_deref().unwrap_or(ladder::DEFAULT);
     progress.stage("reading the profiles");
     let paths = paths(args, named)?;
-    let (mut profiles, left_out) = open::all(&paths, named)?;
-    for notice in &left_out {
+    let Opened { mut profiles, notices, code } = open::all(&paths, named)?;
+    for notice in &notices {
         printer.notice(notice);
     }
     if let Some(pattern) = &args.kernel {
@@ -71,11 +72,15 @@ pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
         None => page::render(&page).into_bytes(),
     };
     drop(progress);
-    write(args, &bytes, printer)
+    write(args, &bytes, printer)?;
+    Ok(code)
 }
 
 /// Pixels of a PNG for each of the chart's, where nobody says how many: sharp on today's displays.
-const SCALE: u8 = 2;
+pub(super) const SCALE: u8 = 2;
+/// Why a picture is not written to a terminal.
+pub(super) const NOT_FOR_A_TERMINAL: &str =
+    "a PNG is not for a terminal; name a file with -o, or redirect stdout";
 
 /// A chart as a file of its own.
 fn chart(args: &ReportArgs, page: &Page<'_>, name: &str) -> Result<Vec<u8>> {
@@ -112,7 +117,7 @@ fn check(args: &ReportArgs, printer: &Printer) -> Result<()> {
             "--scale says how fine --format png is".to_owned()
         }
         (ReportFormat::Png, _) if is_stdout(args) && printer.is_terminal() => {
-            "a PNG is not for a terminal; name a file with -o, or redirect stdout".to_owned()
+            NOT_FOR_A_TERMINAL.to_owned()
         }
         _ if args.open && is_stdout(args) => {
             "--open needs a file, and -o - is standard output".to_owned()
@@ -170,7 +175,7 @@ fn is_stdout(args: &ReportArgs) -> bool {
     args.output.as_deref() == Some(Path::new("-"))
 }
 
-fn write(args: &ReportArgs, content: &[u8], printer: &Printer) -> Result<ExitCode> {
+fn write(args: &ReportArgs, content: &[u8], printer: &Printer) -> Result<()> {
     if is_stdout(args) {
         match args.format {
             ReportFormat::Png => printer.bytes(content)?,
@@ -178,7 +183,7 @@ fn write(args: &ReportArgs, content: &[u8], printer: &Printer) -> Result<ExitCod
                 printer.result(|_, out| out.write_all(content))?;
             }
         }
-        return Ok(ExitCode::Success);
+        return Ok(());
     }
     let default = || PathBuf::from("report").with_extension(args.format.extension());
     let path = args.output.clone().unwrap_or_else(default);
@@ -194,5 +199,5 @@ fn write(args: &ReportArgs, content: &[u8], printer: &Printer) -> Result<ExitCod
     if args.open {
         browser::open(&path)?;
     }
-    Ok(ExitCode::Success)
+    Ok(())
 }

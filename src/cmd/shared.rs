@@ -9,6 +9,7 @@ pub(super) mod ignored_options;
 pub(super) mod ledger;
 pub(super) mod in_turn;
 pub(super) mod live_step;
+mod locale;
 mod no_commands;
 pub(super) mod not_a_program;
 pub(super) mod on_cluster;

@@ -23,9 +23,8 @@ use crate::text::count_of;
 use walk::Sweep;
 
 pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
-    let format = args.form.format.for_table("a sweep")?;
+    let format = args.format.for_table("a sweep")?;
     ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
-    ignored_options::ranking(&args.form, false, printer);
     let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;

@@ -18,7 +18,7 @@ use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
 use crate::error::{Error, Result};
 use crate::plan;
-use crate::plan::{Buffer, Check, Fill, Place, Plan, Source};
+use crate::plan::{Buffer, Check, Fill, IS_REFERENCE, Place, Plan, Source};
 use crate::problem::catalogue;
 use crate::text::printable;
 
@@ -342,7 +342,7 @@ impl Planner<'_> {
         };
         if step.name() == self.step.name() {
             notices.push(format!(
-                "Step `{name}` is the reference of the ladder: its answer is taken as correct and not checked."
+                "Step `{name}` {IS_REFERENCE} its answer is taken as correct and not checked."
             ));
             return Ok(Check::Reference);
         }

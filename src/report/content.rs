@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::bench::BenchDocument;
-use crate::document::Diff;
-use crate::document::{Document, RunDocument};
+use crate::document::{Compared, Document, RunDocument};
 use crate::gate::CheckDocument;
 use crate::history::HistoryDocument;
 use crate::ledger::LedgerDocument;
@@ -20,7 +19,7 @@ pub enum Content<'a> {
     /// A whole ladder.
     Run(&'a RunDocument),
     /// Two profiles side by side.
-    Diff(&'a Diff),
+    Diff(&'a Compared),
     /// A candidate against its baseline.
     Check(&'a CheckDocument),
     /// A step over a grid of settings.
@@ -48,7 +47,7 @@ macro_rules! from {
 from!(
     Document(Document),
     Run(RunDocument),
-    Diff(Diff),
+    Diff(Compared),
     Check(CheckDocument),
     Sweep(SweepDocument),
     Limiter(LimiterDocument),

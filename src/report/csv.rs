@@ -34,7 +34,7 @@ impl Renderer for Form {
         match content {
             Content::Document(document) => findings::document(document, out),
             Content::Run(run) => run::run(run, out),
-            Content::Diff(diff) => diff::diff(diff, out),
+            Content::Diff(of) => diff::diff(&of.diff, out),
             Content::Check(check) => check::check(check, out),
             Content::Sweep(sweep) => sweep::csv(sweep, out),
             Content::Limiter(limiter) => limiter::csv(limiter, out),
@@ -47,6 +47,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        _: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -45,13 +46,14 @@ pub trait Renderer: Sync {
     /// Whatever writing to `out` gives.
     fn one(&self, content: Content<'_>, style: Style, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes the results of several profiles, each with its profile's name.
+    /// Writes the results of several profiles, each with its profile's name, and what there is to know of all of them.
     ///
     /// # Errors
     /// Whatever writing to `out` gives.
     fn several(
         &self,
         documents: &[(String, Document)],
+        notices: &[String],
         style: Style,
         out: &mut dyn Write,
     ) -> io::Result<()>;
@@ -88,25 +90,6 @@ impl Format {
     pub fn is_commands(self) -> bool {
         self.0.is_commands()
     }
-
-    /// The same form where it has a place for a result that is a table and not findings: `what` names
-    /// the result.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the forms that have one.
-    pub fn for_table(self, what: &str) -> Result<Self> {
-        let Some(why) = self.0.refuses_tables() else { return Ok(self) };
-        let others: Vec<&str> = FORMATS
-            .iter()
-            .filter(|format| format.0.refuses_tables().is_none())
-            .map(|format| format.name())
-            .collect();
-        Err(Error::Usage(format!(
-            "--format {}: {why}, and {what} has none; use {}",
-            self.name(),
-            others.join(", ")
-        )))
-    }
 }
 
 impl ValueEnum for Format {
@@ -116,6 +99,52 @@ impl ValueEnum for Format {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.name()).help(self.0.purpose()))
+    }
+}
+
+/// One of [`FORMATS`] for a result that is a table and not findings. Those without a place for tables are not offered;
+/// who asks for one all the same gets the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableFormat(Format);
+
+/// All of them, as the command line reads them.
+static OF_TABLES: LazyLock<Vec<TableFormat>> =
+    LazyLock::new(|| FORMATS.iter().copied().map(TableFormat).collect());
+
+impl TableFormat {
+    /// For people at a terminal.
+    pub const TEXT: Self = Self(Format::TEXT);
+
+    /// The word after `--format`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The form, where it has a place for the result that `what` names.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the forms that have one.
+    pub fn for_table(self, what: &str) -> Result<Format> {
+        let Some(why) = self.0.0.refuses_tables() else { return Ok(self.0) };
+        let others = FORMATS.iter().filter(|format| format.0.refuses_tables().is_none());
+        let others: Vec<&str> = others.map(|format| format.name()).collect();
+        Err(Error::Usage(format!(
+            "--format {}: {why}, and {what} has none; use {}",
+            self.name(),
+            others.join(", ")
+        )))
+    }
+}
+
+impl ValueEnum for TableFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &OF_TABLES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let is_refused = self.0.0.refuses_tables().is_some();
+        Some(self.0.to_possible_value()?.hide(is_refused))
     }
 }
 
@@ -147,12 +176,19 @@ mod tests {
     }
 
     #[test]
-    fn a_form_without_tables_says_which_forms_have_them() {
-        let sarif = <Format as ValueEnum>::from_str("sarif", false).expect("a form");
-        let said = sarif.for_table("a sweep").expect_err("no findings").to_string();
+    fn a_form_without_tables_is_not_offered_and_says_which_forms_have_them() {
+        let form = |name: &str| <TableFormat as ValueEnum>::from_str(name, false).expect("a form");
+        let said = form("sarif").for_table("a sweep").expect_err("no findings").to_string();
         let (why, others) = said.split_once("; use ").expect("what else there is");
         assert_eq!(why, "--format sarif: SARIF holds findings, and a sweep has none");
-        assert!(others.contains("text") && !others.contains("sarif"), "{others}");
-        assert_eq!(Format::TEXT.for_table("a sweep").expect("a table"), Format::TEXT);
+        assert_eq!(others, "text, json, markdown, csv");
+        assert_eq!(TableFormat::TEXT.for_table("a sweep").expect("a table"), Format::TEXT);
+        let offered: Vec<String> = TableFormat::value_variants()
+            .iter()
+            .filter_map(ValueEnum::to_possible_value)
+            .filter(|value| !value.is_hide_set())
+            .map(|value| value.get_name().to_owned())
+            .collect();
+        assert_eq!(offered.join(", "), others);
     }
 }

@@ -35,6 +35,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        notices: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -43,7 +44,12 @@ impl Renderer for Form {
             .map(|(profile, document)| NamedDocument { profile, document })
             .collect();
         write(
-            &SeveralDocuments { schema: SCHEMA.to_owned(), adoprof: Version::default(), profiles },
+            &SeveralDocuments {
+                schema: SCHEMA.to_owned(),
+                adoprof: Version::default(),
+                profiles,
+                notices,
+            },
             out,
         )
     }

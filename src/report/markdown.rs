@@ -51,7 +51,7 @@ impl Renderer for Form {
         match content {
             Content::Document(of) => document(of, &mut text),
             Content::Run(of) => run(of, &mut text),
-            Content::Diff(of) => diff(of, &mut text),
+            Content::Diff(of) => diff(&of.diff, &mut text),
             Content::Check(of) => check::check(of, &mut text),
             Content::Sweep(of) => sweep::markdown(of, &mut text),
             Content::Limiter(of) => quoted("limiter", &of.notices, content, style, &mut text),
@@ -65,6 +65,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        _: &[String],
         _: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -87,7 +88,8 @@ fn quoted(
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let plain = Style { width: FENCED, colour: false, link: None, pictures: false, ..style };
+    let plain =
+        Style { width: FENCED, colour: false, link: None, pictures: false, ascii: false, ..style };
     writeln!(out, "### adoprof {title}\n\n```text")?;
     terminal::Form.one(content, plain, out)?;
     writeln!(out, "```")?;
@@ -145,7 +147,7 @@ fn document_body(text: &mut String, document: &Document) {
         push(text, "\n");
     }
     if let Some(step) = &document.step {
-        let facts = [step.size_words(), timing(&step.time_ns), subject::answer(step)];
+        let facts = [step.size_words(), timing(&step.time_ns), subject::answer(document, step)];
         paragraph(text, &escape(&facts.join("; ")));
     }
     match &document.program {

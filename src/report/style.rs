@@ -16,6 +16,8 @@ pub struct Style {
     pub link: Option<fn(&str) -> Option<String>>,
     /// True to draw small pictures into tables: for people, not for files.
     pub pictures: bool,
+    /// True where bars and lines are to be drawn by ASCII's signs, since the terminal has no others.
+    pub ascii: bool,
     /// True to show evidence, all findings, skipped rules and ncu's own rules.
     pub verbose: bool,
     /// True to show why the findings stand in their order.
@@ -42,6 +44,7 @@ impl Default for Style {
             colour: false,
             link: None,
             pictures: false,
+            ascii: false,
             verbose: false,
             explain_ranking: false,
             quiet: false,

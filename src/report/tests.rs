@@ -1,7 +1,7 @@
 //! Facts of every report, and the layout of the main ones as snapshots.
 
 use super::*;
-use crate::document::Diff;
+use crate::document::Compared;
 use crate::document::RunDocument;
 
 const TEXT: Format = Format(&text::Form);
@@ -24,7 +24,7 @@ fn style(width: usize) -> Style {
 fn reports(width: usize, verbose: bool) -> Vec<String> {
     let style = Style { verbose, ..style(width) };
     let (step, program) = (samples::recorded_step(), samples::program());
-    let (run, diff) = (samples::run(), samples::diff());
+    let (run, diff) = (samples::run(), samples::compared());
     vec![
         text(|out| render(&step, TEXT, style, out)),
         text(|out| render(&program, TEXT, style, out)),
@@ -66,6 +66,25 @@ fn a_recording_says_so_in_the_first_line() {
     live.step.as_mut().expect("a step").recorded = None;
     let report = text(|out| render(&live, TEXT, style(80), out));
     assert!(!report.contains("recorded"), "{report}");
+}
+
+#[test]
+fn a_reference_is_not_said_to_be_verified() {
+    let mut document = samples::recorded_step();
+    for wording in [
+        "its answer is taken as right, not checked.",
+        "its answer is taken as correct and not checked.",
+    ] {
+        document.notices = vec![format!("Step `v2` is the reference of the ladder: {wording}")];
+        for format in [TEXT, MARKDOWN] {
+            let report = text(|out| render(&document, format, style(120), out));
+            assert!(!report.contains("verified"), "{report}");
+            assert!(
+                report.contains("taken as correct: the other steps are checked against it"),
+                "{report}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -265,7 +284,7 @@ fn csv_has_a_row_a_finding() {
 fn csv_of_runs_and_diffs_has_equal_rows() {
     for said in [
         text(|out| render(&samples::run(), CSV, Style::default(), out)),
-        text(|out| render(&samples::diff(), CSV, Style::default(), out)),
+        text(|out| render(&samples::compared(), CSV, Style::default(), out)),
     ] {
         // The reader refuses a row with another number of cells than the header.
         let rows: Result<Vec<_>, _> =
@@ -351,7 +370,7 @@ fn empty_documents_are_reported_too() {
         for report in [
             text(|out| render(&empty, format, Style::default(), out)),
             text(|out| render(&none, format, Style::default(), out)),
-            text(|out| render(&Diff::default(), format, Style::default(), out)),
+            text(|out| render(&Compared::default(), format, Style::default(), out)),
         ] {
             assert!(report.ends_with('\n'));
         }

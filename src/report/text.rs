@@ -59,7 +59,7 @@ impl Renderer for Form {
         match content {
             Content::Document(of) => document(of, style, out),
             Content::Run(of) => run::run(of, style, out),
-            Content::Diff(of) => diff::diff(of, style, out),
+            Content::Diff(of) => diff::diff(&of.diff, style, out),
             Content::Check(of) => check::check(of, style, out),
             Content::Sweep(of) => sweep::sweep(of, style, out),
             Content::Limiter(of) => limiter::limiter(of, style, out),
@@ -72,6 +72,7 @@ impl Renderer for Form {
     fn several(
         &self,
         documents: &[(String, Document)],
+        _: &[String],
         style: Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {

@@ -4,6 +4,7 @@ pub(crate) mod call_site;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod finding;
+pub(crate) mod history;
 pub(crate) mod number;
 pub(crate) mod ranks;
 pub(crate) mod run;

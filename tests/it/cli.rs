@@ -3,9 +3,11 @@
 #![cfg(target_os = "linux")]
 
 mod analyze;
+mod attached;
 mod bad_input;
 mod bench;
 mod check;
+mod check_examples;
 mod config;
 mod frames;
 mod history;

@@ -9,6 +9,7 @@ use crate::finding::Bound;
 use crate::frame::Launch;
 use crate::launch::{Device, Prepared, Residency, median_and_range};
 use crate::limiter::{BusyUnit, CopyRate, Entrant, busy_unit, copy_plan};
+use crate::metric::DRAM_BYTES_PARTS;
 use crate::model::Model;
 use crate::plan::Plan;
 
@@ -105,9 +106,7 @@ pub(super) fn profile(
         instructions: sum(&|launch| {
             launch.get("smsp__inst_issued.sum").or_else(|| launch.get("smsp__inst_executed.sum"))
         }),
-        bytes: sum(&|launch| {
-            Some(launch.get("dram__bytes_read.sum")? + launch.get("dram__bytes_write.sum")?)
-        }),
+        bytes: sum(&|launch| DRAM_BYTES_PARTS.iter().map(|part| launch.get(part)).sum()),
         bound: model.bound(),
         busiest: busy_unit(&model),
     })

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::printer::Printer;
 use crate::diff::{self, Side};
-use crate::document::{Diff, Document};
+use crate::document::{Compared, Diff, Document};
 use crate::error::{Error, Result};
 use crate::ladder::Ladder;
 use crate::profile::Profile;
@@ -33,6 +33,16 @@ pub(crate) fn ladder_of(profile: &Profile) -> Option<Ladder> {
 /// [`Error::Frames`] where a frame of either lacks its columns.
 pub(crate) fn compare(base: &Profile, new: &Profile) -> Result<Diff> {
     diff::compare(&side(base)?, &side(new)?)
+}
+
+/// Compares two profiles, and keeps what was found in either.
+///
+/// # Errors
+/// [`Error::Frames`] where a frame of either lacks its columns.
+pub(crate) fn compare_findings(base: &Profile, new: &Profile) -> Result<Compared> {
+    let (base, new) = (side(base)?, side(new)?);
+    let diff = diff::compare(&base, &new)?;
+    Ok(Compared { diff, base: base.document, new: new.document })
 }
 
 fn side(profile: &Profile) -> Result<Side> {

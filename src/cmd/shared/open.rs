@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Overrides};
 use crate::profile::{Files, InFolder, Profile, Reference, below, group, read_files};
 use crate::store;
@@ -20,6 +20,8 @@ pub(crate) enum Named {
     },
     /// A saved profile, or files.
     Found(InFolder),
+    /// The same in a folder that was named, where it may be one of thousands.
+    Below(InFolder),
     /// Nothing that can be read, and why.
     Not(Error),
 }
@@ -32,18 +34,25 @@ impl Named {
     pub(crate) fn read(self) -> Result<Profile> {
         match self {
             Self::Step { ladder, step } => saved_step(&ladder, &step, None),
-            Self::Found(found) => found.read(),
+            Self::Found(found) | Self::Below(found) => found.read(),
             Self::Not(error) => Err(error),
         }
+    }
+
+    /// True for what the user named, and not one of a folder's.
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self, Self::Below(_))
     }
 
     /// The file, where it is a single one.
     pub(crate) fn single_file(&self) -> Option<&Path> {
         match self {
-            Self::Found(InFolder::Files(files)) => match files.paths.as_slice() {
-                [path] => Some(path),
-                _ => None,
-            },
+            Self::Found(InFolder::Files(files)) | Self::Below(InFolder::Files(files)) => {
+                match files.paths.as_slice() {
+                    [path] => Some(path),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -78,7 +87,11 @@ pub(crate) fn named(paths: &[String], ladder: &str) -> Result<(Vec<Named>, Vec<S
             Reference::Step { ladder, step } => all.push(Named::Step { ladder, step }),
             Reference::Path(path) if path.is_dir() => match directory(&path) {
                 Ok((several, notice)) => {
-                    all.extend(several.into_iter().map(Named::Found));
+                    // A saved profile is its own folder.
+                    let is_it = |one: &InFolder| matches!(one, InFolder::Saved(at) if *at == path);
+                    let named =
+                        |one| if is_it(&one) { Named::Found(one) } else { Named::Below(one) };
+                    all.extend(several.into_iter().map(named));
                     left_out.extend(notice);
                 }
                 Err(error) => all.push(Named::Not(error)),
@@ -99,14 +112,17 @@ pub(crate) struct Unread {
     first: Option<Error>,
     shown: Vec<String>,
     more: usize,
+    has_named: bool,
 }
 
 impl Unread {
     /// So many are named one by one.
     const MOST: usize = 10;
 
-    /// Adds one.
-    pub(crate) fn push(&mut self, error: Error) {
+    /// Adds one; `is_named` where it is what the user named, and not one of a folder's.
+    pub(crate) fn push(&mut self, error: Error, is_named: bool) {
+        // A profile without the kernel that was asked for could be read all the same.
+        self.has_named |= is_named && matches!(error, Error::Input { .. });
         if self.shown.len() < Self::MOST {
             self.shown.push(format!("left out: {error}"));
         } else {
@@ -115,12 +131,18 @@ impl Unread {
         self.first.get_or_insert(error);
     }
 
+    /// What the command ends with where the rest went well: a path that was named and that can't be read is a mistake
+    /// of the command line, one in a folder is not.
+    pub(crate) fn code(&self) -> ExitCode {
+        if self.has_named { ExitCode::Usage } else { ExitCode::Success }
+    }
+
     /// One sentence for each of the first ones, and one for all others; `read` is how many could be read.
     ///
     /// # Errors
     /// The first one, where nothing could be read.
     pub(crate) fn notices(self, read: usize) -> Result<Vec<String>> {
-        let Self { first, shown: mut notices, more } = self;
+        let Self { first, shown: mut notices, more, .. } = self;
         if let (0, Some(first)) = (read, first) {
             return Err(first);
         }
@@ -132,22 +154,33 @@ impl Unread {
     }
 }
 
-/// Opens everything that the paths name, as [`named`]. What of several can't be read is left out, and the second list
-/// says so.
+/// What several paths stand for.
+pub(crate) struct Opened {
+    /// What could be read.
+    pub profiles: Vec<Profile>,
+    /// What could not be read, and what was not looked at, each one sentence.
+    pub notices: Vec<String>,
+    /// What the command ends with where the rest goes well.
+    pub code: ExitCode,
+}
+
+/// Opens everything that the paths name, as [`named`]. What of several can't be read is left out.
 ///
 /// # Errors
 /// Whatever the first unreadable one gives, where nothing else can be read.
-pub(crate) fn all(paths: &[String], ladder: &str) -> Result<(Vec<Profile>, Vec<String>)> {
+pub(crate) fn all(paths: &[String], ladder: &str) -> Result<Opened> {
     let (named, mut notices) = named(paths, ladder)?;
     let (mut profiles, mut unread) = (Vec::new(), Unread::default());
     for one in named {
+        let is_named = one.is_named();
         match one.read() {
             Ok(profile) => profiles.push(profile),
-            Err(error) => unread.push(error),
+            Err(error) => unread.push(error, is_named),
         }
     }
+    let code = unread.code();
     notices.extend(unread.notices(profiles.len())?);
-    Ok((profiles, notices))
+    Ok(Opened { profiles, notices, code })
 }
 
 /// Opens the one profile that a name stands for.

@@ -4,13 +4,14 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::locale;
 use super::no_commands::NoCommands;
 use super::pager::Pager;
 
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::{Format, Style};
-use crate::text::uri;
+use crate::text::{ascii, uri};
 
 /// Output widths: what `COLUMNS` or the terminal says within these bounds, the default elsewhere.
 const NARROWEST: usize = 40;
@@ -27,8 +28,8 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// Looks at the terminal and at what the environment says of it: `COLUMNS`, and for colours
-    /// `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM`.
+    /// Looks at the terminal and at what the environment says of it: `COLUMNS`; for colours `NO_COLOR`,
+    /// `FORCE_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM`; for letters `LC_ALL`, `LC_CTYPE` and `LANG`.
     #[must_use]
     pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -43,6 +44,7 @@ impl Printer {
             link: (io::stdout().is_terminal() && supports_hyperlinks::supports_hyperlinks())
                 .then_some(address),
             pictures: io::stdout().is_terminal(),
+            ascii: locale::has_ascii_alone(io::stdout().is_terminal()),
             verbose,
             explain_ranking: false,
             quiet,
@@ -163,7 +165,9 @@ impl Printer {
     /// # Errors
     /// As [`result`](Self::result).
     pub(crate) fn text(&self, text: &str) -> Result<()> {
-        self.result(|_, out| writeln!(out, "{}", text.trim_end()))
+        let text = text.trim_end();
+        let shown = if self.style.ascii { ascii::drawn(text) } else { text.into() };
+        self.result(|_, out| writeln!(out, "{shown}"))
     }
 }
 

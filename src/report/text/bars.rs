@@ -45,6 +45,13 @@ pub(super) fn bar(share: f64, longest: usize) -> String {
     bar
 }
 
+/// A column of a line of heights: nothing at all is blank, and the least is seen.
+pub(super) fn height(share: f64) -> char {
+    const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let block = (share * 8.0).round().max(if share > 0.0 { 1.0 } else { 0.0 });
+    BLOCKS[(block as usize).min(8)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

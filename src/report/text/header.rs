@@ -67,7 +67,7 @@ pub(super) fn facts(page: &mut Page, document: &Document) {
     }
     match (&document.step, one.and_then(|launch| launch.duration_ns)) {
         (Some(step), _) => {
-            run(page, step);
+            run(page, document, step);
             cpu(page, step);
         }
         (None, Some(ns)) => {
@@ -77,11 +77,11 @@ pub(super) fn facts(page: &mut Page, document: &Document) {
     }
 }
 
-fn run(page: &mut Page, step: &StepInfo) {
+fn run(page: &mut Page, document: &Document, step: &StepInfo) {
     if !step.size.is_empty() {
         page.labelled("  ", "size", &step.size_words());
     }
-    page.labelled("  ", "answer", &answer(step));
+    page.labelled("  ", "answer", &answer(document, step));
     page.labelled("  ", "time", &format!("{} without the profiler", timing(&step.time_ns)));
     if let Some(rate) = rate(step) {
         page.labelled("  ", "rate", &rate);

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
-use crate::history::{HistoryDocument, Jump, Point, Series, short};
+use crate::history::{HistoryDocument, Jump, Series};
 use crate::kernel_name;
 use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, MOST_ROWS, render};
+use crate::report::words::history::{commit, name};
 use crate::report::words::number::{bare, change, metric};
 use crate::text::layout::{columns, fit, pad};
-use crate::text::{count_of, percent, printable};
+use crate::text::{count, count_of, percent, printable};
 
 /// Lines of a chart.
 const HEIGHT: usize = 9;
@@ -51,21 +52,6 @@ pub(super) fn history(
         table(&mut page, document);
     }
     page.write(out)
-}
-
-/// What a series is of.
-fn name(series: &Series, most: usize) -> String {
-    let kernel = series.kernel.as_deref().map(|kernel| kernel_name::short(kernel, most));
-    let size = if series.size.is_empty() { String::new() } else { format!(" at {}", series.size) };
-    match kernel {
-        Some(kernel) => format!("{kernel} of {}{size}", series.program),
-        None => format!("{}{size}", series.program),
-    }
-}
-
-/// A commit's name for people; of a profile without one its date.
-fn commit(point: &Point) -> &str {
-    point.commit.as_deref().map_or(point.date.as_str(), short)
 }
 
 /// One sentence per jump.
@@ -239,8 +225,8 @@ fn table(page: &mut Page, document: &HistoryDocument) {
     let lines = render(&head, &rows, page.style.width);
     page.table("", &lines);
     if document.series.len() > shown {
-        let left = count_of((document.series.len() - shown) as f64, "further series");
-        page.inked("", &format!("{left} not shown (-v shows all)"), Ink::Dim);
+        let left = count((document.series.len() - shown) as f64);
+        page.inked("", &format!("{left} further series not shown (-v shows all)"), Ink::Dim);
     }
 }
 
@@ -280,6 +266,14 @@ mod tests {
         let line = |row: usize| canvas.lines[row].iter().collect::<String>();
         assert_eq!((line(0), line(HEIGHT - 1)), ("     ●●●".to_owned(), "●●●●●   ".to_owned()));
         assert_eq!(canvas.axis.iter().collect::<String>(), "─────▲──");
+    }
+
+    #[test]
+    fn of_many_series_the_table_says_how_many_are_left_out() {
+        let mut document = samples::history();
+        document.series = vec![document.series[0].clone(); MOST_ROWS + 2];
+        let text = text(&document, Style::default());
+        assert!(text.contains("2 further series not shown"), "{text}");
     }
 
     #[test]

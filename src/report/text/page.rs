@@ -6,6 +6,7 @@ use anstyle::AnsiColor;
 
 use crate::report::style::Style;
 use crate::report::text::table::Table;
+use crate::text::ascii;
 use crate::text::layout::{columns, pad, wrap};
 use crate::text::printable;
 
@@ -155,7 +156,11 @@ impl Page {
 
     /// Writes the page.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(self.text.as_bytes())
+        if self.style.ascii {
+            out.write_all(ascii::drawn(&self.text).as_bytes())
+        } else {
+            out.write_all(self.text.as_bytes())
+        }
     }
 }
 
@@ -192,6 +197,17 @@ mod tests {
         assert_eq!(plain.ink(Ink::Bold, "x"), "x");
         let coloured = Page::new(Style { colour: true, ..Style::default() });
         assert_eq!(coloured.ink(Ink::Red, "x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn bars_are_drawn_by_ascii_where_there_are_no_other_letters() {
+        for (ascii, expected) in [(false, "L2  ██▌\n"), (true, "L2  ###\n")] {
+            let mut page = Page::new(Style { ascii, ..Style::default() });
+            page.line("L2  ██▌");
+            let mut out = Vec::new();
+            page.write(&mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 
     #[test]

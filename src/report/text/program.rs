@@ -2,6 +2,7 @@
 
 use crate::document::{Document, GroupResidency, Program, ProgramGroup};
 use crate::kernel_name;
+use crate::report::text::bars::height;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, MOST_ROWS, render};
 use crate::report::words::call_site::call_site;
@@ -66,15 +67,11 @@ pub(super) fn timeline(page: &mut Page, program: &Program) {
 
 /// A lane in so many columns: the higher the block, the busier.
 fn bar(busy: &[f64], width: usize) -> String {
-    const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let width = width.min(busy.len());
     (0..width)
         .map(|column| {
             let part = &busy[column * busy.len() / width..(column + 1) * busy.len() / width];
-            let share = part.iter().sum::<f64>() / part.len().max(1) as f64;
-            // Anything at all is seen.
-            let block = (share * 8.0).round().max(if share > 0.0 { 1.0 } else { 0.0 });
-            BLOCKS[(block as usize).min(8)]
+            height(part.iter().sum::<f64>() / part.len().max(1) as f64)
         })
         .collect()
 }

@@ -6,12 +6,13 @@ use std::io::{self, Write};
 
 use crate::document::RunDocument;
 use crate::report::style::Style;
-use crate::report::text::bars::bar;
+use crate::report::text::bars::{bar, height};
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::{estimate, factor, place};
 use crate::report::words::steps::{Gain, Row, rows};
 use crate::report::words::subject::{device, recorded};
+use crate::text::layout::columns;
 use crate::text::{duration, significant};
 
 /// Writes the run.
@@ -64,27 +65,52 @@ fn table(page: &mut Page, rows: &[Row<'_>]) {
     let mut head = head().to_vec();
     let mut cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     if page.style.pictures {
-        head.push(Column::text("time, logarithmic").optional());
+        head.push(Column::text(BARS).optional());
         for (row, bar) in cells.iter_mut().zip(bars(rows)) {
             row.push(bar);
         }
     }
     let lines = render(&head, &cells, page.style.width);
     page.table("", &lines);
+    let has_bars = lines.titles.is_some_and(|titles| titles.contains(BARS));
+    if page.style.pictures && !has_bars {
+        let line = heights(rows);
+        if columns(&line) <= page.style.width {
+            page.line(&line);
+        }
+    }
 }
 
+/// The main steps' times in one line, for tables that have no room for bars.
+fn heights(rows: &[Row<'_>]) -> String {
+    let main: Vec<&Row<'_>> = rows.iter().filter(|row| !row.branch).collect();
+    let time = |row: Option<&&Row<'_>>| {
+        row.map_or_else(String::new, |row| duration(row.step.time_ns.median))
+    };
+    let heights: String = shares(main.iter().copied()).into_iter().map(height).collect();
+    format!("time {heights}  {} → {} (logarithmic)", time(main.first()), time(main.last()))
+}
+
+/// The title of the bars.
+const BARS: &str = "time, logarithmic";
 /// Columns of the longest bar, as many as its title has.
 const LONGEST: usize = 17;
 /// The share of it that the fastest step has: nothing would be no bar.
 const SHORTEST: f64 = 0.1;
 
-/// A bar for each step's time: equal factors are equal lengths.
+/// A bar for each step's time.
 fn bars(rows: &[Row<'_>]) -> Vec<String> {
-    let logs: Vec<f64> = rows.iter().map(|row| row.step.time_ns.median.max(1.0).ln()).collect();
+    shares(rows).into_iter().map(|share| bar(share, LONGEST)).collect()
+}
+
+/// Each step's time as a share of the longest bar: equal factors are equal lengths.
+fn shares<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> Vec<f64> {
+    let log = |row: &Row<'_>| row.step.time_ns.median.max(1.0).ln();
+    let logs: Vec<f64> = rows.into_iter().map(log).collect();
     let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let share = |log: f64| if high > low { (log - low) / (high - low) } else { 1.0 };
-    logs.iter().map(|log| bar(SHORTEST + (1.0 - SHORTEST) * share(*log), LONGEST)).collect()
+    logs.iter().map(|log| SHORTEST + (1.0 - SHORTEST) * share(*log)).collect()
 }
 
 fn cells(row: &Row<'_>) -> Vec<String> {
@@ -156,5 +182,30 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         assert!(text(true).contains(&told[1]) && !text(false).contains('█'));
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_the_times_in_one_line() {
+        let mut sample = samples::run();
+        for (document, ms) in sample.steps.iter_mut().zip([100.0, 10.0, 1.0]) {
+            document.step.as_mut().unwrap().time_ns.median = ms * 1e6;
+        }
+        sample.steps.truncate(3);
+        let text = |pictures, width| {
+            let mut out = Vec::new();
+            let style = Style { width, pictures, ..Style::default() };
+            run(&sample, style, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        // The third is a side step. The shortest bar is a tenth, which is one eighth at least.
+        let line = "time █▁  100 ms → 10.0 ms (logarithmic)\n";
+        assert!(
+            text(true, 80).contains(line) && text(true, 40).contains(line),
+            "{}",
+            text(true, 80)
+        );
+        assert!(!text(true, 20).contains("time █"), "where it doesn't fit there is none");
+        assert!(!text(true, 160).contains("time █"), "the table has bars");
+        assert!(!text(false, 80).contains('█'));
     }
 }

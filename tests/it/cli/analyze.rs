@@ -193,7 +193,7 @@ fn several_stems_are_several_profiles_of_one_result() {
     let args = ["analyze", "a/v3.raw.csv", "a/v2.raw.csv"];
     let with = |format: &str| bench.run(&[&args[..], &["--format", format]].concat());
     let json = with("json").json();
-    assert_eq!(keys(&json), ["adoprof", "profiles", "schema"]);
+    assert_eq!(keys(&json), ["adoprof", "notices", "profiles", "schema"]);
     let profiles = json["profiles"].as_array().unwrap();
     let names: Vec<&str> = profiles.iter().map(|p| p["profile"].as_str().unwrap()).collect();
     assert_eq!(names, ["a/v3", "a/v2"], "in the order given");
@@ -356,6 +356,36 @@ fn a_folder_stands_for_its_profiles_and_what_is_damaged_is_left_out() {
     assert_eq!(ran.out.matches("\"launches\": [").count(), 2, "{ran:?}");
     assert!(ran.err.contains("left out: ") && ran.err.contains("junk.ncu-rep"), "{ran:?}");
     bench.run(&["diff", "./reports", "ado/v1"]).fails(2, &["holds 3 profiles"]);
+}
+
+#[test]
+fn a_path_that_is_not_there_is_told_beside_what_is() {
+    let bench = Bench::new();
+    bench.v2("v2");
+    bench.copy("rules/ado_v3.raw.csv", "v3.raw.csv");
+    let said = "left out: nowhere.ncu-rep: there is no such file";
+    for (paths, named) in [
+        (&["v2.raw.csv", "nowhere.ncu-rep"][..], "notices"),
+        (&["v2.raw.csv", "nowhere.ncu-rep", "v3.raw.csv"], "profiles"),
+    ] {
+        let words = [&["analyze"][..], paths].concat();
+        let text = bench.run(&words);
+        assert!(text.code == Some(2) && text.err.contains(said), "{text:?}");
+        assert!(text.out.contains("uncoalesced-global-access"), "what is there is shown: {text:?}");
+        let json = bench.run(&[&words[..], &["--format", "json"]].concat());
+        assert!(json.code == Some(2) && json.err.contains(said), "{json:?}");
+        let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+        assert!(document.get(named).is_some(), "{document}");
+        let notices = document["notices"].as_array().unwrap().iter();
+        let found = notices.filter(|text| text.as_str().unwrap().starts_with(said)).count();
+        assert_eq!(found, 1, "{document}");
+        let sarif = bench.run(&[&words[..], &["--format", "sarif"]].concat());
+        assert!(sarif.out.contains(said), "{sarif:?}");
+    }
+    // A profile without the kernel that is asked for could be read all the same.
+    let words = ["analyze", "v2.raw.csv", "v3.raw.csv", "-k", "gpu_version2"];
+    let other = bench.run(&words);
+    assert!(other.code == Some(0) && other.err.contains("left out"), "{other:?}");
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn on_terminal(bench: &Bench, words: &str, pager: &str) -> String {
         .args(["-qec", &line, "/dev/null"])
         .current_dir(bench.path(""))
         .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8")
         .env("ADOPROF_PAGER", pager)
         .env("CUDA_VISIBLE_DEVICES", "")
         .env("HOME", bench.path("home"));
@@ -119,6 +120,37 @@ fn only_long_texts_on_a_terminal_are_paged() {
     }
     // A pipe has no pager.
     assert_eq!(bench.run(&["explain"]).code, Some(0));
+}
+
+/// 80 columns, as `on_terminal` sets them.
+#[test]
+fn a_terminal_of_80_columns_shows_a_ladders_times_in_one_line() {
+    let bench = Bench::new();
+    let shown = on_terminal(&bench, "run --ladder ado --recorded --quiet", "");
+    let line = shown.lines().find(|line| line.starts_with("time ")).expect("a line of heights");
+    assert!(line.trim_end().ends_with(" 27.0 ms → 959 µs (logarithmic)"), "{line}");
+    // 27.0, 11.0, 7.67, 3.62, 1.09, 0.959 ms: of the logarithms' range 1, 0.73, 0.62, 0.40, 0.04, 0; a tenth and nine
+    // tenths of these in eighths.
+    assert!(line.contains(" █▆▅▄▁▁ "), "{line}");
+    let piped = bench.run(&["run", "--ladder", "ado", "--recorded", "--quiet"]).out;
+    assert!(piped.contains("v6") && !piped.contains('█'), "{piped}");
+}
+
+#[test]
+fn without_utf_8_bars_are_drawn_by_ascii() {
+    let bench = Bench::new();
+    bench.v2("v2");
+    let bars = |variable: (&str, &str)| {
+        let mut command = bench.command(&["analyze", "v2.raw.csv"]);
+        command.env_remove("LC_ALL").env_remove("LC_CTYPE").env("LANG", "en_US.UTF-8");
+        let out = ran(command.env(variable.0, variable.1)).out;
+        (out.matches('█').count(), out.matches('#').count())
+    };
+    let (blocks, _) = bars(("LANG", "en_US.UTF-8"));
+    let (none, signs) = bars(("LC_ALL", "C"));
+    assert!(blocks > 40 && none == 0 && signs >= blocks, "{blocks} {none} {signs}");
+    assert_eq!(bars(("LANG", "C")).0, 0);
+    assert_eq!(bars(("LC_CTYPE", "C.UTF-8")).0, blocks);
 }
 
 #[test]

@@ -46,6 +46,8 @@ fn a_profile_is_kept_once_by_its_gpu_program_and_date() {
 fn the_time_is_that_of_the_step_and_kernels_have_their_own() {
     let bench = Bench::new();
     bench.run(&["history", "add", "v2", "--commit", "one"]);
+    let chart = bench.run(&["history", "--format", "svg"]);
+    assert!(chart.code == Some(2) && chart.err.contains("of two commits at least"), "{chart:?}");
     let step = bench.run(&["step", "--kernel", "v2", "--recorded", "--format", "json"]).json();
     let document = bench.run(&["history", "--format", "json"]).json();
     let [series] = &document["series"].as_array().unwrap()[..] else { panic!("{document}") };
@@ -123,6 +125,17 @@ fn a_slower_commit_of_a_repository_is_named() {
     assert_eq!(jump["worse"], true);
     let text = bench.run(&["history"]);
     assert!(text.out.contains(&format!("jumped at {}", &hashes[5][..12])), "{text:?}");
+    let svg = bench.run(&["history", "--format", "svg", "-o", "-"]).out;
+    assert_eq!(svg.matches(r#"class="commit""#).count(), 8, "{svg}");
+    assert!(
+        svg.contains(&format!(">{} +3", &hashes[5][..12])),
+        "30%, give or take the noise: {svg}"
+    );
+    assert_eq!(svg.matches(r#"class="loss""#).count(), 1);
+    let png = bench.run(&["history", "--format", "png"]);
+    assert_eq!(png.out, "history.png\n", "{png:?}");
+    assert!(std::fs::read(bench.path("history.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(bench.run(&["history", "-o", "x"]).err.contains("-o is for the chart"));
 }
 
 #[test]

@@ -3,6 +3,29 @@
 use crate::cli::bench::Bench;
 
 #[test]
+fn help_offers_the_formats_that_a_command_can_write() {
+    let bench = Bench::new();
+    for command in ["bench", "history", "ledger", "limiter", "sweep"] {
+        let help = bench.run(&[command, "--help"]);
+        assert_eq!(help.code, Some(0), "{help:?}");
+        let has = |form: &str| help.out.contains(&format!("- {form}:"));
+        assert!(["text", "json", "markdown", "csv"].into_iter().all(has), "{help:?}");
+        assert!(!["sarif", "junit", "github"].into_iter().any(has), "{help:?}");
+    }
+    bench.run(&["bench", "--format", "github"]).fails(2, &["the bench has none; use text, json"]);
+    let check = bench.run(&["check", "--help"]).out;
+    assert!(check.contains("- sarif:") && check.contains("- github:"), "{check}");
+}
+
+#[test]
+fn help_helps_with_itself() {
+    let bench = Bench::new();
+    let help = bench.run(&["help", "--help"]);
+    assert!(help.code == Some(0) && help.out.contains("Usage: adoprof help"), "{help:?}");
+    assert_eq!(bench.run(&["help", "diff", "-h"]).out, bench.run(&["help", "diff"]).out);
+}
+
+#[test]
 fn one_sentence_says_what_was_meant() {
     let bench = Bench::new();
     bench.write("app", "#!/bin/sh\n");

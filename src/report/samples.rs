@@ -7,9 +7,15 @@ use crate::document::{
     Program, ProgramFinding, RankedFinding, RunDocument, SCHEMA, TimeOf, Utilization, Verdict,
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
-use crate::history::{HistoryDocument, Jump, Point, Series};
-use crate::sweep::{AxisValues, Identity, PointResult, SweepDocument};
 use crate::timing::{CpuTime, Rate, StepInfo, Timing};
+
+mod check;
+mod history;
+mod sweep;
+
+pub(crate) use check::check;
+pub(crate) use history::history;
+pub(crate) use sweep::sweep;
 
 pub(crate) fn location() -> Location {
     Location {
@@ -280,127 +286,5 @@ pub(crate) fn compared() -> Compared {
         diff: diff(),
         base: of(finding(1, "uncoalesced-global-access", 1.8)),
         new: of(finding(1, "at-memory-roof", 1.0)),
-    }
-}
-
-/// A sweep of four points: 120 µs, 150 µs, 100 µs, and one that does not compile.
-pub(crate) fn sweep() -> SweepDocument {
-    let point = |block: &str, flags: &str, time: Option<[f64; 3]>| PointResult {
-        settings: [("BLOCK", block), ("flags", flags)]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into(),
-        size: [("N".to_owned(), 1024)].into(),
-        verified: time.is_some(),
-        max_error: time.map(|_| 0.0),
-        time_ns: time.map(|[low, median, high]| Timing { median, low, high, n: 20 }),
-        rate: time.map(|[_, median, _]| Rate { value: 5e8 / median, unit: "GB/s".to_owned() }),
-        error: time.is_none().then(|| "i5.cu does not compile:\nline 7 is wrong".to_owned()),
-        exit_code: time.is_none().then_some(4),
-        ..PointResult::default()
-    };
-    let points = vec![
-        point("64", "", Some([118e3, 120e3, 121e3])),
-        point("64", "-ftz=true", Some([149e3, 150e3, 151e3])),
-        point("128", "", Some([99e3, 100e3, 103e3])),
-        point("128", "-ftz=true", None),
-    ];
-    let identity = Identity {
-        device: "NVIDIA H200".to_owned(),
-        ladder: "increment".to_owned(),
-        step: "i5".to_owned(),
-        ..Identity::default()
-    };
-    let mut document = SweepDocument::new(&identity, &[], points);
-    let values = |values: [&str; 2]| values.map(str::to_owned).into();
-    document.axes = vec![
-        AxisValues { name: "BLOCK".to_owned(), values: values(["64", "128"]) },
-        AxisValues { name: "flags".to_owned(), values: values(["", "-ftz=true"]) },
-    ];
-    document.file = Some(".adoprof/increment/i5/sweep-01234567.jsonl".to_owned());
-    document
-}
-
-/// A check that failed: the candidate is slower, and one of two gates failed.
-pub(crate) fn check() -> crate::gate::CheckDocument {
-    use crate::gate::{
-        CheckDocument, Comparison, GateOutcome, Interval, Margin, Outcome, Place, Timed, Verdict,
-    };
-    let mut check = CheckDocument::new("v2".to_owned(), "v3".to_owned(), Timed::InTurn);
-    check.comparison = Some(Comparison {
-        verdict: Verdict::Slower,
-        time: Interval { ratio: 1.021, low: 1.019, high: 1.023, confidence: 0.995 },
-        cycles: None,
-        margin: Margin { max_slowdown: 0.005, noise: 0.001, timer: 0.0, between_runs: 0.0 },
-        scatter: 0.01,
-        clock_hz: Some(1.98e9),
-        clock_moved: Some(0.002),
-        runs: 160,
-        looks: 1,
-        seed: 1,
-    });
-    check.base_ns = Some(Timing { median: 1e7, low: 0.99e7, high: 1.01e7, n: 160 });
-    check.new_ns = Some(Timing { median: 1.021e7, low: 1.01e7, high: 1.03e7, n: 160 });
-    let gate = |gate: &str, outcome, seen: &[&str]| GateOutcome {
-        gate: gate.to_owned(),
-        outcome,
-        seen: seen.iter().map(|text| (*text).to_owned()).collect(),
-        place: None,
-    };
-    check.gates = vec![
-        gate(
-            "metric:dram__bytes.sum>+10%",
-            Outcome::Failed,
-            &["dram__bytes.sum is 120, 100 before: above 110"],
-        ),
-        gate("rule:partial-wave", Outcome::Passed, &[]),
-    ];
-    check.cause = Some(diff());
-    check.places = vec![Place {
-        rule: "uncoalesced-global-access".to_owned(),
-        message: "More sectors move than the addresses need.".to_owned(),
-        place: location(),
-    }];
-    check.conclude();
-    check
-}
-
-/// Eight commits, the last three 20% slower.
-pub(crate) fn history() -> HistoryDocument {
-    let point = |at: usize| Point {
-        commit: Some(format!("c{at}")),
-        committed: Some(1_795_132_800 + at as u64),
-        date: "2026-11-20".to_owned(),
-        value: if at < 5 { 100_000.0 } else { 120_000.0 },
-        low: 99_000.0,
-        high: 121_000.0,
-        profiles: 1,
-    };
-    let jump = Jump {
-        at: 5,
-        commit: Some("c5".to_owned()),
-        after: Some("c4".to_owned()),
-        from: 100_000.0,
-        to: 120_000.0,
-        p_value: 1e-6,
-        noise: 0.005,
-        worse: Some(true),
-        also: vec!["CUDA 12.9 → 13.0".to_owned()],
-    };
-    let series = Series {
-        device: "NVIDIA H200".to_owned(),
-        program: "app".to_owned(),
-        size: String::new(),
-        kernel: Some("gemm(float const*, float*)".to_owned()),
-        points: (0..8).map(point).collect(),
-        jumps: vec![jump],
-    };
-    HistoryDocument {
-        store: ".adoprof/history".to_owned(),
-        quantity: "time".to_owned(),
-        unit: "ns".to_owned(),
-        profiles: 8,
-        launches: 8,
-        series: vec![series],
-        ..HistoryDocument::default()
     }
 }

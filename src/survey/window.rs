@@ -166,7 +166,7 @@ fn field(id: u32, number: usize) -> Option<String> {
 /// Surveys the processes for this long from now on, all at the same time.
 ///
 /// # Errors
-/// [`Error::Environment`] where a process does not take its request, [`Error::Interrupted`] at Ctrl-C.
+/// [`Error::Environment`] where a process does not take its request or ends before it has a record, [`Error::Interrupted`] at Ctrl-C.
 pub fn record(
     processes: &[Waiting],
     length: Duration,
@@ -185,6 +185,9 @@ pub fn record(
     let is_done = || processes.iter().all(|process| process.is_done(records.path()));
     wait_until(is_done, length + CLOSES_WITHIN, interrupted)?;
     let mut surveyed = run::read(records.path())?;
+    if surveyed.failure.is_some() && !processes.iter().any(Waiting::runs) {
+        return Err(ended(processes));
+    }
     let start = surveyed.survey.processes.iter().map(|process| process.start).min();
     let end = surveyed.survey.processes.iter().filter_map(|process| process.end).max();
     surveyed.survey.wall_ns = match start.zip(end) {
@@ -192,6 +195,17 @@ pub fn record(
         None => length.as_secs_f64() * 1e9,
     };
     Ok(surveyed)
+}
+
+/// What to do where all processes ended within the window.
+fn ended(processes: &[Waiting]) -> Error {
+    let ids: Vec<String> = processes.iter().map(|process| process.id.to_string()).collect();
+    let process = if ids.len() == 1 { "process" } else { "processes" };
+    Error::Environment(format!(
+        "{process} {} ended while surveyed and left no record of a kernel; survey it for a shorter time with --for, or its \
+         whole run with `adoprof profile -- PROGRAM`",
+        ids.join(", ")
+    ))
 }
 
 /// Asks all of them, and waits until they have taken it.

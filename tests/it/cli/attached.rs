@@ -125,6 +125,23 @@ fn a_process_that_does_not_answer_and_one_that_can_not_be_surveyed_are_told_apar
 }
 
 #[test]
+fn a_process_that_ends_while_it_is_surveyed_is_said_to_have_ended() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, "clock");
+    let id = service.process.id().to_string();
+    let killed = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(
+            std::process::Command::new("kill").args(["-KILL", &id]).status().unwrap().success()
+        );
+    });
+    let start = Instant::now();
+    service.attach(&["--for", "60s"]).fails(3, &["ended while surveyed", "--for"]);
+    assert!(start.elapsed() < Duration::from_secs(30), "nobody waits for the dead");
+    killed.join().unwrap();
+}
+
+#[test]
 fn a_process_that_was_started_otherwise_is_refused_with_what_to_do() {
     let bench = Bench::new();
     bench.run(&["profile", "--pid", "4294967295"]).fails(2, &["there is no process 4294967295"]);

@@ -33,11 +33,15 @@ pub(super) enum Answer<T> {
 }
 
 /// What sbatch and squeue print where the same request may succeed later.
-const PASSING: [&str; 12] = [
+const PASSING: [&str; 16] = [
     "unable to contact slurm controller",
     "socket timed out",
     "connection refused",
     "zero bytes were transmitted",
+    "connection reset",
+    "transport endpoint is not connected",
+    "unexpected missing socket",
+    "message receive failure",
     "temporarily",
     "resource temporarily unavailable",
     "job violates accounting/qos policy",
@@ -100,25 +104,76 @@ fn sbatch(job: &Job, cluster: &Cluster) -> Command {
     command
 }
 
-/// The tasks of a job that wait or run, and whether anything else of that name does.
+/// What is in the queue of a job.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Queue {
+    /// Its tasks that wait or run.
+    pub alive: BTreeSet<usize>,
+    /// Something else of its name does: the step that puts results together.
+    pub others: bool,
+    /// Tasks that Slurm holds because they could not be started, with the number that Slurm gave each.
+    pub held: Vec<(usize, String)>,
+    /// Why all of the tasks wait, where they will not start without somebody's help.
+    pub stuck: Option<String>,
+}
+
+/// Reasons that go by as other jobs end, and that of a task that runs.
+const ORDINARY: [&str; 8] = [
+    "None",
+    "Resources",
+    "Priority",
+    "Dependency",
+    "BeginTime",
+    "Prolog",
+    "JobArrayTaskLimit",
+    "Cleaning",
+];
+
+/// What is in the queue of a job.
 ///
 /// # Errors
 /// As [`submit`].
-pub(super) fn queued(job: &Job) -> Result<Answer<(BTreeSet<usize>, bool)>> {
+pub(super) fn queued(job: &Job) -> Result<Answer<Queue>> {
     let mut command = Command::new("squeue");
-    command.args(["--noheader", "--array", "--format=%K %k", "--name"]).arg(&job.name);
-    answer(command, "squeue", |out| {
-        let (mut tasks, mut others) = (BTreeSet::new(), false);
-        for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let number = |word: Option<&str>| word?.parse::<usize>().ok();
-            let mut words = line.split_whitespace();
-            match (number(words.next()), number(words.next())) {
-                (Some(task), Some(base)) => drop(tasks.insert(base + task)),
-                _ => others = true,
-            }
+    command.args(["--noheader", "--array", "--format=%K %k %i %r", "--name"]).arg(&job.name);
+    answer(command, "squeue", read)
+}
+
+/// Reads squeue's lines: a task's number in its block, the block's first task, Slurm's number of it, and why it waits.
+fn read(out: &str) -> Queue {
+    let mut queue = Queue::default();
+    let mut stuck = Vec::new();
+    for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let mut words = line.splitn(4, ' ');
+        let mut number = || words.next()?.parse::<usize>().ok();
+        let (Some(task), Some(base)) = (number(), number()) else {
+            queue.others = true;
+            continue;
+        };
+        let (id, reason) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        queue.alive.insert(base + task);
+        // "launch failed requeued held", and "JobHoldMaxRequeue" of one that failed so too often.
+        if reason.contains("requeued held") || reason == "JobHoldMaxRequeue" {
+            queue.held.push((base + task, id.to_owned()));
         }
-        (tasks, others)
-    })
+        if !ORDINARY.contains(&reason) {
+            stuck.push(reason);
+        }
+    }
+    if stuck.len() == queue.alive.len() {
+        queue.stuck = stuck.first().map(|reason| crate::text::printable(reason));
+    }
+    queue
+}
+
+/// Takes one task out of the queue, by the number that Slurm gave it.
+///
+/// # Errors
+/// As [`submit`].
+pub(super) fn cancel(id: &str) -> Result<Answer<()>> {
+    let mut command = Command::new("scancel");
+    command.arg(id);
+    answer(command, "scancel", |_| ())
 }
 
 fn answer<T>(mut command: Command, name: &str, of: impl Fn(&str) -> T) -> Result<Answer<T>> {
@@ -162,6 +217,21 @@ fn is_passing(said: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_queue_is_read_with_what_is_held_and_why_all_wait() {
+        let queue = read(
+            "4 500 12_4 Nodes required for job are DOWN, DRAINED\n 1 0 7_1 launch failed requeued held\n",
+        );
+        assert_eq!(queue.alive, BTreeSet::from([1, 504]));
+        assert_eq!(queue.held, [(1, "7_1".to_owned())]);
+        assert_eq!(queue.stuck.as_deref(), Some("Nodes required for job are DOWN, DRAINED"));
+        assert!(!queue.others);
+        // One that runs is enough; the step behind all tasks has no number.
+        let queue = read("4 0 12_4 ReqNodeNotAvail\n5 0 12_5 None\nN/A (null) 13 Dependency\n");
+        assert_eq!((queue.alive.len(), queue.stuck, queue.others), (2, None, true));
+        assert_eq!(read("\n"), Queue::default());
+    }
 
     #[test]
     fn what_may_pass_is_told_from_what_will_not() {

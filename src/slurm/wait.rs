@@ -1,10 +1,10 @@
 //! Waiting until all tasks have ended, and queueing again what was lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::job::{End, Job};
-use super::queue::{Answer, BLOCK, Cluster, queued, submit, submit_merge};
+use super::queue::{Answer, BLOCK, Cluster, cancel, queued, submit, submit_merge};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::progress::Progress;
@@ -35,10 +35,18 @@ pub(crate) fn run(job: &Job, cluster: &Cluster, progress: &Progress) -> Result<V
         ));
         match queued(job)? {
             Answer::Later(why) => waiting.say(&why, progress),
-            Answer::Said((_, others)) if open.is_empty() && !others => break,
-            Answer::Said((alive, _)) => {
-                let absent: Vec<usize> =
-                    open.iter().copied().filter(|task| !alive.contains(task)).collect();
+            Answer::Said(queue) if open.is_empty() && !queue.others => break,
+            Answer::Said(queue) => {
+                waiting.take_out_held(cluster, &queue.held, progress)?;
+                if let Some(why) = &queue.stuck {
+                    waiting.say(why, progress);
+                }
+                let alive = queue.alive;
+                let absent: Vec<usize> = open
+                    .iter()
+                    .copied()
+                    .filter(|task| !alive.contains(task) && !waiting.given_up.contains(task))
+                    .collect();
                 waiting.missed.retain(|task, _| absent.contains(task));
                 waiting.queue(job, cluster, &absent, progress)?;
             }
@@ -51,7 +59,9 @@ pub(crate) fn run(job: &Job, cluster: &Cluster, progress: &Progress) -> Result<V
             )));
         }
     }
-    let end = |task| job.code(task).map_or_else(|| End::Lost(job.begun(task)), End::Code);
+    let lost =
+        |task| End::Lost(job.begun(task) + waiting.held.get(&task).map_or(0, BTreeSet::len) as u32);
+    let end = |task| job.code(task).map_or_else(|| lost(task), End::Code);
     Ok((0..job.count()).map(end).collect())
 }
 
@@ -60,6 +70,8 @@ pub(crate) fn run(job: &Job, cluster: &Cluster, progress: &Progress) -> Result<V
 struct Waiting {
     /// How many looks in a row a task was in no queue and had not ended.
     missed: BTreeMap<usize, u32>,
+    /// The numbers under which Slurm held a task that it could not start.
+    held: BTreeMap<usize, BTreeSet<String>>,
     /// Tasks that were lost too often.
     given_up: Vec<usize>,
     /// Tasks of one array at most; `None` where no cluster has refused so many.
@@ -73,6 +85,35 @@ struct Waiting {
 impl Waiting {
     fn is_over(&self, job: &Job, task: usize) -> bool {
         self.given_up.contains(&task) || job.code(task).is_some()
+    }
+
+    /// Takes tasks out of the queue that Slurm will never start by itself, so that they are queued again; those that it
+    /// held too often are given up.
+    fn take_out_held(
+        &mut self,
+        cluster: &Cluster,
+        held: &[(usize, String)],
+        progress: &Progress,
+    ) -> Result<()> {
+        for (task, id) in held {
+            if let Answer::Later(why) = cancel(id)? {
+                self.say(&why, progress);
+                continue;
+            }
+            let held = self.held.entry(*task).or_default();
+            if !held.insert(id.clone()) {
+                // It is on its way out.
+                continue;
+            }
+            if held.len() as u32 > cluster.retries && !self.given_up.contains(task) {
+                progress.note(&format!(
+                    "adoprof: Slurm could not start task {task} {} times; it is given up",
+                    held.len()
+                ));
+                self.given_up.push(*task);
+            }
+        }
+        Ok(())
     }
 
     /// Queues tasks that are in no queue: those that never began at once, others once they are surely lost.
@@ -93,7 +134,7 @@ impl Waiting {
             }
             if begun > cluster.retries {
                 progress
-                    .note(&format!("adoprof: task {task} was lost {begun} times and is given up"));
+                    .note(&format!("adoprof: task {task} was lost {begun} times; it is given up"));
                 self.given_up.push(task);
                 continue;
             }

@@ -89,7 +89,7 @@ pub(crate) fn lost(times: u32, said: &str) -> String {
     let last =
         said.lines().last().map(|line| format!("; it said last: {line}")).unwrap_or_default();
     format!(
-        "its task was lost {times} times (killed, pre-empted, or out of time) and is given up{last}"
+        "its task was lost {times} times (killed, pre-empted, out of time, or refused by its node) and is given up{last}"
     )
 }
 

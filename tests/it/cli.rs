@@ -25,6 +25,7 @@ mod profile;
 mod ranks;
 mod report;
 mod rules;
+mod slurm;
 mod streams;
 mod survey;
 mod program_step;

@@ -272,34 +272,51 @@ impl Output {
         self.write(unsafe { &mut *self.state.get() });
     }
 
+    /// False once somebody has removed the file.
+    pub fn is_there(&self) -> bool {
+        let _held = self.lock.hold();
+        // SAFETY: the lock is held, and no reference to the state leaves this function.
+        let folder = unsafe { (*self.state.get()).folder.as_bytes() };
+        sys::exists(self.path(folder, b".part").as_c())
+    }
+
     /// Writes the rest and gives the file its name.
     pub fn finish(&self) {
-        self.flush();
-        self.end(b".survey");
+        self.end(b".survey", None);
     }
 
     /// Leaves a line with the reason in place of records.
     pub fn give_up(&self, reason: &[u8]) {
-        let file: c_int = self.file.load(Ordering::Acquire);
-        if file >= 0 && sys::write_all(file, reason) {
-            sys::write_all(file, b"\n");
-        }
-        self.end(b".reason");
+        self.end(b".reason", Some(reason));
     }
 
-    fn end(&self, extension: &[u8]) {
+    /// Closes the file, all under the lock: another thread's write must not reach a file that the program opens next.
+    fn end(&self, extension: &[u8], reason: Option<&[u8]>) {
+        let _held = self.lock.hold();
+        // SAFETY: the lock is held, and no reference to the state leaves this function.
+        let state = unsafe { &mut *self.state.get() };
+        match reason {
+            None => self.write(state),
+            Some(reason) => {
+                let file: c_int = self.file.load(Ordering::Acquire);
+                if file >= 0 && sys::write_all(file, reason) {
+                    sys::write_all(file, b"\n");
+                }
+            }
+        }
         let file = self.file.swap(-1, Ordering::AcqRel);
         if file < 0 {
             return;
         }
         sys::close_file(file);
-        let _held = self.lock.hold();
-        // SAFETY: the lock is held, and no reference to the state leaves this function.
-        let folder = unsafe { (*self.state.get()).folder.as_bytes() };
+        let folder = state.folder.as_bytes();
+        sys::move_file(self.path(folder, b".part").as_c(), self.path(folder, extension).as_c());
+    }
+
+    fn path(&self, folder: &[u8], extension: &[u8]) -> Path {
         let (process, number) =
             (self.process.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed));
-        let from = Path::new(folder, process, number, b".part");
-        sys::move_file(from.as_c(), Path::new(folder, process, number, extension).as_c());
+        Path::new(folder, process, number, extension)
     }
 }
 

@@ -14,6 +14,8 @@ unsafe extern "C" {
     fn write(file: c_int, from: *const c_void, length: usize) -> isize;
     fn close(file: c_int) -> c_int;
     fn unlink(path: *const c_char) -> c_int;
+    fn access(path: *const c_char, mode: c_int) -> c_int;
+    fn prctl(option: c_int, ...) -> c_int;
     fn usleep(microseconds: u32) -> c_int;
     fn sigfillset(signals: *mut Signals) -> c_int;
     fn rename(from: *const c_char, to: *const c_char) -> c_int;
@@ -47,6 +49,7 @@ const O_EXCL: c_int = 0o200;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const PROT_READ_WRITE: c_int = 3;
 const MAP_PRIVATE_ANONYMOUS: c_int = 0x22;
+const PR_SET_NAME: c_int = 15;
 const RTLD_NOW: c_int = 2;
 const RTLD_NOLOAD: c_int = 4;
 
@@ -124,6 +127,18 @@ pub fn write_all(file: c_int, mut bytes: &[u8]) -> bool {
 pub fn close_file(file: c_int) {
     // SAFETY: the file is ours and nobody uses it any more.
     unsafe { close(file) };
+}
+
+/// True where something has this path.
+pub fn exists(path: &CStr) -> bool {
+    // SAFETY: the path ends with a zero; F_OK is 0.
+    unsafe { access(path.as_ptr(), 0) == 0 }
+}
+
+/// Gives the present thread a name, of which the system keeps 15 bytes.
+pub fn name_thread(name: &CStr) {
+    // SAFETY: the option reads one text that ends with a zero.
+    unsafe { prctl(PR_SET_NAME, name.as_ptr()) };
 }
 
 pub fn remove_file(path: &CStr) {

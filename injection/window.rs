@@ -12,6 +12,9 @@ use crate::{asked, sys};
 /// Where requests come; without it, and without a survey, the library does nothing.
 const WAITS: &CStr = c"ADOPROF_SURVEY_WAIT";
 
+/// The name of the thread that waits. Children that the process forks have the library but not the thread.
+const THREAD: &CStr = c"adoprof-waits";
+
 /// How often the thread looks for a request.
 const LOOKS_EVERY_MS: u32 = 200;
 
@@ -28,6 +31,7 @@ pub fn wait() {
 
 extern "C" fn wait_for_ever(_: *mut c_void) -> *mut c_void {
     let Some(folder) = sys::variable(WAITS) else { return ptr::null_mut() };
+    sys::name_thread(THREAD);
     let place = Path::new(folder, sys::process(), 0, b".request");
     loop {
         sys::sleep_ms(LOOKS_EVERY_MS);
@@ -61,7 +65,8 @@ fn record(ms: u32, folder: &[u8]) {
         return;
     }
     let mut left = ms;
-    while left > 0 {
+    // Who asked removes the records when nobody waits for them any more.
+    while left > 0 && output.is_there() {
         let piece = left.min(LOOKS_EVERY_MS);
         sys::sleep_ms(piece);
         left -= piece;

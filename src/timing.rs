@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::assignments;
 
+/// How far the ends of a [`Timing`]'s range are apart, from the 5th to the 95th percentile, in standard deviations of a
+/// normal distribution.
+pub(crate) const RANGE_IN_DEVIATIONS: f64 = 3.29;
+
 /// A step of a ladder: what was run, how well, how fast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepInfo {

@@ -32,11 +32,14 @@ pub struct ProfileArgs {
     /// Start the program so that `--pid` can survey it while it runs. Until then, this costs nothing.
     #[arg(
         long,
-        conflicts_with_all = ["no_survey", "survey", "kernel", "launch_skip", "launch_count", "baseline", "nvtx"]
+        conflicts_with_all = ["no_survey", "survey", "kernel", "launch_skip", "launch_count", "baseline", "nvtx", "on"]
     )]
     pub attachable: bool,
     /// Survey some seconds of this running process and its children, which --attachable started.
-    #[arg(long, value_name = "PID", conflicts_with_all = ["program", "attachable", "no_survey", "phase"])]
+    #[arg(long, value_name = "PID", conflicts_with_all = [
+        "program", "attachable", "no_survey", "phase", "kernel", "launch_skip", "launch_count", "baseline", "nvtx", "on",
+        "dry_run", "output",
+    ])]
     pub pid: Option<u32>,
     /// How long to survey it, such as 10s.
     #[arg(long = "for", default_value = "10s", value_parser = duration, value_name = "TIME", requires = "pid")]

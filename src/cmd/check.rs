@@ -121,6 +121,10 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
     let timed = if args.no_time { Timed::NotAtAll } else { Timed::Apart };
     let mut document = CheckDocument::new(base.name.clone(), new.name.clone(), timed);
     document.unlike = unlike::differences(base, new)?;
+    let programs = [surveyed(base)?, surveyed(new)?];
+    if let [Some(before), Some(after)] = &programs {
+        document.unlike.extend(unlike::arguments([before, after]));
+    }
     document.forced = args.force && !document.unlike.is_empty();
     for profile in [base, new] {
         if let Some(date) = profile.step().and_then(|step| step.recorded.as_ref()) {
@@ -135,7 +139,7 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
         return Ok(document);
     }
     if timed == Timed::Apart {
-        times_apart(&mut document, base, new, args.max_slowdown)?;
+        times_apart(&mut document, [base, new], programs, args.max_slowdown);
     }
     explain(&mut document, base, new, args)?;
     document.notices.extend(collected::remedy(&args.fail_on, &document.gates));
@@ -144,15 +148,12 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
 
 /// Compares what was kept of two runs' times: of steps those of repetitions, of programs those of all launches of
 /// their kernels in one surveyed run.
-///
-/// # Errors
-/// [`Error::Input`] where a survey is damaged.
 fn times_apart(
     document: &mut CheckDocument,
-    base: &Profile,
-    new: &Profile,
+    [base, new]: [&Profile; 2],
+    programs: [Option<Program>; 2],
     max_slowdown: f64,
-) -> Result<()> {
+) {
     if let (Some(before), Some(after)) = (base.step(), new.step()) {
         (document.base_ns, document.new_ns) = (Some(before.time_ns), Some(after.time_ns));
         document.comparison = recorded(
@@ -160,17 +161,17 @@ fn times_apart(
             Run { timing: after.time_ns, samples_ns: &after.samples_ns },
             max_slowdown,
         );
-        return Ok(());
+        return;
     }
-    let (before, after) = (surveyed(base)?, surveyed(new)?);
-    if let (Some(before), Some(after)) = (&before, &after) {
+    if let [Some(before), Some(after)] = &programs {
         totals::compare(document, [before, after], max_slowdown);
-        return Ok(());
+        return;
     }
-    let lacks = |profile: &Profile, surveyed: &Option<Program>| {
-        profile.step().is_none() && surveyed.is_none()
-    };
-    document.notices.push(match [(base, &before), (new, &after)].into_iter().find(|(profile, surveyed)| lacks(profile, surveyed)) {
+    let timeless = [base, new]
+        .into_iter()
+        .zip(&programs)
+        .find(|(profile, program)| profile.step().is_none() && program.is_none());
+    document.notices.push(match timeless {
         Some((profile, _)) => format!(
             "{} has no times measured without the profiler, so times are not judged: `adoprof profile -- PROGRAM` \
              records them with its survey, and `adoprof step` those of a kernel; ncu's duration is of a single run \
@@ -181,7 +182,6 @@ fn times_apart(
                  judged"
             .to_owned(),
     });
-    Ok(())
 }
 
 /// The program of a profile that began with a survey of its kernels.

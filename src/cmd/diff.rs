@@ -23,6 +23,10 @@ pub(super) fn run(args: &DiffArgs, printer: &Printer) -> Result<ExitCode> {
         }
     }
     let compared = compare_findings(&base, &new)?;
+    let format = args.output.format;
+    if !format.holds_notices() && format != Format::TEXT {
+        compared.diff.warnings.iter().for_each(|warning| printer.notice(warning));
+    }
     printer.report(args.output.format, |style, out| {
         render(&compared, args.output.format, style, out)
     })?;

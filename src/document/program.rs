@@ -22,6 +22,9 @@ pub struct Program {
     pub command: String,
     /// Its time from start to end, surveyed and not profiled, ns.
     pub wall_ns: f64,
+    /// True where that is a part of a longer run: some seconds of a running process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_window: bool,
     /// Time in which a device did anything, ns.
     pub gpu_busy_ns: f64,
     /// Time in which a kernel was under way, ns.
@@ -140,6 +143,7 @@ impl Program {
         Self {
             command,
             wall_ns: survey.wall_ns,
+            is_window: false,
             gpu_busy_ns: survey.gpu_busy_ns(),
             kernel_busy_ns: survey.kernel_busy_ns(),
             active_ns,

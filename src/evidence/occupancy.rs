@@ -103,13 +103,13 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     let cut_off = |name: &&str| !slots_are_mine || launch.need(name) > launch.need(BY_BLOCKS);
     let room = smallest(&mut all.into_iter().filter(is_other).filter(cut_off));
     let possible = (resource.at_most)(launch).map_or(room, |blocks| blocks.clamp(mine, room));
-    // An SM can hold no more blocks than the grid has for it.
-    let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
-    let possible = there.map_or(possible, |(blocks, sms)| possible.min((blocks / sms).ceil()));
     // Blocks of another size can fill what the other resources leave: as many warps as blocks of the present size
     // would have without this limit, and at most one such block's more, which were too coarse to fit.
     let is_coarse = resource.limits.contains(&BY_WARPS) && launch.need(BY_WARPS) <= mine;
     let possible = if is_coarse { possible + 1.0 } else { possible };
+    // On average, an SM holds no more than the grid has for it, however it is cut into blocks.
+    let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
+    let possible = there.map_or(possible, |(blocks, sms)| possible.min(blocks / sms));
     let then = occupancy * possible / mine;
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).

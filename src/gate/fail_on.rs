@@ -214,11 +214,18 @@ impl FailOn {
                 };
                 let is_beyond = if *is_above { new > limit } else { new < limit };
                 let way = if *is_above { "above" } else { "below" };
-                let before = base.map_or(String::new(), |base| format!(", {base} before"));
+                let before =
+                    base.map_or(String::new(), |base| format!(", {} before", digits(base)));
+                let (new, limit) = (digits(new), digits(limit));
                 Ok(is_beyond.then(|| (format!("{name} is {new}{before}: {way} {limit}"), None)))
             }
         }
     }
+}
+
+/// A number as ncu has it. What was computed from another unit may differ from that by rounding: 0.6831999999999999.
+fn digits(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
 }
 
 /// A metric that ncu has and the catalogue does not is no mistake, so a misspelt one is told only where it has no

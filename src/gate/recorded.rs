@@ -5,15 +5,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::estimate::median;
 use super::random::Random;
 use super::{Comparison, ERROR, Interval, Margin, SEED};
-use crate::timing::Timing;
+use crate::timing::{RANGE_IN_DEVIATIONS, Timing};
 
 /// How far the medians of two runs of one kernel in different processes are apart at most: of the ten steps that were
 /// timed twice in shipped recordings (`profile.json` and `limiter.json` of one size) the widest are 2.6% apart.
 pub(crate) const BETWEEN_RUNS: f64 = 0.03;
 /// Draws of the bootstrap.
 const DRAWS: usize = 1000;
-/// From the 5th to the 95th percentile of a normal distribution, in standard deviations.
-const RANGE_IN_DEVIATIONS: f64 = 3.29;
 
 /// What was kept of a run's times.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +29,8 @@ pub(crate) struct Total {
     pub ns: f64,
     /// Its standard error by how far the launches scatter, ns.
     pub error_ns: f64,
-    /// Of how many launches that is known.
-    pub launches: usize,
+    /// The degrees of freedom of that error.
+    pub freedom: f64,
 }
 
 impl Total {
@@ -48,7 +46,8 @@ pub(crate) fn recorded(base: Run, new: Run, max_slowdown: f64) -> Option<Compari
     let error = (relative_error(base).powi(2) + relative_error(new).powi(2)).sqrt();
     let (base, new) = (base.timing, new.timing);
     let scatter = deviation(base).max(deviation(new));
-    let medians = Apart { base: base.median, new: new.median, error, count: base.n.min(new.n) };
+    let freedom = base.n.min(new.n) as f64 - 1.0;
+    let medians = Apart { base: base.median, new: new.median, error, freedom };
     compared(medians, scatter, base.n.min(new.n), max_slowdown)
 }
 
@@ -56,27 +55,27 @@ pub(crate) fn recorded(base: Run, new: Run, max_slowdown: f64) -> Option<Compari
 pub(crate) fn recorded_totals(base: Total, new: Total, max_slowdown: f64) -> Option<Comparison> {
     let relative = |total: Total| total.error_ns / total.ns;
     let error = f64::hypot(relative(base), relative(new));
-    let count = base.launches.min(new.launches);
-    let totals = Apart { base: base.ns, new: new.ns, error, count };
+    let freedom = base.freedom.min(new.freedom);
+    let totals = Apart { base: base.ns, new: new.ns, error, freedom };
     compared(totals, relative(base).max(relative(new)), 1, max_slowdown)
 }
 
-/// Two times, ns, the standard error of the logarithm of their ratio, and how many times that is known by.
+/// Two times, ns, the standard error of the logarithm of their ratio, and its degrees of freedom.
 #[derive(Clone, Copy)]
 struct Apart {
     base: f64,
     new: f64,
     error: f64,
-    count: usize,
+    freedom: f64,
 }
 
 fn compared(apart: Apart, scatter: f64, runs: usize, max_slowdown: f64) -> Option<Comparison> {
-    let Apart { base, new, error, count } = apart;
+    let Apart { base, new, error, freedom } = apart;
     if !(base > 0.0 && new > 0.0) {
         return None;
     }
-    let freedom = (count as f64 - 1.0).max(1.0);
-    let reach = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(1.0 - ERROR / 2.0) * error;
+    let reach =
+        StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()?.inverse_cdf(1.0 - ERROR / 2.0) * error;
     let ratio = new / base;
     let time = Interval {
         ratio,
@@ -171,7 +170,7 @@ mod tests {
 
     #[test]
     fn totals_are_as_certain_as_their_launches() {
-        let total = |ns| Total { ns, error_ns: 0.003 * ns, launches: 25 };
+        let total = |ns| Total { ns, error_ns: 0.003 * ns, freedom: 24.0 };
         let found = recorded_totals(total(1e9), total(1.05e9), 0.005).unwrap();
         // Both errors together are √2 of one; t of 24 degrees of freedom for 0.005 on each side is 2.7969.
         let reach = 2.7969 * 2.0_f64.sqrt() * 0.003;

@@ -13,6 +13,7 @@ use super::schema::{self, Versioned};
 use crate::error::{Error, Result};
 use crate::frame::columns::KERNEL;
 use crate::tables::{TableFile, Texts};
+use crate::timing::RANGE_IN_DEVIATIONS;
 
 /// What makes a series.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,8 +161,6 @@ struct Steps {
     range: [Vec<Option<f64>>; 3],
 }
 
-/// From the 5th to the 95th percentile of a normal distribution, in standard deviations.
-const RANGE_IN_DEVIATIONS: f64 = 3.29;
 /// The deviation of a median is that of a mean times the root of π/2.
 const OF_A_MEDIAN: f64 = 1.2533;
 

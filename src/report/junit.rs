@@ -30,7 +30,7 @@ impl Renderer for Form {
     fn one(&self, content: Content<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
         let remarks = remarks::remarks(content)
             .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, REFUSAL))?;
-        suite(&remarks, out)
+        suite(&remarks, matches!(content, Content::Check(_)), out)
     }
 
     fn several(
@@ -48,7 +48,7 @@ impl Renderer for Form {
                     .map(move |one| Remark { case: format!("{name}: {}", one.case), ..one })
             })
             .collect();
-        suite(&remarks, out)
+        suite(&remarks, false, out)
     }
 }
 
@@ -57,9 +57,8 @@ const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
 /// The one suite: a case per remark. A warning of a check is no failure of the code and no success: it is skipped,
 /// with its reason. Findings of a profile, which fail nothing, have theirs as output.
-fn suite(remarks: &[Remark], out: &mut dyn Write) -> io::Result<()> {
+fn suite(remarks: &[Remark], is_check: bool, out: &mut dyn Write) -> io::Result<()> {
     let count = |level| remarks.iter().filter(|one| one.level == level).count();
-    let is_check = remarks.iter().any(|one| one.level == Level::Error || !one.is_shown);
     let skipped = if is_check { count(Level::Warning) } else { 0 };
     let (tests, failures) = (remarks.len(), count(Level::Error));
     let suites = html! {

@@ -5,8 +5,12 @@ use super::Content;
 use crate::document::{CallSite, Compared, Document};
 use crate::finding::{Estimate, LEAST_GAIN, Location};
 use crate::gate::{CheckDocument, Outcome, Timed};
+use crate::kernel_name;
 use crate::report::words::check::{cause, gate, headline, remedy};
 use crate::report::words::number::estimate;
+
+/// Columns of a kernel's name in a title.
+const NAME: usize = 40;
 
 /// How much a remark matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +86,15 @@ fn findings(document: &Document) -> impl Iterator<Item = OfFinding<'_>> {
         .launches
         .iter()
         .flat_map(|launch| launch.findings.iter().map(|finding| (launch.kernel.as_str(), finding)));
-    around.chain(of_launches.map(|(kernel, finding)| {
+    let is_one = document.launches.len() < 2;
+    around.chain(of_launches.map(move |(kernel, finding)| {
         let gain = finding.estimated_speedup;
         let place = finding.locations.iter().find(|place| !place.file.is_empty());
         let text = format!("{} {}", finding.message, finding.hint);
-        let remark = remark(&finding.rule, &text, gain, "", place);
+        let mut remark = remark(&finding.rule, &text, gain, "", place);
+        if !is_one {
+            remark.title = format!("{} in {}", remark.title, kernel_name::short(kernel, NAME));
+        }
         OfFinding { remark, kernel: Some(kernel) }
     }))
 }

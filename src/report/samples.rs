@@ -1,5 +1,9 @@
 //! Documents made up for the tests of reports: plausible shapes, no measurement.
 
+mod check;
+mod history;
+mod sweep;
+
 use std::collections::BTreeMap;
 
 use crate::document::{
@@ -8,10 +12,6 @@ use crate::document::{
 };
 use crate::finding::{Bound, Estimate, Evidence, Location, Skipped, Symptom};
 use crate::timing::{CpuTime, Rate, StepInfo, Timing};
-
-mod check;
-mod history;
-mod sweep;
 
 pub(crate) use check::check;
 pub(crate) use history::history;

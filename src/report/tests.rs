@@ -1,8 +1,7 @@
 //! Facts of every report, and the layout of the main ones as snapshots.
 
 use super::*;
-use crate::document::Compared;
-use crate::document::RunDocument;
+use crate::document::{Compared, RunDocument};
 
 const TEXT: Format = Format(&text::Form);
 const JSON: Format = Format(&json::Form);

@@ -70,6 +70,9 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
     }
 }
 
+/// The end of work whose end was not recorded, until all records are read.
+const UNKNOWN: u64 = u64::MAX;
+
 /// The fields of a record, one after another; those that a shorter record lacks are 0.
 struct Fields<'a>(&'a [u8]);
 
@@ -112,10 +115,11 @@ impl Fields<'_> {
     }
 
     /// A time of the device's. CUPTI says 0 where it could not take it: of work that was under way when the records
-    /// began, which is taken to start with them.
+    /// began, which is taken to start with them, and of work that goes on when they end ([`UNKNOWN`]).
     fn device_span(&mut self, first: u64) -> Span {
         let Span { start, end } = self.span();
-        if start == 0 { Span { start: first, end: end.max(first) } } else { Span { start, end } }
+        let start = if start == 0 { first } else { start };
+        Span { start, end: if end == 0 { UNKNOWN } else { end.max(start) } }
     }
 
     fn place(&mut self) -> Place {
@@ -267,6 +271,11 @@ impl Reader {
         process.functions = in_order(functions, |name| plain_function(&name_of(name)));
         for (name, number, device) in devices {
             process.devices.insert(number, Device { name: name_of(name), ..device });
+        }
+        let known = |span: Span| [span.start, span.end].into_iter().filter(|time| *time != UNKNOWN);
+        let last = process.end.or_else(|| process.device_spans().flat_map(known).max());
+        for span in process.device_spans_mut().filter(|span| span.end == UNKNOWN) {
+            span.end = last.unwrap_or(span.start).max(span.start);
         }
         // Kernels of one graph share their correlation.
         process.kernels.sort_by_key(|kernel| (kernel.place.correlation, kernel.span.start));

@@ -54,6 +54,24 @@ fn work_that_was_under_way_starts_with_the_records() {
 }
 
 #[test]
+fn work_that_crosses_an_edge_of_the_records_counts_within_them() {
+    let with_times = |times: [u64; 2]| {
+        let mut kernel = kernel(5, 1);
+        kernel[..16].copy_from_slice(&times.map(u64::to_le_bytes).concat());
+        kernel
+    };
+    let kernels = [[0, 0], [45, 0], [20, 50], [90, 120], [10, 41], [101, 102]].map(with_times);
+    let mut records: Vec<(u8, &[u8])> = kernels.iter().map(|kernel| (2, &kernel[..])).collect();
+    let end = [100_u64, 0].map(u64::to_le_bytes).concat();
+    records.push((11, &end));
+    let mut process = parse(&bytes(&records)[..]).unwrap();
+    process.clip();
+    let mut spans: Vec<_> = process.device_spans().map(|span| (span.start, span.end)).collect();
+    spans.sort_unstable();
+    assert_eq!(spans, [(42, 50), (42, 100), (45, 100), (90, 100)]);
+}
+
+#[test]
 fn a_file_that_breaks_off_keeps_what_is_whole() {
     let whole = bytes(&[(1, &name(5, "a")), (2, &kernel(5, 1)), (2, &kernel(5, 2))]);
     for length in 24..whole.len() {

@@ -76,6 +76,25 @@ impl Process {
         let copies = self.copies.iter().map(|copy| copy.span);
         kernels.chain(copies).chain(self.fills.iter().map(|fill| fill.span))
     }
+
+    pub(super) fn device_spans_mut(&mut self) -> impl Iterator<Item = &mut Span> + '_ {
+        let kernels = self.kernels.iter_mut().map(|kernel| &mut kernel.span);
+        let copies = self.copies.iter_mut().map(|copy| &mut copy.span);
+        kernels.chain(copies).chain(self.fills.iter_mut().map(|fill| &mut fill.span))
+    }
+
+    /// Keeps what the device did between the records' start and their end, of work that crosses one of them the part
+    /// within.
+    pub(super) fn clip(&mut self) {
+        let (start, end) = (self.start, self.end.unwrap_or(u64::MAX));
+        let is_outside = |span: &Span| span.end < start || span.start > end;
+        self.kernels.retain(|kernel| !is_outside(&kernel.span));
+        self.copies.retain(|copy| !is_outside(&copy.span));
+        self.fills.retain(|fill| !is_outside(&fill.span));
+        for span in self.device_spans_mut() {
+            *span = Span { start: span.start.max(start), end: span.end.min(end) };
+        }
+    }
 }
 
 /// All that launches of one kind have in common.

@@ -3,8 +3,9 @@
 //! A request is a file in a folder of this user; the library takes it, writes its records where the request says, and
 //! closes them when the time is over. `injection/window.rs` has the other side.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -12,12 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::run::{self, Surveyed};
-use super::{cupti, library};
+use super::{Process, cupti, library};
 use crate::error::{Error, Result};
 use crate::ncu::watcher;
 
 /// Where a process that waits looks for requests.
 const VARIABLE: &str = "ADOPROF_SURVEY_WAIT";
+
+/// The name of the library's thread, as in `injection/window.rs`.
+const THREAD: &str = "adoprof-waits";
 
 /// How long a process has to take a request: its library looks every 200 ms, and a process that the system has stopped
 /// never does.
@@ -49,20 +53,28 @@ pub fn environment(program: &Path) -> Result<Vec<(OsString, OsString)>> {
     ])
 }
 
-/// The folder for this user's requests. Nobody else may write there: a request names a folder to write to.
+/// The folder for this user's requests.
 fn requests() -> Result<PathBuf> {
-    let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
-    let folder = std::env::temp_dir().join(format!("adoprof-waiting-{user}"));
-    match fs::DirBuilder::new().mode(0o700).create(&folder) {
+    let folder = std::env::temp_dir().join(format!("adoprof-waiting-{}", user()));
+    make(&folder)?;
+    Ok(folder)
+}
+
+fn user() -> u32 {
+    fs::metadata("/proc/self").map_or(0, |own| own.uid())
+}
+
+/// Makes a folder for requests where there is none. Nobody else may write there: a request names a folder to write to.
+fn make(folder: &Path) -> Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(Error::io(&folder, "make", &error));
+            return Err(Error::io(folder, "make", &error));
         }
         _ => {}
     }
-    let found =
-        fs::symlink_metadata(&folder).map_err(|error| Error::io(&folder, "read", &error))?;
-    if found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0 {
-        return Ok(folder);
+    let found = fs::symlink_metadata(folder).map_err(|error| Error::io(folder, "read", &error))?;
+    if found.is_dir() && found.uid() == user() && found.mode() & 0o022 == 0 {
+        return Ok(());
     }
     let text = format!(
         "others may write to {}, so requests there can't be trusted: remove it, or set TMPDIR to another folder",
@@ -83,15 +95,14 @@ pub struct Waiting {
 impl Waiting {
     fn of(id: u32) -> Option<Self> {
         let process = Path::new("/proc").join(id.to_string());
-        let environment = fs::read(process.join("environ")).ok()?;
-        let start = format!("{VARIABLE}=");
-        let folder = environment
-            .split(|byte| *byte == 0)
-            .find_map(|variable| variable.strip_prefix(start.as_bytes()))?;
-        // A process that has not used CUDA yet has the variable alone.
-        let maps = fs::read_to_string(process.join("maps")).ok()?;
-        let folder = PathBuf::from(std::ffi::OsStr::from_bytes(folder));
-        maps.contains(library::WAITING).then_some(Self { id, folder })
+        // The library looks where it lies itself. A process may have overwritten its variables in /proc by its title.
+        let maps = fs::read(process.join("maps")).ok()?;
+        let name = library::WAITING.as_bytes();
+        let has_it = |line: &&[u8]| line.windows(name.len()).any(|window| window == name);
+        let line = maps.split(|byte| *byte == b'\n').find(has_it)?;
+        let path = line.get(line.iter().position(|byte| *byte == b'/')?..)?;
+        let folder = Path::new(OsStr::from_bytes(path)).parent()?.to_owned();
+        has_thread(&process).then_some(Self { id, folder })
     }
 
     fn request(&self) -> PathBuf {
@@ -103,15 +114,26 @@ impl Waiting {
         state(self.id).is_some_and(|state| state != "Z" && state != "X")
     }
 
-    /// Leaves the request, whole or not at all.
+    /// Leaves the request, whole or not at all, unless there is one.
     fn ask(&self, length: Duration, records: &Path) -> Result<()> {
-        let request = self.request();
-        let staging = request.with_extension("writing");
+        // Something may have cleaned up since the process started.
+        make(&self.folder)?;
         let mut text = format!("{} ", length.as_millis()).into_bytes();
         text.extend_from_slice(records.as_os_str().as_bytes());
-        fs::write(&staging, text)
-            .and_then(|()| fs::rename(&staging, &request))
-            .map_err(|error| Error::io(&request, "write", &error))
+        let fails = |error: &std::io::Error| Error::io(&self.folder, "write into", error);
+        let mut staging =
+            tempfile::NamedTempFile::new_in(&self.folder).map_err(|error| fails(&error))?;
+        staging.write_all(&text).map_err(|error| fails(&error))?;
+        match staging.persist_noclobber(self.request()) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Error::Environment(format!(
+                    "process {} is about to be surveyed by another adoprof; try again when that one is done",
+                    self.id
+                )))
+            }
+            Err(error) => Err(fails(&error.error)),
+        }
     }
 
     /// True once the records are complete, or never will be.
@@ -119,6 +141,14 @@ impl Waiting {
         let is_there = |kind| records.join(format!("{}.{kind}", self.id)).exists();
         is_there("survey") || is_there("reason") || !self.runs()
     }
+}
+
+/// True where one of the process's threads is the library's: a forked child has its parent's memory and none of its threads.
+fn has_thread(process: &Path) -> bool {
+    let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten();
+    threads
+        .filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok())
+        .any(|name| name.trim_end() == THREAD)
 }
 
 /// The process with this number if it waits, and its descendants that do.
@@ -176,18 +206,17 @@ pub fn record(
     let records =
         records.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
     watcher::remove_if_killed(records.path());
-    let asked = ask(processes, length, records.path(), interrupted);
-    for process in processes {
-        // What nobody took must not be taken later.
-        let _ = fs::remove_file(process.request());
-    }
-    asked?;
+    let (processes, silent) = ask(processes, length, records.path(), interrupted)?;
     let is_done = || processes.iter().all(|process| process.is_done(records.path()));
     wait_until(is_done, length + CLOSES_WITHIN, interrupted)?;
     let mut surveyed = run::read(records.path())?;
-    if surveyed.failure.is_some() && !processes.iter().any(Waiting::runs) {
-        return Err(ended(processes));
+    surveyed.survey.processes.iter_mut().for_each(Process::clip);
+    if surveyed.failure.is_some() && !processes.iter().any(|process| process.runs()) {
+        return Err(ended(&processes));
     }
+    surveyed.survey.notices.extend(silent.iter().map(|id| {
+        format!("process {id} did not answer and is left out: it is stopped, or is being surveyed by another adoprof")
+    }));
     let start = surveyed.survey.processes.iter().map(|process| process.start).min();
     let end = surveyed.survey.processes.iter().filter_map(|process| process.end).max();
     surveyed.survey.wall_ns = match start.zip(end) {
@@ -198,7 +227,7 @@ pub fn record(
 }
 
 /// What to do where all processes ended within the window.
-fn ended(processes: &[Waiting]) -> Error {
+fn ended(processes: &[&Waiting]) -> Error {
     let ids: Vec<String> = processes.iter().map(|process| process.id.to_string()).collect();
     let process = if ids.len() == 1 { "process" } else { "processes" };
     Error::Environment(format!(
@@ -208,23 +237,35 @@ fn ended(processes: &[Waiting]) -> Error {
     ))
 }
 
-/// Asks all of them, and waits until they have taken it.
-fn ask(
-    processes: &[Waiting],
+/// Asks all of them and waits until they have taken it: those that did, and the numbers of the others.
+fn ask<'a>(
+    processes: &'a [Waiting],
     length: Duration,
     records: &Path,
     interrupted: &AtomicBool,
-) -> Result<()> {
-    for process in processes {
+) -> Result<(Vec<&'a Waiting>, Vec<u32>)> {
+    let mut asked: Vec<&Waiting> = Vec::new();
+    let done = processes.iter().try_for_each(|process| {
         process.ask(length, records)?;
-    }
+        asked.push(process);
+        Ok(())
+    });
     let is_taken = |process: &&Waiting| !process.request().exists();
-    wait_until(|| processes.iter().all(|process| is_taken(&process)), TAKES_WITHIN, interrupted)?;
-    match processes.iter().find(|process| !is_taken(process)) {
-        None => Ok(()),
-        Some(Waiting { id, .. }) => Err(Error::Environment(format!(
+    let done = done.and_then(|()| {
+        wait_until(|| processes.iter().all(|process| is_taken(&process)), TAKES_WITHIN, interrupted)
+    });
+    let (taken, silent): (Vec<_>, Vec<_>) = asked.into_iter().partition(is_taken);
+    for process in &silent {
+        // What nobody took must not be taken later.
+        let _ = fs::remove_file(process.request());
+    }
+    done?;
+    let silent: Vec<u32> = silent.iter().map(|process| process.id).collect();
+    match (taken.is_empty(), silent.first()) {
+        (true, Some(id)) => Err(Error::Environment(format!(
             "process {id} does not answer: it is stopped, or is being surveyed by another adoprof"
         ))),
+        _ => Ok((taken, silent)),
     }
 }
 
@@ -240,7 +281,7 @@ fn wait_until(holds: impl Fn() -> bool, most: Duration, interrupted: &AtomicBool
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -47,11 +47,11 @@ pub(super) fn refused(gates: &[FailOn], outcomes: &[GateOutcome]) -> Option<Stri
 /// How to get the metrics that gates asked for in vain.
 pub(super) fn remedy(gates: &[FailOn], outcomes: &[GateOutcome]) -> Option<String> {
     let missing = missing(gates, outcomes);
-    let names = missing.join(",");
     (!missing.is_empty()).then(|| {
+        let metrics = format!("--metrics {}", shell_words::quote(&missing.join(",")));
         format!(
-            "`adoprof step` and `adoprof profile` collect metrics that a profile lacks with --ncu-args '--metrics \
-             {names}'"
+            "`adoprof step` and `adoprof profile` collect metrics that a profile lacks with --ncu-args {}",
+            shell_words::quote(&metrics)
         )
     })
 }

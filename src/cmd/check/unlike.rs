@@ -1,5 +1,6 @@
 //! What makes two runs unlike, so that their times say nothing of their code.
 
+use crate::document::Program;
 use crate::error::Result;
 use crate::frame::{Launch, by_catalogue};
 use crate::gate::Difference;
@@ -35,6 +36,22 @@ pub(super) fn differences(base: &Profile, new: &Profile) -> Result<Vec<Differenc
         found.push(Difference { what: "SM clock".to_owned(), base: words(base), new: words(new) });
     }
     Ok(found)
+}
+
+/// How the arguments of two programs differ: other work takes other time. The name of what ran may differ, as of two
+/// builds.
+pub(super) fn arguments([base, new]: [&Program; 2]) -> Option<Difference> {
+    let of = |program: &Program| {
+        let words = shell_words::split(&program.command).unwrap_or_default();
+        shell_words::join(words.into_iter().skip(1))
+    };
+    let [base, new] = [of(base), of(new)];
+    let shown = |words: String| if words.is_empty() { "none".to_owned() } else { words };
+    (base != new).then(|| Difference {
+        what: "arguments".to_owned(),
+        base: shown(base),
+        new: shown(new),
+    })
 }
 
 /// What is known of a run, as far as times depend on it.
@@ -80,4 +97,21 @@ fn clock_hz(profile: &Profile) -> Result<Option<f64>> {
         .collect();
     clocks.sort_by(f64::total_cmp);
     Ok(clocks.get(clocks.len() / 2).copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_builds_with_the_same_arguments_are_alike() {
+        let of = |base: &str, new: &str| {
+            let program =
+                |command: &str| Program { command: command.to_owned(), ..Program::default() };
+            arguments([&program(base), &program(new)]).map(|found| (found.base, found.new))
+        };
+        assert_eq!(of("old/app --steps 100", "new/app --steps 100"), None);
+        let differ = Some(("--steps 100".to_owned(), "none".to_owned()));
+        assert_eq!(of("app --steps 100", "app"), differ);
+    }
 }

@@ -1,5 +1,6 @@
 //! `--attachable` and `--pid`: a process is surveyed while it runs.
 
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -20,6 +21,8 @@ struct Process {
     id: u32,
     /// Its command line as a shell takes it.
     command: String,
+    /// It runs as the user who asks.
+    is_ours: bool,
     /// The driver's library is loaded.
     uses_cuda: bool,
 }
@@ -27,14 +30,16 @@ struct Process {
 impl Process {
     fn of(id: u32) -> Option<Self> {
         let folder = Path::new("/proc").join(id.to_string());
+        let user = |path: &Path| path.metadata().map(|found| found.uid()).ok();
+        let is_ours = user(&folder)? == user(Path::new("/proc/self"))?;
         let command = std::fs::read(folder.join("cmdline")).ok()?;
         let words = command.split(|byte| *byte == 0).filter(|word| !word.is_empty());
         let words: Vec<String> =
             words.map(|word| text::printable(&String::from_utf8_lossy(word))).collect();
-        // Another user's maps can't be read: the benefit of the doubt.
+        // Maps that can't be read get the benefit of the doubt.
         let maps = std::fs::read_to_string(folder.join("maps"));
         let uses_cuda = maps.map_or(true, |maps| maps.contains("/libcuda.so"));
-        Some(Self { id, command: shell_words::join(words), uses_cuda })
+        Some(Self { id, command: shell_words::join(words), is_ours, uses_cuda })
     }
 }
 
@@ -75,6 +80,11 @@ pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result
     let Some(process) = Process::of(id) else {
         return Err(Error::Usage(format!("there is no process {id}")));
     };
+    if !process.is_ours {
+        return Err(Error::Usage(format!(
+            "process {id} belongs to another user; only that user's adoprof can survey it"
+        )));
+    }
     let waiting = window::waiting(id);
     if waiting.is_empty() {
         let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout));
@@ -85,15 +95,21 @@ pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result
     progress.stage(format!("surveying process {id} for {length}"));
     let surveyed = window::record(&waiting, args.length, &interrupt::flag())?;
     if let Some(failure) = surveyed.failure {
+        // Where nothing was recorded, the reason is no lack of work.
+        let advice = if surveyed.survey.processes.is_empty() {
+            String::new()
+        } else {
+            format!(" in these {length}; survey it while it works, or for longer with --for")
+        };
         return Err(Error::Environment(format!(
-            "process {id} could not be diagnosed: {failure} in these {length}; survey it while it works, or for \
-             longer with --for"
+            "process {id} could not be diagnosed: {failure}{advice}"
         )));
     }
     let name = format!("process {id}");
     let mut plan =
         surveyed::of_survey(args, (&name, process.command), &surveyed.survey, &progress)?;
     drop(progress);
+    plan.surveyed.program.is_window = true;
     plan.notices.splice(0..0, surveyed.survey.notices);
     plan.notices.insert(
         0,
@@ -108,7 +124,7 @@ pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result
 
 /// Why a running process is not surveyed, and what to do instead, with this ncu at hand.
 fn why(process: &Process, ncu: Option<Version>) -> Error {
-    let Process { id, command, uses_cuda } = process;
+    let Process { id, command, uses_cuda, .. } = process;
     if !uses_cuda {
         return Error::Usage(format!(
             "process {id} ({command}) does not use CUDA, or does not yet; name the one that does"
@@ -135,7 +151,7 @@ mod tests {
     use super::*;
 
     fn process(uses_cuda: bool) -> Process {
-        Process { id: 77, command: "python serve.py --port 80".into(), uses_cuda }
+        Process { id: 77, command: "python serve.py --port 80".into(), is_ours: true, uses_cuda }
     }
 
     #[test]
@@ -156,7 +172,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_process_is_known_by_its_number() {
         let own = Process::of(std::process::id()).unwrap();
-        assert!(!own.command.is_empty() && !own.uses_cuda, "{}", own.command);
+        assert!(!own.command.is_empty() && own.is_ours && !own.uses_cuda, "{}", own.command);
         // No kernel gives out such a number.
         assert!(Process::of(u32::MAX).is_none());
     }

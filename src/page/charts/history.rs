@@ -6,7 +6,7 @@ use super::axis::below;
 use crate::history::{HistoryDocument, Jump, Series};
 use crate::page::figure::{Figure, ROOM, Table, pct, px};
 use crate::page::lettering::{GAP, PLAIN, in_full, width, within};
-use crate::report::words::history::{commit, name};
+use crate::report::words::history::{commit, name, title};
 use crate::report::words::number::{bare, change, metric};
 use crate::text::count;
 
@@ -78,7 +78,7 @@ fn panel(series: &Series, unit: &str, top: f64) -> Markup {
     let count = series.points.len();
     let share = |at: f64| (at + 0.5) / count as f64;
     let across = |at: usize| pct(share(at as f64));
-    let title = format!("{} on {}", name(series, NAME), series.device);
+    let title = title(series, NAME);
     let last = series.points.last().map_or_else(String::new, |point| bare(point.value, unit));
     // It is drawn as a file alone, whose width is known.
     let cut = within(&title, ROOM - GAP - width(&last, PLAIN), PLAIN);

@@ -7,7 +7,7 @@ use crate::kernel_name;
 use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, MOST_ROWS, render};
-use crate::report::words::history::{commit, name};
+use crate::report::words::history::{commit, name, title};
 use crate::report::words::number::{bare, change, metric};
 use crate::text::layout::{columns, fit, pad};
 use crate::text::{count, count_of, percent, printable};
@@ -108,8 +108,7 @@ fn sentence(series: &Series, jump: &Jump, unit: &str, width: usize) -> String {
 
 /// A series as points over a line for each level.
 fn chart(page: &mut Page, series: &Series, unit: &str) {
-    let title =
-        fit(&format!("{} on {}", name(series, page.style.width), series.device), page.style.width);
+    let title = fit(&title(series, page.style.width), page.style.width);
     page.inked("", &title, Ink::Bold);
     let low = series.points.iter().map(|point| point.value).fold(f64::INFINITY, f64::min);
     let high = series.points.iter().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);

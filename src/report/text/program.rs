@@ -168,9 +168,8 @@ mod tests {
             kernel_busy_ns,
             active_ns: 1.8e9,
             groups,
-            findings: Vec::new(),
             lanes,
-            memory: Vec::new(),
+            ..Program::default()
         };
         document.attach(program, &[Some(0)]);
         let mut out = Vec::new();

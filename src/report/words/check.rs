@@ -61,8 +61,11 @@ fn test(timed: Timed, found: &Comparison) -> String {
         Timed::InTurn => format!("{runs} of each in turn, looked at {} times", found.looks),
         Timed::Apart | Timed::NotAtAll => format!("{runs} of each, recorded apart"),
     };
+    // Of one run, what is known is how far its launches scatter.
+    let what =
+        if found.runs == 1 { "each total is uncertain by up to" } else { "single runs scatter by" };
     format!(
-        "{how}; the interval holds the true ratio with {:.2}% confidence; single runs scatter by {:.2}%; seed {}",
+        "{how}; the interval holds the true ratio with {:.2}% confidence; {what} {:.2}%; seed {}",
         100.0 * found.time.confidence,
         100.0 * found.scatter,
         found.seed

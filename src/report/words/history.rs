@@ -13,6 +13,12 @@ pub(crate) fn name(series: &Series, most: usize) -> String {
     }
 }
 
+/// The same with the device, where that is known.
+pub(crate) fn title(series: &Series, most: usize) -> String {
+    let name = name(series, most);
+    if series.device.is_empty() { name } else { format!("{name} on {}", series.device) }
+}
+
 /// A commit's name for people; of a profile without one its date.
 pub(crate) fn commit(point: &Point) -> &str {
     point.commit.as_deref().map_or(point.date.as_str(), short)

@@ -132,8 +132,18 @@ fn of_program(program: &Program, launch: Option<&LaunchReport>) -> Sentence {
     let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
     let took = duration(program.wall_ns);
     let command = fit(&program.command, NAME);
-    let short = format!("{} takes {took}", fit(&program.command, SHORT_NAME));
-    let time = format!("{command} takes {took}, the GPU busy for {busy} of it");
+    let short_command = fit(&program.command, SHORT_NAME);
+    let (time, short) = if program.is_window {
+        (
+            format!("in {took} of {command}, the GPU is busy for {busy}"),
+            format!("{took} of {short_command}"),
+        )
+    } else {
+        (
+            format!("{command} takes {took}, the GPU busy for {busy} of it"),
+            format!("{short_command} takes {took}"),
+        )
+    };
     let Some(launch) = launch else { return Sentence::of([time, short]) };
     let share = percent(launch.time_share);
     let (name, bound) = (name(launch, NAME), bound(launch));

@@ -18,8 +18,8 @@ const RESOURCE: Resource = Resource {
     at_most: |_| None,
     hint: "\
 Choose a block size that divides the threads of an SM: larger blocks where the number of blocks \
-is the limit ({now} per SM now), smaller ones where a further block does not fit. Launch as many \
-fewer or more of them, so that the number of threads and the work of each stay what they are.",
+is the limit ({now} per SM now), smaller ones where a further block does not fit. Change \
+the number of blocks in proportion, so that the number of threads and the work of each stay the same.",
 };
 
 /// The rule.

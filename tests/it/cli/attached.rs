@@ -109,7 +109,7 @@ fn a_running_program_is_surveyed_as_often_as_it_is_asked_for() {
 fn a_process_that_does_not_answer_and_one_that_can_not_be_surveyed_are_told_apart() {
     let bench = Bench::new();
     let service = Service::start(&bench, "refuses");
-    service.attach(&["--for", "0.2s"]).fails(3, &["CUPTI records no kernels here", "--for"]);
+    service.attach(&["--for", "0.2s"]).fails(3, &["CUPTI records no kernels here"]);
     drop(service);
     let bench = Bench::new();
     let service = Service::start(&bench, "clock");
@@ -139,6 +139,38 @@ fn a_process_that_ends_while_it_is_surveyed_is_said_to_have_ended() {
     service.attach(&["--for", "60s"]).fails(3, &["ended while surveyed", "--for"]);
     assert!(start.elapsed() < Duration::from_secs(30), "nobody waits for the dead");
     killed.join().unwrap();
+}
+
+#[test]
+fn two_can_not_ask_at_the_same_time() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, "clock");
+    let folder = std::fs::read_dir(bench.path("tmp"))
+        .unwrap()
+        .flatten()
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("adoprof-waiting-"));
+    let id = service.process.id();
+    let request = folder.unwrap().path().join(format!("{id}.request"));
+    // A request that is not taken, as the process is stopped.
+    let signal = |signal: &str| {
+        let kill = std::process::Command::new("kill").args([signal, &id.to_string()]).status();
+        assert!(kill.unwrap().success());
+    };
+    signal("-STOP");
+    std::fs::write(&request, "200 /nowhere").unwrap();
+    service.attach(&["--for", "0.2s"]).fails(3, &["about to be surveyed by another adoprof"]);
+    assert_eq!(std::fs::read_to_string(&request).unwrap(), "200 /nowhere", "the first one stays");
+    signal("-CONT");
+}
+
+#[test]
+fn what_a_window_has_not_is_refused() {
+    let bench = Bench::new();
+    for option in ["--dry-run", "--kernel=x", "--nvtx=x", "--output=x", "--on=slurm"] {
+        let ran = bench.run(&["profile", "--pid", "1", option]);
+        assert_eq!(ran.code, Some(2), "{option}: {ran:?}");
+        assert!(ran.err.contains("cannot be used with"), "{ran:?}");
+    }
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::ncu::tie;
+
 /// The most that is read of a run's output, bytes.
 const MOST_OUTPUT: u64 = 128 << 20;
 /// How often a run is looked at.
@@ -55,6 +57,8 @@ pub(super) fn run(
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Ctrl-C of the client's terminal is the server's to notice.
     command.process_group(0);
+    // A server that is killed can't look after it.
+    tie(&mut command);
     let mut child = command
         .spawn()
         .map_err(|error| Ended::For(format!("adoprof could not be started: {error}")))?;

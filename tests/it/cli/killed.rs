@@ -1,5 +1,6 @@
 //! adoprof killed without a chance to look after what it started.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -69,6 +70,51 @@ fn a_killed_adoprof_leaves_neither_ncu_nor_the_program_behind() {
     let next = bench.profile("success", &["-o", "out/next"]);
     assert!(next.code == Some(0) && !next.err.contains("adoprof-writing"), "{next:?}");
     assert!(left().is_empty(), "{:?}", left());
+}
+
+/// The server's run is an adoprof of its own, with an ncu that heeds no polite signal.
+#[test]
+fn a_killed_server_for_agents_leaves_no_run_behind() {
+    let bench = Bench::new();
+    let allowed = "[mcp]\nallow = [\"profile\"]\n";
+    bench.write("config/adoprof/adoprof.toml", allowed);
+    bench.write("program", "#!/bin/sh\nexit 0\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bench.path("program"), executable).unwrap();
+    let mut server = bench
+        .command(&["mcp", "--root", "."])
+        .env("XDG_CONFIG_HOME", bench.path("config"))
+        .env("TMPDIR", bench.path(""))
+        .env("ADOPROF_NCU", stand_in())
+        .env("STAND_IN_CASE", "hang_stubborn")
+        .env("STAND_IN_PIDS", bench.path("pids"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let call = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "profile", "arguments": { "command": ["./program"], "kernel": "add" } },
+    });
+    let mut input = server.stdin.take().unwrap();
+    writeln!(input, "{call}").unwrap();
+    let written = || std::fs::read_to_string(bench.path("pids")).unwrap_or_default();
+    wait_for("the stand-in did not start", || written().ends_with('\n'));
+    let mut pids: Vec<String> = written().split_whitespace().map(str::to_owned).collect();
+    let children = format!("/proc/{0}/task", server.id());
+    let of_thread = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()
+    };
+    let children: Vec<String> =
+        std::fs::read_dir(children).unwrap().map(|thread| of_thread(thread.unwrap())).collect();
+    pids.extend(children.iter().flat_map(|line| line.split_whitespace()).map(str::to_owned));
+    assert!(pids.len() > 4 && pids.iter().all(|pid| runs(pid)), "with the run: {pids:?}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    // Held until here: the end of its input would have been the polite way to end it.
+    drop(input);
+    wait_for("something outlived the server", || !pids.iter().any(|pid| runs(pid)));
 }
 
 #[test]

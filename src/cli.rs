@@ -152,6 +152,9 @@ pub enum Command {
     /// Verifies, times and profiles one point; sweep runs this.
     #[command(name = "__point", hide = true)]
     Point(PointArgs),
+    /// Runs one step of a ladder and prints its document; `run --devices` runs this.
+    #[command(name = "__step", hide = true)]
+    StepOfRun(StepArgs),
     /// Becomes one rank of several, or an ncu that profiles it; launchers run this.
     #[command(name = "__rank", hide = true)]
     Rank(RankArgs),

@@ -75,6 +75,7 @@ fn shows_reports(command: &Command) -> bool {
             | Command::Launch(_)
             | Command::Mcp(_)
             | Command::Point(_)
+            | Command::StepOfRun(_)
             | Command::Rank(_)
             | Command::Watcher(_)
     )
@@ -120,8 +121,8 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
     }
     refuse_programs_of_project(cli)?;
     match &cli.command {
-        // Of a point's sweep, which has read the settings for its own options.
-        Command::Point(_) => user_rules::install(&Settings::here()?)?,
+        // Of a point's sweep or a step's run, which has read the settings for its own options.
+        Command::Point(_) | Command::StepOfRun(_) => user_rules::install(&Settings::here()?)?,
         command if takes_user_rules(command) => user_rules::install(&cli.settings)?,
         _ => {}
     }
@@ -153,6 +154,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Launch(args) => launch::run(args),
         Command::Rank(args) => rank::run(args),
         Command::Point(args) => point::run(args, &printer),
+        Command::StepOfRun(args) => step::of_run(args, &printer),
         Command::Watcher(args) => {
             watcher::watch(std::io::stdin(), &args.mark);
             Ok(ExitCode::Success)

@@ -7,6 +7,7 @@ mod program_group;
 mod ranked;
 mod ranks;
 mod reference;
+mod run_device;
 mod several;
 mod tried;
 mod version;
@@ -30,6 +31,7 @@ pub use program_group::{GroupResidency, ProgramGroup};
 pub use ranked::Ranked;
 pub use ranks::{RankTime, RankedKernel, Ranks};
 pub use reference::*;
+pub use run_device::RunDevice;
 pub use several::{NamedDocument, SeveralDocuments};
 pub use tried::{Tried, gain};
 pub use version::Version;
@@ -74,6 +76,9 @@ pub struct Document {
     /// What changes without new code gave, where `--try` asked for them, in the order of the findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
+    /// The UUID of the device on which it ran, where the steps of a run were spread over several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Things to know about this result, each one sentence.
     pub notices: Vec<String>,
     /// Where the profile was saved, as the user would type it.
@@ -82,7 +87,7 @@ pub struct Document {
 }
 
 /// What `run` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDocument {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -93,6 +98,12 @@ pub struct RunDocument {
     pub ladder: String,
     /// Each step's document, in the ladder's order.
     pub steps: Vec<Document>,
+    /// The devices over which the steps were spread, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<RunDevice>,
+    /// Things to know about the run as a whole, each one sentence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 /// One launch with its diagnosis.

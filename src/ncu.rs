@@ -23,7 +23,7 @@ pub mod watcher;
 
 pub use attended::attend;
 pub use command::{CollectRequest, Invocations, NcuCommand, Page, Scope, Via, import, profile};
-pub(crate) use group::{ask_to_end, end_all_runs, tie};
+pub(crate) use group::{ask_to_end, end_all_runs};
 pub(crate) use kept_output::keep_end;
 pub use level::{Level, Selection, expected_passes, most_passes};
 pub use locate::locate;

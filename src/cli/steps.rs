@@ -9,6 +9,7 @@ use super::bench::Calibrate;
 use super::common::{FactOutput, Origin, Output, Problem};
 use super::profiling::{ProfilingArgs, duration};
 use super::slurm::OnArgs;
+use super::sweep::{ChosenDevices, devices};
 use crate::report::TableFormat;
 
 /// `adoprof step`.
@@ -62,6 +63,14 @@ pub struct RunArgs {
     /// Also time the CPU references, with one thread and with all.
     #[arg(long)]
     pub cpu: bool,
+    /// Spread the steps over these devices: all, or their numbers such as 0,1.
+    #[arg(
+        long,
+        value_name = "LIST|all",
+        value_parser = devices,
+        conflicts_with_all = ["device", "recorded"]
+    )]
+    pub devices: Option<ChosenDevices>,
     /// Where the work is done.
     #[command(flatten)]
     pub on: OnArgs,

@@ -90,7 +90,8 @@ pub enum ChosenDevices {
     Numbered(Vec<usize>),
 }
 
-fn devices(text: &str) -> Result<ChosenDevices, String> {
+/// `all`, or numbers of devices.
+pub(super) fn devices(text: &str) -> Result<ChosenDevices, String> {
     if text == "all" {
         return Ok(ChosenDevices::All);
     }

@@ -168,6 +168,7 @@ fn run_of(subjects: &[Subject]) -> Option<RunDocument> {
         adoprof: Version::default(),
         ladder: ladder.clone(),
         steps: subjects.iter().map(|subject| subject.document.clone()).collect(),
+        ..RunDocument::default()
     })
 }
 

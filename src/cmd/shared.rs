@@ -3,6 +3,7 @@
 pub(super) mod browser;
 pub(super) mod chosen_step;
 pub(super) mod colour;
+pub(super) mod devices;
 pub(super) mod diagnosed;
 pub(super) mod facts;
 pub(super) mod ignored_options;
@@ -13,6 +14,7 @@ mod locale;
 mod no_commands;
 pub(super) mod not_a_program;
 pub(super) mod on_cluster;
+pub(super) mod on_device;
 pub(super) mod open;
 pub(super) mod point_process;
 mod pager;

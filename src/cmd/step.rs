@@ -1,6 +1,9 @@
 //! `adoprof step`: one whole step of analysis-driven optimization.
 
+mod of_run;
 mod trying;
+
+pub(super) use of_run::run as of_run;
 
 use super::shared::chosen_step::{ChosenStep, is_live, next_arguments, split};
 use super::shared::diagnosed::{self, compare};

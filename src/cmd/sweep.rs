@@ -3,12 +3,12 @@
 #[cfg(all(test, unix))]
 mod tests;
 mod cluster;
-mod devices;
 mod walk;
 
 use std::path::Path;
 
 use super::shared::chosen_step::split;
+use super::shared::devices;
 use super::shared::ignored_options;
 use super::shared::point_process::PointProcess;
 use super::shared::printer::Printer;
@@ -18,7 +18,9 @@ use crate::ladder::{Ladder, Step, parse_overrides};
 use crate::launch::{Device, nvrtc};
 use crate::ncu;
 use crate::report::{Format, render};
-use crate::sweep::{Axis, Identity, Journal, PointResult, SweepDocument, grid, journal};
+use crate::sweep::{
+    Axis, Identity, Journal, PointResult, SweepDevice, SweepDocument, grid, journal,
+};
 use crate::text::count_of;
 use walk::Sweep;
 
@@ -72,7 +74,7 @@ pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
         let lines = count_of(damaged as f64, "line");
         printer.notice(&format!("{}: {lines} could not be read and skipped", path.display()));
     }
-    let mut devices = devices::chosen(args.devices.as_ref())?;
+    let mut devices = devices_of(args)?;
     let (results, stopped) = sweep.walk(&points, &mut devices, printer)?;
     let mut document = SweepDocument::new(&identity, &axes, results);
     document.devices = devices;
@@ -97,7 +99,7 @@ fn shown(
 ) -> Result<ExitCode> {
     document.file = Some(path.display().to_string());
     document.notices = notices(&document.points);
-    document.notices.extend(devices::difference(&document.devices));
+    document.notices.extend(difference(&document.devices));
     for notice in &document.notices {
         printer.notice(notice);
     }
@@ -105,6 +107,31 @@ fn shown(
         printer.result(|style, out| render(&document, format, style, out))?;
     }
     Ok(exit_code(&document.points, profile))
+}
+
+/// The devices over which the points are spread; none where they run on one.
+///
+/// # Errors
+/// As [`devices::chosen`]; [`Error::Usage`] for devices of several models.
+fn devices_of(args: &SweepArgs) -> Result<Vec<SweepDevice>> {
+    let Some(asked) = &args.devices else { return Ok(Vec::new()) };
+    let chosen = devices::chosen(asked)?;
+    if let Some(problem) = devices::several_models(&chosen) {
+        return Err(Error::Usage(format!("{problem}; name devices of one model")));
+    }
+    let of = |devices::UsedDevice { number, name, uuid }| SweepDevice {
+        number,
+        name,
+        uuid,
+        first_point_ns: None,
+    };
+    Ok(chosen.into_iter().map(of).collect())
+}
+
+/// How the devices differ in the point that each of them ran.
+fn difference(devices: &[SweepDevice]) -> Option<String> {
+    let timed = devices.iter().filter_map(|one| Some((one.number, one.first_point_ns?.median)));
+    devices::difference(timed, "point")
 }
 
 /// What this sweep's points depend on beside their settings.

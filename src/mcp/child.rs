@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::ncu::tie;
+use crate::ncu::process::tie;
 
 /// The most that is read of a run's output, bytes.
 const MOST_OUTPUT: u64 = 128 << 20;

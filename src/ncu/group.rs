@@ -133,14 +133,6 @@ pub(super) fn end_with_parent(process: &mut std::process::Command) {
 #[cfg(not(target_os = "linux"))]
 pub fn end_with_parent(_: &mut std::process::Command) {}
 
-/// Marks a command of this process that is started without [`super::process::stream`], and has it end with this
-/// process: at a signal from the system, or by the watcher where it does not heed that.
-pub(crate) fn tie(command: &mut std::process::Command) {
-    super::watcher::start();
-    command.env(MARKER, marker());
-    end_with_parent(command);
-}
-
 /// The processes whose environment has the marker, as far as this user may read it.
 fn marked(marker: &str) -> Vec<Process> {
     let entry = format!("{MARKER}={marker}");

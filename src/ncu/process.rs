@@ -224,6 +224,14 @@ fn follow(
     }
 }
 
+/// Marks a command that is started without [`stream`], and has it end with this process: at a signal from the system,
+/// or by the watcher where it does not heed that.
+pub(crate) fn tie(command: &mut std::process::Command) {
+    watcher::start();
+    command.env(group::MARKER, group::marker());
+    group::end_with_parent(command);
+}
+
 fn expression(command: &NcuCommand, stderr: Stderr, marker: &str) -> duct::Expression {
     // As a path duct would look for a bare name in the working folder; a shell looks in PATH.
     let mut expression = duct::cmd(command.program.as_os_str(), &command.args).unchecked();

@@ -21,7 +21,7 @@ use crate::report::markdown::tables::{
 use crate::report::words::diff::{findings, headline, lead, movers, shown};
 use crate::report::words::finding::{agreement, ncu_alone, promise, weight};
 use crate::report::words::number::{estimate, place, timing};
-use crate::report::words::run::sentence;
+use crate::report::words::run::{devices, sentence};
 use crate::report::words::steps::rows;
 use crate::report::words::subject::{self, device, recorded, subject};
 use crate::report::words::verdict;
@@ -111,6 +111,12 @@ fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
     }
     let rows = rows(run);
     run_table(&mut text, &rows);
+    for device in devices(run) {
+        push(&mut text, &format!("- {}\n", escape(&device)));
+    }
+    for notice in &run.notices {
+        push(&mut text, &format!("- {}\n", escape(notice)));
+    }
     for row in &rows {
         if let Some(outcome) = &row.outcome {
             let said = escape(&sentence(row, outcome));

@@ -197,6 +197,7 @@ pub(crate) fn run() -> RunDocument {
             one(step("v2-shuffle", 1024, 8.0, 500.0), "uncoalesced-global-access", 1.6),
             one(step("v3", 1024, 5.0, 800.0), "at-memory-roof", 1.0),
         ],
+        ..RunDocument::default()
     }
 }
 

@@ -364,6 +364,7 @@ fn empty_documents_are_reported_too() {
         adoprof: crate::document::Version::default(),
         ladder: "ado".to_owned(),
         steps: vec![Document::default()],
+        ..RunDocument::default()
     };
     for format in [TEXT, JSON, MARKDOWN, CSV, SARIF] {
         for report in [

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::live_step::own_path;
+use super::on_device;
 use crate::error::{Error, ExitCode, Result};
-use crate::interrupt;
-use crate::launch::{DeviceLock, device_folder};
-use crate::ncu::process::{Ended, Stderr, stream};
-use crate::ncu::{Limits, NcuCommand};
+use crate::ncu::NcuCommand;
+use crate::ncu::process::Ended;
 use crate::sweep::{Point, PointReport, PointResult};
 use crate::text::assignments;
 
@@ -58,24 +57,11 @@ impl<'a> PointProcess<'a> {
         more: Vec<OsString>,
     ) -> Result<Option<PointResult>> {
         let command = self.command(size, point, more)?;
-        // Two points on one device would slow each other down, and ncu can't profile both.
-        let _held = self.uuid.as_deref().and_then(DeviceLock::take);
-        if interrupt::requested() {
+        let uuid = self.uuid.as_deref();
+        let Some((ended, out)) = on_device::run(command, uuid, Some(self.timeout), "a point")?
+        else {
             return Ok(None);
-        }
-        let interrupted = interrupt::flag();
-        let limits = Limits {
-            timeout: Some(self.timeout.into()),
-            interrupted: &interrupted,
-            write_up: Duration::ZERO,
         };
-        let mut out = Vec::new();
-        let ended = stream(&command, Stderr::Apart, limits, "a point", |piece| {
-            out.extend_from_slice(piece);
-        });
-        if interrupt::requested() {
-            return Ok(None);
-        }
         let mut result = PointResult {
             settings: point.settings.clone(),
             size: size.clone(),
@@ -118,12 +104,7 @@ impl<'a> PointProcess<'a> {
             self.timeout.as_secs().max(1).to_string().into(),
         ];
         args.extend(more);
-        let mut env: Vec<(OsString, OsString)> = Vec::new();
-        if let Some(uuid) = &self.uuid {
-            env.push(("CUDA_VISIBLE_DEVICES".into(), uuid.into()));
-            env.push(("TMPDIR".into(), device_folder(uuid)?.into()));
-        }
-        Ok(NcuCommand { program: self.own.clone(), args, env, cwd: None })
+        Ok(NcuCommand { program: self.own.clone(), args, env: Vec::new(), cwd: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::walk::{Sweep, free_folder};
 use super::*;
-use crate::sweep::{Point, SweepDevice};
+use crate::sweep::Point;
 
 #[test]
 fn the_sweep_fails_only_where_every_point_does() {
@@ -127,12 +127,12 @@ fn points_are_spread_over_devices_and_the_first_runs_on_each() {
         assert!(own.count() > 0, "{results:?}");
     }
     assert!(results.iter().all(|point| point.device.is_some()));
-    assert_eq!(devices::difference(&devices), None, "the same time on both");
+    assert_eq!(difference(&devices), None, "the same time on both");
     // All is known: nothing runs.
     let (again, ran) = walk_on(folder.path(), &[1, 6], &[], &mut devices.clone());
     assert_eq!((ran.as_str(), &again[..]), ("", &results[..2]));
     devices[1].first_point_ns.as_mut().unwrap().median = 7.7;
-    let said = devices::difference(&devices).unwrap();
+    let said = difference(&devices).unwrap();
     assert!(said.contains("device 1 took 1.10× as long as device 0"), "{said}");
     for device in &devices {
         let temporary = std::env::temp_dir();

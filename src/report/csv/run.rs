@@ -33,6 +33,7 @@ pub(super) fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
             "next",
             "next_gained",
             "fault",
+            "device",
         ],
     )?;
     for row in rows(run) {
@@ -62,6 +63,7 @@ pub(super) fn run(run: &RunDocument, out: &mut dyn Write) -> io::Result<()> {
             outcome.map(|outcome| printable(&outcome.next.name)).unwrap_or_default(),
             gained(outcome.and_then(|outcome| outcome.gained)),
             outcome.and_then(|outcome| outcome.fault).map_or("", |fate| fate.word()).to_owned(),
+            row.device.map(printable).unwrap_or_default(),
         ])?;
     }
     table.end()

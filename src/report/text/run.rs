@@ -1,7 +1,7 @@
 //! A ladder's run as text: the table, then for each step what the hint said and what came of it.
 
 use crate::document::is_roof;
-use crate::report::words::run::{gain, sentence};
+use crate::report::words::run::{devices, gain, sentence};
 use std::io::{self, Write};
 
 use crate::document::RunDocument;
@@ -24,6 +24,9 @@ pub(super) fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::R
     }
     let on = run.steps.iter().find_map(device).map(|name| format!(" on {name}"));
     page.inked("", &format!("ladder {}{}", run.ladder, on.unwrap_or_default()), Ink::Bold);
+    for device in devices(run) {
+        page.paragraph("  ", &device);
+    }
     page.blank();
     table(&mut page, &rows);
     let legend = "× prev, × first: speed-up over the previous main step, and over the first step";
@@ -163,6 +166,7 @@ fn step(page: &mut Page, row: &Row<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::RunDevice;
     use crate::report::samples;
 
     #[test]
@@ -182,6 +186,26 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         assert!(text(true).contains(&told[1]) && !text(false).contains('█'));
+    }
+
+    #[test]
+    fn several_devices_are_named_with_their_steps() {
+        let mut sample = samples::run();
+        let device = |number| RunDevice {
+            number,
+            uuid: format!("GPU-{number}"),
+            first_step_ns: Some(sample.steps[0].step.as_ref().unwrap().time_ns),
+            ..RunDevice::default()
+        };
+        sample.devices = vec![device(0), device(1)];
+        for (document, on) in sample.steps.iter_mut().zip(["GPU-1", "GPU-0", "GPU-1", "GPU-1"]) {
+            document.device = Some(on.to_owned());
+        }
+        let mut out = Vec::new();
+        run(&sample, Style { width: 160, ..Style::default() }, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let line = "  device 1 (GPU-1): v1, v2-shuffle, v3; the first step takes 26.0 ms there\n";
+        assert!(text.contains(line) && text.contains("  device 0 (GPU-0): v2;"), "{text}");
     }
 
     #[test]

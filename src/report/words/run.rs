@@ -1,7 +1,25 @@
 //! What is said of a ladder's run, whatever the form.
 
+use crate::document::{RunDevice, RunDocument};
 use crate::report::words::number::{estimate, factor};
 use crate::report::words::steps::{Fate, Gain, Outcome, Row};
+use crate::text::duration;
+
+/// The devices over which the steps were spread, each with what ran there:
+/// `device 1 (GPU-…): v2, v4; the first step takes 27.0 ms there`.
+pub(crate) fn devices(run: &RunDocument) -> Vec<String> {
+    let of = |device: &RunDevice| {
+        let own = run.steps.iter().filter(|step| step.device.as_ref() == Some(&device.uuid));
+        let names: Vec<&str> =
+            own.filter_map(|step| Some(step.step.as_ref()?.name.as_str())).collect();
+        let names = if names.is_empty() { "no step".to_owned() } else { names.join(", ") };
+        let first = device.first_step_ns.map_or_else(String::new, |time| {
+            format!("; the first step takes {} there", duration(time.median))
+        });
+        format!("device {} ({}): {names}{first}", device.number, device.uuid)
+    };
+    run.devices.iter().map(of).collect()
+}
 
 /// A measured gain; `~` marks one that compares rates.
 pub(crate) fn gain(gain: Option<Gain>) -> String {

@@ -15,6 +15,8 @@ const REDUCED: f64 = 0.5;
 pub(crate) struct Row<'a> {
     /// The step.
     pub step: &'a StepInfo,
+    /// The UUID of the device on which it ran, where the steps were spread over several.
+    pub device: Option<&'a str>,
     /// Main steps follow one another; a branch (`v2-shuffle` beside `v2`) varies its main step.
     pub branch: bool,
     /// Gain over the main step before.
@@ -107,6 +109,7 @@ pub(crate) fn rows(run: &RunDocument) -> Vec<Row<'_>> {
         let launch = found.map(|(launch, _)| launch).or_else(|| document.launches.first());
         rows.push(Row {
             step,
+            device: document.device.as_deref(),
             branch: is_branch,
             over_previous: previous.and_then(|before| gain(before, step)),
             over_first: (at > 0).then(|| gain(steps[0].1, step)).flatten(),

@@ -1,4 +1,4 @@
-//! `adoprof sweep` where there is no device: what is wrong with the command is said first.
+//! `adoprof sweep` and `run --devices` where there is no device: what is wrong with the command is said first.
 
 use crate::cli::bench::Bench;
 
@@ -28,6 +28,23 @@ fn mistakes_come_before_the_device() {
         args.extend(Some(more).filter(|more| !more.is_empty()));
         bench.run(&args).fails(2, &[words]);
     }
+}
+
+/// `run` takes the same option, and shows no recording in place of devices that it was told to use.
+#[test]
+fn a_run_over_devices_needs_devices() {
+    let bench = Bench::new();
+    let ran = bench.run(&["run", "--ladder", "ado", "--devices", "0,1"]);
+    assert!(ran.code == Some(3) && ran.out.is_empty(), "{ran:?}");
+    for (other, words) in [
+        (["--device", "1"], "cannot be used with '--device"),
+        (["--recorded", "--quiet"], "cannot be used with '--recorded"),
+    ] {
+        let ran = bench.run(&[&["run", "--devices", "all"], &other[..]].concat());
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{ran:?}");
+    }
+    let ran = bench.run(&["run", "--devices", "first"]);
+    assert!(ran.code == Some(2) && ran.err.contains("numbers of devices such as 0,1"), "{ran:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! of one kind together, and [`choose`] says which launches to collect in full. [`window`] surveys some seconds of a
 //! process that runs already.
 
+pub(crate) mod alike;
 mod busy;
 pub mod callers;
 pub mod choose;

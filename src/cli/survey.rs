@@ -6,6 +6,10 @@ use crate::survey::phase::Phase;
 
 /// What is surveyed, and how much of it is profiled.
 #[derive(Debug, Clone, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct SurveyArgs {
     /// Only survey the program: its launches, copies and waits, without ncu.
     #[arg(
@@ -45,11 +49,35 @@ pub struct SurveyArgs {
     pub phase: Option<Phase>,
     /// Which ranks to profile of a program that a launcher starts in several (mpirun, mpiexec, srun, torchrun): a
     /// list such as 0,7, all, or sample:N, which takes N ranks with the busiest and the idlest among them.
-    #[arg(long, default_value = "sample:8", value_parser = ranks, value_name = "LIST|all|sample:N")]
+    #[arg(
+        long,
+        default_value = "sample:8",
+        default_value_if("lockstep", "true", "all"),
+        value_parser = ranks,
+        value_name = "LIST|all|sample:N"
+    )]
     pub ranks: ChosenRanks,
     /// Also profile kernels that wait for other ranks or devices (NCCL, NVSHMEM), which may never end.
     #[arg(long)]
     pub include_communication: bool,
+    /// Also profile kernels that wait for other ranks, with all ranks in lockstep; needs an ncu that has
+    /// --lockstep-kernel-launch (2026.1 or later), and all ranks on one machine.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "survey", "no_survey", "kernel", "launch_skip", "launch_count", "nvtx", "include_communication"
+        ]
+    )]
+    pub lockstep: bool,
+    /// Let each rank collect a part of the metrics, if all do the same work, and join the parts: fewer passes per
+    /// rank.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "survey", "no_survey", "kernel", "launch_skip", "launch_count", "nvtx", "lockstep"
+        ]
+    )]
+    pub split_ranks: bool,
 }
 
 /// The ranks to profile.

@@ -12,7 +12,7 @@ use surveyed::Plan;
 use super::shared::diagnosed::{self, compare, kernel_filter};
 use super::shared::printer::Printer;
 use super::shared::{ignored_options, ledger, not_a_program, on_cluster, open, profiling};
-use crate::cli::ProfileArgs;
+use crate::cli::{ChosenRanks, ProfileArgs};
 use crate::collect::{self, Profiled};
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder;
@@ -160,7 +160,24 @@ fn refuse_impossible(args: &ProfileArgs) -> Result<()> {
     if let Some(pattern) = &args.kernel {
         kernel_filter(pattern)?;
     }
-    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())
+    if args.survey.lockstep && args.survey.ranks != ChosenRanks::All {
+        return Err(Error::Usage(
+            "--lockstep profiles all ranks, because each waits for all others: leave --ranks out"
+                .to_owned(),
+        ));
+    }
+    ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
+    let words =
+        args.profiling.ncu_args.as_deref().and_then(|text| ncu::arguments::split(text).ok());
+    let is_own =
+        |word: &String| word.starts_with("--communicator") || word.starts_with("--lockstep");
+    if args.survey.lockstep && words.unwrap_or_default().iter().any(is_own) {
+        return Err(Error::Usage(
+            "--lockstep sets ncu's --communicator and --lockstep options itself: leave them out of --ncu-args"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// What a program's profile says of itself.
@@ -245,7 +262,7 @@ fn survey_only(
         return Ok(ExitCode::Success);
     }
     let progress = printer.progress();
-    let plan = surveyed::survey(args, name, timeout, &progress)?;
+    let plan = surveyed::survey(args, name, timeout, None, &progress)?;
     drop(progress);
     surveyed::show(plan, args, printer)?;
     Ok(ExitCode::Success)

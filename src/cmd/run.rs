@@ -38,6 +38,11 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> Result<ExitCode> {
     }
     if args.profiling.dry_run {
         ignored_options::on_dry_run(given, printer);
+        if args.devices.is_some() {
+            printer.notice(
+                "--dry-run prints ncu's command lines, which are the same on each of --devices",
+            );
+        }
         return dry_run(args, &ladder, &size, &steps, printer);
     }
     // Programs find their devices themselves.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::survey::ranks;
+use crate::kernel_name;
+use crate::survey::ranks::{self, STRAGGLES};
 
 /// The ranks of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,10 +69,6 @@ pub struct RankedKernel {
     pub stragglers: Vec<u32>,
 }
 
-/// A rank that takes so many times the median of the others is a straggler. Chosen, not measured: a tenth is more than
-/// clocks make of the same work on devices of one model, and less than what makes a whole program wait.
-const STRAGGLES: f64 = 1.1;
-
 impl Ranks {
     /// What a survey says of its ranks.
     pub(crate) fn new(found: &ranks::Ranks) -> Self {
@@ -107,6 +104,40 @@ impl Ranks {
             ranks: found.members.iter().enumerate().map(of_rank).collect(),
             kernels: found.kinds.iter().map(of_kind).collect(),
         }
+    }
+
+    /// Why these ranks do not do the same work, as a part of a sentence; `None` where they do: as many launches of each
+    /// kernel in the same grid and blocks, none on average longer than on another rank by what makes a straggler, on
+    /// devices of one model.
+    pub(crate) fn differ(&self, chosen: &[u32]) -> Option<String> {
+        let places: Vec<usize> =
+            (0..self.ranks.len()).filter(|&at| chosen.contains(&self.ranks[at].rank)).collect();
+        let (&first, rest) = places.split_first()?;
+        let rank = |at: usize| self.ranks[at].rank;
+        for &at in rest {
+            let pair = format!("ranks {} and {}", rank(first), rank(at));
+            if self.ranks[at].device.is_none() || self.ranks[at].device != self.ranks[first].device
+            {
+                return Some(format!("{pair} are not known to have devices of one model"));
+            }
+            if self.kernels.iter().any(|kernel| kernel.launches[at] != kernel.launches[first]) {
+                return Some(format!(
+                    "{pair} do not launch the same kernels as often in the same grids and blocks"
+                ));
+            }
+        }
+        let uneven = |kernel: &&RankedKernel| {
+            let totals = || places.iter().map(|&at| kernel.total_ns[at]);
+            let (least, most) =
+                (totals().fold(f64::INFINITY, f64::min), totals().fold(0.0, f64::max));
+            !kernel.waits && most >= STRAGGLES * least && most > 0.0
+        };
+        self.kernels.iter().find(uneven).map(|kernel| {
+            format!(
+                "{} takes a tenth longer or more on one rank than on another",
+                kernel_name::short(&kernel.kernel, 60)
+            )
+        })
     }
 
     /// Kernels in which a rank straggles, the one with the most time first.
@@ -150,6 +181,29 @@ mod tests {
         let ranks: Vec<u32> = (0..kernel.launches.len() as u32).map(|rank| rank + 4).collect();
         kernel.compare(&ranks);
         kernel
+    }
+
+    #[test]
+    fn ranks_that_do_the_same_differ_in_nothing() {
+        let rank = |rank| RankTime { rank, device: Some("A".to_owned()), ..RankTime::default() };
+        let alike = Ranks {
+            ranks: vec![rank(0), rank(1), rank(2)],
+            kernels: vec![kernel(&[100.0, 105.0, 150.0], &[2; 3])],
+            ..Ranks::default()
+        };
+        assert_eq!(alike.differ(&[0, 1]), None);
+        assert!(alike.differ(&[0, 1, 2]).unwrap().contains("a tenth longer or more"));
+        let waits = |mut ranks: Ranks| {
+            ranks.kernels[0].waits = true;
+            ranks.differ(&[0, 1, 2])
+        };
+        assert_eq!(waits(alike.clone()), None, "who waits longer does no other work");
+        let mut other = alike.clone();
+        other.kernels[0].launches[1] = 3;
+        assert!(other.differ(&[0, 1]).unwrap().contains("as often"));
+        let mut other = alike;
+        other.ranks[1].device = Some("B".to_owned());
+        assert!(other.differ(&[0, 1]).unwrap().contains("devices of one model"));
     }
 
     #[test]

@@ -94,7 +94,6 @@ pub struct Group {
 struct Costs {
     provenance: String,
     sections: BTreeMap<String, u32>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "a record of what was measured"))]
     counters: BTreeMap<String, u32>,
     #[cfg_attr(not(test), expect(dead_code, reason = "a record of what was measured"))]
     source: BTreeMap<String, u32>,
@@ -181,6 +180,40 @@ impl Selection {
             Self::Explicit { .. } => None,
         }
     }
+}
+
+/// What can be collected by itself: a section, or a group of counters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The section's identifier or the group's name.
+    pub name: String,
+    /// The group's counters; none for a section.
+    pub metrics: Vec<String>,
+    /// Its replays where it is collected alone.
+    pub passes: u32,
+}
+
+impl Piece {
+    /// A section; one that was not measured counts as much as the dearest of `auto`.
+    pub(super) fn section(name: &str) -> Self {
+        let passes = LEVELS.costs.sections.get(name).copied().unwrap_or(9);
+        Self { name: name.to_owned(), metrics: Vec::new(), passes }
+    }
+
+    /// A group of counters.
+    pub(super) fn counters(name: &str) -> Self {
+        let metrics = LEVELS.counters.get(name).cloned().unwrap_or_default();
+        let passes = LEVELS.costs.counters.get(name).copied().unwrap_or(1);
+        Self { name: name.to_owned(), metrics, passes }
+    }
+}
+
+/// The pieces that a level is made of; `None` for one that starts from a set of ncu's own.
+pub(super) fn pieces(level: Level, version: Version) -> Option<Vec<Piece>> {
+    level.set().is_none().then(|| {
+        let groups = level.content().counters.iter().map(|name| Piece::counters(name));
+        level.sections(version).map(Piece::section).chain(groups).collect()
+    })
 }
 
 /// The groups of counters that only a second run collects, with their names.

@@ -111,7 +111,7 @@ impl Search {
     }
 
     fn examine(&self, program: PathBuf) -> Result<Ncu> {
-        let banner = banner(&program, self.patience)?;
+        let banner = answer(&program, "--version", self.patience)?;
         let version = Version::from_banner(&banner).ok_or_else(|| {
             let said = banner.lines().next().unwrap_or("nothing");
             Error::Environment(format!(
@@ -154,12 +154,15 @@ impl Search {
     }
 }
 
-/// What a program prints for `--version` within so long; more than a page is not read.
-fn banner(program: &Path, patience: Duration) -> Result<String> {
-    const PAGE: usize = 1 << 16;
+/// What a program prints for an option such as `--version` within so long; more than a page is not read.
+///
+/// # Errors
+/// [`Error::Environment`] where it does not answer.
+pub(super) fn answer(program: &Path, option: &str, patience: Duration) -> Result<String> {
+    const PAGE: usize = 1 << 17;
     let command = NcuCommand {
         program: program.to_owned(),
-        args: vec!["--version".into()],
+        args: vec![option.into()],
         env: vec![("LC_ALL".into(), "C".into())],
         cwd: None,
     };
@@ -170,12 +173,12 @@ fn banner(program: &Path, patience: Duration) -> Result<String> {
         write_up: Duration::ZERO,
     };
     let mut output = Vec::new();
-    let ended = stream(&command, Stderr::Merged, limits, "ncu --version", |piece| {
+    let ended = stream(&command, Stderr::Merged, limits, &format!("ncu {option}"), |piece| {
         output.extend_from_slice(&piece[..piece.len().min(PAGE.saturating_sub(output.len()))]);
     });
     match ended {
         Err(Error::Interrupted(_)) if !interrupt::requested() => Err(Error::Environment(format!(
-            "{} does not answer --version within {}; {REMEDY}",
+            "{} does not answer {option} within {}; {REMEDY}",
             program.display(),
             duration(patience.as_secs_f64() * 1e9)
         ))),

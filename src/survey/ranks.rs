@@ -11,6 +11,10 @@ use super::record::Process;
 use super::waits::is_collective;
 use crate::kernel_name;
 
+/// A rank that takes so many times the median of the others is a straggler. Chosen, not measured: a tenth is more than
+/// clocks make of the same work on devices of one model, and less than what makes a whole program wait.
+pub(crate) const STRAGGLES: f64 = 1.1;
+
 /// What all ranks did of one kind: the same kernel in the same grid and blocks; of a collective, the kernel alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {

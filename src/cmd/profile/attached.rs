@@ -107,7 +107,7 @@ pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result
     }
     let name = format!("process {id}");
     let mut plan =
-        surveyed::of_survey(args, (&name, process.command), &surveyed.survey, &progress)?;
+        surveyed::of_survey(args, (&name, process.command), &surveyed.survey, None, &progress)?;
     drop(progress);
     plan.surveyed.program.is_window = true;
     plan.notices.splice(0..0, surveyed.survey.notices);

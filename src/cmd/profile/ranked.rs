@@ -1,7 +1,7 @@
 //! The ranks of a program, each profiled by an ncu of its own, and their reports as one diagnosis.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::program_meta;
@@ -13,11 +13,16 @@ use crate::collect::ranks::launcher::Launcher;
 use crate::collect::ranks::{self, RankProfiled, Ranked};
 use crate::document::{Document, Ranks, SurveyedProgram};
 use crate::error::{Error, ExitCode, Result};
-use crate::ncu::{CollectRequest, Ncu};
+use crate::ncu::{CollectRequest, Ncu, Part, split};
 use crate::profile::ranks::{RankedProfiles, Saved, folder_name};
 use crate::profile::{self, Profile};
 use crate::progress::Progress;
 use crate::store::{Saved as SavedProfile, Target};
+
+/// What to do where a run in lockstep hung.
+const HUNG: &str = "a run in lockstep that does not end waits for a rank that never came to its launch, or for memory that \
+                    ncu can't save: run it again without --lockstep, which leaves out the kernels that wait for other \
+                    ranks, or give it more time with --timeout";
 
 /// The launcher that starts the program's ranks, where they can be profiled each by itself.
 pub(super) fn launcher(args: &ProfileArgs, plan: Option<&Plan>) -> Option<Launcher> {
@@ -42,7 +47,9 @@ pub(super) fn collect(
         request.launch_count = None;
     }
     let of_survey = plan.and_then(|plan| plan.ranks.as_ref());
-    let chosen = chosen(&args.survey.ranks, of_survey)?;
+    let mut chosen = chosen(&args.survey.ranks, of_survey)?;
+    let (parts, said) = parts(args, (ncu, request), of_survey, &mut chosen);
+    let lockstep = plan.and_then(|plan| plan.lockstep);
     let folder = target.staging().join("ranks");
     std::fs::create_dir_all(&folder)
         .map_err(|error| Error::io(&folder, "make the folder", &error))?;
@@ -53,15 +60,22 @@ pub(super) fn collect(
         launcher,
         ranks: chosen.clone(),
         devices: devices(of_survey),
+        lockstep: lockstep.map(|lockstep| (lockstep.options, lockstep.peers)),
+        parts,
         timeout,
         folder: &folder,
     };
     let collected = ranks::collect(ncu, &what, name, progress)?;
     let (mut good, mut problems, mut first) = (Vec::new(), BTreeMap::new(), None);
+    let mut was_late = false;
     for (rank, outcome) in collected {
         match outcome {
-            Ok(profiled) => good.push(profiled),
+            Ok(profiled) => {
+                was_late |= profiled.cut_short;
+                good.push(profiled);
+            }
             Err(error) => {
+                was_late |= matches!(error, Error::Interrupted(_));
                 problems.insert(rank, error.to_string());
                 first.get_or_insert(error);
             }
@@ -72,11 +86,26 @@ pub(super) fn collect(
             problems.insert(*rank, "the launcher started no such rank".to_owned());
         }
     }
+    let hung = (lockstep.is_some() && was_late).then_some(HUNG);
     if let (true, Some(error)) = (good.is_empty(), first) {
-        return Err(error);
+        return Err(match hung {
+            Some(advice) => Error::Interrupted(format!("{error}; {advice}")),
+            None => error,
+        });
     }
     let mut notices = plan.map_or_else(Vec::new, |plan| plan.notices.clone());
-    notices.extend(sentence(&good, &problems, of_survey));
+    notices.extend(said);
+    notices.extend(hung.map(str::to_owned));
+    if !what.parts.is_empty()
+        && let Some(joined) = ranks::joined(std::mem::take(&mut good), &what.parts)
+    {
+        notices.extend(joined.notices);
+        keep_reports(&target, &joined.others)?;
+        good.push(joined.whole);
+        notices.extend(unprofiled(&problems));
+    } else {
+        notices.extend(sentence(&good, &problems, of_survey));
+    }
     let saved = Saved {
         schema: profile::ranks::SCHEMA.to_owned(),
         ranks: of_survey.cloned(),
@@ -152,9 +181,59 @@ fn sentence(
             listed(&profiled)
         ));
     }
+    notices.extend(unprofiled(problems));
     notices
-        .extend(problems.iter().map(|(rank, why)| format!("rank {rank} was not profiled: {why}")));
-    notices
+}
+
+fn unprofiled(problems: &BTreeMap<u32, String>) -> impl Iterator<Item = String> {
+    problems.iter().map(|(rank, why)| format!("rank {rank} was not profiled: {why}"))
+}
+
+/// What each rank collects where they share the work, and a sentence where they can't although it was asked for. Ranks
+/// for which there is no part are no longer chosen.
+fn parts(
+    args: &ProfileArgs,
+    (ncu, request): (&Ncu, &CollectRequest),
+    of_survey: Option<&Ranks>,
+    chosen: &mut Option<Vec<u32>>,
+) -> (BTreeMap<u32, Part>, Option<String>) {
+    if !args.survey.split_ranks {
+        return (BTreeMap::new(), None);
+    }
+    let shared = || {
+        let known = of_survey.ok_or("the survey did not find the ranks")?;
+        let all = || known.ranks.iter().map(|rank| rank.rank).collect();
+        let ranks: Vec<u32> = chosen.clone().unwrap_or_else(all);
+        known.differ(&ranks).map_or(Ok(()), Err)?;
+        let parts = split(&request.selection, ncu.version, ranks.len());
+        let parts =
+            parts.ok_or("what is collected can't be split, or one rank alone is profiled")?;
+        Ok::<_, String>(ranks.into_iter().zip(parts).collect::<BTreeMap<u32, Part>>())
+    };
+    match shared() {
+        Ok(parts) => {
+            *chosen = Some(parts.keys().copied().collect());
+            (parts, None)
+        }
+        Err(reason) => {
+            let text =
+                format!("--split-ranks changes nothing, and each rank collects all: {reason}");
+            (BTreeMap::new(), Some(text))
+        }
+    }
+}
+
+/// Keeps the reports of ranks that gave a part, for people who open them in Nsight Compute.
+fn keep_reports(target: &Target, reports: &[(u32, PathBuf)]) -> Result<()> {
+    let folder = target.staging().join("parts");
+    for (rank, report) in reports {
+        let extension = report.extension().unwrap_or_default().to_string_lossy();
+        let place = folder.join(format!("{}.{extension}", folder_name(*rank)));
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::copy(report, &place))
+            .map_err(|error| Error::io(&place, "write", &error))?;
+    }
+    Ok(())
 }
 
 /// Saves each rank's profile in a folder of its own, and beside them what the survey says.

@@ -1,8 +1,10 @@
 //! The survey that `profile` begins with, and what follows from it.
 
+mod lockstep;
 mod plan;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::durations;
@@ -13,18 +15,19 @@ use crate::collect::ranks::port;
 use crate::document::{Document, Program, Ranks, SCHEMA, SurveyedProgram};
 use crate::error::{Error, ExitCode, Result};
 use crate::ncu::arguments::is_option;
-use crate::ncu::{CollectRequest, Invocations, Limits, Ncu, TimeLimit};
+use crate::ncu::{CollectRequest, Invocations, Limits, Lockstep, Ncu, TimeLimit};
 use crate::progress::Progress;
 use crate::survey::choose::{Extent, choose, covered_of};
 use crate::survey::group::{Group, groups_within};
 use crate::survey::phase::{Phase, part};
 use crate::survey::run::Surveyed;
-use crate::survey::waits::waiting;
+use crate::survey::waits::{Peer, waiting};
 use crate::survey::{self, Survey, run};
 use crate::text::{duration, printable};
 use crate::{interrupt, kernel_name, ncu};
 use words::{last_lines, left_out, price, sentence, unmatched};
 
+use lockstep::Support;
 pub(super) use plan::Plan;
 
 /// ncu's own options that say which launches to profile.
@@ -71,7 +74,8 @@ pub(super) fn plan(
     timeout: TimeLimit,
     progress: &Progress,
 ) -> Result<Plan> {
-    let mut plan = survey(args, name, timeout, progress)?;
+    let support = args.survey.lockstep.then(|| Lockstep::of(ncu));
+    let mut plan = survey(args, name, timeout, support.as_ref(), progress)?;
     if plan.lacks_cupti && !plan.cut_short {
         plan = plan_by_durations(args, (ncu, timeout), request, name, plan, progress)?;
     }
@@ -123,7 +127,7 @@ pub(super) fn without_ncu(
     printer: &Printer,
 ) -> Result<ExitCode> {
     let progress = printer.progress();
-    let Ok(plan) = survey(args, name, timeout, &progress) else { return Err(error) };
+    let Ok(plan) = survey(args, name, timeout, None, &progress) else { return Err(error) };
     drop(progress);
     unprofiled(plan, error, args, printer)
 }
@@ -136,6 +140,7 @@ pub(super) fn survey(
     args: &ProfileArgs,
     name: &str,
     timeout: TimeLimit,
+    support: Option<&Support>,
     progress: &Progress,
 ) -> Result<Plan> {
     let (program, rest) = args.program.split_first().ok_or_else(no_program)?;
@@ -164,7 +169,7 @@ pub(super) fn survey(
         }
     }
     let Some(failure) = failure else {
-        let mut plan = of_survey(args, (name, command(args)), &survey, progress)?;
+        let mut plan = of_survey(args, (name, command(args)), &survey, support, progress)?;
         plan.notices.splice(0..0, notices);
         return Ok(Plan { cut_short, ..plan });
     };
@@ -199,7 +204,7 @@ fn plan_by_durations(
          time were not examined",
         crate::text::count(durations::MOST_LAUNCHES as f64)
     ));
-    let mut plan = of_survey(args, (name, command(args)), &survey, progress)?;
+    let mut plan = of_survey(args, (name, command(args)), &survey, None, progress)?;
     notices.append(&mut plan.notices);
     if let Some(invocations) = &mut plan.invocations {
         invocations.are_demangled = true;
@@ -219,6 +224,7 @@ pub(super) fn of_survey(
     args: &ProfileArgs,
     (name, command): (&str, String),
     survey: &Survey,
+    support: Option<&Support>,
     progress: &Progress,
 ) -> Result<Plan> {
     let whole = Phase::default().span(survey).map_or(0.0, |span| span.ns());
@@ -249,10 +255,15 @@ pub(super) fn of_survey(
     if args.survey.include_communication {
         waiting.clear();
     }
-    let may_be = |group: &Group| !waiting.contains_key(&group.shape.kernel);
-    notices.extend(left_out(&groups, &waiting));
     let extent = Extent { coverage: args.survey.coverage, top: args.survey.top };
-    let choice = choose(survey, &groups, &covered_of(&groups, extent, may_be));
+    let choice = |waiting: &BTreeMap<String, Peer>| {
+        let may_be = |group: &Group| !waiting.contains_key(&group.shape.kernel);
+        choose(survey, &groups, &covered_of(&groups, extent, may_be))
+    };
+    let (lockstep, said) = lockstep::decide(args, support, survey, &mut waiting, choice);
+    notices.extend(said);
+    notices.extend(left_out(&groups, &waiting));
+    let choice = choice(&waiting);
     let price = price(args, survey, &groups, &choice);
     let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
     let all_wait = choice.groups.is_empty() && !waiting.is_empty();
@@ -277,6 +288,7 @@ pub(super) fn of_survey(
         all_wait,
         cut_short,
         ranks,
+        lockstep,
     })
 }
 

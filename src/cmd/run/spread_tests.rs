@@ -1,10 +1,11 @@
 //! Runs over devices with a stand-in for the process of a step.
 
+use clap::Parser;
+
 use super::*;
 use crate::cli::{Cli, Command};
 
 fn args(text: &[&str]) -> RunArgs {
-    use clap::Parser;
     match Cli::try_parse_from(["adoprof", "run"].iter().chain(text)).unwrap().command {
         Command::Run(args) => args,
         other => panic!("{other:?}"),
@@ -89,7 +90,6 @@ fn a_steps_process_gets_the_runs_options() {
             "--cpu"
         ]
     );
-    use clap::Parser;
     let line = ["adoprof", "--quiet", "__step", "--kernel", "v1"].map(str::to_owned);
     let parsed = Cli::try_parse_from(line.into_iter().chain(given)).unwrap().command;
     assert!(

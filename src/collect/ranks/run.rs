@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use super::clock::{self, End, LAUNCHER_ENDS, LEAVING};
 use super::launcher::Launcher;
 use super::port;
-use super::wrapper::{self, Plan};
+use super::wrapper::{self, Plan, came};
 use crate::collect::{WRITE_UP, reading};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
@@ -17,13 +18,10 @@ use crate::ncu::outcome::judge;
 use crate::ncu::process::{Stderr, stream};
 use crate::ncu::progress::Follower;
 use crate::ncu::run::has_written_up;
-use crate::ncu::{self, CollectRequest, Limits, Ncu, NcuCommand};
+use crate::ncu::{self, CollectRequest, Limits, Lockstep, Ncu, NcuCommand, Part};
 use crate::progress::Progress;
 use crate::text::duration;
 use crate::{interrupt, text};
-
-/// How long the launcher may take to end once all its ranks have been asked to.
-const LAUNCHER_ENDS: Duration = Duration::from_secs(10);
 
 /// What of the launcher's output is kept, bytes.
 const MOST_OUTPUT: usize = 64 * 1024;
@@ -38,6 +36,10 @@ pub(crate) struct Ranked<'a> {
     pub ranks: Option<Vec<u32>>,
     /// The device of each rank, where a survey told.
     pub devices: BTreeMap<u32, String>,
+    /// How all ranks are kept in lockstep, and how many there are.
+    pub lockstep: Option<(Lockstep, u32)>,
+    /// What each rank collects, where the ranks share what the request says.
+    pub parts: BTreeMap<u32, Part>,
     /// How long the run may take.
     pub timeout: Duration,
     /// A folder for the ranks' files, which all machines of the run see.
@@ -56,6 +58,8 @@ pub(crate) struct RankProfiled {
     pub passes: Option<u32>,
     /// What the user should know, each one sentence.
     pub notices: Vec<String>,
+    /// True where the time limit ended it.
+    pub cut_short: bool,
 }
 
 /// Profiles the ranks of a run, each by an ncu of its own. A rank without a report that can be used has its error in
@@ -73,7 +77,8 @@ pub(crate) fn collect(
     let command = prepare(ncu, what)?;
     progress.note(&format!("adoprof: profiling the ranks of {name} with ncu {}", ncu.version));
     progress.stage(format!("profiling the ranks of {name}"));
-    let (ended, output, at_limit) = run(&command, what)?;
+    let (ended, output, end) = run(&command, what)?;
+    let at_limit = end == End::AtLimit;
     if progress.verbose() {
         for line in output.lines() {
             progress.note(&format!("  {}", text::printable(line)));
@@ -108,11 +113,22 @@ fn prepare(ncu: &Ncu, what: &Ranked<'_>) -> Result<NcuCommand> {
         env: Vec::new(),
         ..what.request.clone()
     };
-    let plan = Plan {
+    let mut plan = Plan {
         ranks: what.ranks.clone(),
         devices: what.devices.clone(),
+        in_lockstep: what.lockstep.is_some(),
         ..Plan::new(&ncu::profile(ncu, &placeholder))
     };
+    if let Some((lockstep, peers)) = what.lockstep {
+        let port = port::free().ok_or_else(|| {
+            Error::Environment("the system gives no free port for ncu's lockstep".to_owned())
+        })?;
+        plan.args.extend(lockstep.args(peers, port));
+    }
+    for (rank, part) in &what.parts {
+        let request = CollectRequest { selection: part.selection.clone(), ..placeholder.clone() };
+        plan.parts.insert(*rank, Plan::new(&ncu::profile(ncu, &request)).args);
+    }
     plan.write(what.folder)?;
     let mut words: Vec<OsString> = vec![what.request.program.clone().into()];
     words.extend(what.request.program_args.iter().cloned());
@@ -122,23 +138,19 @@ fn prepare(ncu: &Ncu, what: &Ranked<'_>) -> Result<NcuCommand> {
     Ok(NcuCommand { program, args: words, env, cwd: what.request.cwd.clone() })
 }
 
-/// Runs the launcher to its end or to the limit: how it ended, what it printed, and whether that was at the limit.
-fn run(command: &NcuCommand, what: &Ranked<'_>) -> Result<(String, String, bool)> {
+/// Runs the launcher to its end or to the limit: how it ended, what it printed, and what ended it.
+fn run(command: &NcuCommand, what: &Ranked<'_>) -> Result<(String, String, End)> {
     let interrupted = interrupt::flag();
     // Where the ranks do not end when they are asked to, all of it is ended.
     let timeout = Some((what.timeout + WRITE_UP + LAUNCHER_ENDS).into());
     let limits = Limits { timeout, interrupted: &interrupted, write_up: Duration::ZERO };
     let mut output = Vec::new();
     let (done, is_done) = channel::<()>();
-    let (ended, was_late) = std::thread::scope(|scope| {
+    let (ended, end) = std::thread::scope(|scope| {
         // Each ncu is asked by itself: a launcher that is asked may end its ranks before they have written a report.
-        let clock = scope.spawn(move || {
-            let late = is_done.recv_timeout(what.timeout) == Err(RecvTimeoutError::Timeout);
-            if late {
-                ncu::ask_to_end(&collectors(what.folder));
-            }
-            late
-        });
+        let peers = what.lockstep.map(|(_, peers)| peers);
+        let clock =
+            scope.spawn(move || clock::attend(&is_done, what.folder, what.timeout, peers, LEAVING));
         let ended = stream(command, Stderr::Merged, limits, "the ranks' run", |piece| {
             output.extend_from_slice(piece);
             if output.len() > 2 * MOST_OUTPUT {
@@ -146,10 +158,10 @@ fn run(command: &NcuCommand, what: &Ranked<'_>) -> Result<(String, String, bool)
             }
         });
         drop(done);
-        (ended, clock.join().unwrap_or(false))
+        (ended, clock.join().unwrap_or(End::ByItself))
     });
     // What a rank had started may have stayed when its ncu ended.
-    if was_late {
+    if end != End::ByItself {
         ncu::end_all_runs();
     }
     let output = String::from_utf8_lossy(&output).into_owned();
@@ -158,39 +170,16 @@ fn run(command: &NcuCommand, what: &Ranked<'_>) -> Result<(String, String, bool)
             Some(code) => format!("ended with code {code}"),
             None => "was ended by a signal".to_owned(),
         },
-        Err(Error::Interrupted(_)) if was_late => {
+        Err(Error::Interrupted(_)) if end != End::ByItself => {
             format!("did not end within {} and was ended", seconds(what.timeout))
         }
         Err(error) => return Err(error),
     };
-    Ok((how, output, was_late))
+    Ok((how, output, end))
 }
 
 fn seconds(time: Duration) -> String {
     duration(time.as_secs_f64() * 1e9)
-}
-
-/// The numbers of the ranks that came.
-fn came(folder: &Path) -> Vec<u32> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut ranks: Vec<u32> = entries
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            name.to_str()?.strip_prefix("rank-")?.strip_suffix(".log")?.parse().ok()
-        })
-        .collect();
-    ranks.sort_unstable();
-    ranks
-}
-
-/// The process numbers of the ranks' ncus.
-fn collectors(folder: &Path) -> Vec<u32> {
-    came(folder)
-        .into_iter()
-        .filter_map(|rank| {
-            std::fs::read_to_string(wrapper::file(folder, rank, "pid")).ok()?.trim().parse().ok()
-        })
-        .collect()
 }
 
 /// What a rank's log and report come to.
@@ -200,28 +189,27 @@ fn judged(ncu: &Ncu, what: &Ranked<'_>, rank: u32, at_limit: bool) -> Result<Ran
     let (mut follower, mut passes) = (Follower::default(), None);
     follower.feed(&bytes, &mut |step| passes = passes.max(step.passes));
     let (log, _) = follower.finish();
-    let kinds = ["ncu-rep", "ncu-repz"];
-    let reports = kinds.map(|kind| wrapper::file(what.folder, rank, kind));
-    let is_there = |path: &&PathBuf| path.metadata().is_ok_and(|meta| meta.len() > 0);
-    let report = reports.iter().find(is_there);
+    let report = wrapper::report(what.folder, rank, what.lockstep.is_some());
     let limit = format!("the limit of {} ended it", seconds(what.timeout));
     if at_limit && (report.is_none() || !has_written_up(&log)) {
         let hint =
             ncu::outcome::hang_hint(&log).map_or_else(String::new, |hint| format!("; {hint}"));
         return Err(Error::Interrupted(format!("{limit} before it had a report{hint}")));
     }
-    let place = report.unwrap_or(&reports[0]);
-    let outcome = judge(&log, Some(0), report.is_some(), place)?;
+    let is_there = report.is_some();
+    let place = report.unwrap_or_else(|| wrapper::file(what.folder, rank, "ncu-rep"));
+    let outcome = judge(&log, Some(0), is_there, &place)?;
     let mut notices = outcome.notices;
     // It may have ended long before the others.
-    if at_limit && log.contains("==PROF== Trying to shutdown") {
+    let cut_short = at_limit && log.contains("==PROF== Trying to shutdown");
+    if cut_short {
         notices.push(format!("{limit}; what was profiled before that follows"));
     }
     let again = AtomicBool::new(false);
     let (timeout, write_up) = (Some(what.timeout.into()), Duration::ZERO);
     let limits = Limits { timeout, interrupted: &again, write_up };
     let (pages, more) =
-        reading::pages(ncu, place, what.request.via, outcome.failed_launch, limits)?;
+        reading::pages(ncu, &place, what.request.via, outcome.failed_launch, limits)?;
     notices.extend(more);
-    Ok(RankProfiled { rank, report: place.clone(), pages, passes, notices })
+    Ok(RankProfiled { rank, report: place, pages, passes, notices, cut_short })
 }

@@ -36,6 +36,10 @@ pub(crate) struct Plan {
     pub ranks: Option<Vec<u32>>,
     /// The device of each rank, where a survey told.
     pub devices: BTreeMap<u32, String>,
+    /// True where the ranks' ncus go in lockstep, and put a number behind the names of their reports.
+    pub in_lockstep: bool,
+    /// Other arguments for some ranks, where the ranks share what is collected.
+    pub parts: BTreeMap<u32, Vec<String>>,
 }
 
 impl Plan {
@@ -45,8 +49,7 @@ impl Plan {
         let mut args: Vec<String> = command.args.iter().map(text).collect();
         args.pop();
         let env = command.env.iter().map(|(name, value)| (text(name), text(value))).collect();
-        let (ncu, ranks, devices) = (command.program.clone(), None, BTreeMap::new());
-        Self { ncu, args, env, ranks, devices }
+        Self { ncu: command.program.clone(), args, env, ..Self::default() }
     }
 
     /// Writes it into the ranks' folder.
@@ -67,6 +70,52 @@ impl Plan {
 /// A rank's file of a kind: `rank-0003.log`.
 pub(crate) fn file(folder: &Path, rank: u32, kind: &str) -> PathBuf {
     folder.join(format!("rank-{rank:04}.{kind}"))
+}
+
+/// A rank's report in lockstep, without what ncu puts behind it: a number of its own, and the extension.
+fn in_lockstep(folder: &Path, rank: u32) -> PathBuf {
+    folder.join(format!("rank-{rank:04}-report"))
+}
+
+/// A rank's report, if there is one with something in it.
+pub(super) fn report(folder: &Path, rank: u32, is_in_lockstep: bool) -> Option<PathBuf> {
+    let kinds = ["ncu-rep", "ncu-repz"];
+    let has_something = |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.len() > 0);
+    if !is_in_lockstep {
+        return kinds.map(|kind| file(folder, rank, kind)).into_iter().find(has_something);
+    }
+    let beginning = in_lockstep(folder, rank).file_name()?.to_string_lossy().into_owned();
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_report =
+            path.extension().is_some_and(|kind| kinds.iter().any(|known| kind == *known));
+        is_report && name.starts_with(&beginning)
+    };
+    let paths = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    paths.filter(is_its).find(has_something)
+}
+
+/// The numbers of the ranks that came.
+pub(super) fn came(folder: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut ranks: Vec<u32> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            name.to_str()?.strip_prefix("rank-")?.strip_suffix(".log")?.parse().ok()
+        })
+        .collect();
+    ranks.sort_unstable();
+    ranks
+}
+
+/// The process numbers of the ranks' ncus.
+pub(super) fn collectors(folder: &Path) -> Vec<u32> {
+    came(folder)
+        .into_iter()
+        .filter_map(|rank| {
+            std::fs::read_to_string(file(folder, rank, "pid")).ok()?.trim().parse().ok()
+        })
+        .collect()
 }
 
 /// Becomes the program, or an ncu that profiles it. Returns only where neither can be started.
@@ -101,10 +150,15 @@ fn profiled(plan: &Plan, folder: &Path, rank: Rank, program: &[OsString]) -> Res
     let pid = file(folder, rank.number, "pid");
     std::fs::write(&pid, std::process::id().to_string())
         .map_err(|error| Error::io(&pid, "write", &error))?;
-    let mut args: Vec<OsString> = plan.args.iter().map(OsString::from).collect();
+    let args = plan.parts.get(&rank.number).unwrap_or(&plan.args);
+    let mut args: Vec<OsString> = args.iter().map(OsString::from).collect();
     let place = args.iter().position(|word| word == "-o").and_then(|at| args.get_mut(at + 1));
     if let Some(place) = place {
-        *place = file(folder, rank.number, "report").with_extension("").into();
+        *place = if plan.in_lockstep {
+            in_lockstep(folder, rank.number).into()
+        } else {
+            file(folder, rank.number, "report").with_extension("").into()
+        };
     }
     let mut command = Command::new(&plan.ncu);
     command

@@ -1,5 +1,6 @@
 //! The pages of one profile, joined.
 
+mod part;
 mod written;
 
 use std::borrow::Cow;

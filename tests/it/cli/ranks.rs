@@ -209,3 +209,165 @@ fn reports_named_by_ranks_are_one_diagnosis() {
     assert_eq!(document["launches"].as_array().unwrap().len(), 1, "one of three alike");
     assert_eq!(document["ranks"]["profiled_times"], true);
 }
+
+/// A third kernel, which waits for other ranks.
+fn with_collective(page: &str) -> String {
+    format!(
+        "{page}\"2\",\"ncclDevKernel_AllReduce(float *)\",\"(128, 1, 1)\",\"(64, 2, 1)\",\"90\"\n"
+    )
+}
+
+fn argv(bench: &Bench, rank: u32) -> Vec<String> {
+    let text = std::fs::read_to_string(bench.path(&format!("argv.profile-{rank}"))).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The value behind an option.
+fn value<'a>(argv: &'a [String], option: &str) -> Option<&'a str> {
+    let at = argv.iter().position(|word| word == option)?;
+    argv.get(at + 1).map(String::as_str)
+}
+
+#[test]
+fn kernels_that_wait_for_other_ranks_are_profiled_in_lockstep() {
+    let bench = Bench::new();
+    let folder = bench.path("meet").display().to_string();
+    bench.write("three.csv", with_collective(&page([120, 110])));
+    let three = bench.path("three.csv").display().to_string();
+    let env = [
+        ("STAND_IN_LOCKSTEP", folder.as_str()),
+        ("STAND_IN_RAW", &three),
+        ("STAND_IN_RAW_RANK_1", &three),
+    ];
+    let options = [&JSON[..], &["--lockstep"]].concat();
+    let mut ports = Vec::new();
+    for _ in 0..2 {
+        let document = profile(&bench, &options, &env, &TORCH).json();
+        for at in 0..2 {
+            assert_eq!(rank(&document, at)["profiled"], 3, "{document}");
+            assert!(rank(&document, at)["problem"].is_null(), "{document}");
+        }
+        let notices = document["notices"].to_string();
+        assert!(notices.contains("profiled on all 2 ranks in lockstep"), "{notices}");
+        assert!(!notices.contains("would wait"), "{notices}");
+        let of = |rank| argv(&bench, rank);
+        let (one, two) = (of(0), of(1));
+        for words in [&one, &two] {
+            assert_eq!(value(words, "--communicator"), Some("tcp"));
+            assert_eq!(value(words, "--communicator-tcp-num-peers"), Some("2"));
+            assert!(words.iter().any(|word| word == "--lockstep-kernel-launch"), "{words:?}");
+            assert!(value(words, "--kernel-id").unwrap().contains("nccl"), "{words:?}");
+        }
+        let port = value(&one, "--communicator-tcp-port").unwrap().to_owned();
+        assert_eq!(Some(port.as_str()), value(&two, "--communicator-tcp-port"));
+        ports.push(port);
+        // ncu put a number behind each report's name; each is its own rank's.
+        let saved = bench.path(document["saved"].as_str().unwrap());
+        assert!(saved.join("rank-0001/report.ncu-rep").exists(), "{}", saved.display());
+    }
+    assert_ne!(ports[0], ports[1], "an ncu that stayed may hold the first one");
+}
+
+/// Where it can't be done, these kernels are left out as ever, and the reason is told.
+#[test]
+fn lockstep_that_is_not_possible_is_told() {
+    let bench = Bench::new();
+    let program = STAND_INS.program().display().to_string();
+    let folder = bench.path("meet").display().to_string();
+    let can = [("STAND_IN_LOCKSTEP", folder.as_str())];
+    let mpirun = ["./mpirun", "-n", "2", &program, "collective"];
+    let options = [&JSON[..], &["--lockstep"]].concat();
+    for (env, command, reason) in [
+        (&[][..], &TORCH[..], "ncu 2025.3.1 has no --lockstep-kernel-launch"),
+        (&can[..], &mpirun[..], "the launcher does not tell which ranks share a machine"),
+        (&can[..], &["sh", "./torchrun", "train.sh"][..], "knows no launcher"),
+    ] {
+        let document = profile(&bench, &options, env, command).json();
+        let notices = document["notices"].to_string();
+        assert!(notices.contains("--lockstep is not possible here: "), "{notices}");
+        assert!(notices.contains(reason) && notices.contains("would wait"), "{notices}");
+        let argv = std::fs::read_to_string(bench.path("argv.profile")).unwrap();
+        assert!(!argv.contains("nccl") && !argv.contains("--communicator"), "{argv}");
+    }
+    let own = ["--lockstep", "--ncu-args", "--communicator tcp"];
+    let ran = profile(&bench, &own, &can, &TORCH);
+    assert!(ran.code == Some(2) && ran.err.contains("leave them out of --ncu-args"), "{ran:?}");
+    for ranks in ["0", "sample:2"] {
+        let ran = profile(&bench, &["--lockstep", "--ranks", ranks], &can, &TORCH);
+        assert!(ran.code == Some(2) && ran.err.contains("leave --ranks out"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_hang_in_lockstep_ends_at_the_limit_and_says_what_to_do() {
+    let bench = Bench::new();
+    let folder = bench.path("meet").display().to_string();
+    let env = [("STAND_IN_LOCKSTEP", folder.as_str()), ("STAND_IN_CASE_RANK_1", "misses")];
+    let options = ["--coverage", "100%", "--lockstep", "--timeout", "3s"];
+    let start = Instant::now();
+    let ran = profile(&bench, &options, &env, &TORCH);
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.contains("run it again without --lockstep"), "{ran:?}");
+    assert!(ran.out.contains("2 ranks"), "the survey is shown: {ran:?}");
+}
+
+#[test]
+fn ranks_that_do_the_same_work_share_the_metrics() {
+    let bench = Bench::new();
+    bench.write("alike.sh", format!("exec {} alike\n", STAND_INS.program().display()));
+    let with = |metric: &str| {
+        let lines: Vec<String> = page([120, 110])
+            .lines()
+            .zip([&format!("\"{metric}\""), "\"\"", "\"7\"", "\"8\""])
+            .map(|(line, cell)| format!("{line},{cell}\n"))
+            .collect();
+        lines.concat()
+    };
+    bench.write("one.csv", with("lts__t_sectors.sum"));
+    bench.write("two.csv", with("smsp__inst_executed.sum"));
+    let path = |name: &str| bench.path(name).display().to_string();
+    let (one, two) = (path("one.csv"), path("two.csv"));
+    let env = [("STAND_IN_RAW", one.as_str()), ("STAND_IN_RAW_RANK_1", &two)];
+    let options = [&JSON[..], &["--split-ranks"]].concat();
+    let document = profile(&bench, &options, &env, &["./torchrun", "alike.sh"]).json();
+    let notices = document["notices"].to_string();
+    assert!(notices.contains("the ranks do the same work and shared the collection"), "{notices}");
+    // Each section is one rank's; durations and cycles are everybody's.
+    let (first, second) = (argv(&bench, 0), argv(&bench, 1));
+    let has = |argv: &[String], section: &str| argv.iter().any(|word| word == section);
+    assert!(has(&first, "SourceCounters") && !has(&second, "SourceCounters"), "{second:?}");
+    assert!(has(&second, "WarpStateStats") && !has(&first, "WarpStateStats"), "{first:?}");
+    for argv in [&first, &second] {
+        let metrics = value(argv, "--metrics").unwrap();
+        for shared in ["gpu__time_duration.sum", "sm__cycles_elapsed.max"] {
+            assert!(metrics.split(',').any(|metric| metric == shared), "{metrics}");
+        }
+    }
+    // One profile has what both collected.
+    let saved = document["saved"].as_str().unwrap();
+    let profiled = |at: usize| rank(&document, at)["profiled"].as_u64();
+    assert_eq!((profiled(0), profiled(1)), (Some(2), Some(0)), "{document}");
+    let folder = format!("{saved}/rank-0000");
+    let args = ["frames", "--table", "metrics", "--format", "csv", &folder];
+    let metrics = ran(&mut bench.command(&args)).out;
+    for metric in ["lts__t_sectors.sum", "smsp__inst_executed.sum"] {
+        assert!(metrics.contains(metric), "{metrics}");
+    }
+    assert!(bench.path(saved).join("parts/rank-0001.ncu-rep").exists());
+    let again = ran_json(&bench, &["analyze", saved, "--format", "json"]);
+    assert_eq!(again["launches"], document["launches"]);
+}
+
+#[test]
+fn ranks_that_differ_share_nothing() {
+    let bench = Bench::new();
+    let options = [&JSON[..], &["--split-ranks"]].concat();
+    let document = profile(&bench, &options, &[], &TORCH).json();
+    let notices = document["notices"].to_string();
+    assert!(notices.contains("--split-ranks changes nothing"), "{notices}");
+    assert!(notices.contains("takes a tenth longer or more"), "{notices}");
+    let profiled = |at: usize| rank(&document, at)["profiled"].as_u64();
+    assert_eq!((profiled(0), profiled(1)), (Some(2), Some(2)), "{document}");
+    assert_eq!(value(&argv(&bench, 0), "--metrics"), value(&argv(&bench, 1), "--metrics"));
+}

@@ -43,6 +43,8 @@ fn a_run_over_devices_needs_devices() {
         let ran = bench.run(&[&["run", "--devices", "all"], &other[..]].concat());
         assert!(ran.code == Some(2) && ran.err.contains(words), "{ran:?}");
     }
+    let ran = bench.run(&["run", "--ladder", "ado", "--devices", "all", "--dry-run"]);
+    assert!(ran.code == Some(0) && ran.err.contains("the same on each of --devices"), "{ran:?}");
     let ran = bench.run(&["run", "--devices", "first"]);
     assert!(ran.code == Some(2) && ran.err.contains("numbers of devices such as 0,1"), "{ran:?}");
 }

@@ -1,5 +1,6 @@
 //! What a survey leads to.
 
+use super::lockstep::InLockstep;
 use crate::document::{Ranks, SurveyedProgram};
 use crate::ncu::Invocations;
 
@@ -24,6 +25,8 @@ pub(crate) struct Plan {
     pub cut_short: bool,
     /// The program's ranks, where it has several.
     pub ranks: Option<Ranks>,
+    /// How all ranks are kept in lockstep, where kernels that wait for other ranks are profiled so.
+    pub lockstep: Option<InLockstep>,
 }
 
 impl Plan {
@@ -34,7 +37,7 @@ impl Plan {
         lacks_cupti: bool,
     ) -> Self {
         let (invocations, price, only) = (None, String::new(), Vec::new());
-        let (all_wait, cut_short, ranks) = (false, false, None);
+        let (all_wait, cut_short, ranks, lockstep) = (false, false, None, None);
         Self {
             surveyed,
             invocations,
@@ -45,6 +48,7 @@ impl Plan {
             all_wait,
             cut_short,
             ranks,
+            lockstep,
         }
     }
 

@@ -44,10 +44,15 @@ pub(super) fn left_out(groups: &[Group], waiting: &BTreeMap<String, Peer>) -> Op
     let more = names.len().saturating_sub(MOST_NAMES);
     names.truncate(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let other_way = if waiting.values().any(|peer| *peer == Peer::Ranks) {
+        "--lockstep profiles them with all ranks at once where ncu can, and --include-communication profiles them anyway"
+    } else {
+        "--include-communication profiles them anyway"
+    };
     (!kernels.is_empty()).then(|| {
         format!(
             "{number} with {} of the kernels' time not profiled, because replayed alone they would wait for {} \
-             forever: {}{more}; --include-communication profiles them anyway",
+             forever: {}{more}; {other_way}",
             percent(share),
             peers.join(" and "),
             names.join(", ")

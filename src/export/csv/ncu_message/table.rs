@@ -96,6 +96,7 @@ pub(super) const TABLE: &[KnownMessage] = &[
     bare(known(&["unspecified launch failure"], Kind::KernelFault, Kernel, "the kernel failed while it ran", SANITIZE)),
     known(&["unknown error on device"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; a restart of the driver or another ncu version often helps"),
     known(&["unknownerror"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`; profiling saves device memory between passes, so try a smaller problem"),
+    known(&["failed to save memory for replay"], Kind::ProfilingFailed, Environment, "ncu could not save the program's memory between passes", "set NCCL_NVLS_ENABLE=0 if it is a kernel of NCCL over NVLink, whose shared memory ncu can't save"),
     known(&["failed to prepare kernel for profiling"], Kind::ProfilingFailed, Environment, "ncu could not prepare a kernel for profiling", "run `adoprof doctor`, or collect fewer sections"),
     known(&["failed to profile"], Kind::ProfilingFailed, Environment, "ncu could not profile the kernel {}", "run `adoprof doctor`, or collect fewer sections"),
     known(&["an error was reported by the"], Kind::ProfilingFailed, Environment, "the driver refused to profile", "run `adoprof doctor`"),

@@ -139,7 +139,7 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
         return Ok(document);
     }
     if timed == Timed::Apart {
-        times_apart(&mut document, [base, new], programs, args.max_slowdown);
+        times_apart(&mut document, [base, new], &programs, args.max_slowdown);
     }
     explain(&mut document, base, new, args)?;
     document.notices.extend(collected::remedy(&args.fail_on, &document.gates));
@@ -151,7 +151,7 @@ fn apart(args: &CheckArgs, base: &Profile, new: &Profile) -> Result<CheckDocumen
 fn times_apart(
     document: &mut CheckDocument,
     [base, new]: [&Profile; 2],
-    programs: [Option<Program>; 2],
+    programs: &[Option<Program>; 2],
     max_slowdown: f64,
 ) {
     if let (Some(before), Some(after)) = (base.step(), new.step()) {
@@ -163,13 +163,13 @@ fn times_apart(
         );
         return;
     }
-    if let [Some(before), Some(after)] = &programs {
+    if let [Some(before), Some(after)] = programs {
         totals::compare(document, [before, after], max_slowdown);
         return;
     }
     let timeless = [base, new]
         .into_iter()
-        .zip(&programs)
+        .zip(programs)
         .find(|(profile, program)| profile.step().is_none() && program.is_none());
     document.notices.push(match timeless {
         Some((profile, _)) => format!(

@@ -82,12 +82,12 @@ mod tests {
         let of = |groups: Vec<ProgramGroup>| total(&Program { groups, ..Program::default() });
         let alone = of(vec![often.clone()]).unwrap();
         assert!((alone.error_ns - 10.0).abs() < 1e-9, "{alone:?}");
-        assert!((alone.freedom - 99.0).abs() < 1e-9 && alone.ns == 1000.0, "{alone:?}");
+        assert!(f64::hypot(alone.freedom - 99.0, alone.ns - 1000.0) < 1e-9, "{alone:?}");
         // Four launches of 200 ns that differ by 10% as the others: √4 × 20 ns, of variances 100 and 1,600.
         let both = of(vec![often.clone(), group(4, 800.0, [200.0, 200.0])]).unwrap();
         assert!((both.error_ns - f64::hypot(10.0, 40.0)).abs() < 1e-9, "{both:?}");
         let freedom = 1700.0_f64.powi(2) / ((1e4 + 2.56e6) / 99.0);
-        assert!((both.freedom - freedom).abs() < 1e-9 && both.ns == 1800.0, "{both:?}");
+        assert!(f64::hypot(both.freedom - freedom, both.ns - 1800.0) < 1e-9, "{both:?}");
         // Few launches of much time weigh more than many of little.
         let few = of(vec![often.clone(), group(5, 1e6, [1.9e5, 2.1e5])]).unwrap();
         assert!((few.freedom - 4.0).abs() < 0.01, "{few:?}");

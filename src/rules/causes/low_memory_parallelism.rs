@@ -298,4 +298,49 @@ mod tests {
             "what no store changes moves up by itself"
         );
     }
+    /// What is said of this code, whose second instruction waits most.
+    fn of(code: &[&str]) -> Draft {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 10.0)).collect();
+        let mut launch = sass(
+            &[
+                (LONG, 80.0),
+                (LATENCY, 100.0),
+                (DRAM, 50.0),
+                ("launch__waves_per_multiprocessor", 2.0),
+            ],
+            &code,
+        );
+        launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
+        check(&RULE, &launch).unwrap()
+    }
+
+    #[test]
+    fn loads_before_all_stores_stay_behind_none() {
+        const LOAD: &str = "LDG.E R4, desc[UR4][R2.64]";
+        const STORE: &str = "STG.E desc[UR4][R6.64], R0";
+        const ADD: &str = "FADD R0, R4, R5";
+        let all = [LOAD, ADD, LOAD, LOAD, LOAD, LOAD, ADD, STORE, STORE, STORE, STORE, "EXIT"];
+        let before = of(&all);
+        assert!(!before.hint.contains("__restrict__"), "{}", before.hint);
+        // One load of the four of a float4, and no more by any order of the statements.
+        assert!((before.effect.share_of_stall(StallReason::LongScoreboard) - 0.75).abs() < 1e-12);
+        let mut one_first = all;
+        one_first.swap(2, 7);
+        assert!(of(&one_first).hint.contains("first store at line 3"), "{}", of(&one_first).hint);
+        // A store on the other way of a branch comes before none of them.
+        let other_way = [
+            LOAD,
+            ADD,
+            "@P0 BRA 0x150",
+            STORE,
+            "EXIT",
+            LOAD,
+            LOAD,
+            LOAD,
+            LOAD,
+            STORE,
+            "EXIT",
+        ];
+        assert!(!of(&other_way).hint.contains("__restrict__"), "{}", of(&other_way).hint);
+    }
 }

@@ -98,8 +98,10 @@ struct Kept {
     loads: f64,
 }
 
-/// The first store to global memory behind a stop, and the loads that it or those like it could write to:
-/// those of memory that may change. In a loop they are the loads of the next turn, elsewhere all others.
+/// The store to global memory that loads stand behind, and the loads that it or those like it could write to:
+/// those of memory that may change. In a loop they are the loads of the next turn, behind the first store after
+/// the stop; elsewhere those that control comes to after a store. Where all loads come before all stores there
+/// are none.
 fn kept_behind_a_store(
     listing: &Listing,
     head: usize,
@@ -108,22 +110,52 @@ fn kept_behind_a_store(
     turns: bool,
 ) -> Option<Kept> {
     let family = |at: usize| listing.sass.entries[at].family;
-    let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
     let is_store =
         |at: &usize| matches!(family(*at), Family::Store(Space::Global | Space::Generic));
     let may_change = |at: &usize| {
         matches!(family(*at), Family::Load(Space::Global | Space::Generic))
             && !listing.text(*at).contains(".CONSTANT")
     };
-    let store = round.find(is_store)?;
     let comes = listing.executed(stop).max(f64::MIN_POSITIVE);
     let times = |at: usize| (listing.executed(at) / comes).min(1.0);
-    let loads = if turns {
-        round.filter(may_change).map(times).sum()
+    let (store, loads) = if turns {
+        let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
+        (round.find(is_store)?, round.filter(may_change).map(times).sum())
     } else {
-        (head..=end).filter(may_change).map(times).sum::<f64>() - 1.0
+        let executed = || (head..=end).filter(|&at| listing.executed(at) > 0.0);
+        let stores: Vec<usize> = executed().filter(is_store).collect();
+        let behind = behind(listing, &stores);
+        (*stores.first()?, executed().filter(|&at| behind(at)).filter(may_change).map(times).sum())
     };
     (loads > 0.0).then_some(Kept { store, loads })
+}
+
+/// Whether control comes to an instruction after one of these.
+fn behind(listing: &Listing, first: &[usize]) -> impl Fn(usize) -> bool {
+    let flow = &listing.sass.flow;
+    // The earliest of them in each block, and the blocks that control comes to from its end.
+    let mut earliest: Vec<Option<usize>> = vec![None; flow.blocks.len()];
+    for &at in first.iter().rev() {
+        earliest[flow.block_of[at] as usize] = Some(at);
+    }
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); flow.blocks.len()];
+    for (block, each) in flow.blocks.iter().enumerate() {
+        each.before.iter().for_each(|&before| after[before as usize].push(block));
+    }
+    let mut comes = vec![false; flow.blocks.len()];
+    let mut open: Vec<usize> = (0..comes.len()).filter(|&at| earliest[at].is_some()).collect();
+    while let Some(block) = open.pop() {
+        for &next in &after[block] {
+            if !std::mem::replace(&mut comes[next], true) {
+                open.push(next);
+            }
+        }
+    }
+    let block_of = &flow.block_of;
+    move |at| {
+        let block = block_of[at] as usize;
+        comes[block] || earliest[block].is_some_and(|first| first < at)
+    }
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.

@@ -55,8 +55,11 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Counts the routines that are picked and replaces them by their fast forms.
-    pub(crate) fn replace(removal: &mut Removal, pick: impl Fn(Routine) -> bool) -> Self {
+    /// Counts the routines that are picked, by their marks, and replaces them by their fast forms.
+    pub(crate) fn replace(
+        removal: &mut Removal,
+        mut pick: impl FnMut(usize, Routine) -> bool,
+    ) -> Self {
         let listing = removal.listing;
         let mut found = Self {
             by_routine: BTreeMap::new(),
@@ -73,7 +76,7 @@ impl Runs {
         let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
         let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
         for (index, entry) in listing.entries() {
-            let Some(mut routine) = entry.routine.filter(|routine| pick(*routine)) else {
+            let Some(mut routine) = entry.routine.filter(|routine| pick(index, *routine)) else {
                 continue;
             };
             let mut runs = listing.executed(index);
@@ -313,7 +316,7 @@ mod tests {
         );
         let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
         let mut removal = Removal::new(&launch).unwrap();
-        Runs::replace(&mut removal, |routine| routine == Routine::Division);
+        Runs::replace(&mut removal, |_, routine| routine == Routine::Division);
         removal.instructions()
     }
 
@@ -329,7 +332,7 @@ mod tests {
         let launch = sass(&[], &[("NOP", 100.0)]);
         let launch = ModeledLaunch { profile: &launch, model: &Model::new(&launch) };
         let most = || {
-            let mut runs = Runs::replace(&mut Removal::new(&launch).unwrap(), |_| true);
+            let mut runs = Runs::replace(&mut Removal::new(&launch).unwrap(), |_, _| true);
             // Ten instructions each.
             runs.by_routine = [(Routine::Division, 4.0), (Routine::Reciprocal, 4.0)].into();
             runs.most()

@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod bystanders;
 pub mod chain;
+pub mod divisors;
 pub mod doubles;
 pub mod idle;
 pub mod independence;

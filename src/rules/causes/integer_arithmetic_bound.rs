@@ -7,6 +7,8 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::Routine;
+use crate::sass::questions::divisors::{Divisor, Divisors};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -61,7 +63,23 @@ fewer than 2^31 elements.",
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
-    let runs = Runs::replace(&mut removal, crate::sass::Routine::is_integer);
+    let listing = removal.listing;
+    let mut divisors = Divisors::new(listing);
+    let (mut by_warp_size, mut by_others, mut worked_out) = (0.0, 0.0, 0.0);
+    let runs = Runs::replace(&mut removal, |mark, routine| {
+        // A quotient beyond the first has the divisor of the one whose reciprocal it uses.
+        if !routine.is_integer() || routine == Routine::RepeatedDivision {
+            return routine.is_integer();
+        }
+        let divisor = divisors.of(mark);
+        let sum = match divisor {
+            Divisor::Constant(WARP) => &mut by_warp_size,
+            Divisor::Constant(_) | Divisor::Given => &mut by_others,
+            Divisor::WorkedOut => &mut worked_out,
+        };
+        *sum += listing.executed(mark);
+        divisor != Divisor::WorkedOut
+    });
     let (routine, most) = runs.most()?;
     let effect = removal.effect(launch);
     if !matters(launch, &effect) {
@@ -69,10 +87,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let locations = runs.locations(launch, &removal);
     let (total, saved) = (removal.mix.total, removal.instructions());
+    let others = if worked_out > 0.0 {
+        format!(
+            " {} more divide by values that each iteration or thread works out; no constant and no reciprocal \
+             can stand for those, and they are not counted.",
+            count(worked_out)
+        )
+    } else {
+        String::new()
+    };
     Some(Draft {
         message: format!(
             "{} times, warps run the routine for {} by a value known only at run time; a multiplication or a shift \
-             in its place would save {} of {} executed instructions ({}).",
+             in its place would save {} of {} executed instructions ({}).{others}",
             count(most),
             routine.name(),
             count(saved),
@@ -84,16 +111,39 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions of divisions that would go", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: format!(
-            "Avoid the division at {}: make the divisor a compile-time constant or a power of two, \
-             or multiply by a reciprocal computed on the host; where an index is split into \
-             coordinates, take them from blockIdx and threadIdx or keep running counters. Check \
-             that the reciprocal rounds correctly over the range of the operands.",
-            place(&locations, "the hottest spot"),
-        ),
+        hint: hint(routine, by_warp_size > by_others, &place(&locations, "the hottest spot")),
         locations,
         effect,
     })
+}
+
+/// What `warpSize` is on every device.
+const WARP: u64 = 32;
+
+fn hint(routine: Routine, by_warp_size: bool, at: &str) -> String {
+    if by_warp_size {
+        return format!(
+            "Divide by 32 at {at}, as a literal or a constexpr: the divisor there is warpSize, which is 32 on \
+             every device but no compile-time constant in CUDA C++, so that the compiler divides as if it did \
+             not know it. By a literal it shifts and masks; the same goes for a remainder."
+        );
+    }
+    let repeated = matches!(routine, Routine::RepeatedDivision | Routine::RepeatedSignedDivision);
+    if repeated {
+        return format!(
+            "Make the divisor at {at} a compile-time constant (a template parameter, a macro; warpSize is none) \
+             or a power of two. The compiler has already replaced the division by a multiplication with a \
+             reciprocal, and what remains are the corrections: of the rounding and, unless the operands are \
+             unsigned, of the signs. Where an index is split into coordinates, take them from blockIdx and \
+             threadIdx or keep running counters."
+        );
+    }
+    format!(
+        "Avoid the division at {at}: make the divisor a compile-time constant (a template parameter, a macro; \
+         warpSize is none) or a power of two, or multiply by a reciprocal computed on the host; where an index is \
+         split into coordinates, take them from blockIdx and threadIdx or keep running counters. Check that the \
+         reciprocal rounds correctly over the range of the operands.",
+    )
 }
 
 #[cfg(test)]
@@ -155,5 +205,45 @@ mod tests {
         // One division, 17 for 3, and two quotients more, 8 for 3, each ten times: 240 of 240.
         let saved = 10.0 * (17.0 - 3.0) + 20.0 * (8.0 - 3.0);
         assert!((draft.effect.share_of(Term::Issue) - saved / 240.0).abs() < 1e-12);
+    }
+    /// A loop of a division by R4, with this in each turn.
+    fn in_a_loop(mark: &str, turn: &str) -> Option<Draft> {
+        let code = [
+            ("LDC R4, c[0x0][0x218]", 1.0),
+            ("IABS R11, R4", 10.0),
+            (mark, 10.0),
+            ("IMAD R9, R4, R8, R9", 10.0),
+            (turn, 10.0),
+            ("ISETP.NE.AND P0, PT, R9, R10, PT", 10.0),
+            ("@P0 BRA 0x110", 10.0),
+            ("EXIT", 1.0),
+        ];
+        check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &code))
+    }
+
+    #[test]
+    fn a_divisor_that_each_turn_works_out_is_named_for_what_it_is() {
+        assert!(in_a_loop("I2F.RP R8, R11", "MOV R5, R9").is_some());
+        assert_eq!(in_a_loop("I2F.RP R8, R11", "MOV R4, R9"), None, "Euclid's algorithm");
+        let mut both = vec![("I2F.U32.RP R8, UR4", 30.0)];
+        both.extend([
+            ("I2F.U32.RP R8, R4", 10.0),
+            ("IMAD R4, R4, R8, R9", 10.0),
+            ("@P0 BRA 0x110", 10.0),
+            ("EXIT", 1.0),
+        ]);
+        let draft = check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &both)).unwrap();
+        assert!(draft.message.starts_with("30 times"), "{}", draft.message);
+        assert!(draft.message.contains(" 10 more divide by values"), "{}", draft.message);
+        // 30 x (17 - 3) of 61 instructions would be more than all; the other ten count for nothing.
+        assert!((draft.effect.share_of(Term::Xu) - 0.9).abs() < 0.11, "{:?}", draft.effect);
+    }
+
+    #[test]
+    fn warp_size_is_named_where_the_code_divides_by_it() {
+        let by_warp_size = in_a_loop("I2F.U32.RP R8, 0x20", "NOP").unwrap();
+        assert!(by_warp_size.hint.starts_with("Divide by 32 at line 3"), "{}", by_warp_size.hint);
+        let other = in_a_loop("I2F.RP R8, R11", "NOP").unwrap();
+        assert!(other.hint.starts_with("Avoid the division"), "{}", other.hint);
     }
 }

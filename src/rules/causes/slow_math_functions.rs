@@ -63,7 +63,7 @@ v * v replaces a power of two, and a divisor that is a tl.constexpr needs no div
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
-    let runs = Runs::replace(&mut removal, |routine| !routine.is_integer());
+    let runs = Runs::replace(&mut removal, |_, routine| !routine.is_integer());
     let (routine, most) = runs.most()?;
     let effect = removal.effect(launch);
     if !matters(launch, &effect) {

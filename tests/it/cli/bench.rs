@@ -1,8 +1,11 @@
 //! What the command-line tests share: adoprof in a folder of its own, and profiles to give it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use crate::survey::STAND_INS;
 
 /// An empty folder in which adoprof runs.
 pub(super) struct Bench {
@@ -70,6 +73,48 @@ impl Bench {
     /// Copies a fixture into the folder.
     pub(super) fn copy(&self, fixture: &str, name: &str) {
         self.write(name, std::fs::read(file("fixtures").join(fixture)).unwrap());
+    }
+
+    /// Copies the files of a folder, without those of folders in it, to where they may be built.
+    pub(super) fn copy_files(&self, from: &Path, to: &str) {
+        for entry in std::fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_file() {
+                self.write(&format!("{to}/{name}"), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+
+    /// Writes a script that can be run.
+    pub(super) fn script(&self, name: &str, text: &str) {
+        self.write(name, text);
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.path(name), mode).unwrap();
+    }
+
+    /// Lets a command of adoprof find the stand-ins for CUPTI and for an ncu that succeeds with one raw page, and
+    /// none of the others.
+    pub(super) fn stand_ins<'a>(&self, command: &'a mut Command, raw: &str) -> &'a mut Command {
+        self.write("raw.csv", raw);
+        self.write("none.csv", "");
+        self.stand_ins_with(command, ["raw.csv", "none.csv", "none.csv"])
+    }
+
+    /// The same with these files of the folder as the raw, details, and source page.
+    pub(super) fn stand_ins_with<'a>(
+        &self,
+        command: &'a mut Command,
+        [raw, details, source]: [&str; 3],
+    ) -> &'a mut Command {
+        command
+            .env("ADOPROF_NCU", stand_in())
+            .env("ADOPROF_CUPTI", STAND_INS.cupti())
+            .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
+            .env("STAND_IN_CASE", "success")
+            .env("STAND_IN_RAW", self.path(raw))
+            .env("STAND_IN_DETAILS", self.path(details))
+            .env("STAND_IN_SOURCE", self.path(source))
     }
 
     /// Step v2 on an H200 as raw, details and source page of one stem.

@@ -133,20 +133,12 @@ fn gated(what: &str, gate: &str) -> Ran {
 }
 
 fn gated_in(bench: &Bench, what: &str, gate: &str) -> Ran {
-    bench.write("raw.csv", page(&CHOSEN));
-    bench.write("none.csv", "");
     let program = STAND_INS.program().display().to_string();
     let mut command = bench.command(&["check", "--no-time", "--ncu", &stand_in()]);
     command
         .args(["--fail-on", gate, "--baseline-program", &program, "--", &program, what])
-        .env("ADOPROF_CUPTI", STAND_INS.cupti())
-        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
-        .env("STAND_IN_CASE", "success")
-        .env("STAND_IN_ARGV", bench.path("argv"))
-        .env("STAND_IN_RAW", bench.path("raw.csv"))
-        .env("STAND_IN_DETAILS", bench.path("none.csv"))
-        .env("STAND_IN_SOURCE", bench.path("none.csv"));
-    let ran = ran(&mut command);
+        .env("STAND_IN_ARGV", bench.path("argv"));
+    let ran = ran(bench.stand_ins(&mut command, &page(&CHOSEN)));
     assert_eq!(
         bench.path("argv.profile").exists(),
         gate.starts_with("metric"),
@@ -173,19 +165,9 @@ fn what_a_gate_asks_for_is_collected() {
 /// A saved profile of the stand-in for a program, as if each of its kernels had been launched ten times as often and
 /// for so many times as long.
 fn surveyed(bench: &Bench, folder: &str, times_as_long: u32) {
-    bench.write("raw.csv", page(&CHOSEN));
-    bench.write("none.csv", "");
     let program = STAND_INS.program().display().to_string();
     let mut command = bench.command(&["profile", "--ncu", &stand_in(), "-o", folder]);
-    command
-        .args(["--", &program])
-        .env("ADOPROF_CUPTI", STAND_INS.cupti())
-        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
-        .env("STAND_IN_CASE", "success")
-        .env("STAND_IN_RAW", bench.path("raw.csv"))
-        .env("STAND_IN_DETAILS", bench.path("none.csv"))
-        .env("STAND_IN_SOURCE", bench.path("none.csv"));
-    let ran = ran(&mut command);
+    let ran = ran(bench.stand_ins(command.args(["--", &program]), &page(&CHOSEN)));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     if times_as_long > 0 {
         let file = format!("{folder}/program.json");

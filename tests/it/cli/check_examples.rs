@@ -1,10 +1,9 @@
 //! The examples of `check` in the documentation and in its help, run as they stand there as far as that goes without
 //! a GPU.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::cli::bench::{Bench, Ran, ran, stand_in};
+use crate::cli::bench::{Bench, Ran, ran};
 use crate::survey::STAND_INS;
 
 /// The command lines that begin with `adoprof check`, without their comments.
@@ -27,16 +26,9 @@ fn commands(text: &str) -> Vec<String> {
 fn command(bench: &Bench, words: &[String]) -> Ran {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut command = bench.command(&words);
-    command
-        .current_dir(bench.path("here"))
-        .env("ADOPROF_NCU", stand_in())
-        .env("ADOPROF_CUPTI", STAND_INS.cupti())
-        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
-        .env("STAND_IN_CASE", "success")
-        .env("STAND_IN_RAW", bench.path("pages/v2.raw.csv"))
-        .env("STAND_IN_DETAILS", bench.path("pages/v2.details.csv"))
-        .env("STAND_IN_SOURCE", bench.path("pages/v2.source.cuda-sass.csv"));
-    ran(&mut command)
+    command.current_dir(bench.path("here"));
+    let pages = ["raw", "details", "source.cuda-sass"].map(|page| format!("pages/v2.{page}.csv"));
+    ran(bench.stand_ins_with(&mut command, pages.each_ref().map(String::as_str)))
 }
 
 /// A folder with all that the examples name: two profiles alike, two programs, and two versions of a ladder.
@@ -53,28 +45,16 @@ fn prepared(example: &str) -> Bench {
     bench.write("here/base/program.json", text.replace("\"launches\":4", "\"launches\":40"));
     if example.contains("./new") {
         for name in ["old", "new"] {
-            bench.write(&format!("here/{name}"), format!("#!/bin/sh\nexec '{program}'\n"));
-            let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(bench.path(&format!("here/{name}")), mode).unwrap();
+            bench.script(&format!("here/{name}"), &format!("#!/bin/sh\nexec '{program}'\n"));
         }
     } else {
-        copy(&bench, &bench.path("here/base"), "here/new");
+        bench.copy_files(&bench.path("here/base"), "here/new");
     }
     let ado = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/ado");
     for place in ["here/kernels", "main/kernels"] {
-        copy(&bench, &ado, place);
+        bench.copy_files(&ado, place);
     }
     bench
-}
-
-fn copy(bench: &Bench, from: &Path, to: &str) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_file() {
-            bench.write(&format!("{to}/{name}"), std::fs::read(&path).unwrap());
-        }
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use adoprof::ladder::{Ladder, Overrides};
 
-use crate::cli::bench::{Bench, Ran, ran, stand_in};
+use crate::cli::bench::{Bench, Ran, ran};
 use crate::survey::STAND_INS;
 
 fn examples() -> PathBuf {
@@ -14,21 +14,13 @@ fn examples() -> PathBuf {
 
 /// Copies an example into the folder, where it may be built.
 fn copy(bench: &Bench, name: &str) {
-    for entry in std::fs::read_dir(examples().join(name)).unwrap() {
-        let path = entry.unwrap().path();
-        let file = path.file_name().unwrap().to_str().unwrap();
-        bench.write(&format!("{name}/{file}"), std::fs::read(&path).unwrap());
-    }
+    bench.copy_files(&examples().join(name), name);
 }
 
 /// A program in `bin/`, which comes first in PATH.
 fn program(bench: &Bench, name: &str, script: &str) {
-    use std::os::unix::fs::PermissionsExt;
     let program = STAND_INS.program().display().to_string();
-    let path = format!("bin/{name}");
-    bench.write(&path, script.replace("PROGRAM", &program));
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(bench.path(&path), mode).unwrap();
+    bench.script(&format!("bin/{name}"), &script.replace("PROGRAM", &program));
 }
 
 const PAGE: &str = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n\
@@ -36,20 +28,10 @@ const PAGE: &str = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__t
                     \"0\",\"add(float *, int)\",\"(128, 1, 1)\",\"(32, 2, 1)\",\"120\"\n";
 
 fn run(bench: &Bench, words: &[&str]) -> Ran {
-    bench.write("raw.csv", PAGE);
-    bench.write("none.csv", "");
     let path = std::env::var("PATH").unwrap();
     let mut command = bench.command(words);
-    command
-        .env("PATH", format!("{}:{path}", bench.path("bin").display()))
-        .env("ADOPROF_NCU", stand_in())
-        .env("ADOPROF_CUPTI", STAND_INS.cupti())
-        .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti())
-        .env("STAND_IN_CASE", "success")
-        .env("STAND_IN_RAW", bench.path("raw.csv"))
-        .env("STAND_IN_DETAILS", bench.path("none.csv"))
-        .env("STAND_IN_SOURCE", bench.path("none.csv"));
-    ran(&mut command)
+    command.env("PATH", format!("{}:{path}", bench.path("bin").display()));
+    ran(bench.stand_ins(&mut command, PAGE))
 }
 
 /// The medians of a run's steps, ns, and whether each was verified.

@@ -1,5 +1,6 @@
 //! Questions that several rules ask of a launch, and the words in which a rule answers.
 
+pub(crate) mod alike;
 pub(crate) mod atomics;
 pub(crate) mod bank_conflicts;
 mod draft;

@@ -1,5 +1,6 @@
 //! What rules ask of a launch's instructions: each file answers one question.
 
+pub mod alike;
 pub mod arrays;
 pub mod bystanders;
 pub mod chain;

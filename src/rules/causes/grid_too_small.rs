@@ -10,7 +10,7 @@ use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::questions::independence::{self, What};
+use crate::sass::questions::independence::{self, Shareable, What};
 use crate::text::{count, count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -191,7 +191,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             threads.filter(|&threads| threads < WARP_LANES),
             if more.is_finite() { blocks * more } else { places },
             more,
-            what,
+            work,
             &locations,
         ),
         locations,
@@ -206,7 +206,7 @@ fn hint(
     lanes: Option<f64>,
     then: f64,
     more: f64,
-    what: Option<What>,
+    work: Option<Shareable>,
     locations: &[Location],
 ) -> String {
     if more <= 1.0 {
@@ -216,10 +216,6 @@ fn hint(
                 results in a second step."
             .to_owned();
     }
-    let place = locations.first().map_or_else(
-        || "the outermost loop whose iterations are independent".to_owned(),
-        |location| format!("the loop at line {}", location.line),
-    );
     let then = count(then.ceil());
     let launch = match lanes {
         Some(lanes) => format!(
@@ -230,7 +226,7 @@ fn hint(
         None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
     };
     let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
-    match what {
+    match work.map(|work| work.what) {
         Some(What::Queue(_)) => format!(
             "{launch}: blocks fetch their work from the counter{line}, so only the number of blocks has to \
              change."
@@ -240,13 +236,32 @@ fn hint(
              None needs another's value; make sure that none reads what another stores."
         ),
         _ => format!(
-            "{launch}: divide the iterations of {place} among {} instead of the loop \
+            "{launch}: divide the iterations of {} among {} instead of the loop \
              variable), and combine their sums by atomics or in a second step.",
+            which_loop(work, locations),
             match lanes {
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
                 None => "blocks (blockIdx.x",
             }
         ),
+    }
+}
+
+/// The loop to divide, so that a reader finds it: by its line and by how often it turns.
+fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
+    let turns = work.filter(|work| matches!(work.what, What::Turns(_)));
+    let iterations = |work: Shareable| format!("some {} iterations", count(work.turns.round()));
+    match (locations.first(), turns) {
+        (Some(at), Some(work)) => format!("the loop at line {} ({})", at.line, iterations(work)),
+        (Some(at), None) => format!("the loop at line {}", at.line),
+        (None, Some(work)) => format!(
+            "the loop of {} that most of the work is in ({} of the executed instructions are in such loops)",
+            iterations(work),
+            percent(work.share)
+        ),
+        (None, None) => {
+            "the outermost loop in which no iteration needs what another one computes".to_owned()
+        }
     }
 }
 
@@ -376,6 +391,13 @@ mod tests {
         assert!((sums.effect.least - (1.0 - 160.0 / 162.0 * 0.75)).abs() < 1e-12);
         assert_eq!(sums.locations[0].line, 5, "the branch back");
         assert!(sums.hint.contains("132 blocks instead of 33"), "{}", sums.hint);
+        assert!(sums.hint.contains("the loop at line 5 (some 40 iterations)"), "{}", sums.hint);
+        let mut without_lines = with_loop("FADD R0, R0, R4", 0.0);
+        without_lines.instructions.iter_mut().for_each(|row| row.line = None);
+        let said =
+            "the loop of some 40 iterations that most of the work is in (99% of the executed";
+        let sums = check(&RULE, &without_lines).unwrap();
+        assert!(sums.hint.contains(said), "{}", sums.hint);
         assert!(check(&RULE, &with_loop("FMUL R0, R0, R4", 0.0)).is_none(), "one warp's own time");
     }
 

@@ -1,5 +1,6 @@
 //! Integer division and modulo take the instructions.
 
+use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
 use crate::evidence::slow_routines::Runs;
@@ -38,7 +39,7 @@ The grid has three dimensions, so that the hardware counts what the kernel had t
 row is rounded up to whole blocks.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[MATTERS_LIMIT, ALIKE_LIMIT],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
     said_by_ncu: &[SaidByNcu::with(
@@ -111,7 +112,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions of divisions that would go", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: hint(routine, by_warp_size > by_others, &place(&locations, "the hottest spot")),
+        hint: hint(routine, by_warp_size > by_others, &place(&locations, "the hottest spot"))
+            + &alike::advice(launch),
         locations,
         effect,
     })

@@ -1,5 +1,6 @@
 //! Accurate maths functions or division where a fast form exists.
 
+use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
@@ -36,7 +37,7 @@ The division becomes one multiplication by a value that the host can work out, a
 a few instructions; the result differs in the last digits.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[MATTERS_LIMIT, ALIKE_LIMIT],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[RATES],
     source_page: SourcePage::Needed,
@@ -101,7 +102,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: hint(routine, &place(&locations, "the hottest spot")),
+        hint: hint(routine, &place(&locations, "the hottest spot")) + &alike::advice(launch),
         locations,
         effect,
     })

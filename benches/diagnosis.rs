@@ -3,7 +3,8 @@
 //! parsing the same pages costs in the same run.
 //!
 //! `cargo bench --bench diagnosis`. The aim is under 5 ms in the 99th percentile and 50 KB per launch. Parsing
-//! takes the SASS apart too; what that costs alone, on a copy of the launch, has rows of its own.
+//! takes the SASS apart too; what that costs alone, on a copy of the launch, has rows of its own. The launches with
+//! most instructions are diagnosed again and again, each time from a fresh copy: `-- largest` does only that.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -59,9 +60,15 @@ fn row(what: &str, values: &mut [f64], unit: &str) {
     );
 }
 
+/// How many of the launches with most instructions are diagnosed again and again, and how often.
+const LARGEST: usize = 8;
+const AGAIN: usize = 25;
+
 /// What launches of one origin cost.
 #[derive(Default)]
 struct Costs {
+    only_largest: bool,
+    largest: Vec<(String, Launch)>,
     parse_ms: Vec<f64>,
     diagnose_ms: Vec<f64>,
     slowest: Vec<(f64, String)>,
@@ -79,6 +86,10 @@ impl Costs {
         let before = USED.load(Ordering::Relaxed);
         let frames = read();
         let launches = Launch::all(&frames).expect("the frames are whole");
+        self.keep_largest(name, &launches);
+        if self.only_largest {
+            return;
+        }
         let each = launches.len().max(1) as f64;
         self.parse_ms.push(start.elapsed().as_secs_f64() * 1e3 / each);
         self.parsed_kb.push((USED.load(Ordering::Relaxed) - before) as f64 / 1024.0 / each);
@@ -103,7 +114,37 @@ impl Costs {
         }
     }
 
+    /// Keeps those with most instructions of all so far, before anything is worked out of them.
+    fn keep_largest(&mut self, name: &str, launches: &[Launch]) {
+        let named = |launch: &Launch| (format!("{name}: {}", launch.row.kernel), launch.clone());
+        self.largest.extend(launches.iter().map(named));
+        self.largest.sort_by_key(|(_, launch)| std::cmp::Reverse(launch.instructions.len()));
+        self.largest.truncate(LARGEST);
+    }
+
+    /// Times each of the largest several times, which one time alone is too uncertain for.
+    fn again(&self) {
+        for (name, launch) in &self.largest {
+            let once = || {
+                let copy = launch.clone();
+                std::hint::black_box(copy.listing());
+                let start = Instant::now();
+                std::hint::black_box(diagnose(&copy));
+                start.elapsed().as_secs_f64() * 1e3
+            };
+            let mut times: Vec<f64> = (0..AGAIN).map(|_| once()).collect();
+            times.sort_by(f64::total_cmp);
+            let (count, name) = (launch.instructions.len(), name.as_str());
+            println!(
+                "  {:9.2} ms, at least {:.2} ms, {count} instructions  {name:.80}",
+                times[AGAIN / 2],
+                times[0]
+            );
+        }
+    }
+
     fn print(mut self, origin: &str) {
+        self.again();
         if self.diagnose_ms.is_empty() {
             return;
         }
@@ -123,7 +164,8 @@ impl Costs {
 }
 
 fn main() {
-    let mut shipped = Costs::default();
+    let only_largest = std::env::args().any(|argument| argument == "largest");
+    let mut shipped = Costs { only_largest, ..Costs::default() };
     for (folder, meta) in store::recordings().expect("the recordings are whole") {
         let step = meta.step.expect("recordings are of steps");
         let saved = store::recording(&step.ladder, &step.name, &step.size)
@@ -137,7 +179,7 @@ fn main() {
     }
     shipped.print("the shipped recordings");
     let Some(folder) = std::env::var_os(PROGRAMS) else { return };
-    let mut programs = Costs::default();
+    let mut programs = Costs { only_largest, ..Costs::default() };
     for program in outside::all().expect("the shipped table is whole") {
         let place = Path::new(&folder).join(&program.name);
         let read = || read_packed(&place).expect("the program's pages can be read");

@@ -53,7 +53,7 @@ fn share_unread<'a>(instructions: &(impl Iterator<Item = &'a SourceRow> + Clone)
         for row in instructions.clone() {
             let count = if counted { row.counters.inst_executed } else { 1.0 };
             all += count;
-            if row.text.is_empty() || row.text.contains(UNKNOWN) {
+            if count > 0.0 && (row.text.is_empty() || row.text.contains(UNKNOWN)) {
                 unread += count;
             }
         }

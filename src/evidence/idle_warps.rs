@@ -5,21 +5,21 @@ use crate::evidence::removal::{Removal, locations};
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::sass::questions::bystanders::{self, AT_WORK, Bystanders};
+use crate::sass::questions::bystanders::{self, Bystanders};
 use crate::term::Term;
 
 /// Most of a launch's warps, which do nothing.
 pub(crate) struct IdleWarps<'a> {
     /// How many they are, and what they execute.
-    pub found: Bystanders,
+    pub found: &'a Bystanders,
     removal: Removal<'a>,
 }
 
 impl<'a> IdleWarps<'a> {
     /// `None` where most warps work, or where the profile does not tell.
     pub(crate) fn find(launch: &ModeledLaunch<'a>) -> Option<Self> {
+        let found = bystanders::find(&launch.profile.listing()?)?;
         let mut removal = Removal::new(launch)?;
-        let found = bystanders::find(&removal.listing, AT_WORK)?;
         let theirs = found.of_executions.iter().enumerate();
         for (index, &share) in theirs.filter(|(_, share)| **share > 0.0) {
             removal.remove(index, share);
@@ -46,7 +46,7 @@ impl<'a> IdleWarps<'a> {
     /// What goes: the instructions of warps that do nothing, the start of their blocks, and their places, in
     /// which warps with work would wait beside one another.
     pub(crate) fn effect(&self, launch: &ModeledLaunch) -> Effect {
-        let (removal, found) = (&self.removal, &self.found);
+        let (removal, found) = (&self.removal, self.found);
         let samples = |index: usize| -> f64 {
             StallReason::all().map(|reason| removal.listing.samples(index, reason)).sum()
         };

@@ -159,12 +159,17 @@ fn uses_shared(row: &SourceRow) -> bool {
     row.counters.wavefronts_shared > 0.0
 }
 
-/// The share of a stall's samples on rows that use shared memory; 0 without samples.
-pub(crate) fn stall_on(rows: &[SourceRow], reason: StallReason) -> f64 {
-    let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
-    let all: f64 = rows.iter().map(samples).sum();
-    let theirs: f64 = rows.iter().filter(|row| uses_shared(row)).map(samples).sum();
-    if all > 0.0 { theirs / all } else { 0.0 }
+/// The share of each stall's samples on rows that use shared memory, in the stalls' order; 0 without samples.
+pub(crate) fn stalls_on(rows: &[SourceRow]) -> [f64; StallReason::COUNT] {
+    let (mut all, mut theirs) = ([0.0; StallReason::COUNT], [0.0; StallReason::COUNT]);
+    for row in rows {
+        let samples = &row.counters.stall_samples;
+        all.iter_mut().zip(samples).for_each(|(sum, samples)| *sum += samples);
+        if uses_shared(row) {
+            theirs.iter_mut().zip(samples).for_each(|(sum, samples)| *sum += samples);
+        }
+    }
+    std::array::from_fn(|at| if all[at] > 0.0 { theirs[at] / all[at] } else { 0.0 })
 }
 
 /// The share of executed instructions on rows that are picked; `None` where none was executed.

@@ -89,6 +89,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (theoretical, achieved) = (launch.need(THEORETICAL), launch.need(ACHIEVED));
     let waves = launch.waves();
     let full = waves.is_none_or(|waves| waves >= 1.0);
+    // The instructions need not be read where there is no gap.
+    if !(theoretical - achieved > GAP && full) {
+        return None;
+    }
     let effect = Effect {
         hidden: 1.0 - achieved / theoretical,
         // Blocks that loop need not be more than fit at once.
@@ -99,11 +103,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             .collect(),
         ..Effect::default()
     };
-    let gap = theoretical - achieved > GAP;
     // SMs that wait for their next block have no warp either.
     let starts = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
     let idle = starts.is_none() && 100.0 * launch.model.idle() >= NOISE;
-    if !(gap && full && worth_warps(launch, &effect)) || idle {
+    if !worth_warps(launch, &effect) || idle {
         return None;
     }
     // A loop around the body adds instructions to each turn: where the slots for them are taken, it loses.
@@ -151,7 +154,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// them takes.
 fn most_do_nothing(launch: &ModeledLaunch) -> bool {
     let listing = launch.profile.listing();
-    listing.is_some_and(|listing| bystanders::find(&listing, bystanders::AT_WORK).is_some())
+    listing.is_some_and(|listing| bystanders::find(&listing).is_some())
 }
 
 #[cfg(test)]

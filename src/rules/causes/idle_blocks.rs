@@ -66,9 +66,13 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let blocks = launch.need(GRID);
     let idle = IdleWarps::find(launch)?;
-    let (found, effect) = (&idle.found, idle.effect(launch));
+    let found = idle.found;
     // Those that take part in an exchange are idle threads of blocks that work.
-    if found.exchange.is_some() || !gains(launch, &effect) {
+    if found.exchange.is_some() {
+        return None;
+    }
+    let effect = idle.effect(launch);
+    if !gains(launch, &effect) {
         return None;
     }
     let locations = idle.locations(launch, found.guard, "the guard");

@@ -158,8 +158,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// The finding where most warps bring a constant to an exchange of their block.
 fn warps_that_add_nothing(launch: &ModeledLaunch) -> Option<Draft> {
     let idle = IdleWarps::find(launch)?;
-    let (found, effect) = (&idle.found, idle.effect(launch));
+    let found = idle.found;
     let exchange = found.exchange?;
+    let effect = idle.effect(launch);
     if !gains(launch, &effect) {
         return None;
     }

@@ -73,6 +73,10 @@ overlap.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
+    // There can't be enough overhead where even all that may be overhead is too little.
+    if !heavy_loops(listing, &slice::not_work_in_itself(listing.sass)).contains(&true) {
+        return None;
+    }
     let work = slice::work_without_conditions(&listing);
     let mut overhead = Marks::of(work.count(), |index| !work[index]);
     // What depends on the work is looked for only where there is enough without it.

@@ -179,6 +179,10 @@ fn by_address(launch: &ModeledLaunch) -> Option<Found> {
             .sum()
     };
     let (local, computed) = (sum(&is_local), sum(&is_computed));
+    if local <= 0.0 {
+        let (locations, removal) = (Vec::new(), Effect::default());
+        return Some(Found { accesses: 0.0, locations, removal });
+    }
     let fixed = local - computed;
     let spills = launch.get(SPILLS).unwrap_or(fixed);
     // The compiler knows the index of some accesses of the array, such as those that clear it.
@@ -212,8 +216,7 @@ fn by_address(launch: &ModeledLaunch) -> Option<Found> {
     let locations = locations(launch, listing, weight, "accesses to local arrays");
     let accesses = computed + of_fixed * fixed;
     let mut effect = removal.effect(launch);
-    let of_local = if local > 0.0 { accesses / local } else { 0.0 };
-    effect.removed.extend(memory(launch, accesses, of_local));
+    effect.removed.extend(memory(launch, accesses, accesses / local));
     Some(Found { accesses, locations, removal: effect })
 }
 

@@ -328,19 +328,8 @@ mod tests {
         one_first.swap(2, 7);
         assert!(of(&one_first).hint.contains("first store at line 3"), "{}", of(&one_first).hint);
         // A store on the other way of a branch comes before none of them.
-        let other_way = [
-            LOAD,
-            ADD,
-            "@P0 BRA 0x150",
-            STORE,
-            "EXIT",
-            LOAD,
-            LOAD,
-            LOAD,
-            LOAD,
-            STORE,
-            "EXIT",
-        ];
+        let other_way =
+            [LOAD, ADD, "@P0 BRA 0x150", STORE, "EXIT", LOAD, LOAD, LOAD, LOAD, STORE, "EXIT"];
         assert!(!of(&other_way).hint.contains("__restrict__"), "{}", of(&other_way).hint);
     }
 }

@@ -9,7 +9,7 @@ use crate::evidence::{ModeledLaunch, Threshold};
 use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::flow::live::{self, Live};
+use crate::sass::flow::live;
 use crate::text::count;
 
 const RESOURCE: Resource = Resource {
@@ -103,9 +103,9 @@ fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     let granule = facts.get(Quantity::RegisterGranule)?;
     // Warps are spread over the schedulers, which have equal parts of the registers.
     let schedulers = facts.get(Quantity::Schedulers)?;
-    let live = Live::of(listing.sass);
-    let carried = f64::from(live::needed_in_loops(&listing, &live, NOISE / 100.0));
-    let in_use = f64::from(live::most_in_use(&listing, &live, NOISE / 100.0));
+    let live = live::of(&listing);
+    let carried = f64::from(live::needed_in_loops(&listing, live, NOISE / 100.0));
+    let in_use = f64::from(live::most_in_use(&listing, live, NOISE / 100.0));
     let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
     let warps = (threads / WARP_LANES / schedulers).ceil() * schedulers;
     let blocks = |needed: f64| {

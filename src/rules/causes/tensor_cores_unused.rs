@@ -93,16 +93,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let (listing, total) = (removal.listing, removal.mix.total);
     let on_tensor = removal.mix.family(Family::Tensor);
+    // The flow of data need not be followed where these tell enough.
+    if on_tensor > 0.0 || total <= 0.0 || hangs_on_memory(launch) {
+        return None;
+    }
     let products = products(&listing);
     let element = products.iter().find_map(|index| element(listing.sass, index))?;
     let factor = rate(&launch.profile.device_facts(), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
-    if on_tensor > 0.0
-        || total <= 0.0
-        || multiply_adds / total < LEAST_MULTIPLY_ADDS
-        || hangs_on_memory(launch)
-    {
+    if multiply_adds / total < LEAST_MULTIPLY_ADDS {
         return None;
     }
     let beside = removal.beside(is_product);

@@ -9,7 +9,7 @@ use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
-use crate::sass::{ListedInstruction, Listing, Marks, Operation};
+use crate::sass::{ListedInstruction, Listing, Marks, Operation, Slot};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -101,8 +101,14 @@ fn products(listing: Listing) -> Vec<usize> {
     if products.are_none() {
         return Vec::new();
     }
+    // What no product is written to, no product is read from.
+    let mut written = vec![false; Slot::COUNT];
+    for slot in products.iter().flat_map(|product| sass.defs(product)) {
+        written[slot.index()] = true;
+    }
+    let may_read = |each: &&Use| each.role != Role::Old && written[each.slot.index()];
     for (index, entry) in listing.entries() {
-        for each in sass.uses(index).iter().filter(|each| each.role != Role::Old) {
+        for each in sass.uses(index).iter().filter(may_read) {
             for product in reaching.definitions(index, *each).map(|at| at as usize) {
                 let of_kind = entry.term == sass.entries[product].term;
                 if !(is_addition(entry, each) && of_kind) {

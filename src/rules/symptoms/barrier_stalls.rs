@@ -8,7 +8,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::metric::stall::StallReason;
 use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::Listing;
+use crate::sass::{Family, Listing};
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
@@ -89,8 +89,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 
 /// True where warps give registers to others: those that copy to those that multiply.
 fn has_roles(listing: Listing) -> bool {
-    listing.entries().any(|(index, _)| {
-        listing.text(index).contains("USETMAXREG") && listing.executed(index) > 0.0
+    listing.entries().any(|(index, entry)| {
+        entry.family == Family::Uniform
+            && listing.executed(index) > 0.0
+            && listing.text(index).contains("USETMAXREG")
     })
 }
 

@@ -54,6 +54,11 @@ impl Marks {
         self.words[index / 64] &= !(1 << (index % 64));
     }
 
+    /// Takes all marks away.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
     /// True where no instruction is marked.
     #[must_use]
     pub fn are_none(&self) -> bool {
@@ -87,6 +92,9 @@ mod tests {
         let mut marks = Marks::of(200, |index| matches!(index, 0 | 63 | 64 | 199));
         assert_eq!((marks.insert(63), marks.insert(100)), (false, true));
         marks.remove(64);
+        let mut none = marks.clone();
+        none.clear();
+        assert!(none.are_none() && !marks.are_none());
         assert_eq!(marks.iter().collect::<Vec<_>>(), [0, 63, 100, 199]);
         assert_eq!((marks[100], marks[101], marks.count()), (true, false, 200));
         assert_eq!((marks.are_none(), Marks::new(200).are_none()), (false, true));

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
+pub use crate::sass::code::live_sets::Live;
+use crate::sass::code::live_sets::Registers;
 use crate::sass::code::sass::Sass;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::register::Slot;
@@ -25,30 +27,33 @@ pub fn needed_in_loops(listing: &Listing, live: &Live, least_share: f64) -> u32 
         if !(total > 0.0 && executed / total >= least_share) {
             return 0;
         }
-        let tied = instructions().map(|index| tied(sass, index)).fold(NONE, join);
-        let kept = meet(live.at_start[sass.flow.block_of[each.head] as usize], tied);
-        let besides = instructions().map(|index| count(without(operands(sass, index), kept)));
-        count(kept) + besides.max().unwrap_or(0)
+        let mut held = NONE;
+        instructions().for_each(|index| tie(sass, index, &mut held));
+        let kept = meet(live.at_start[sass.flow.block_of[each.head] as usize], held);
+        let mut most = 0;
+        for index in instructions() {
+            // An instruction has few operands, and most have fewer than some other one.
+            let at_most = sass.defs(index).len() + sass.uses(index).len();
+            if at_most > most as usize {
+                most = most.max(count(without(operands(sass, index), kept)));
+            }
+        }
+        count(kept) + most
     });
     needed.max().unwrap_or(0)
 }
 
-/// A set of the general registers R0 to R254. Uniform registers and predicates have files of their own.
-type Registers = [u64; 4];
-
 const NONE: Registers = [0; 4];
 
-/// The registers that are live at the start and at the end of each block: those that some way from there reads
-/// before it writes them.
-pub struct Live {
-    at_start: Vec<Registers>,
-    at_end: Vec<Registers>,
+/// The live registers of a launch's code, found once.
+#[must_use]
+pub fn of<'a>(listing: &Listing<'a>) -> &'a Live {
+    let sass = listing.sass;
+    listing.facts.live(|| Live::of(sass))
 }
 
 impl Live {
-    /// Finds them.
-    #[must_use]
-    pub fn of(sass: &Sass) -> Self {
+    fn of(sass: &Sass) -> Self {
         let blocks = &sass.flow.blocks;
         let effects: Vec<(Registers, Registers)> =
             blocks.iter().map(|block| effect(sass, block.start..block.end)).collect();
@@ -75,39 +80,48 @@ impl Live {
 fn effect(sass: &Sass, run: Range<usize>) -> (Registers, Registers) {
     let (mut read, mut written) = (NONE, NONE);
     for index in run.rev() {
-        let defs = defs(sass, index);
-        read = join(without(read, defs), uses(sass, index));
-        written = join(written, defs);
+        step_back(sass, index, &mut read);
+        sass.defs(index).iter().for_each(|slot| insert(&mut written, *slot));
     }
     (read, written)
 }
 
-fn defs(sass: &Sass, index: usize) -> Registers {
-    set(sass.defs(index).iter().map(|slot| slot.index()))
+/// From the registers that are live behind an instruction to those in front of it.
+fn step_back(sass: &Sass, index: usize, live: &mut Registers) {
+    sass.defs(index).iter().for_each(|slot| remove(live, *slot));
+    sass.uses(index).iter().for_each(|each| insert(live, each.slot));
 }
 
-fn uses(sass: &Sass, index: usize) -> Registers {
-    set(sass.uses(index).iter().map(|each| each.slot.index()))
+/// Uniform registers and predicates are left out: their words are none of a set's.
+fn insert(set: &mut Registers, slot: Slot) {
+    if let Some(word) = set.get_mut(slot.index() / 64) {
+        *word |= 1 << (slot.index() % 64);
+    }
 }
 
-/// What has to be in registers for an instruction in every turn: what it changes, and what it reads unless
+fn remove(set: &mut Registers, slot: Slot) {
+    if let Some(word) = set.get_mut(slot.index() / 64) {
+        *word &= !(1 << (slot.index() % 64));
+    }
+}
+
+/// Adds what has to be in registers for an instruction in every turn: what it changes, and what it reads unless
 /// that is an operand of float arithmetic.
-fn tied(sass: &Sass, index: usize) -> Registers {
-    let is_float = sass.entries[index].operation.is_some();
-    if is_float { defs(sass, index) } else { operands(sass, index) }
+fn tie(sass: &Sass, index: usize, held: &mut Registers) {
+    sass.defs(index).iter().for_each(|slot| insert(held, *slot));
+    if sass.entries[index].operation.is_none() {
+        sass.uses(index).iter().for_each(|each| insert(held, each.slot));
+    }
 }
 
 fn operands(sass: &Sass, index: usize) -> Registers {
-    join(defs(sass, index), uses(sass, index))
+    let read = sass.uses(index).iter().map(|each| each.slot);
+    set(sass.defs(index).iter().copied().chain(read))
 }
 
-fn set(slots: impl Iterator<Item = usize>) -> Registers {
+fn set(slots: impl Iterator<Item = Slot>) -> Registers {
     let mut set = NONE;
-    for slot in slots {
-        if let Some(word) = set.get_mut(slot / 64) {
-            *word |= 1 << (slot % 64);
-        }
-    }
+    slots.for_each(|slot| insert(&mut set, slot));
     set
 }
 
@@ -143,8 +157,11 @@ pub fn most_in_use(listing: &Listing, live: &Live, least_share: f64) -> u32 {
         .map(|(number, _)| number)
         .collect();
     let mut most = 0;
+    let mut in_front: Vec<Registers> = Vec::new();
+    // A block of a loop in a loop is in two regions, and has as much in use in both.
+    let mut known = vec![false; flow.blocks.len()];
     for region in flow.loops.iter().map(|each| &each.blocks).chain([&outside]) {
-        let blocks = || region.iter().map(|&block| (block, &flow.blocks[block as usize]));
+        let blocks = || region.iter().map(|&block| (block as usize, &flow.blocks[block as usize]));
         let executed: f64 = blocks()
             .flat_map(|(_, block)| block.start..block.end)
             .map(|index| listing.executed(index))
@@ -153,17 +170,20 @@ pub fn most_in_use(listing: &Listing, live: &Live, least_share: f64) -> u32 {
             continue;
         }
         for (number, block) in blocks().filter(|(_, block)| listing.executed(block.start) > 0.0) {
+            if std::mem::replace(&mut known[number], true) {
+                continue;
+            }
             // Values that were loaded, in front of each instruction.
-            let mut known = loaded[number as usize];
-            let in_front: Vec<Registers> = (block.start..block.end)
-                .map(|index| {
-                    let then = after(sass, index, known);
-                    std::mem::replace(&mut known, then)
-                })
-                .collect();
-            let mut live = live.at_end[number as usize];
+            let mut here = loaded[number];
+            in_front.clear();
+            in_front.extend((block.start..block.end).map(|index| {
+                let before = here;
+                step_on(sass, index, &mut here);
+                before
+            }));
+            let mut live = live.at_end[number];
             for index in (block.start..block.end).rev() {
-                live = join(without(live, defs(sass, index)), uses(sass, index));
+                step_back(sass, index, &mut live);
                 most = most.max(count(without(live, in_front[index - block.start])));
             }
         }
@@ -176,12 +196,12 @@ pub fn most_in_use(listing: &Listing, live: &Live, least_share: f64) -> u32 {
 #[must_use]
 pub fn at_each(listing: &Listing) -> Vec<u32> {
     let sass = listing.sass;
-    let Live { at_end, .. } = Live::of(sass);
+    let Live { at_end, .. } = of(listing);
     let mut counts = vec![0; sass.entries.len()];
     for (number, block) in sass.flow.blocks.iter().enumerate() {
         let mut live = at_end[number];
         for index in (block.start..block.end).rev() {
-            live = join(without(live, defs(sass, index)), uses(sass, index));
+            step_back(sass, index, &mut live);
             counts[index] = count(live);
         }
     }
@@ -216,19 +236,19 @@ fn loaded_at_starts(sass: &Sass) -> Vec<Registers> {
 fn loads_and_writes(sass: &Sass, run: Range<usize>) -> (Registers, Registers) {
     let (mut loaded, mut written) = (NONE, NONE);
     for index in run {
-        loaded = after(sass, index, loaded);
-        written = join(written, defs(sass, index));
+        step_on(sass, index, &mut loaded);
+        sass.defs(index).iter().for_each(|slot| insert(&mut written, *slot));
     }
     (loaded, written)
 }
 
-/// The registers with a loaded value behind an instruction.
-fn after(sass: &Sass, index: usize, known: Registers) -> Registers {
-    let written = defs(sass, index);
-    match sass.entries[index].family {
-        Family::Load(_) => join(known, written),
-        _ => without(known, written),
-    }
+/// From the registers with a loaded value in front of an instruction to those behind it.
+fn step_on(sass: &Sass, index: usize, loaded: &mut Registers) {
+    let note = match sass.entries[index].family {
+        Family::Load(_) => insert,
+        _ => remove,
+    };
+    sass.defs(index).iter().for_each(|slot| note(loaded, *slot));
 }
 
 /// The registers that a loop hands on from turn to turn: written in it, and read at its head's start or
@@ -302,9 +322,9 @@ mod tests {
         ]);
         let listing = launch.listing().unwrap();
         // R0, R2 and R3 are carried; the load writes R4 to R7 besides. R9 only lies there.
-        assert_eq!(needed_in_loops(&listing, &Live::of(listing.sass), 0.05), 7);
+        assert_eq!(needed_in_loops(&listing, of(&listing), 0.05), 7);
         // The loop's 7 of 14 instructions are half of all.
-        assert_eq!(needed_in_loops(&listing, &Live::of(listing.sass), 0.51), 0);
+        assert_eq!(needed_in_loops(&listing, of(&listing), 0.51), 0);
     }
 
     #[test]
@@ -323,7 +343,7 @@ mod tests {
         ]);
         // The pointer and R4, once a sum: what is loaded could be loaded later.
         let listing = launch.listing().unwrap();
-        let live = Live::of(listing.sass);
+        let live = of(&listing);
         assert_eq!(most_in_use(&listing, &live, 0.05), 3);
         assert_eq!(most_in_use(&listing, &live, 0.95), 0);
     }
@@ -338,7 +358,7 @@ mod tests {
             "EXIT",
         ]);
         let listing = launch.listing().unwrap();
-        let live = Live::of(listing.sass);
+        let live = of(&listing);
         assert_eq!(needed_in_loops(&listing, &live, 0.0), 0);
         // R1 for the last sum beside R0 or the first one.
         assert_eq!(most_in_use(&listing, &live, 0.0), 2);

@@ -69,6 +69,13 @@ fn is_root(entry: &ListedInstruction) -> bool {
         || matches!(entry.family, Family::Shuffle | Family::Vote | Family::Fence | Family::Barrier)
 }
 
+/// The instructions that may be overhead: those that are not work in themselves. Which of them are, the flow of data
+/// tells.
+#[must_use]
+pub fn not_work_in_itself(sass: &Sass) -> Marks {
+    Marks::of(sass.entries.len(), |index| !is_root(&sass.entries[index]))
+}
+
 /// The instructions that make addresses and guards of the picked accesses, in the last steps before them,
 /// and nothing else, so that they go where those go.
 #[must_use]

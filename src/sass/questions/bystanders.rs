@@ -6,6 +6,7 @@
 //! to which it brings a constant. How many work is bounded by what such instructions leave behind: their executions, the threads that took part, the
 //! lines or wavefronts that they touched.
 
+pub use crate::sass::code::bystanders::Bystanders;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
@@ -18,22 +19,15 @@ use super::sharing::is_of_block;
 /// The share of the launched warps that works where most of them do nothing, less than.
 pub const AT_WORK: f64 = 0.5;
 
-/// Launched warps that do nothing, and what they execute.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bystanders {
-    /// Their share of the launched warps, 0 to 1.
-    pub share: f64,
-    /// For each instruction the share of its executions that is theirs, 0 to 1.
-    pub of_executions: Vec<f64>,
-    /// The instruction that parts them from the others: where it was executed, most of them turned away.
-    pub guard: Option<usize>,
-    /// The first shuffle or store to shared memory in which they take part with a constant.
-    pub exchange: Option<usize>,
+/// Finds them, once for a launch; `None` where at least [`AT_WORK`] of the warps works, or where the page does not
+/// tell.
+#[must_use]
+pub fn find<'a>(listing: &Listing<'a>) -> Option<&'a Bystanders> {
+    listing.facts.bystanders(|| find_less(listing, AT_WORK))
 }
 
-/// Finds them; `None` where at least the given share of the warps works, or where the page does not tell.
-#[must_use]
-pub fn find(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
+/// Finds them where less than a share of the warps works.
+fn find_less(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     let launched = listing.executed(0);
     let any_on = listing
         .entries()

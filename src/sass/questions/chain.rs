@@ -4,6 +4,8 @@
 //! when the last value has arrived. The same holds where a turn's values decide by a condition where the next
 //! turn loads: a search by halves, or the merging of two lists.
 
+use foldhash::{HashMap, HashMapExt};
+
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -30,8 +32,14 @@ pub fn chained(listing: &Listing) -> Marks {
             open.extend(reaching.definitions(at, *each));
         }
     });
+    // Nothing that is moved on can be among what makes an address where nothing leads back to itself.
+    let any = !turning.are_none();
+    // Per loop what is known to lead to nothing that is moved on by choice.
+    let mut followed_up: HashMap<usize, Marks> = HashMap::new();
     Marks::of(entries.len(), |index| {
-        loads[index] && (turning[index] || goes_by_choice(listing, &mut reaching, index, &turning))
+        loads[index]
+            && (turning[index]
+                || any && goes_by_choice(listing, &mut reaching, index, &turning, &mut followed_up))
     })
 }
 
@@ -48,33 +56,41 @@ fn goes_by_choice(
     reaching: &mut Reaching,
     load: usize,
     turning: &Marks,
+    followed_up: &mut HashMap<usize, Marks>,
 ) -> bool {
     let sass = listing.sass;
     let Some(around) = sass.flow.innermost(load) else { return false };
+    let seen = followed_up.entry(around).or_insert_with(|| Marks::new(sass.entries.len()));
     let around = &sass.flow.loops[around];
     let inside = |at: usize| around.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
     let lanes = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
     // Lanes that come to the branch back: others may have left the loop before.
     let turns = listing.row(around.back).counters.thread_inst_executed;
-    let mut seen = Marks::new(sass.entries.len());
-    let (mut open, mut moved) = (vec![load], Vec::new());
+    let (mut open, mut found) = (vec![load], false);
     while let Some(at) = open.pop() {
         for each in followed(listing, at) {
             for before in reaching.definitions(at, *each).map(|before| before as usize) {
-                // What reaches the load from the turn before, and not in every turn.
-                let comes_round = inside(before) && before >= at;
-                let some = lanes(before) < EVERY_TURN.value * turns;
-                if comes_round && some && lanes(before) > 0.0 {
-                    moved.push(before);
+                if !inside(before) {
+                    continue;
                 }
-                if inside(before) && seen.insert(before) {
+                // What reaches the load from the turn before, and not in every turn: moved on from where it was,
+                // and not worked out anew.
+                found |= before >= at
+                    && turning[before]
+                    && lanes(before) > 0.0
+                    && lanes(before) < EVERY_TURN.value * turns;
+                if seen.insert(before) {
                     open.push(before);
                 }
             }
         }
+        if found {
+            // What was seen so far leads to it, for other loads too.
+            seen.clear();
+            return true;
+        }
     }
-    // Moved on from where it was, and not worked out anew.
-    moved.into_iter().any(|at| turning[at])
+    false
 }
 
 #[cfg(test)]

@@ -138,8 +138,11 @@ fn handed_over(listing: Listing, reaching: &mut Reaching, call: usize, each: Use
 fn moves_by_two(listing: Listing, at: usize) -> bool {
     let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
     listing.sass.entries[at].family == Family::Move
-        || ["SHF.", "USHF.", "SHL", "SHR", "MOV", "UMOV"].iter().any(|name| opcode.starts_with(name))
-        || opcode.contains(".SHL") || opcode.contains(".MOV")
+        || ["SHF.", "USHF.", "SHL", "SHR", "MOV", "UMOV"]
+            .iter()
+            .any(|name| opcode.starts_with(name))
+        || opcode.contains(".SHL")
+        || opcode.contains(".MOV")
 }
 
 /// The number that a mark converts, where it is no register's and no parameter's.

@@ -10,11 +10,8 @@ mod carried;
 #[cfg(test)]
 mod tests;
 
-use std::cell::LazyCell;
-
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
-use crate::sass::flow::live::Live;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::questions::{queue, statements};
@@ -62,7 +59,6 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
     let mut largest = 0.0;
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
-    let live = LazyCell::new(|| Live::of(listing.sass));
     let mut open: Vec<usize> = outermost(listing, None);
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
@@ -74,9 +70,7 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         turning = true;
         let what = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
             What::Queue(fetch)
-        } else if least_turns(listing, &mut reaching, &live, each)
-            .is_some_and(|least| of_loop >= least)
-        {
+        } else if least_turns(listing, &mut reaching, each).is_some_and(|least| of_loop >= least) {
             What::Turns(each.back)
         } else {
             continue;
@@ -103,7 +97,7 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
     let turns = turns(listing, around);
     let are_apart = || {
         let mut reaching = Reaching::new(listing.sass);
-        least_turns(listing, &mut reaching, &Live::of(listing.sass), around).is_some()
+        least_turns(listing, &mut reaching, around).is_some()
     };
     let apart = turns >= FEW_TURNS.value && are_apart();
     if apart { turns } else { 1.0 }

@@ -2,6 +2,7 @@
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Sass;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 
@@ -10,8 +11,16 @@ use crate::sass::parse::opcode::Family;
 pub fn self_moves(listing: &Listing) -> Marks {
     let entries = &listing.sass.entries;
     Marks::of(entries.len(), |at| {
-        entries[at].family == Family::Move && is_to_itself(listing.text(at))
+        entries[at].family == Family::Move
+            && reads_what_it_writes(listing.sass, at)
+            && is_to_itself(listing.text(at))
     })
+}
+
+/// False where the registers alone tell that a move goes elsewhere: most do, and their text need not be read.
+fn reads_what_it_writes(sass: &Sass, at: usize) -> bool {
+    let written = sass.defs(at).first();
+    written.is_none_or(|slot| sass.uses(at).iter().any(|each| each.slot == *slot))
 }
 
 /// True for `MOV R4, R4`.

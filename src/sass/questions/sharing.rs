@@ -4,6 +4,10 @@
 //! index takes no part in it, every block along that direction loads the same addresses; likewise
 //! with the thread index for the warps of a block.
 
+use std::collections::hash_map::Entry;
+
+use foldhash::{HashMap, HashMapExt};
+
 use crate::sass::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
@@ -36,8 +40,17 @@ pub fn repetitions(
 ) -> impl Iterator<Item = (usize, Option<f64>)> + use<'_> {
     let mut reaching = Reaching::with_guards(listing.sass);
     let loads = listing.entries().filter(|(_, entry)| entry.family == Family::Load(Space::Global));
+    // Many loads go by the same pointer, each at a distance of its own.
+    let mut known: HashMap<Start, Origin> = HashMap::new();
     loads.map(move |(index, _)| {
-        let origin = origin(&listing, &mut reaching, index);
+        let start = Start::of(&listing, &mut reaching, index);
+        let origin = match known.entry(start) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let (origin, _) = trace_from(&listing, &mut reaching, place.key(), |_| false);
+                *place.insert(origin)
+            }
+        };
         (index, (!origin.unknown).then(|| copies(origin, grid, block)))
     })
 }
@@ -113,6 +126,27 @@ fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Ve
     trace_until(listing, reaching, load, |_| false)
 }
 
+/// What makes the registers of an address in the last steps, from which the rest follows.
+#[derive(PartialEq, Eq, Hash)]
+struct Start {
+    made_at: Vec<u32>,
+    /// A general register takes part that no instruction here writes.
+    given: bool,
+}
+
+impl Start {
+    fn of(listing: &Listing, reaching: &mut Reaching, load: usize) -> Self {
+        let mut start = Self { made_at: Vec::new(), given: false };
+        let uses = listing.sass.uses(load).iter();
+        for each in uses.filter(|each| each.role == Role::Address) {
+            let definitions = reaching.definitions(load, *each);
+            start.given |= definitions.len() == 0 && each.slot.is_general();
+            start.made_at.extend(definitions);
+        }
+        start
+    }
+}
+
 /// The same, as far as until enough is known.
 fn trace_until(
     listing: &Listing,
@@ -120,15 +154,20 @@ fn trace_until(
     load: usize,
     is_enough: impl Fn(&Origin) -> bool,
 ) -> (Origin, Vec<usize>) {
+    let start = Start::of(listing, reaching, load);
+    trace_from(listing, reaching, &start, is_enough)
+}
+
+fn trace_from(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    start: &Start,
+    is_enough: impl Fn(&Origin) -> bool,
+) -> (Origin, Vec<usize>) {
     let sass = listing.sass;
-    let (mut origin, mut loads) = (Origin::default(), Vec::new());
+    let (mut origin, mut loads) = (Origin { given: start.given, ..Origin::default() }, Vec::new());
     let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<usize> = Vec::new();
-    for each in sass.uses(load).iter().filter(|each| each.role == Role::Address) {
-        let definitions = reaching.definitions(load, *each);
-        origin.given |= definitions.len() == 0 && each.slot.is_general();
-        open.extend(definitions.map(|at| at as usize));
-    }
+    let mut open: Vec<usize> = start.made_at.iter().map(|&at| at as usize).collect();
     while let Some(at) = open.pop() {
         if is_enough(&origin) {
             break;

@@ -2,7 +2,7 @@
 
 use crate::evidence::Threshold;
 use crate::evidence::removal::Removal;
-use crate::evidence::shared_pipe::{SharedPipe, executed_on, stall_on, uses_shared_alone};
+use crate::evidence::shared_pipe::{SharedPipe, executed_on, stalls_on, uses_shared_alone};
 use crate::evidence::threshold::REGISTER_TILE;
 use crate::hardware::MOST_REGISTERS;
 use crate::metric::stall::StallReason;
@@ -27,11 +27,12 @@ pub(super) fn effect(pipe: &SharedPipe) -> Effect {
         let accesses = executed_on(instructions, uses_shared_alone);
         removed.extend(accesses.map(|share| (Term::Issue, share * goes)));
     }
+    let on_shared = stalls_on(instructions);
     let stalls = StallReason::all().map(|reason| {
         let share = match reason {
             StallReason::LongScoreboard | StallReason::LgThrottle | StallReason::Barrier => 0.0,
             StallReason::ShortScoreboard | StallReason::MioThrottle => 1.0,
-            _ => stall_on(instructions, reason),
+            _ => on_shared[reason as usize],
         };
         (reason, share * goes)
     });

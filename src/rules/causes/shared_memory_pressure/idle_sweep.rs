@@ -3,7 +3,7 @@
 
 use crate::evidence::Threshold;
 use crate::evidence::shared_pipe::{
-    ALL, SharedPipe, WithoutAccess, executed_on, stall_on, uses_shared_alone,
+    ALL, SharedPipe, WithoutAccess, executed_on, stalls_on, uses_shared_alone,
 };
 use crate::export::SourceRow;
 use crate::metric::stall::StallReason;
@@ -38,11 +38,12 @@ pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     if let Some(share) = instruction_share(pipe) {
         removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));
     }
+    let on_shared = stalls_on(&pipe.launch.profile.lines);
     let stalls = StallReason::all().map(|reason| {
         let goes = match reason {
             StallReason::LongScoreboard | StallReason::LgThrottle => 0.0,
             StallReason::ShortScoreboard | StallReason::MioThrottle | StallReason::Barrier => 1.0,
-            _ => stall_on(&pipe.launch.profile.lines, reason),
+            _ => on_shared[reason as usize],
         };
         (reason, goes)
     });

@@ -4,7 +4,7 @@ use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
-use crate::sass::flow::live::{Live, carried};
+use crate::sass::flow::live::{self, carried};
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
@@ -15,12 +15,7 @@ use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
 
 /// The turns from which a loop can be shared out, more where sums must be added up afterwards; `None`
 /// where a turn needs what an earlier one found.
-pub(super) fn least_turns(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    live: &Live,
-    of: &Loop,
-) -> Option<f64> {
+pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<f64> {
     if reads_shared_before_writing(listing, of) {
         return None;
     }
@@ -28,7 +23,7 @@ pub(super) fn least_turns(
     let mut walk = Walk { listing, of, carried: Vec::new() };
     let head = of.head;
     let mut holding = Reaching::with_guards(listing.sass);
-    for slot in carried(listing.sass, live, of) {
+    for slot in carried(listing.sass, live::of(listing), of) {
         let at_head = Use { slot, role: Role::Data, definition: None };
         let definitions = reaching.definitions(head, at_head);
         let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
@@ -109,7 +104,10 @@ impl Walk<'_> {
         let blocks = self.of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
         let mut places = blocks.flat_map(|block| block.start..block.end);
         places.any(|at| {
-            let reads = |each: &&Use| each.slot == slot && each.role != Role::Old;
+            // What its own block made before it is of the same turn.
+            let reads = |each: &&Use| {
+                each.slot == slot && each.role != Role::Old && each.definition.is_none()
+            };
             self.listing.executed(at) > 0.0
                 && sass.uses(at).iter().filter(reads).any(|each| {
                     holding.definitions(at, *each).any(|before| {

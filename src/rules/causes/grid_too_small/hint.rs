@@ -1,0 +1,71 @@
+//! What to divide among more blocks, in words.
+
+use crate::finding::Location;
+use crate::sass::questions::independence::{Shareable, What};
+use crate::text::{count, count_of, percent};
+
+/// What to do: more blocks where there is a loop to share out, smaller ones elsewhere. `lanes` is the size of blocks
+/// that do not fill a warp.
+pub(super) fn hint(
+    blocks: f64,
+    lanes: Option<f64>,
+    then: f64,
+    more: f64,
+    work: Option<Shareable>,
+    locations: &[Location],
+) -> String {
+    if more <= 1.0 {
+        return "Use smaller blocks, so that their warps spread over more SMs. More threads would have nothing \
+                to do: no loop here has independent iterations. Where an iteration needs only the best match \
+                or the state so far, let several threads each take a part of the iterations and merge their \
+                results in a second step."
+            .to_owned();
+    }
+    let then = count(then.ceil());
+    let launch = match lanes {
+        Some(lanes) => format!(
+            "Launch at least {then} blocks of whole warps (32 threads or more) instead of {} of {}",
+            count(blocks),
+            count_of(lanes, "thread")
+        ),
+        None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
+    };
+    let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
+    match work.map(|work| work.what) {
+        Some(What::Queue(_)) => format!(
+            "{launch}: blocks fetch their work from the counter{line}, so only the number of blocks has to \
+             change."
+        ),
+        Some(What::Statements(_)) => format!(
+            "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
+             None needs another's value; make sure that none reads what another stores."
+        ),
+        _ => format!(
+            "{launch}: divide the iterations of {} among {} instead of the loop \
+             variable), and combine their sums by atomics or in a second step.",
+            which_loop(work, locations),
+            match lanes {
+                Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
+                None => "blocks (blockIdx.x",
+            }
+        ),
+    }
+}
+
+/// The loop to divide, so that a reader finds it: by its line and by how often it turns.
+fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
+    let turns = work.filter(|work| matches!(work.what, What::Turns(_)));
+    let iterations = |work: Shareable| format!("some {} iterations", count(work.turns.round()));
+    match (locations.first(), turns) {
+        (Some(at), Some(work)) => format!("the loop at line {} ({})", at.line, iterations(work)),
+        (Some(at), None) => format!("the loop at line {}", at.line),
+        (None, Some(work)) => format!(
+            "the loop of {} that most of the work is in ({} of the executed instructions are in such loops)",
+            iterations(work),
+            percent(work.share)
+        ),
+        (None, None) => {
+            "the outermost loop in which no iteration needs what another one computes".to_owned()
+        }
+    }
+}

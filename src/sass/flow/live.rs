@@ -344,8 +344,8 @@ mod tests {
         // The pointer and R4, once a sum: what is loaded could be loaded later.
         let listing = launch.listing().unwrap();
         let live = of(&listing);
-        assert_eq!(most_in_use(&listing, &live, 0.05), 3);
-        assert_eq!(most_in_use(&listing, &live, 0.95), 0);
+        assert_eq!(most_in_use(&listing, live, 0.05), 3);
+        assert_eq!(most_in_use(&listing, live, 0.95), 0);
     }
 
     #[test]
@@ -359,8 +359,8 @@ mod tests {
         ]);
         let listing = launch.listing().unwrap();
         let live = of(&listing);
-        assert_eq!(needed_in_loops(&listing, &live, 0.0), 0);
+        assert_eq!(needed_in_loops(&listing, live, 0.0), 0);
         // R1 for the last sum beside R0 or the first one.
-        assert_eq!(most_in_use(&listing, &live, 0.0), 2);
+        assert_eq!(most_in_use(&listing, live, 0.0), 2);
     }
 }

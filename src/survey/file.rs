@@ -70,7 +70,7 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
     }
 }
 
-/// The end of work whose end was not recorded, until all records are read.
+/// A time that was not recorded, until all records are read.
 const UNKNOWN: u64 = u64::MAX;
 
 /// The fields of a record, one after another; those that a shorter record lacks are 0.
@@ -115,11 +115,15 @@ impl Fields<'_> {
     }
 
     /// A time of the device's. CUPTI says 0 where it could not take it: of work that was under way when the records
-    /// began, which is taken to start with them, and of work that goes on when they end ([`UNKNOWN`]).
+    /// began, which is taken to start with them, and of work that goes on when they end ([`UNKNOWN`]). Work without
+    /// either still waited in its stream when the records ended.
     fn device_span(&mut self, first: u64) -> Span {
-        let Span { start, end } = self.span();
-        let start = if start == 0 { first } else { start };
-        Span { start, end: if end == 0 { UNKNOWN } else { end.max(start) } }
+        match self.span() {
+            Span { start: 0, end: 0 } => Span { start: UNKNOWN, end: UNKNOWN },
+            Span { start: 0, end } => Span { start: first, end: end.max(first) },
+            Span { start, end: 0 } => Span { start, end: UNKNOWN },
+            Span { start, end } => Span { start, end: end.max(start) },
+        }
     }
 
     fn place(&mut self) -> Place {
@@ -272,6 +276,7 @@ impl Reader {
         for (name, number, device) in devices {
             process.devices.insert(number, Device { name: name_of(name), ..device });
         }
+        process.unfinished = process.leave_out(|span| span.start == UNKNOWN);
         let known = |span: Span| [span.start, span.end].into_iter().filter(|time| *time != UNKNOWN);
         let last = process.end.or_else(|| process.device_spans().flat_map(known).max());
         for span in process.device_spans_mut().filter(|span| span.end == UNKNOWN) {

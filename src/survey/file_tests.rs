@@ -48,7 +48,6 @@ fn work_that_was_under_way_starts_with_the_records() {
         parse(&bytes(&[(1, &name(5, "a")), (2, &kernel)])[..]).unwrap().kernels[0].span
     };
     // The header says 42.
-    assert_eq!(with_times([0, 0]), Span { start: 42, end: 42 });
     assert_eq!(with_times([0, 50]), Span { start: 42, end: 50 });
     assert_eq!(with_times([45, 50]), Span { start: 45, end: 50 });
 }
@@ -60,7 +59,9 @@ fn work_that_crosses_an_edge_of_the_records_counts_within_them() {
         kernel[..16].copy_from_slice(&times.map(u64::to_le_bytes).concat());
         kernel
     };
-    let kernels = [[0, 0], [45, 0], [20, 50], [90, 120], [10, 41], [101, 102]].map(with_times);
+    // The third waited for its turn all the time, as a thousand launches may.
+    let kernels =
+        [[0, 50], [45, 0], [0, 0], [20, 50], [90, 120], [10, 41], [101, 102]].map(with_times);
     let mut records: Vec<(u8, &[u8])> = kernels.iter().map(|kernel| (2, &kernel[..])).collect();
     let end = [100_u64, 0].map(u64::to_le_bytes).concat();
     records.push((11, &end));
@@ -68,7 +69,8 @@ fn work_that_crosses_an_edge_of_the_records_counts_within_them() {
     process.clip();
     let mut spans: Vec<_> = process.device_spans().map(|span| (span.start, span.end)).collect();
     spans.sort_unstable();
-    assert_eq!(spans, [(42, 50), (42, 100), (45, 100), (90, 100)]);
+    assert_eq!(spans, [(42, 50), (42, 50), (45, 100), (90, 100)]);
+    assert_eq!(process.unfinished, 1);
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn other_files_are_refused() {
 #[test]
 fn records_and_fields_that_are_unknown_or_missing_do_no_harm() {
     let process = parse(&bytes(&[(200, b"later"), (2, b"short"), (5, b""), (9, b"")])[..]).unwrap();
-    assert_eq!((process.kernels.len(), process.calls.len()), (1, 1));
+    assert_eq!((process.unfinished, process.calls.len()), (1, 1));
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub struct Process {
     pub end: Option<u64>,
     /// Records that CUPTI lost.
     pub dropped: u64,
+    /// Kernels, copies, and fills of which the records have no times: they waited in their streams when the records ended.
+    pub unfinished: u64,
     /// Its command line.
     pub command: Vec<String>,
     /// Kinds of launches; [`Kernel::shape`] points here.
@@ -87,13 +89,19 @@ impl Process {
     /// within.
     pub(super) fn clip(&mut self) {
         let (start, end) = (self.start, self.end.unwrap_or(u64::MAX));
-        let is_outside = |span: &Span| span.end < start || span.start > end;
-        self.kernels.retain(|kernel| !is_outside(&kernel.span));
-        self.copies.retain(|copy| !is_outside(&copy.span));
-        self.fills.retain(|fill| !is_outside(&fill.span));
+        self.leave_out(|span| span.end < start || span.start > end);
         for span in self.device_spans_mut() {
             *span = Span { start: span.start.max(start), end: span.end.min(end) };
         }
+    }
+
+    /// Leaves out what the device did in such spans; how many pieces of work that are.
+    pub(super) fn leave_out(&mut self, is_out: impl Fn(&Span) -> bool) -> u64 {
+        let before = self.device_spans().count();
+        self.kernels.retain(|kernel| !is_out(&kernel.span));
+        self.copies.retain(|copy| !is_out(&copy.span));
+        self.fills.retain(|fill| !is_out(&fill.span));
+        (before - self.device_spans().count()) as u64
     }
 }
 

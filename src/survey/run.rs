@@ -188,6 +188,13 @@ fn remarks(survey: &Survey) -> Vec<String> {
         let number = text::count_of(dropped, "record");
         remarks.push(format!("CUPTI lost {number}: counts and times of the survey are too low"));
     }
+    let unfinished: f64 = survey.processes.iter().map(|process| process.unfinished as f64).sum();
+    if unfinished > 0.0 {
+        remarks.push(format!(
+            "the survey ended before {} of the launches and copies had finished; they are left out",
+            text::count(unfinished)
+        ));
+    }
     let is_cut = |process: &&super::record::Process| process.end.is_none();
     if survey.processes.iter().any(|process| is_cut(&process)) {
         let text = "a process did not end in an orderly way: the survey may lack what it did in its last \

@@ -157,6 +157,12 @@ pub fn waiting(id: u32) -> Vec<Waiting> {
     family(id).into_iter().filter_map(Waiting::of).collect()
 }
 
+/// The nearest of the process's ancestors that waits: of a worker that it forked, which has none of its threads.
+#[must_use]
+pub fn waiting_parent(id: u32) -> Option<u32> {
+    std::iter::successors(parent(id), |id| parent(*id)).find(|id| Waiting::of(*id).is_some())
+}
+
 /// A process and its descendants.
 fn family(id: u32) -> Vec<u32> {
     let processes: Vec<(u32, u32)> = fs::read_dir("/proc")

@@ -87,6 +87,13 @@ pub(super) fn diagnose(id: u32, args: &ProfileArgs, printer: &Printer) -> Result
     }
     let waiting = window::waiting(id);
     if waiting.is_empty() {
+        if let Some(parent) = window::waiting_parent(id) {
+            return Err(Error::Usage(format!(
+                "process {id} ({}) was forked from process {parent} and uses no CUDA itself; survey that one: \
+                 `adoprof profile --pid {parent}`",
+                process.command
+            )));
+        }
         let ncu = ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout));
         return Err(why(&process, ncu.ok().map(|ncu| ncu.version)));
     }

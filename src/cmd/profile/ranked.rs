@@ -176,8 +176,9 @@ fn sentence(
     if let Some(all) = of_survey.map(|ranks| ranks.ranks.len()).filter(|all| *all > profiled.len())
     {
         notices.push(format!(
-            "{} of {all} ranks were profiled: {}; --ranks names others",
+            "{} of {all} ranks {} profiled: {}; --ranks names others",
             profiled.len(),
+            if profiled.len() == 1 { "was" } else { "were" },
             listed(&profiled)
         ));
     }

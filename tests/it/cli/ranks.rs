@@ -146,10 +146,7 @@ fn only_the_ranks_that_are_asked_for_are_profiled() {
     let profiled = |at: usize| rank(&document, at)["profiled"].as_u64();
     assert_eq!((profiled(0), profiled(1)), (Some(0), Some(2)));
     assert_eq!(document["launches"][0]["rank"], 1);
-    assert!(
-        document["notices"].to_string().contains("1 of 2 ranks were profiled: 1"),
-        "{document}"
-    );
+    assert!(document["notices"].to_string().contains("1 of 2 ranks was profiled: 1"), "{document}");
     let ran = profile(&bench, &["--ranks", "5"], &[], &TORCH);
     assert!(ran.code == Some(2) && ran.err.contains("names rank 5"), "{ran:?}");
 }

@@ -101,7 +101,9 @@ fn at_work_by_block(listing: &Listing, limit: f64) -> (Vec<(u32, f64)>, Option<u
                 guarded.push((guard, on));
             }
         }
-        let on = open.max(guarded.iter().map(|(_, on)| on).sum());
+        // All of them are warps that came here.
+        let on =
+            open.max(guarded.iter().map(|(_, on)| on).sum()).min(listing.executed(block.start));
         if on > 0.0 {
             found.push((number, on));
         }

@@ -4,7 +4,9 @@
 //! moved on, and a sum do not tie the turns together: each thread can start at its own place and the sums
 //! are added up at the end. A value from which the next one is worked out in another way does, and so does
 //! one that is kept or replaced by a condition, such as the best match so far. Where blocks fetch their turns
-//! from a queue, chance decides which block gets which, so that no turn can need another.
+//! from a queue, chance decides which block gets which, so that no turn can need another. Where a loop multiplies on
+//! the tensor units, turns may also scale the sums and keep the largest value so far: attention's softmax does, and
+//! its parts are scaled once more when they are added up (Dao et al., Flash-Decoding, 2023).
 
 mod carried;
 #[cfg(test)]
@@ -16,7 +18,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::FEW_TURNS;
-use carried::least_turns;
+use carried::parts;
 
 /// What could be shared out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +29,8 @@ pub struct Shareable {
     pub turns: f64,
     /// What it is.
     pub what: What,
+    /// True where each turn of that loop scales the sums so far, as a softmax on the way does.
+    pub are_scaled: bool,
 }
 
 /// What is shared out, with the instruction to show for it.
@@ -55,7 +59,7 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         let blocks = each.blocks.iter().map(|&block| &flow.blocks[block as usize]);
         blocks.flat_map(|block| block.start..block.end).map(|at| listing.executed(at)).sum()
     };
-    let mut found = Shareable { share: 0.0, turns: 1.0, what: What::Nothing };
+    let mut found = Shareable { share: 0.0, turns: 1.0, what: What::Nothing, are_scaled: false };
     let mut largest = 0.0;
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
@@ -68,22 +72,24 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
             continue;
         }
         turning = true;
-        let what = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
-            What::Queue(fetch)
-        } else if least_turns(listing, &mut reaching, each).is_some_and(|least| of_loop >= least) {
-            What::Turns(each.back)
+        let (what, are_scaled) = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
+            (What::Queue(fetch), false)
         } else {
-            continue;
+            let parts = parts(listing, &mut reaching, each);
+            let Some(parts) = parts.filter(|parts| of_loop >= parts.least_turns) else { continue };
+            (What::Turns(each.back), parts.are_scaled)
         };
         let share = executed(each) / total;
         found.share += share;
         if share > largest {
-            (largest, found.turns, found.what) = (share, of_loop, what);
+            largest = share;
+            found = Shareable { turns: of_loop, what, are_scaled, ..found };
         }
     }
     found.share = found.share.min(1.0);
     if !turning && let Some(pieces) = statements::pieces(listing, &mut reaching) {
-        found = Shareable { share: 1.0, turns: pieces.most, what: What::Statements(pieces.first) };
+        let what = What::Statements(pieces.first);
+        found = Shareable { share: 1.0, turns: pieces.most, what, are_scaled: false };
     }
     Some(found)
 }
@@ -97,7 +103,7 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
     let turns = turns(listing, around);
     let are_apart = || {
         let mut reaching = Reaching::new(listing.sass);
-        least_turns(listing, &mut reaching, around).is_some()
+        parts(listing, &mut reaching, around).is_some()
     };
     let apart = turns >= FEW_TURNS.value && are_apart();
     if apart { turns } else { 1.0 }

@@ -42,11 +42,18 @@ pub(super) fn hint(
         ),
         _ => format!(
             "{launch}: divide the iterations of {} among {} instead of the loop \
-             variable), and combine their sums by atomics or in a second step.",
+             variable), and {}.",
             which_loop(work, locations),
             match lanes {
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
                 None => "blocks (blockIdx.x",
+            },
+            if work.is_some_and(|work| work.are_scaled) {
+                "combine their sums in a second kernel. As each iteration scales the sums so far, each part must \
+                 also write what its sums are scaled by (of a softmax, its maximum), and the second kernel scales \
+                 them alike before it adds them up"
+            } else {
+                "combine their sums by atomics or in a second step"
             }
         ),
     }

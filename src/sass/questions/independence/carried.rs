@@ -13,13 +13,23 @@ use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
 
-/// The turns from which a loop can be shared out, more where sums must be added up afterwards; `None`
-/// where a turn needs what an earlier one found.
-pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<f64> {
-    if reads_shared_before_writing(listing, of) {
+/// How the parts of a loop that is shared out come together again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Parts {
+    /// The turns from which it can be shared out, more where sums must be added up afterwards.
+    pub least_turns: f64,
+    /// True where the sums must be scaled before, because each turn scales them.
+    pub are_scaled: bool,
+}
+
+/// How a loop can be shared out; `None` where a turn needs what an earlier one found.
+pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<Parts> {
+    let can_join = is_of_products(listing, of);
+    if !can_join && reads_shared_before_writing(listing, of) {
         return None;
     }
     let mut least = FEW_TURNS.value;
+    let mut are_scaled = false;
     let mut walk = Walk { listing, of, carried: Vec::new() };
     let head = of.head;
     let mut holding = Reaching::with_guards(listing.sass);
@@ -43,7 +53,13 @@ pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop)
             if from.iter().any(|&(other, way)| is_own(other) && way == Way::WorksOut) {
                 return None;
             }
-            let sums = from.contains(&(own, Way::Adds));
+            let joins = |way: &Way| matches!(way, Way::Scales | Way::KeepsLargest);
+            if from.iter().any(|(other, way)| is_own(*other) && joins(way)) && !can_join {
+                return None;
+            }
+            let is_way = |way| from.contains(&(own, way));
+            are_scaled |= is_way(Way::Scales);
+            let sums = is_way(Way::Adds) || is_way(Way::Scales) || is_way(Way::KeepsLargest);
             if !sums && walk.is_a_choice(definition, definitions) {
                 return None;
             }
@@ -55,7 +71,8 @@ pub(super) fn least_turns(listing: &Listing, reaching: &mut Reaching, of: &Loop)
         }
         needs.push(of_slot);
     }
-    (0..needs.len()).all(|start| !leads_back(&needs, start)).then_some(least)
+    let is_apart = (0..needs.len()).all(|start| !leads_back(&needs, start));
+    is_apart.then_some(Parts { least_turns: least, are_scaled })
 }
 
 /// True where a value is worked out from others that are worked out from it.
@@ -78,6 +95,10 @@ fn leads_back(needs: &[Vec<usize>], start: usize) -> bool {
 enum Way {
     /// Something is added to it, or it is copied.
     Adds,
+    /// It is multiplied by something, and something may be added.
+    Scales,
+    /// It stays, or something larger or smaller takes its place.
+    KeepsLargest,
     /// A guard leaves it as it is.
     Keeps,
     /// Anything else.
@@ -123,7 +144,7 @@ impl Walk<'_> {
     fn from(&self, reaching: &mut Reaching, definition: usize) -> Vec<(usize, Way)> {
         let sass = self.listing.sass;
         let mut found = Vec::new();
-        let mut seen = [(); 3].map(|()| Marks::new(sass.entries.len()));
+        let mut seen = [(); 5].map(|()| Marks::new(sass.entries.len()));
         let mut open = vec![(definition, Way::Adds)];
         while let Some((at, before)) = open.pop() {
             if !seen[before as usize].insert(at) {
@@ -134,6 +155,10 @@ impl Walk<'_> {
                     Way::WorksOut => Way::WorksOut,
                     _ if each.role == Role::Old => Way::Keeps,
                     _ if self.adds(at, place, each) => before,
+                    Way::Adds | Way::Scales if self.scales(at, place, each) => Way::Scales,
+                    Way::Adds | Way::KeepsLargest if self.keeps_largest(at, each) => {
+                        Way::KeepsLargest
+                    }
                     _ => Way::WorksOut,
                 };
                 let definitions: Vec<usize> =
@@ -187,6 +212,21 @@ impl Walk<'_> {
         }
     }
 
+    /// True where an instruction multiplies what it uses there by something else.
+    fn scales(&self, at: usize, place: usize, each: &Use) -> bool {
+        let base = Instruction::base_of(self.listing.text(at)).unwrap_or_default();
+        let is_same = |(other, used): (usize, &Use)| other != place && used.slot == each.slot;
+        matches!(base, "FMUL" | "FFMA" | "HMUL2" | "HFMA2")
+            && each.role == Role::Data
+            && !self.listing.sass.uses(at).iter().enumerate().any(is_same)
+    }
+
+    /// True where an instruction takes the larger or smaller one of what it uses there and something else.
+    fn keeps_largest(&self, at: usize, each: &Use) -> bool {
+        let base = Instruction::base_of(self.listing.text(at)).unwrap_or_default();
+        each.role == Role::Data && matches!(base, "FMNMX" | "FMNMX3" | "HMNMX2")
+    }
+
     /// True where something is added that each turn works out anew, and not the step of a counter.
     fn is_of_data(&self, reaching: &mut Reaching, definition: usize) -> bool {
         let sass = self.listing.sass;
@@ -233,6 +273,24 @@ impl Walk<'_> {
         };
         definitions.iter().any(|&other| block(other) == own_block && guard(other) == opposite)
     }
+}
+
+/// True where a loop multiplies on the tensor units and stores nothing but at its end: the sum of products, even of
+/// some that are scaled by the largest value so far (a softmax on the way), can be put together from parts. What earlier
+/// turns leave in shared memory are tiles of its operands. Any other loop that scales or compares is taken as a recurrence,
+/// whose turns may each be wanted.
+fn is_of_products(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let at = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = at.flat_map(|block| block.start..block.end);
+    let mut families =
+        places.filter(|&at| listing.executed(at) > 0.0).map(|at| sass.entries[at].family);
+    let mut multiplies = false;
+    let stores = families.any(|family| {
+        multiplies |= family == Family::Tensor;
+        matches!(family, Family::Store(Space::Global) | Family::Atomic(Space::Global))
+    });
+    multiplies && !stores
 }
 
 /// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier

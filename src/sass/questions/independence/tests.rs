@@ -50,9 +50,35 @@ fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
         &["FADD R3, R0, R4", "FMUL R0, R3, R5", NEXT], // in two steps
         &["FMUL R0, R1, R5", "FMUL R1, R0, R4", NEXT], // by turns
     ] {
-        let none = Shareable { share: 0.0, turns: 1.0, what: What::Nothing };
+        let none = Shareable { share: 0.0, turns: 1.0, what: What::Nothing, are_scaled: false };
         assert_eq!(of_loop(recurrence), none, "{recurrence:?}");
     }
+}
+
+#[test]
+fn sums_of_products_come_together_although_each_turn_scales_them() {
+    let product = "HMMA.16816.F32.BF16 R20, R12, R36, R20";
+    let softmax = [
+        "FMNMX R8, R4, R9, !PT",
+        "FADD R5, -R8, R9",
+        "MUFU.EX2 R5, R5",
+        "FMUL R20, R5, R20",
+        product,
+        "FFMA R0, R0, R5, R4",
+        "MOV R9, R8",
+        NEXT,
+    ];
+    let found = of_loop(&softmax);
+    assert!(found.turns > 1.0 && found.are_scaled, "{found:?}");
+    let plain = of_loop(&[product, NEXT]);
+    assert!(plain.turns > 1.0 && !plain.are_scaled, "{plain:?}");
+    let without: Vec<&str> = softmax.into_iter().filter(|text| *text != product).collect();
+    assert!(of_loop(&without).turns <= 1.0, "without a product");
+    let mut stored = softmax.to_vec();
+    stored.push("STG.E desc[UR4][R6.64], R20");
+    assert!(of_loop(&stored).turns <= 1.0, "each turn's state is wanted");
+    let squared = [product, "FMUL R0, R0, R0", NEXT];
+    assert!(of_loop(&squared).turns <= 1.0, "scaled by itself");
 }
 
 #[test]

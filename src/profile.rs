@@ -6,6 +6,7 @@ mod files;
 mod folder;
 mod large;
 mod next_step;
+mod other_run;
 mod packed;
 pub mod program;
 pub mod ranks;
@@ -22,7 +23,6 @@ use crate::export::{Collected, Export};
 use crate::frame::{Frames, Launch};
 use crate::ladder::Ladder;
 use crate::store::{Meta, Saved};
-use crate::text::duration;
 use crate::timing::StepInfo;
 
 pub use files::{Files, group, in_folder, read_files};
@@ -165,7 +165,7 @@ impl Profile {
         if let Some(meta) = &self.meta {
             document.notices.splice(0..0, meta.notices.iter().cloned());
         }
-        document.notices.extend(other_run(&document));
+        document.notices.extend(other_run::notices(&document));
         document.notices.extend(others);
         document.notices.splice(0..0, first);
         if let Some(ladder) = ladder {
@@ -190,52 +190,9 @@ fn diagnosed(
     Ok(launches.collect())
 }
 
-/// A launch whose time under the profiler is this many times its time without, or the other way round,
-/// was another run: of 569 recorded steps all but three lie between 0.75 and 1.33.
-const OTHER_RUN: f64 = 1.5;
-/// Below this the launch's own cost makes the difference, ns.
-const SHORT_NS: f64 = 10_000.0;
-
-/// What to know where a step's only launch took another time under the profiler than without.
-fn other_run(document: &Document) -> Option<String> {
-    let [launch] = document.launches.as_slice() else { return None };
-    // A program's time is that of all its launches.
-    let step = document.step.as_ref().filter(|step| step.program.is_none())?;
-    let (profiled, alone) = (launch.duration_ns?, step.time_ns.median);
-    let ratio = (profiled / alone).max(alone / profiled);
-    (ratio.is_finite() && ratio >= OTHER_RUN && alone.max(profiled) >= SHORT_NS).then(|| {
-        format!(
-            "the kernel took {} under the profiler and {} without it (idle links and clocks, other \
-             work on the device); the findings and their estimates describe the profiled run",
-            duration(profiled),
-            duration(alone)
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_profiled_run_unlike_the_timed_one_is_told() {
-        let notice = |name: &str| {
-            let ladder = Ladder::open("fault-nowcast-blend").unwrap();
-            let step = ladder.step(name).unwrap();
-            let size = ladder.size(step, &crate::ladder::Overrides::new()).unwrap();
-            let saved = crate::store::recording(ladder.name(), name, &size).unwrap().unwrap();
-            let profile = Profile::from_saved(name.to_owned(), saved, None).unwrap();
-            profile
-                .diagnose(None)
-                .unwrap()
-                .notices
-                .into_iter()
-                .find(|text| text.contains("profiled run"))
-        };
-        // 349 µs and 188 µs; 60 µs and 68 µs.
-        assert!(notice("fault").is_some_and(|text| text.contains("349 µs under the profiler")));
-        assert_eq!(notice("clean"), None);
-    }
 
     #[test]
     fn occupancy_without_counters_is_what_ncu_says() {

@@ -73,6 +73,7 @@ fn at_work_by_block(listing: &Listing, limit: f64) -> (Vec<(u32, f64)>, Option<u
     let has_tags =
         listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0);
     let at_work = |at: usize| at_work(listing, at, has_tags);
+    let is_shuffle = |at: usize| sass.entries[at].family == Family::Shuffle;
     let (mut found, mut exchange) = (Vec::new(), None);
     for (number, block) in (0_u32..).zip(&sass.flow.blocks) {
         // Warps with one guard are the same, those with another may be others.
@@ -90,6 +91,11 @@ fn at_work_by_block(listing: &Listing, limit: f64) -> (Vec<(u32, f64)>, Option<u
             }
             if on >= limit && is_exchange(family) && is_neutral(listing, at, limit, at_work) {
                 exchange = exchange.or(Some(at));
+                continue;
+            }
+            // What its warps then tell one another, and read of it, comes from the few that loaded.
+            let is_told = is_exchange(family) || family == Family::Load(Space::Shared);
+            if on >= limit && is_told && exchange.is_some_and(is_shuffle) {
                 continue;
             }
             let guard = listing.text(at).split_whitespace().next().unwrap_or_default();

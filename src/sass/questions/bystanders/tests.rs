@@ -171,3 +171,43 @@ fn who_enters_an_inner_loop_comes_from_the_outer_one() {
         assert!((share - 0.9).abs() < 1e-12, "{share}");
     }
 }
+
+#[test]
+fn warps_with_several_guards_are_no_more_than_came_there() {
+    // A quarter of the warps comes to four accesses, each with a guard of its own.
+    let guarded = code(&[
+        ("@P4 EXIT", 100.0, 24.0),
+        ("@!P0 LDG.E R4, desc[UR4][R2.64]", 25.0, 32.0),
+        ("@!P1 LDG.E R5, desc[UR4][R2.64+0x4]", 25.0, 32.0),
+        ("@!P2 LDG.E R6, desc[UR4][R2.64+0x8]", 25.0, 32.0),
+        ("@!P3 STG.E desc[UR4][R6.64], R4", 25.0, 32.0),
+        ("EXIT", 25.0, 32.0),
+    ]);
+    assert!((found(&guarded).unwrap().share - 0.75).abs() < 1e-12);
+}
+
+#[test]
+fn warps_that_only_hear_of_what_few_loaded_do_nothing() {
+    // All add up by shuffles and read the block's sum, one in ten has loaded anything.
+    let block = |start: &'static str, load: f64| {
+        code(&[
+            (start, 100.0, 32.0),
+            ("@P0 BRA 0x130", 100.0, 28.8),
+            ("LDG.E R0, desc[UR4][R2.64]", load, 32.0),
+            ("SHFL.BFLY PT, R5, R0, 0x1, 0x1f", 100.0, 32.0),
+            ("FADD R5, R5, R0", 100.0, 32.0),
+            ("@!P2 STS [R7], R5", 100.0, 1.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 100.0, 32.0),
+            ("LDS R9, [R8]", 100.0, 32.0),
+            ("SHFL.DOWN PT, R10, R9, 0x1, 0x1f", 100.0, 32.0),
+            ("@P0 EXIT", 100.0, 28.8),
+            ("STG.E desc[UR4][R12.64], R10", load, 32.0),
+            ("EXIT", load, 32.0),
+        ])
+    };
+    let seen = found(&block("MOV R0, RZ", 10.0)).unwrap();
+    assert!((seen.share - 0.9).abs() < 1e-12, "{}", seen.share);
+    assert_eq!(seen.exchange, Some(3));
+    assert_eq!(found(&block("MOV R0, RZ", 60.0)), None, "most load");
+    assert_eq!(found(&block("S2R R0, SR_TID.X", 10.0)), None, "a value of each thread's own");
+}

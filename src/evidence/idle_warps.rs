@@ -32,6 +32,11 @@ impl<'a> IdleWarps<'a> {
         self.removal.listing.executed(0)
     }
 
+    /// The share of the launched threads that work, 0 to 1: of warps that work, those whose lanes are on.
+    pub(crate) fn threads_at_work(&self) -> f64 {
+        (1.0 - self.found.share) * self.found.lanes
+    }
+
     /// The line of an instruction.
     pub(crate) fn locations(
         &self,
@@ -58,7 +63,7 @@ impl<'a> IdleWarps<'a> {
         }
         let mut effect = removal.effect(launch);
         effect.hidden = if all > 0.0 { theirs / all } else { 0.0 };
-        effect.removed.push((Term::BlockScheduler, found.share));
+        effect.removed.push((Term::BlockScheduler, 1.0 - self.threads_at_work()));
         // Each access takes a wavefront, with its lanes switched off too.
         let (mut all, mut theirs) = (0.0, 0.0);
         for (index, entry) in removal.listing.entries() {

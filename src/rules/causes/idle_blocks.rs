@@ -5,11 +5,15 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{MATTERS_LIMIT, gains};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::hardware::WARP_LANES;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::bystanders::AT_WORK;
 use crate::text::{count_of, percent};
 
 const GRID: &str = "launch__grid_size";
+
+/// The share of lanes that work in the warps that do, below which threads are counted in place of warps.
+const HALF_A_WARP: f64 = 0.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -46,6 +50,13 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
             value: AT_WORK,
             unit: "share",
             source: "definition: most of the warps do nothing",
+        },
+        Threshold {
+            what: "constant: share of the other warps' lanes that work, for blocks to be counted by threads in place of \
+                   warps, less than",
+            value: HALF_A_WARP,
+            unit: "share",
+            source: "definition: most of the lanes do nothing",
         },
         MATTERS_LIMIT,
     ],
@@ -91,12 +102,23 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("warps_launched", warps, "warp"),
             Evidence::new("warps_at_work", at_work, "warp"),
         ],
-        hint: format!(
-            "Launch only as many blocks as there is work: {} would hold all warps that have any. The others \
-             leave at {}; compute the grid from the same bound.",
-            count_of((blocks * (1.0 - found.share)).ceil(), "block"),
-            place(&locations, "a comparison with the end"),
-        ),
+        hint: if found.lanes < HALF_A_WARP {
+            format!(
+                "Launch only as many threads as there is work: {} would hold all that have any. Where warps work, at \
+                 most {:.0} of their 32 lanes do, so index the data as one dimension, in which neighbouring threads \
+                 have neighbouring elements, in place of a block for each row. The others leave at {}.",
+                count_of((blocks * idle.threads_at_work()).ceil(), "block"),
+                (WARP_LANES * found.lanes).ceil(),
+                place(&locations, "a comparison with the end"),
+            )
+        } else {
+            format!(
+                "Launch only as many blocks as there is work: {} would hold all warps that have any. The others \
+                 leave at {}; compute the grid from the same bound.",
+                count_of((blocks * (1.0 - found.share)).ceil(), "block"),
+                place(&locations, "a comparison with the end"),
+            )
+        },
         locations,
         effect,
     })
@@ -138,6 +160,24 @@ mod tests {
             check(&RULE, &sass(&[(GRID, 100.0), (BUSY, 60.0)], &code(at_work))).is_some()
         };
         assert!(fires(399.0) && !fires(400.0), "half of 800 warps");
+    }
+
+    #[test]
+    fn where_few_lanes_work_blocks_are_counted_by_threads() {
+        let mut rows = sass(
+            &[(GRID, 100.0), (BUSY, 60.0)],
+            &[("@P0 EXIT", 800.0), ("LDG.E R4, desc[UR4][R2.64]", 200.0), ("EXIT", 200.0)],
+        );
+        let draft = |rows: &crate::frame::Launch| check(&RULE, rows).unwrap();
+        rows.instructions[1].counters.thread_inst_executed_pred_on = 16.0 * 200.0;
+        assert!(draft(&rows).hint.contains("25 blocks would hold all warps"), "half of the lanes");
+        rows.instructions[1].counters.thread_inst_executed_pred_on = 4.0 * 200.0;
+        let few = draft(&rows);
+        // A quarter of the warps, and an eighth of their lanes.
+        assert!(few.hint.contains("4 blocks would hold all that have any"), "{}", few.hint);
+        assert!(few.hint.contains("at most 4 of their 32 lanes"), "{}", few.hint);
+        let gone = few.effect.share_of(Term::BlockScheduler);
+        assert!((gone - (1.0 - 0.25 / 8.0)).abs() < 1e-12, "{gone}");
     }
 
     #[test]

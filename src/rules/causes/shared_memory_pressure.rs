@@ -132,8 +132,9 @@ rounded in another order.",
         "issue-slots-underused",
     ],
     in_triton: "\
-a larger tile per warp (BLOCK_M and BLOCK_N up, or num_warps down) reads less for each result; a \
-tl.dot of floats with input_precision=\"ieee\" leaves the tensor units idle, and one with \"tf32\" uses them.",
+a BLOCK no larger than what its mask leaves on; a larger tile per warp (BLOCK_M and BLOCK_N up, or num_warps \
+down) reads less for each result; a tl.dot of floats with input_precision=\"ieee\" \
+leaves the tensor units idle, and one with \"tf32\" uses them.",
     check,
     ..Rule::DEFAULT
 };
@@ -151,7 +152,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = pipe.locations();
     let at = place(&locations, "the hottest spot");
     let (seen, hint) = match idle {
-        Some(idle) => (idle_sweep::seen(&pipe, idle), idle_sweep::hint(&at)),
+        Some(idle) => (idle_sweep::seen(&pipe, idle), idle_sweep::hint(&pipe, &at)),
         None => (String::new(), dense_use::hint(&at)),
     };
     let lsu = launch

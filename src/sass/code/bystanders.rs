@@ -7,6 +7,8 @@ pub struct Bystanders {
     pub share: f64,
     /// For each instruction the share of its executions that is theirs, 0 to 1.
     pub of_executions: Vec<f64>,
+    /// The largest share of the other warps' lanes that is on at any of their accesses, 0 to 1.
+    pub lanes: f64,
     /// The instruction that parts them from the others: where it was executed, most of them turned away.
     pub guard: Option<usize>,
     /// The first shuffle or store to shared memory in which they take part with a constant.

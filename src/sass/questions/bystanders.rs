@@ -6,6 +6,7 @@
 //! to which it brings a constant. How many work is bounded by what such instructions leave behind: their executions, the threads that took part, the
 //! lines or wavefronts that they touched.
 
+use crate::hardware::WARP_LANES;
 pub use crate::sass::code::bystanders::Bystanders;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
@@ -60,7 +61,8 @@ fn find_less(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     (part > 0.0).then(|| {
         let of_executions = of_executions(listing, part);
         let guard = guard(listing, &of_executions);
-        Bystanders { share: 1.0 - part, of_executions, guard, exchange }
+        let lanes = lanes(listing, limit);
+        Bystanders { share: 1.0 - part, of_executions, lanes, guard, exchange }
     })
 }
 
@@ -136,6 +138,20 @@ fn at_work(listing: &Listing, at: usize, has_tags: bool) -> f64 {
         }
         _ => on,
     }
+}
+
+/// The largest share of lanes that is on at any access of the warps that work, 0 to 1.
+fn lanes(listing: &Listing, limit: f64) -> f64 {
+    let has_tags =
+        listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0);
+    let accesses = listing.entries().filter(|(_, entry)| touches(entry.family));
+    let theirs = accesses.filter_map(|(at, _)| {
+        let on = at_work(listing, at, has_tags);
+        let lanes = listing.row(at).counters.thread_inst_executed_pred_on;
+        (on > 0.0 && on < limit).then(|| lanes / (on * WARP_LANES))
+    });
+    let most = theirs.fold(0.0, f64::max);
+    if most > 0.0 { most.min(1.0) } else { 1.0 }
 }
 
 /// True for instructions by which a warp takes part in anything: it moves data, or exchanges it.

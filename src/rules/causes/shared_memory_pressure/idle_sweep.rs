@@ -8,6 +8,7 @@ use crate::evidence::shared_pipe::{
 use crate::export::SourceRow;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -62,12 +63,34 @@ pub(super) fn seen(pipe: &SharedPipe, idle: WithoutAccess) -> String {
 }
 
 /// The advice for the sweep at a place.
-pub(super) fn hint(at: &str) -> String {
+pub(super) fn hint(pipe: &SharedPipe, at: &str) -> String {
+    if pipe.launch.profile.listing().is_some_and(|listing| are_global(&listing)) {
+        return format!(
+            "Give the lanes at {at} something to do: most of the accesses that are switched off go to global memory, \
+             because a mask or a bound leaves a block few of its elements there. Choose the block's size by what it \
+             handles at a time, or index all of the block's elements as one dimension, so that each lane has one."
+        );
+    }
     format!(
         "Keep idle warps out of {at}: reduce within a warp by __shfl_down_sync, keep one partial \
          result per warp in shared memory, and let a single warp finish; each thread can first sum \
          several elements in a register."
     )
+}
+
+/// True where more of the accesses with all lanes switched off go to global memory than to shared memory: each takes
+/// a wavefront of the pipe that serves both.
+fn are_global(listing: &Listing) -> bool {
+    let off = |space: Space| -> f64 {
+        let is_access = |family| family == Family::Load(space) || family == Family::Store(space);
+        let accesses = listing.entries().filter(|(_, entry)| is_access(entry.family));
+        let off = |at: usize| {
+            let counters = &listing.row(at).counters;
+            (counters.inst_executed - counters.thread_inst_executed_pred_on).max(0.0)
+        };
+        accesses.map(|(at, _)| off(at)).sum()
+    };
+    off(Space::Global) > off(Space::Shared)
 }
 
 /// The share of executed instructions that make up the sweep.
@@ -123,6 +146,22 @@ mod tests {
         let found: Vec<String> = loop_counts(&rows).iter().map(ToString::to_string).collect();
         assert_eq!(found, ["10", "20"]);
         assert!(loop_counts(&[row(0.0, 10.0)]).is_empty(), "no shared memory");
+    }
+
+    #[test]
+    fn masked_accesses_to_global_memory_are_told_from_a_sweep() {
+        use crate::sass::code::listing::tests::launch;
+        let mut masked = launch(&[
+            ("@P0 STG.E desc[UR4][R2.64], R4", 100.0),
+            ("@P1 LDS R4, [R6]", 100.0),
+            ("EXIT", 100.0),
+        ]);
+        for (row, on) in masked.instructions.iter_mut().zip([10.0, 3200.0, 3200.0]) {
+            row.counters.thread_inst_executed_pred_on = on;
+        }
+        assert!(are_global(&masked.listing().unwrap()));
+        masked.instructions[1].counters.thread_inst_executed_pred_on = 5.0;
+        assert!(!are_global(&masked.listing().unwrap()), "95 of 100 against 90");
     }
 
     #[test]

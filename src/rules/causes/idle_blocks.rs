@@ -171,6 +171,8 @@ mod tests {
         let draft = |rows: &crate::frame::Launch| check(&RULE, rows).unwrap();
         rows.instructions[1].counters.thread_inst_executed_pred_on = 16.0 * 200.0;
         assert!(draft(&rows).hint.contains("25 blocks would hold all warps"), "half of the lanes");
+        // What is found is kept, so that it takes a launch of its own.
+        let mut rows = rows.clone();
         rows.instructions[1].counters.thread_inst_executed_pred_on = 4.0 * 200.0;
         let few = draft(&rows);
         // A quarter of the warps, and an eighth of their lanes.

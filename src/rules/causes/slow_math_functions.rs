@@ -4,13 +4,16 @@ use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
-use crate::evidence::{Draft, ModeledLaunch};
-use crate::finding::Evidence;
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::{Evidence, Location};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::Routine;
 use crate::term::Term;
 use crate::text::{count, percent};
+
+/// The share of what is saved from which its first line is all that the hint names.
+const MOST_OF_IT: f64 = 0.75;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -37,7 +40,18 @@ The division becomes one multiplication by a value that the host can work out, a
 a few instructions; the result differs in the last digits.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT, ALIKE_LIMIT],
+    thresholds: &[
+        MATTERS_LIMIT,
+        ALIKE_LIMIT,
+        Threshold {
+            what: "constant: share of the saved instructions on the first line, for the hint to name that line alone, \
+                   at least",
+            value: MOST_OF_IT,
+            unit: "share",
+            source: "derivation: the estimate is for all lines, so a hint that names one line must name at least what \
+                     leaves the gain within its range of about 1.3",
+        },
+    ],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[RATES],
     source_page: SourcePage::Needed,
@@ -102,14 +116,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: hint(routine, &place(&locations, "the hottest spot")) + &alike::advice(launch),
+        hint: hint(routine, &locations) + &alike::advice(launch),
         locations,
         effect,
     })
 }
 
-fn hint(routine: Routine, at: &str) -> String {
-    let fast = routine.fast();
+fn hint(routine: Routine, locations: &[Location]) -> String {
+    let (fast, at) = (routine.fast(), place(locations, "the hottest spot"));
     if routine == Routine::RepeatedDoubleDivision {
         format!(
             "Use {fast}, at {at}: the divisor does not change there. The result is rounded once more, in the \
@@ -120,6 +134,13 @@ fn hint(routine: Routine, at: &str) -> String {
         format!(
             "Use {fast} at {at}; if all digits of a double are needed, compute fewer values: once for several \
              uses, or outside the loop. No compiler flag does this: -use_fast_math is for floats."
+        )
+    } else if let Some(first) = locations.first().filter(|first| first.share < MOST_OF_IT) {
+        format!(
+            "Use fast forms of all such routines, as {fast} at {at}, where {} of the instructions are saved, if \
+             their accuracy is enough (-use_fast_math replaces all of them). Fast forms are good to about 21 bits, for \
+             sine and cosine only while the argument is small, so check the results.",
+            percent(first.share)
         )
     } else {
         format!(
@@ -158,6 +179,23 @@ mod tests {
         assert!((draft.effect.share_of(Term::Issue) - 0.2).abs() < 1e-12);
         assert_eq!(draft.locations[0].line, 1);
         assert!(draft.hint.contains("__logf"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn where_several_lines_share_the_gain_the_hint_asks_for_all() {
+        let mut launch = logarithms();
+        let again = launch.instructions[0].clone();
+        launch.instructions.insert(2, again);
+        let draft = check(&RULE, &launch).unwrap();
+        assert!(draft.hint.starts_with("Use __logf at line 1 if"), "{}", draft.hint);
+        let mut launch = launch.clone();
+        launch.instructions[2].line = Some(7);
+        let hint = check(&RULE, &launch).unwrap().hint;
+        assert!(
+            hint.starts_with("Use fast forms of all such routines, as __logf at line"),
+            "{hint}"
+        );
+        assert!(hint.contains("where 50% of the instructions"), "{hint}");
     }
 
     #[test]

@@ -137,6 +137,8 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
             let estimate = match rule.kind {
                 Kind::Roof => Some(Estimate::NONE),
                 Kind::Cause | Kind::Symptom if !rule.promises => None,
+                // A cause that can't be taken away as it is: what a lesser change gives is not known.
+                Kind::Cause if draft.effect == Effect::default() => None,
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
                     let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));
@@ -286,6 +288,20 @@ mod tests {
         };
         assert_eq!(found(1.0).as_deref(), Some("at-memory-roof"));
         assert_eq!(found(0.0), None);
+    }
+
+    #[test]
+    fn a_cause_that_nothing_takes_away_promises_nothing() {
+        let mut launch = Launch::default();
+        launch.set("sm__issue_active.avg.pct_of_peak_sustained_elapsed", Some(40.0));
+        let model = Model::new(&launch);
+        let promised = |effect: Effect| {
+            let rule = rules::find("local-memory-array").unwrap();
+            let draft = Draft { effect, ..Draft::default() };
+            rank(vec![(rule, draft)], &model, false)[0].estimate
+        };
+        assert_eq!(promised(Effect::default()), None);
+        assert!(promised(Effect::on(Term::Issue, 0.5)).is_some());
     }
 
     #[test]

@@ -261,7 +261,15 @@ fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     let whole = whole_step_estimate(document);
     let (Some(gain), Some(of_kernel)) = (whole, finding.estimated_speedup) else {
         let unknown = format!("unknown for {rule}");
-        let why = ": the profile lacks the counters that would show it";
+        let is_modeled = |launch: &LaunchReport| {
+            let has = launch.findings.iter().any(|one| one.rule == *rule);
+            has && !launch.ranking.is_empty()
+        };
+        let why = if document.launches.iter().any(is_modeled) {
+            ": it depends on how far the change can be taken"
+        } else {
+            ": the profile lacks the counters that would show it"
+        };
         return Sentence::of([format!("{unknown}{why}"), unknown]);
     };
     let has = |launch: &&LaunchReport| launch.findings.iter().any(|one| one.rule == *rule);

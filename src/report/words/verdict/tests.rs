@@ -1,4 +1,5 @@
 use super::*;
+use crate::diagnose::RankingStep;
 use crate::finding::Estimate;
 use crate::report::samples;
 
@@ -101,6 +102,19 @@ fn a_roof_and_a_small_gain_say_stop() {
         answer(&document).rows,
         [("result", "Stop tuning this kernel: it is fast".to_owned().into())]
     );
+}
+
+#[test]
+fn why_a_gain_is_unknown_is_said() {
+    let mut document = samples::recorded_step();
+    document.launches[0].findings[0].estimated_speedup = None;
+    document.launches[0].ranking.clear();
+    let worth = |document: &Document| answer(document).rows[1].1.full().to_owned();
+    assert!(worth(&document).contains("lacks the counters"), "{}", worth(&document));
+    let (without, limited_by) = (None, "DRAM".to_owned());
+    let now = RankingStep { without, time: 1.0, limited_by, share: 0.6 };
+    document.launches[0].ranking.push(now);
+    assert!(worth(&document).ends_with("how far the change can be taken"), "{}", worth(&document));
 }
 
 #[test]

@@ -142,7 +142,7 @@ pub(crate) fn opcode(text: &str) -> &str {
 }
 
 /// The limits on resident blocks per SM; the smallest wins.
-const OCCUPANCY_LIMITS: [&str; 5] = [
+pub(crate) const OCCUPANCY_LIMITS: [&str; 5] = [
     "launch__occupancy_limit_blocks",
     "launch__occupancy_limit_registers",
     "launch__occupancy_limit_shared_mem",

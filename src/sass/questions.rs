@@ -17,3 +17,4 @@ pub mod self_moves;
 pub mod sharing;
 mod statements;
 pub mod swap;
+pub mod tables;

@@ -1,20 +1,23 @@
 //! An array that is indexed at run time lives in local memory.
 
+mod by_address;
+mod found;
+mod home;
+mod words;
+
 use crate::evidence::local_memory;
-use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{RATES, Removal, locations};
+use crate::evidence::removal::RATES;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::{Evidence, Location};
+use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
-use crate::sass::flow::slice;
-use crate::sass::questions::arrays;
-use crate::sass::{Family, Space};
 use crate::term::Term;
-use crate::text::{count, percent};
+use by_address::by_address;
+use found::{Found, memory};
+use home::ROOM;
 
 /// Instructions that spill registers: local accesses that are no array's.
 pub const SPILLS: &str = "sass__inst_executed_register_spilling";
@@ -49,7 +52,11 @@ known at compile time; a single index that is not sends the whole array to local
 access becomes a load or store through L1, in which each lane has its own copy of the array. \
 Unlike accesses to spilled registers, these compute their addresses when the kernel runs. Unroll \
 the loop that indexes the array, select among a few registers by comparisons, keep the array in \
-shared memory with one column per thread, or pack a small one into the bits of an integer.",
+shared memory with one column per thread, or pack a small one into the bits of an integer. \
+Where the machine code tells the array's size, the rule offers only what can hold it; an array that \
+fits neither a thread's registers nor, for all threads of a block, the SM's shared memory has no \
+estimate, because only a smaller one would help. A table of constants is built by every thread anew \
+if it is declared inside the kernel: declare it at file scope.",
     examples: &[Example {
         fault: "\
 float last[16] = {}, sum = 0.0f;
@@ -94,6 +101,8 @@ lives in registers; steps must be a multiple of 16.",
     needs: &[EXECUTED],
     sharpened_by: &[
         Reads::only_where(local_memory::has_local, &[SPILLS, SHARED, TAGS]),
+        ROOM[0],
+        ROOM[1],
         local_memory::TO_L2,
         local_memory::BY_HIT_RATE,
         RATES,
@@ -118,13 +127,6 @@ lives in registers; steps must be a multiple of 16.",
     ..Rule::DEFAULT
 };
 
-/// The accesses and where they are.
-struct Found {
-    accesses: f64,
-    locations: Vec<Location>,
-    removal: Effect,
-}
-
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let executed = launch.need(EXECUTED);
     let found = by_address(launch).or_else(|| by_counters(launch))?;
@@ -133,91 +135,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !counts {
         return None;
     }
-    let locations = found.locations;
     Some(Draft {
-        message: format!(
-            "{} of {} executed instructions ({}) access an array in local memory, because its \
-             index is known only at run time.",
-            count(found.accesses),
-            count(executed),
-            percent(share),
-        ),
+        message: words::message(&found, executed),
         evidence: vec![
             Evidence::new("executed accesses to local arrays", found.accesses, "inst"),
             Evidence::new(EXECUTED, executed, "inst"),
         ],
-        hint: format!(
-            "Make the index at {} known at compile time (fully unroll the loop around it, or select by \
-             comparisons), or move the array to shared memory with the thread as the fastest index. That takes \
-             4 bytes per thread and element, which may limit the resident blocks.",
-            place(&locations, "the hottest spot"),
-        ),
-        locations,
+        hint: words::hint(&found),
+        locations: found.locations,
         effect: found.removal,
     })
-}
-
-/// From the SASS: local accesses with a computed address, and with them the array's others, which
-/// are all that spill no register.
-fn by_address(launch: &ModeledLaunch) -> Option<Found> {
-    let mut removal = Removal::new(launch)?;
-    let listing = removal.listing;
-    let is_local = |index: usize| {
-        matches!(
-            listing.sass.entries[index].family,
-            Family::Load(Space::Local) | Family::Store(Space::Local)
-        )
-    };
-    let is_computed =
-        |index: usize| is_local(index) && listing.sass.entries[index].computed_address;
-    let sum = |pick: &dyn Fn(usize) -> bool| -> f64 {
-        listing
-            .entries()
-            .map(|(at, _)| at)
-            .filter(|&at| pick(at))
-            .map(|at| listing.executed(at))
-            .sum()
-    };
-    let (local, computed) = (sum(&is_local), sum(&is_computed));
-    if local <= 0.0 {
-        let (locations, removal) = (Vec::new(), Effect::default());
-        return Some(Found { accesses: 0.0, locations, removal });
-    }
-    let fixed = local - computed;
-    let spills = launch.get(SPILLS).unwrap_or(fixed);
-    // The compiler knows the index of some accesses of the array, such as those that clear it.
-    let of_fixed = if fixed > 0.0 { ((fixed - spills) / fixed).clamp(0.0, 1.0) } else { 0.0 };
-    let of_fixed = if computed > 0.0 { of_fixed } else { 0.0 };
-    for (index, _) in listing.entries() {
-        if is_computed(index) {
-            removal.remove_but_l1(index, 1.0);
-        } else if is_local(index) {
-            removal.remove_but_l1(index, of_fixed);
-        }
-    }
-    // Few elements lie in registers, which are chosen among.
-    let elements = if computed > 0.0 { arrays::elements(&listing) } else { Vec::new() };
-    for (index, elements) in elements {
-        if elements > 0.0 && elements <= CHOSEN_AMONG {
-            let is_load = matches!(listing.sass.entries[index].family, Family::Load(_));
-            let choices = if is_load { elements - 1.0 } else { elements };
-            removal.add(Term::Alu, choices * listing.executed(index));
-        }
-    }
-    // An index that the compiler knows takes no arithmetic.
-    let beside = removal.beside(is_computed);
-    let work = slice::work(&listing);
-    for (index, _) in listing.entries() {
-        if beside[index] && !work[index] && !is_local(index) {
-            removal.remove_but_l1(index, 1.0);
-        }
-    }
-    let weight = |at: usize| if is_computed(at) { listing.executed(at) } else { 0.0 };
-    let locations = locations(launch, listing, weight, "accesses to local arrays");
-    let accesses = computed + of_fixed * fixed;
-    let mut effect = removal.effect(launch);
-    effect.removed.extend(memory(launch, accesses, accesses / local));
-    Some(Found { accesses, locations, removal: effect })
 }
 
 /// Without SASS: local accesses less those that spill registers.
@@ -235,6 +162,7 @@ fn by_counters(launch: &ModeledLaunch) -> Option<Found> {
     Some(Found {
         accesses,
         locations: launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local),
+        main: None,
         removal: Effect {
             removed,
             stalls: vec![(StallReason::LgThrottle, stalls), (StallReason::LongScoreboard, stalls)],
@@ -243,20 +171,11 @@ fn by_counters(launch: &ModeledLaunch) -> Option<Found> {
     })
 }
 
-/// What goes from the L1 data pipe, a wavefront an access at least, and from L2, where `of_local` is
-/// the part of all local accesses that goes (0 to 1).
-fn memory(launch: &ModeledLaunch, accesses: f64, of_local: f64) -> Vec<(Term, f64)> {
-    let others = launch.get(TAGS).unwrap_or(0.0) + launch.get(SHARED).unwrap_or(0.0);
-    let mut removed = crate::evidence::local_memory::l2(launch, of_local);
-    if accesses > 0.0 {
-        removed.push((Term::L1Data, accesses / (accesses + others)));
-    }
-    removed
-}
-
 #[cfg(test)]
 mod tests {
+    use super::home::SHARED_OF_BLOCK;
     use super::*;
+    use crate::frame::Launch;
     use crate::rules::testing::{assert_sides, check, launch, sass};
 
     #[test]
@@ -292,5 +211,101 @@ mod tests {
         let lacking = launch(&[(EXECUTED, 1000.0), (LOADS, 60.0), (STORES, 52.5)]);
         assert_eq!(check(&RULE, &lacking), None);
         assert_eq!(RULE.missing(&lacking), [crate::rules::SASS_PAGE]);
+    }
+
+    /// An array of so many bytes per thread, at which a loop reads and writes, in blocks of so many threads.
+    fn sized(bytes: u32, threads: u32) -> Launch {
+        let frame = format!("VIADD R1, R1, 0x{:x}", bytes.wrapping_neg());
+        let code = [
+            ("LDC R1, c[0x0][0x28]", 1.0),
+            (frame.as_str(), 1.0),
+            ("IMAD.IADD R5, R1, 0x1, R4", 100.0),
+            ("LDL.U8 R0, [R5]", 100.0),
+            ("STL.U8 [R5], R0", 100.0),
+            ("@P0 BRA 0x120", 100.0),
+            ("EXIT", 1.0),
+        ];
+        let mut launch = sass(&[(EXECUTED, 403.0), (SPILLS, 0.0)], &code);
+        launch.row.compute_capability = Some((9, 0));
+        launch.row.block = [threads, 1, 1];
+        launch.set(SHARED_OF_BLOCK, Some(1024.0));
+        launch.set("launch__occupancy_limit_warps", Some(f64::from(2048 / threads)));
+        launch.set("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", Some(60.0));
+        launch.set("l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_miss.sum", Some(40.0));
+        launch.set("lts__t_sectors_srcunit_tex.sum", Some(200.0));
+        launch
+    }
+
+    #[test]
+    fn a_small_array_fits_registers_and_shared_memory() {
+        let draft = check(&RULE, &sized(64, 256)).unwrap();
+        assert!(draft.message.contains("an array of 64 bytes per thread"), "{}", draft.message);
+        assert!(
+            draft.hint.contains("line 4 known at compile time (fully unroll"),
+            "{}",
+            draft.hint
+        );
+        // 16 KiB and the system's KiB: 13 times in 228 KiB, where 8 blocks of 256 threads are full.
+        assert!(draft.hint.contains("16.4 kB per block of 256 threads; 8 blocks fit on an SM, as"));
+        assert!((draft.effect.share_of(Term::Lsu) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shared_memory_is_offered_where_a_block_fits() {
+        // 1000 bytes for each of 256 threads: 256 kB, where an SM has 233 kB.
+        let registers = check(&RULE, &sized(1000, 256)).unwrap();
+        assert!(registers.hint.contains("no room for the array"), "{}", registers.hint);
+        assert!(registers.effect.share_of(Term::Lsu) > 0.99);
+        // 1024 bytes are more than 255 registers; 65 KiB of 64 threads fit three times.
+        let shared = check(&RULE, &sized(1024, 64)).unwrap();
+        assert!(shared.hint.starts_with("Move the array at line 4 to shared"), "{}", shared.hint);
+        assert!(shared.hint.contains("3 blocks fit on an SM instead of 32"), "{}", shared.hint);
+        // Its accesses remain instructions, and a wavefront each; half of what L2 has to do is theirs.
+        assert!(shared.effect.share_of(Term::Lsu) < 1e-12 && shared.effect.added.is_empty());
+        assert!(shared.effect.share_of(Term::L1Data) < 1e-12);
+        assert!((shared.effect.share_of(Term::L2) - 0.5).abs() < 1e-12);
+        assert!((shared.effect.least - 1.0).abs() < 1e-12, "a tenth of the warps");
+    }
+
+    #[test]
+    fn what_fits_nowhere_promises_nothing() {
+        let large = check(&RULE, &sized(32_768, 256)).unwrap();
+        assert_eq!(large.effect, Effect::default());
+        assert!(large.hint.starts_with("Make the array at line 4 smaller:"), "{}", large.hint);
+        assert!(!large.hint.contains("compile time"), "{}", large.hint);
+        // On a device that is not known, shared memory may have room.
+        let mut unknown = sized(32_768, 256);
+        unknown.row.compute_capability = None;
+        let unknown = check(&RULE, &unknown).unwrap();
+        assert!(unknown.hint.starts_with("Move the array at line 4"), "{}", unknown.hint);
+        assert!(unknown.effect.share_of(Term::Lsu) > 0.99);
+    }
+
+    #[test]
+    fn a_table_that_every_thread_builds_is_to_be_built_once() {
+        let table = |index: &str| {
+            let address = format!("IMAD.IADD R5, R1, 0x1, {index}");
+            let code = [
+                ("LDC R1, c[0x0][0x28]", 10.0),
+                ("VIADD R1, R1, 0xfffffff8", 10.0),
+                ("S2R R8, SR_TID.X", 10.0),
+                ("S2R R9, SR_CTAID.X", 10.0),
+                ("MOV R0, 0x41", 10.0),
+                ("STL.U8 [R1], R0", 10.0),
+                ("STL.U8 [R1+0x1], RZ", 10.0),
+                (address.as_str(), 10.0),
+                ("LDL.U8 R5, [R5]", 10.0),
+                ("EXIT", 10.0),
+            ];
+            check(&RULE, &sass(&[(EXECUTED, 100.0), (SPILLS, 0.0)], &code)).unwrap()
+        };
+        let own = table("R8");
+        assert!(own.message.contains("constants, with 20 of these"), "{}", own.message);
+        assert!(own.hint.starts_with("Don't build the table in every thread at line 6: declare"));
+        assert!(own.hint.contains("Declare it as __constant__ only if"), "{}", own.hint);
+        assert_eq!(own.locations.len(), 3, "where it is built and where it is read");
+        assert!((own.effect.share_of(Term::Lsu) - 1.0).abs() < 1e-12);
+        let alike = table("R9");
+        assert!(alike.hint.contains("at file scope as static __constant__."), "{}", alike.hint);
     }
 }

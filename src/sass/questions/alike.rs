@@ -41,7 +41,7 @@ pub fn share(listing: &Listing) -> f64 {
 }
 
 /// The instructions whose result may differ from thread to thread of a block.
-fn of_threads_own(listing: &Listing) -> Marks {
+pub(super) fn of_threads_own(listing: &Listing) -> Marks {
     let sass = listing.sass;
     let mut own = Marks::of(sass.entries.len(), |at| is_own_in_itself(listing, at));
     let mut reaching = Reaching::new(sass);

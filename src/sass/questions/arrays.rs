@@ -1,43 +1,66 @@
-//! A thread's local arrays: how many elements each has, as far as the code tells.
+//! A thread's local arrays: how large each is and how many elements it has, as far as the code tells.
 //!
 //! The stack pointer `R1` goes down by the frame's size at the start; an array's place in the frame is the
 //! constant part of the addresses that hold its computed index.
-
-use std::collections::BTreeSet;
 
 use crate::sass::code::listing::Listing;
 use crate::sass::parse::opcode::Family;
 use crate::sass::{Instruction, Space};
 
-/// The accesses with a computed address by their places, with how many elements of its width the array has;
-/// none where the frame's size is not known.
+/// A local array that is indexed at run time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Array {
+    /// Where it begins in the thread's frame, in bytes.
+    pub start: u64,
+    /// Bytes from there to the next array or the frame's end: its size, at most.
+    pub bytes: u64,
+    /// The accesses with a computed address.
+    pub accesses: Vec<usize>,
+}
+
+/// The arrays by their places; none where the frame's size is not known.
 #[must_use]
-pub fn elements(listing: &Listing) -> Vec<(usize, f64)> {
+pub fn find(listing: &Listing) -> Vec<Array> {
     let count = listing.sass.entries.len();
     let Some(frame) = (0..count).find_map(|index| frame_bytes(listing.text(index))) else {
         return Vec::new();
     };
-    let places: Vec<(usize, u64)> = listing
+    let mut places: Vec<(u64, usize)> = listing
         .entries()
-        .filter(|(_, entry)| {
-            matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local))
-                && entry.computed_address
-        })
-        .filter_map(|(index, _)| Some((index, place(listing.text(index))?)))
-        .filter(|&(_, at)| at < frame)
+        .filter(|(_, entry)| is_local(entry.family) && entry.computed_address)
+        .filter_map(|(index, _)| Some((place(listing.text(index))?, index)))
+        .filter(|&(at, _)| at < frame)
         .collect();
-    let starts: BTreeSet<u64> = places.iter().map(|&(_, at)| at).collect();
-    let bytes = |start: u64| {
-        let next = starts.range(start + 1..).next().copied().unwrap_or(frame);
-        next.saturating_sub(start) as f64
-    };
-    places
-        .into_iter()
-        .map(|(index, start)| {
-            let width = f64::from(listing.sass.entries[index].width.max(1));
-            (index, (bytes(start) / width).floor())
-        })
-        .collect()
+    places.sort_unstable();
+    let mut arrays: Vec<Array> = Vec::new();
+    let mut reached = 0;
+    for (at, index) in places {
+        // An unrolled loop has an access for each of its elements, one behind the other.
+        match arrays.last_mut() {
+            Some(array) if at <= reached => array.accesses.push(index),
+            _ => arrays.push(Array { start: at, bytes: 0, accesses: vec![index] }),
+        }
+        reached = reached.max(at + u64::from(listing.sass.entries[index].width.max(1)));
+    }
+    let mut end = frame;
+    for array in arrays.iter_mut().rev() {
+        array.bytes = end - array.start;
+        end = array.start;
+    }
+    arrays
+}
+
+/// How many elements of an access's width its array has.
+#[must_use]
+pub fn elements(listing: &Listing, array: &Array, access: usize) -> f64 {
+    let width = f64::from(listing.sass.entries[access].width.max(1));
+    (array.bytes as f64 / width).floor()
+}
+
+/// True for accesses to local memory.
+#[must_use]
+pub fn is_local(family: Family) -> bool {
+    matches!(family, Family::Load(Space::Local) | Family::Store(Space::Local))
 }
 
 /// Bytes that an instruction takes off the stack pointer: `VIADD R1, R1, 0xffffffd0` takes 48.
@@ -58,7 +81,7 @@ fn frame_bytes(text: &str) -> Option<u64> {
 }
 
 /// The constant part of an access's address: 24 of `[R14+0x18]`.
-fn place(text: &str) -> Option<u64> {
+pub(super) fn place(text: &str) -> Option<u64> {
     let (_, address) = text.split_once('[')?;
     let (address, _) = address.split_once(']')?;
     match address.split_once("+0x") {
@@ -76,7 +99,14 @@ mod tests {
     fn elements_of(lines: &[&str]) -> Vec<(usize, f64)> {
         let counted: Vec<(&str, f64)> = lines.iter().map(|line| (*line, 1.0)).collect();
         let code = launch(&counted);
-        elements(&code.listing().unwrap())
+        let listing = code.listing().unwrap();
+        let mut found: Vec<(usize, f64)> = find(&listing)
+            .iter()
+            .flat_map(|array| array.accesses.iter().map(move |&at| (array, at)))
+            .map(|(array, at)| (at, elements(&listing, array, at)))
+            .collect();
+        found.sort_by_key(|&(at, _)| at);
+        found
     }
 
     #[test]
@@ -93,6 +123,20 @@ mod tests {
         assert_eq!(three, [(2, 3.0), (3, 3.0), (4, 3.0), (5, 3.0)]);
         let halves = elements_of(&["IADD3 R1, PT, PT, R1, -0x20, RZ", "LDL.U16 R2, [R2]"]);
         assert_eq!(halves, [(1, 16.0)]);
+    }
+
+    #[test]
+    fn an_unrolled_loops_accesses_are_to_one_array() {
+        // 64 bytes, four of which a turn clears.
+        let bytes = elements_of(&[
+            "VIADD R1, R1, 0xffffffc0",
+            "STL.U8 [R19], RZ",
+            "STL.U8 [R19+0x3], RZ",
+            "STL.U8 [R19+0x2], RZ",
+            "STL.U8 [R19+0x1], RZ",
+            "LDL.U8 R24, [R27]",
+        ]);
+        assert_eq!(bytes, [(1, 64.0), (2, 64.0), (3, 64.0), (4, 64.0), (5, 64.0)]);
     }
 
     #[test]

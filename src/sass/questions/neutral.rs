@@ -60,7 +60,7 @@ pub(super) fn is_exchange(family: Family) -> bool {
 }
 
 /// True for instructions whose result is a constant where their operands are.
-fn passes_on(family: Family) -> bool {
+pub(super) fn passes_on(family: Family) -> bool {
     family.is_float()
         || matches!(
             family,

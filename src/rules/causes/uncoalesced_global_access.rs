@@ -16,7 +16,7 @@ use crate::rules::{Example, Kind, Rule, Trial};
 use crate::text::{count, percent};
 use cost::cost;
 use hint::hint;
-use layout::{Gathers, Layout, layout};
+use layout::{Gathers, Layout, layout, width_at};
 use spread::{lanes_for_a_thread, spread};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
@@ -140,6 +140,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let lanes = if layout == Layout::Strided { lanes_for_a_thread(launch) } else { Some(1.0) };
     let both = spread(launch, lanes.unwrap_or(1.0), &effect);
     let fills = both.is_some();
+    let width = width_at(launch, locations.first());
     if let Some(both) = both {
         effect = both;
     }
@@ -158,7 +159,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, layout, lanes, fills),
+        hint: hint(&locations, layout, lanes, fills, width),
         locations,
         effect,
     })

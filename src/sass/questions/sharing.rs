@@ -4,6 +4,8 @@
 //! index takes no part in it, every block along that direction loads the same addresses; likewise
 //! with the thread index for the warps of a block.
 
+pub mod gathers;
+
 use std::collections::hash_map::Entry;
 
 use foldhash::{HashMap, HashMapExt};
@@ -26,6 +28,13 @@ struct Origin {
     given: bool,
     /// Loaded data takes part, or a special register that places the thread in another way.
     unknown: bool,
+}
+
+impl Origin {
+    /// True where the lanes of a warp may differ in it.
+    fn is_of_lanes(&self) -> bool {
+        self.lane || self.thread != [false; 3]
+    }
 }
 
 /// The global loads by their places, with how often each fetches the same addresses: blocks times warps of a
@@ -58,9 +67,7 @@ pub fn repetitions(
 /// True for a load of the same address by all threads of a block, as the code tells: a length, a pointer or
 /// another number that is nobody's own.
 pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usize) -> bool {
-    let is_own = |origin: &Origin| {
-        origin.unknown || origin.given || origin.lane || origin.thread != [false; 3]
-    };
+    let is_own = |origin: &Origin| origin.unknown || origin.given || origin.is_of_lanes();
     !is_own(&trace_until(listing, reaching, load, is_own).0)
 }
 
@@ -69,28 +76,6 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
 pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
     let origin = origin(listing, &mut Reaching::with_guards(listing.sass), access);
     !origin.unknown && (origin.lane || origin.thread[0])
-}
-
-/// The accesses of global memory, of those that are picked, whose lanes go where loaded values send them, each
-/// to a place of its own: gathers and scatters. A pointer or an offset that all lanes load alike sends none of
-/// them elsewhere. Only values count whose own load is dense: where its lanes are a row apart, another order
-/// of the threads brings neighbouring values together.
-#[must_use]
-pub fn sent_by_values(
-    listing: &Listing,
-    pick: impl Fn(usize) -> bool,
-    is_dense: impl Fn(usize) -> bool,
-) -> Vec<usize> {
-    let mut reaching = Reaching::with_guards(listing.sass);
-    let mut is_sent = |access: usize| {
-        let (_, loads) = trace(listing, &mut reaching, access);
-        loads.into_iter().filter(|&load| is_dense(load)).any(|load| {
-            let (origin, behind) = trace(listing, &mut reaching, load);
-            origin.lane || origin.thread != [false; 3] || !behind.is_empty()
-        })
-    };
-    let picked = listing.entries().map(|(at, _)| at).filter(|&at| pick(at));
-    picked.filter(|&at| is_sent(at)).collect()
 }
 
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
@@ -120,14 +105,24 @@ fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
     trace(listing, reaching, load).0
 }
 
-/// Follows everything that the address is made of back to where it comes from, with the loads of global memory
-/// among that.
-fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Vec<usize>) {
+/// Follows everything that the address is made of back to where it comes from, with the makers among that.
+fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Makers) {
     trace_until(listing, reaching, load, |_| false)
 }
 
+/// Instructions that take part in a value.
+#[derive(Debug, Default)]
+struct Makers {
+    /// Loads of global memory.
+    loads: Vec<usize>,
+    /// Conversions of floats to integers.
+    rounded: Vec<usize>,
+    /// A float was loaded, from whatever memory, or is a function of another, such as a sine or a root.
+    floats: bool,
+}
+
 /// What makes the registers of an address in the last steps, from which the rest follows.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Start {
     made_at: Vec<u32>,
     /// A general register takes part that no instruction here writes.
@@ -136,9 +131,13 @@ struct Start {
 
 impl Start {
     fn of(listing: &Listing, reaching: &mut Reaching, load: usize) -> Self {
+        Self::of_role(listing, reaching, load, Role::Address)
+    }
+
+    fn of_role(listing: &Listing, reaching: &mut Reaching, load: usize, role: Role) -> Self {
         let mut start = Self { made_at: Vec::new(), given: false };
         let uses = listing.sass.uses(load).iter();
-        for each in uses.filter(|each| each.role == Role::Address) {
+        for each in uses.filter(|each| each.role == role) {
             let definitions = reaching.definitions(load, *each);
             start.given |= definitions.len() == 0 && each.slot.is_general();
             start.made_at.extend(definitions);
@@ -153,7 +152,7 @@ fn trace_until(
     reaching: &mut Reaching,
     load: usize,
     is_enough: impl Fn(&Origin) -> bool,
-) -> (Origin, Vec<usize>) {
+) -> (Origin, Makers) {
     let start = Start::of(listing, reaching, load);
     trace_from(listing, reaching, &start, is_enough)
 }
@@ -163,9 +162,10 @@ fn trace_from(
     reaching: &mut Reaching,
     start: &Start,
     is_enough: impl Fn(&Origin) -> bool,
-) -> (Origin, Vec<usize>) {
+) -> (Origin, Makers) {
     let sass = listing.sass;
-    let (mut origin, mut loads) = (Origin { given: start.given, ..Origin::default() }, Vec::new());
+    let (mut origin, mut makers) =
+        (Origin { given: start.given, ..Origin::default() }, Makers::default());
     let mut seen = Marks::new(sass.entries.len());
     let mut open: Vec<usize> = start.made_at.iter().map(|&at| at as usize).collect();
     while let Some(at) = open.pop() {
@@ -179,12 +179,17 @@ fn trace_from(
             Family::System => add(&mut origin, listing.text(at)),
             family if family.is_memory() => {
                 origin.unknown = true;
+                makers.floats = true;
                 if matches!(family, Family::Load(Space::Global | Space::Generic)) {
-                    loads.push(at);
+                    makers.loads.push(at);
                 }
             }
             Family::Shuffle | Family::Vote => origin.unknown = true,
-            _ => {
+            family => {
+                makers.floats |= family == Family::SpecialFunction && !is_reciprocal(listing, at);
+                if gathers::rounds(listing, at) {
+                    makers.rounded.push(at);
+                }
                 for each in sass
                     .uses(at)
                     .iter()
@@ -197,7 +202,12 @@ fn trace_from(
             }
         }
     }
-    (origin, loads)
+    (origin, makers)
+}
+
+/// True for a division's function: `(float)i / width` is an index still.
+fn is_reciprocal(listing: &Listing, at: usize) -> bool {
+    listing.text(at).contains("MUFU.RCP")
 }
 
 /// Notes what a read of a special register brings in.
@@ -282,26 +292,5 @@ mod tests {
         let launch = launch(CODE);
         let by_thread = |at| goes_by_thread(&launch.listing().unwrap(), at);
         assert_eq!([4, 7, 9, 10].map(by_thread), [true, true, false, false]);
-    }
-
-    #[test]
-    fn lanes_that_go_where_their_data_says_are_told_from_a_shared_pointer() {
-        let of = |code: &[(&str, f64)], access: usize| {
-            let launch = launch(code);
-            !sent_by_values(&launch.listing().unwrap(), |at| at == access, |_| true).is_empty()
-        };
-        assert!(!of(CODE, 4) && !of(CODE, 7), "by thread and block");
-        assert!(of(CODE, 9), "by a value that each lane loaded");
-        let further = [("IMAD.WIDE R16, R14, 0x4, R2", 1.0), ("LDG.E R18, desc[UR8][R16.64]", 1.0)];
-        assert!(of(&[CODE, &further[..]].concat(), 12), "by a value found by another");
-        // A pointer that all lanes load alike, plus the lane.
-        let shared: &[(&str, f64)] = &[
-            ("S2R R0, SR_TID.X", 1.0),
-            ("LDC.64 R2, c[0x0][0x210]", 1.0),
-            ("LDG.E.64 R4, desc[UR8][R2.64]", 1.0),
-            ("IMAD.WIDE R6, R0, 0x4, R4", 1.0),
-            ("LDG.E R8, desc[UR8][R6.64]", 1.0),
-        ];
-        assert!(!of(shared, 4));
     }
 }

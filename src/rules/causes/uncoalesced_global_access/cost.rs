@@ -69,6 +69,9 @@ pub(super) fn cost(
         payers.push(format!("{} of what L1 asks of L2 is excess", percent(l2_share)));
     }
     let payer = match (payers.is_empty(), l2_pays) {
+        (true, _) if gathered > 0.0 => {
+            "Another order of the threads would spare none of it.".to_owned()
+        }
         (true, _) => "L1 holds the excess: it costs little.".to_owned(),
         (false, true) => format!("The cost: {}.", payers.join("; ")),
         (false, false) => format!("The cost is in L1, not L2: {}.", payers.join("; ")),

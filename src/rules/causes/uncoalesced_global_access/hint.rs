@@ -3,23 +3,32 @@
 use super::layout::Layout;
 use crate::evidence::modeled_launch::place;
 use crate::finding::Location;
-use crate::hardware::WARP_LANES;
+use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::sass::questions::sharing::gathers::Sender;
 use crate::text::count;
 
-/// What to do at the hottest of these places.
+/// What to do at the hottest of these places, whose lanes move so many bytes each.
 pub(super) fn hint(
     locations: &[Location],
     layout: Layout,
     lanes: Option<f64>,
     fills: bool,
+    width: Option<u8>,
 ) -> String {
-    if layout == Layout::Gathered {
-        return format!(
-            "At {} each lane's address comes from a value that it loaded, so reordering the threads changes \
-             nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes and use \
-             each for several results, or store the data in the order in which it is read.",
-            place(locations, "the hottest access"),
-        );
+    if let Layout::Gathered(sender) = layout {
+        let at = place(locations, "the hottest access");
+        return match sender {
+            Sender::Loaded => format!(
+                "At {at} each lane's address comes from a value that it loaded, so reordering the threads changes \
+                 nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes and use \
+                 each for several results, or store the data in the order in which it is read."
+            ),
+            Sender::Position => format!(
+                "At {at} each lane's address comes from a position that it computes in floating point and rounds, \
+                 so swapping the thread's indices changes nothing: sort or group the points by position, pack what \
+                 is read together into one wider element, or gather less often."
+            ),
+        };
     }
     if layout == Layout::Shifted {
         return format!(
@@ -48,7 +57,18 @@ pub(super) fn hint(
             .to_owned()
     };
     format!(
-        "Let neighbouring lanes of a warp access neighbouring addresses at {at}: {how}. The ideal is one \
-         sector per 8 lanes of 4 bytes."
+        "Let neighbouring lanes of a warp access neighbouring addresses at {at}: {how}. The ideal is {}.",
+        ideal(width.unwrap_or(4))
     )
+}
+
+/// How many lanes share a sector where each moves so many bytes.
+fn ideal(width: u8) -> String {
+    let lanes = (SECTOR_BYTES / f64::from(width.max(1))).min(WARP_LANES);
+    let each = if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
+    if lanes > 1.0 {
+        format!("one sector per {} lanes of {each}", count(lanes))
+    } else {
+        format!("one sector per lane of {each}")
+    }
 }

@@ -3,8 +3,9 @@
 use super::LEAST_EXCESS;
 use crate::evidence::ModeledLaunch;
 use crate::export::SourceRow;
+use crate::finding::Location;
 use crate::sass::Listing;
-use crate::sass::questions::sharing::sent_by_values;
+use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
 
 /// How the lanes of the access with most excess lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,17 +14,16 @@ pub(super) enum Layout {
     Strided,
     /// Side by side, from the middle of a sector on.
     Shifted,
-    /// Where loaded values send them.
-    Gathered,
+    /// Where values send them.
+    Gathered(Sender),
 }
 
 pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -> Layout {
     if shifted {
         return Layout::Shifted;
     }
-    let gathered =
-        most_excess(launch).is_some_and(|(listing, most)| gathers.has(listing.row(most)));
-    if gathered { Layout::Gathered } else { Layout::Strided }
+    let sender = most_excess(launch).and_then(|(listing, most)| gathers.sender(listing.row(most)));
+    sender.map_or(Layout::Strided, Layout::Gathered)
 }
 
 /// Sectors beyond those that dense addresses would need.
@@ -31,9 +31,9 @@ fn excess(row: &SourceRow) -> f64 {
     (row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal).max(0.0)
 }
 
-/// The accesses with excess whose lanes go where loaded values send them, by their addresses: no other order
-/// of the lanes makes them dense.
-pub(super) struct Gathers(Vec<u64>);
+/// The accesses with excess whose lanes go where values send them, by their addresses: no other order of the lanes
+/// makes them dense.
+pub(super) struct Gathers(Vec<(u64, Sender)>);
 
 impl Gathers {
     pub(super) fn of(launch: &ModeledLaunch) -> Self {
@@ -43,11 +43,18 @@ impl Gathers {
             |at| is_wide(listing.row(at)),
             |at| !is_apart(listing.row(at)),
         );
-        Self(gathers.into_iter().filter_map(|at| listing.row(at).address).collect())
+        let address = |(at, sender)| Some((listing.row(at).address?, sender));
+        Self(gathers.into_iter().filter_map(address).collect())
     }
 
     pub(super) fn has(&self, row: &SourceRow) -> bool {
-        row.address.is_some_and(|address| self.0.contains(&address))
+        self.sender(row).is_some()
+    }
+
+    /// What sends the lanes of an access.
+    fn sender(&self, row: &SourceRow) -> Option<Sender> {
+        let of_row = |(address, _): &&(u64, Sender)| row.address == Some(*address);
+        self.0.iter().find(of_row).map(|(_, sender)| *sender)
     }
 }
 
@@ -61,6 +68,20 @@ pub(super) fn is_wide(row: &SourceRow) -> bool {
 fn is_apart(row: &SourceRow) -> bool {
     let lanes = row.counters.thread_inst_executed_pred_on;
     row.counters.l2_sectors_global >= lanes * (1.0 - LEAST_EXCESS)
+}
+
+/// Bytes that each lane moves in the access with most excess sectors, of a line where one is known; `None` without
+/// SASS.
+pub(super) fn width_at(launch: &ModeledLaunch, line: Option<&Location>) -> Option<u8> {
+    let listing = launch.profile.listing()?;
+    let is_there = |row: &SourceRow| {
+        line.is_none_or(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
+    };
+    let there = listing.entries().filter(|(at, _)| is_there(listing.row(*at)));
+    let (_, most) = there
+        .filter(|(_, entry)| entry.width > 0)
+        .max_by(|(a, _), (b, _)| excess(listing.row(*a)).total_cmp(&excess(listing.row(*b))))?;
+    Some(most.width)
 }
 
 /// The access with most excess sectors, in its listing; `None` without SASS.

@@ -140,3 +140,46 @@ fn no_order_of_the_lanes_makes_a_gather_dense() {
     let draft = check(&RULE, &rows([LOAD, GATHER], [32.0, 32.0])).unwrap();
     assert!((draft.effect.share_of(Term::L2) - 0.875).abs() < 1e-12, "{draft:?}");
 }
+
+#[test]
+fn no_order_of_the_lanes_makes_a_rounded_position_dense() {
+    let round = ("F2I.FLOOR.NTZ R4, R8", 40.0);
+    let launch = |made| {
+        let code = [
+            ("S2R R0, SR_TID.X", 1.0),
+            ("LDG.E R6, desc[UR4][R2.64]", 1.0),
+            ("I2FP.F32.S32 R7, R0", 1.0),
+            made,
+            round,
+            ("LDG.E.U8 R10, desc[UR4][R4.64]", 40.0),
+            ("EXIT", 1.0),
+        ];
+        let mut launch = sass(&[(SECTORS, 1280.0), (IDEAL, 40.0)], &code);
+        let counters = &mut launch.instructions[5].counters;
+        counters.l2_sectors_global = 1280.0;
+        counters.l2_sectors_global_ideal = 40.0;
+        counters.l1_tag_requests_global = 1280.0;
+        counters.thread_inst_executed_pred_on = 1280.0;
+        check(&RULE, &launch).unwrap()
+    };
+    let sampled = launch(("FMUL R8, R7, R6", 1.0));
+    assert!(sampled.hint.contains("in floating point"), "{}", sampled.hint);
+    assert!(sampled.effect.removed.iter().all(|(_, share)| *share < 1e-12), "{sampled:?}");
+    assert!(sampled.message.contains("Another order of the threads"), "{}", sampled.message);
+    let index = launch(("FMUL R8, R7, 0.03125", 1.0));
+    assert!((index.effect.share_of(Term::L2) - 1240.0 / 1280.0).abs() < 1e-12, "{index:?}");
+    assert!(index.hint.contains("one sector per 32 lanes of 1 byte."), "{}", index.hint);
+}
+
+#[test]
+fn the_ideal_is_that_of_the_lines_width() {
+    for (load, ideal) in [
+        ("LDG.E.64 R4, desc[UR4][R2.64]", "per 4 lanes of 8 bytes"),
+        ("LDG.E.128 R4, desc[UR4][R2.64]", "per 2 lanes of 16 bytes"),
+        (LOAD.0, "per 8 lanes of 4 bytes"),
+    ] {
+        let draft = check(&RULE, &rows([(load, 40.0), ("FADD R0, R0, R4", 40.0)], [32.0, 4.0]));
+        let hint = draft.unwrap().hint;
+        assert!(hint.contains(ideal), "{hint}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Gathers and scatters: accesses whose lanes go where values send them.
+
+use std::collections::hash_map::Entry;
+
+use foldhash::{HashMap, HashMapExt};
+
+use super::{Start, trace, trace_from};
+use crate::sass::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// What sends the lanes of a gather to their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sender {
+    /// A value that each lane loaded.
+    Loaded,
+    /// A position that each lane worked out in floating point and rounded.
+    Position,
+}
+
+/// The accesses of global memory, of those that are picked, whose lanes go where values send them, each
+/// to a place of its own: gathers and scatters. A pointer or an offset that all lanes load alike sends none of
+/// them elsewhere. Only loaded values count whose own load is dense: where its lanes are a row apart, another
+/// order of the threads brings neighbouring values together.
+#[must_use]
+pub fn sent_by_values(
+    listing: &Listing,
+    pick: impl Fn(usize) -> bool,
+    is_dense: impl Fn(usize) -> bool,
+) -> Vec<(usize, Sender)> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    // Several accesses go by the same pointer, each at a distance of its own.
+    let mut known: HashMap<Start, Option<Sender>> = HashMap::new();
+    let picked = listing.entries().map(|(at, _)| at).filter(|&at| pick(at));
+    picked
+        .filter_map(|access| {
+            let start = Start::of(listing, &mut reaching, access);
+            let sender = match known.entry(start) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    let sender = sender(listing, &mut reaching, place.key(), &is_dense);
+                    *place.insert(sender)
+                }
+            };
+            Some((access, sender?))
+        })
+        .collect()
+}
+
+fn sender(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    start: &Start,
+    is_dense: impl Fn(usize) -> bool,
+) -> Option<Sender> {
+    let (_, makers) = trace_from(listing, reaching, start, |_| false);
+    let is_of_lanes = |load: usize, reaching: &mut Reaching| {
+        let (origin, behind) = trace(listing, reaching, load);
+        origin.is_of_lanes() || !behind.loads.is_empty()
+    };
+    if makers.loads.iter().any(|&load| is_dense(load) && is_of_lanes(load, reaching)) {
+        return Some(Sender::Loaded);
+    }
+    let is_position = |rounded: usize| {
+        let start = Start::of_role(listing, reaching, rounded, Role::Data);
+        let (origin, behind) = trace_from(listing, reaching, &start, |_| false);
+        origin.is_of_lanes() && behind.floats && start.is_float(listing)
+    };
+    makers.rounded.into_iter().any(is_position).then_some(Sender::Position)
+}
+
+/// True for a conversion of a float to an integer.
+pub(super) fn rounds(listing: &Listing, at: usize) -> bool {
+    matches!(listing.sass.entries[at].family, Family::Convert | Family::ConvertFp64)
+        && Instruction::base_of(listing.text(at)).is_some_and(|base| matches!(base, "F2I" | "UF2I"))
+}
+
+impl Start {
+    /// False where integer arithmetic on a float's bits made it, as in a division of integers, whose reciprocal is
+    /// rounded.
+    fn is_float(&self, listing: &Listing) -> bool {
+        !self.made_at.iter().any(|&at| {
+            let family = listing.sass.entries[at as usize].family;
+            matches!(family, Family::Integer | Family::IntegerMultiply | Family::Uniform)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    const LOADS: &[(&str, f64)] = &[
+        ("S2R R0, SR_TID.X", 1.0),
+        ("S2UR UR4, SR_CTAID.X", 1.0),
+        ("LDC.64 R2, c[0x0][0x210]", 1.0),
+        ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+        ("LDG.E R6, desc[UR8][R4.64]", 1.0), // 4: by the thread alone
+        ("IMAD R7, R0, 0x1, UR4", 1.0),
+        ("IMAD.WIDE R8, R7, 0x4, R2", 1.0),
+        ("LDG.E R10, desc[UR8][R8.64]", 1.0), // 7: by thread and block
+        ("IMAD.WIDE R12, R10, 0x4, R2", 1.0),
+        ("LDG.E R14, desc[UR8][R12.64]", 1.0), // 9: by data
+    ];
+
+    fn sender(code: &[(&str, f64)], access: usize) -> Option<Sender> {
+        let launch = launch(code);
+        let found = sent_by_values(&launch.listing().unwrap(), |at| at == access, |_| true);
+        found.first().map(|(_, sender)| *sender)
+    }
+
+    #[test]
+    fn lanes_that_go_where_their_data_says_are_told_from_a_shared_pointer() {
+        assert_eq!((sender(LOADS, 4), sender(LOADS, 7)), (None, None), "by thread and block");
+        assert_eq!(sender(LOADS, 9), Some(Sender::Loaded), "by a value that each lane loaded");
+        let further = [("IMAD.WIDE R16, R14, 0x4, R2", 1.0), ("LDG.E R18, desc[UR8][R16.64]", 1.0)];
+        let found_by_another = sender(&[LOADS, &further[..]].concat(), 11);
+        assert_eq!(found_by_another, Some(Sender::Loaded));
+        // A pointer that all lanes load alike, plus the lane.
+        let shared: &[(&str, f64)] = &[
+            ("S2R R0, SR_TID.X", 1.0),
+            ("LDC.64 R2, c[0x0][0x210]", 1.0),
+            ("LDG.E.64 R4, desc[UR8][R2.64]", 1.0),
+            ("IMAD.WIDE R6, R0, 0x4, R4", 1.0),
+            ("LDG.E R8, desc[UR8][R6.64]", 1.0),
+        ];
+        assert_eq!(sender(shared, 4), None);
+    }
+
+    /// A load at a rounded float, which these instructions make in `R6` from the thread's number `R0` and from
+    /// `R4`, a float that all lanes load alike.
+    fn rounded(made: [(&'static str, f64); 2]) -> Option<Sender> {
+        let before = [
+            ("S2R R0, SR_TID.X", 1.0),
+            ("LDC.64 R2, c[0x0][0x210]", 1.0),
+            ("LDG.E R4, desc[UR8][R2.64]", 1.0),
+        ];
+        let after = [
+            ("F2I.FLOOR.NTZ R8, R6", 1.0),
+            ("IADD3 R9, R8, R0, RZ", 1.0),
+            ("IMAD.WIDE R10, R9, 0x4, R2", 1.0),
+            ("LDG.E R12, desc[UR8][R10.64]", 1.0),
+        ];
+        sender(&[&before[..], &made, &after].concat(), 8)
+    }
+
+    #[test]
+    fn a_position_that_each_lane_rounds_sends_it_elsewhere() {
+        let float = ("I2FP.F32.S32 R5, R0", 1.0);
+        assert_eq!(rounded([float, ("FMUL R6, R5, R4", 1.0)]), Some(Sender::Position));
+        assert_eq!(rounded([float, ("MUFU.SIN R6, R5", 1.0)]), Some(Sender::Position));
+        let of_all = rounded([("I2FP.F32.S32 R5, R4", 1.0), ("FMUL R6, R5, R4", 1.0)]);
+        assert_eq!(of_all, None, "a size, the same for all lanes");
+        let index = rounded([("I2FP.F32.S32 R5, R0", 1.0), ("FMUL R6, R5, 0.03125", 1.0)]);
+        assert_eq!(index, None, "an index divided by a number");
+        let bits = rounded([("FMUL R5, R0, R4", 1.0), ("VIADD R6, R5, 0xffffffe", 1.0)]);
+        assert_eq!(bits, None, "the reciprocal in a division of integers");
+    }
+}

@@ -23,7 +23,7 @@ use crate::sass::questions::matrix_loops::operand_loads;
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
 use removed::{instructions, l2_hit_share, needed_by_loads, of_loads_in_l1};
-use repeated::{SharedLoads, by_data, cached_loads};
+use repeated::{Gathers, SharedLoads, by_data, cached_loads};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
@@ -181,7 +181,12 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.
     let needed = needed_by_loads(launch).or_else(|| launch.get(IDEAL));
-    let asked = SECTOR_BYTES * needed.map_or(sectors, |needed| needed.min(sectors));
+    let needed = needed.map_or(sectors, |needed| needed.min(sectors));
+    if SECTOR_BYTES * needed / read < REUSE {
+        return None;
+    }
+    let gathers = Gathers::of(launch);
+    let asked = SECTOR_BYTES * (needed - gathers.sectors).max(0.0);
     if asked / read < REUSE {
         return None;
     }
@@ -194,7 +199,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     let kept_in_registers = repeated.min(1.0 - 1.0 / REGISTER_TILE);
     let shared_loads = LazyCell::new(|| SharedLoads::of(launch));
     let arithmetic =
-        LazyCell::new(|| instructions(launch, kept_in_registers, shared_loads.as_ref()));
+        LazyCell::new(|| instructions(launch, kept_in_registers, shared_loads.as_ref(), &gathers));
     let wait = launch.stall(StallReason::LongScoreboard);
     let waits = launch.get(LATENCY).is_some_and(|all| 100.0 * wait / all >= STALL_SHARE);
     let on_top = match launch.model.busiest() {
@@ -226,11 +231,12 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         None => launch.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
     };
     let lsu_share = l1_share * kept_in_registers;
-    let l2_hits = l2_hit_share(launch);
+    let l2_hits = l2_hit_share(launch) * asked / (SECTOR_BYTES * needed);
+    let loads = if gathers.sectors > 0.0 { "Loads other than gathers" } else { "Loads" };
     let at = place(&locations, "the kernel");
     Some(Draft {
         message: format!(
-            "Loads ask for {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
+            "{loads} ask for {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
              fetched before.",
             bytes(asked),
             times(asked / read),
@@ -361,5 +367,34 @@ mod tests {
         };
         assert!(!fires(25.0, 10.0) && fires(24.9, 10.0));
         assert!(!fires(40.0, 49.9) && fires(40.0, 50.0));
+    }
+
+    #[test]
+    fn what_gathers_fetch_is_not_promised_for_other_lines() {
+        let of = |gather: &'static str| {
+            let code = [
+                ("S2R R0, SR_TID.X", 1.0),
+                ("LDC.64 R2, c[0x0][0x210]", 1.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 1.0), // for all lanes alike
+                ("IMAD.WIDE R6, R0, 0x4, R2", 1.0),
+                ("LDG.E R8, desc[UR4][R6.64]", 1.0),
+                ("IMAD.WIDE R10, R8, 0x4, R2", 1.0),
+                (gather, 1.0),
+                ("EXIT", 1.0),
+            ];
+            let metrics = [(SECTORS, 4000.0), (READ, 64_000.0), (LATENCY, 100.0)];
+            let mut launch = crate::rules::testing::sass(&metrics, &code);
+            launch.set(self::LONG, Some(30.0));
+            launch.row.grid = [9, 1, 1];
+            for (at, sectors) in [(2, 100.0), (4, 900.0), (6, 3000.0)] {
+                launch.instructions[at].counters.l2_sectors_global_ideal = sectors;
+            }
+            check(&RULE, &launch)
+        };
+        assert!(
+            of("LDG.E R12, desc[UR4][R10.64]").is_none(),
+            "1,000 sectors for 2,000 that are read"
+        );
+        assert!(of("LDG.E R12, desc[UR4][R6.64+0x80]").is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! What goes of a launch's work where each value is loaded once for several uses.
 
-use super::repeated::SharedLoads;
+use super::repeated::{Gathers, SharedLoads};
 use super::{EXECUTED, L2_ALL, L2_ASKED, L2_MISSED, LOADS};
 use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::Removal;
@@ -28,6 +28,7 @@ pub(super) fn instructions(
     launch: &ModeledLaunch,
     goes: f64,
     shared: Option<&SharedLoads>,
+    gathers: &Gathers,
 ) -> Effect {
     let Some(mut removal) = Removal::new(launch) else {
         let loads = launch.get(LOADS);
@@ -40,7 +41,11 @@ pub(super) fn instructions(
         (Family::Load(Space::Global | Space::Generic), Some(shared)) => {
             shared.part(listing.row(index)).min(goes)
         }
-        (Family::Load(Space::Global | Space::Generic), None) => goes,
+        (Family::Load(Space::Global | Space::Generic), None)
+            if !gathers.has(listing.row(index)) =>
+        {
+            goes
+        }
         _ => 0.0,
     };
     let picked = Marks::of(listing.sass.entries.len(), |index| again(index) > 0.0);

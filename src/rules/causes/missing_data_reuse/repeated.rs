@@ -1,6 +1,6 @@
 //! Which loads fetch again what was fetched before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::BY_DATA;
 use crate::evidence::ModeledLaunch;
@@ -9,6 +9,8 @@ use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::sass::questions::sharing;
+use crate::sass::questions::sharing::gathers::sent_by_values;
+use crate::sass::{Family, Space};
 
 /// Loads whose addresses are the same in several blocks or warps, told from the instructions.
 pub(super) struct SharedLoads {
@@ -49,6 +51,35 @@ impl SharedLoads {
         launch.lines_of("sectors fetched again", |row| {
             self.part(row) * row.counters.l2_sectors_global_ideal
         })
+    }
+}
+
+/// Loads whose lanes go where values send them: which of what they fetch repeats depends on the data, and no tile at
+/// another line spares it.
+#[derive(Default)]
+pub(super) struct Gathers {
+    addresses: HashSet<u64>,
+    /// The sectors that their addresses need.
+    pub sectors: f64,
+}
+
+impl Gathers {
+    pub(super) fn of(launch: &ModeledLaunch) -> Self {
+        let Some(listing) = launch.profile.listing() else { return Self::default() };
+        let is_load = |at: usize| {
+            matches!(listing.sass.entries[at].family, Family::Load(Space::Global | Space::Generic))
+        };
+        let gathers = sent_by_values(&listing, is_load, |_| true);
+        let rows = gathers.into_iter().map(|(at, _)| listing.row(at));
+        rows.fold(Self::default(), |mut all, row| {
+            all.addresses.extend(row.address);
+            all.sectors += row.counters.l2_sectors_global_ideal;
+            all
+        })
+    }
+
+    pub(super) fn has(&self, row: &SourceRow) -> bool {
+        row.address.is_some_and(|address| self.addresses.contains(&address))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod divisors;
 pub mod doubles;
 pub mod idle;
 pub mod independence;
+pub mod lanes;
 pub mod matrix_loops;
 mod neutral;
 pub mod passes;

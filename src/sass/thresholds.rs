@@ -14,6 +14,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     READER_WITHIN,
     MOST_DEFINITIONS,
     ADDRESS_STEPS,
+    LANE_STEPS,
     MANY_STATEMENTS,
     STATEMENT_STEPS,
     REARRANGING_STEPS,
@@ -119,6 +120,14 @@ pub const ADDRESS_STEPS: Threshold = Threshold {
     unit: "step",
     source: "derivation: base plus row times stride plus column, each times the width, is three \
              operations deep; anything further back computes the row and the column",
+};
+
+/// Steps back from an access in working out each lane's address.
+pub const LANE_STEPS: Threshold = Threshold {
+    what: "steps followed back from an access in working out the address of each lane, at most",
+    value: 64.0,
+    unit: "step",
+    source: "bounds the time that a hostile listing takes; where more are needed, the hint names no padding",
 };
 
 /// Statements in a row that are worth dividing among blocks.

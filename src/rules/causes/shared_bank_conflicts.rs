@@ -1,17 +1,22 @@
 //! Shared-memory accesses serialise on banks.
 
+mod hint;
+mod tile;
+
 use crate::evidence::bank_conflicts::{IDEAL, LEAST_EXCESS, WAVEFRONTS, wavefronts};
-use crate::evidence::modeled_launch::place;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Evidence;
+use crate::export::SourceRow;
+use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
-use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::Instruction;
 use crate::term::Term;
 use crate::text::{count, percent};
+use hint::hint;
+use tile::SAME_WAVEFRONTS;
 
 const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
@@ -26,8 +31,11 @@ Shared memory has 32 banks of 4 bytes. Lanes of a warp that touch different word
 served one after another, each in a wavefront of its own. The rule compares the wavefronts of \
 each instruction with those that its accesses need at their width. It does not use the hardware's \
 conflict counter, which also counts waiting for the pipe and so reports conflicts where there are \
-none. Pad the rows of a tile by one element, permute the index (XOR with the row), or let \
-neighbouring lanes touch neighbouring words.",
+none. Where lanes go down a column, pad the rows of the tile by one element; where they fall on \
+several rows, by as many elements as lanes fall on each. A lane that moves 8 or 16 bytes at once \
+needs a padding that is a multiple of these, and half or a quarter of the warp is served at a \
+time. Permuting the index (XOR with the row, in units of what a lane moves) needs no padding; or \
+let neighbouring lanes touch neighbouring words.",
     examples: &[Example {
         fault: "\
 // a row of 8 distances per thread: lanes 0, 4, 8, … meet in one bank
@@ -44,12 +52,15 @@ The array is laid out the other way round, so that a warp's access takes one wav
 of eight; every later access has its indices swapped as well.",
     }],
     section: "SourceCounters",
-    thresholds: &[Threshold {
-        what: "excess wavefronts, share of all shared-memory wavefronts, at least",
-        value: LEAST_EXCESS,
-        unit: "%",
-        source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
-    }],
+    thresholds: &[
+        Threshold {
+            what: "excess wavefronts, share of all shared-memory wavefronts, at least",
+            value: LEAST_EXCESS,
+            unit: "%",
+            source: "ncu's SharedMemoryConflicts rule: 10% of the wavefronts",
+        },
+        SAME_WAVEFRONTS,
+    ],
     needs: &[WAVEFRONTS, IDEAL],
     sharpened_by: &[Reads::always(&[SHARED, TAGS])],
     trials: &[Trial::Tunables],
@@ -82,13 +93,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
         let counters = &row.counters;
         format!(
-            " Line {} takes {} where {} would do, {:.1} wavefronts instead of one.",
+            " Line {} takes {} where {} would do, {:.1} for each that is needed.",
             row.line.unwrap_or_default(),
             count(counters.wavefronts_shared),
             count(counters.wavefronts_shared_ideal),
             counters.wavefronts_shared / counters.wavefronts_shared_ideal.max(1.0),
         )
     });
+    let barrier = locations.first().and_then(|location| behind_barrier(launch, location));
     // The data pipe also carries predicated-off shared accesses and global look-ups.
     let all = launch.get(SHARED).map_or(wavefronts, |shared| shared.max(wavefronts))
         + launch.get(TAGS).unwrap_or(0.0);
@@ -96,17 +108,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "Shared-memory accesses take {} wavefronts where {} would do: {} are due to bank \
-             conflicts.{}",
+             conflicts.{}{}",
             count(wavefronts),
             count(ideal),
             percent(conflicting),
             at_line.unwrap_or_default(),
+            barrier.unwrap_or_default(),
         ),
         evidence: vec![
             Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
             Evidence::new(IDEAL, ideal, "wavefront"),
         ],
-        hint: hint(launch, &place(&locations, "the access with the most excess wavefronts")),
+        hint: hint(launch, &locations),
         locations,
         effect: Effect {
             removed: vec![(Term::L1Data, excess / all)],
@@ -119,32 +132,33 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// The change. Where blocks are narrower than a warp, its lanes lie in several rows, and what keeps a column's elements
-/// apart does not keep these apart: with lanes along the rows of the tile, a row must be longer than a multiple of 32
-/// words by the width of the block.
-fn hint(launch: &ModeledLaunch, at: &str) -> String {
-    let [width, height, depth] = launch.profile.row.block;
-    let lanes = WARP_LANES as u32;
-    let start =
-        format!("Change the shared-memory index at {at} so that the 32 lanes fall on 32 banks");
-    if width == 0 || width >= lanes || !lanes.is_multiple_of(width) || height * depth < 2 {
-        return format!(
-            "{start}: pad each row of the tile by one element, or XOR the column with the row."
-        );
-    }
-    format!(
-        "{start}. Blocks are {width} threads wide, so a warp has {} rows of {width} lanes: if the lanes go along the rows of \
-         the tile, make a row {width} words longer than a multiple of 32; if they go down its columns, choose the padding \
-         by both, and check all 32 banks.",
-        lanes / width
-    )
+/// A sentence about a line that has a barrier as well: the compiler lists what follows a barrier under the barrier's
+/// line.
+fn behind_barrier(launch: &ModeledLaunch, location: &Location) -> Option<String> {
+    let listing = launch.profile.listing()?;
+    let is_there = |row: &SourceRow| {
+        row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
+    };
+    let is_barrier = |at: usize| {
+        let base = Instruction::base_of(listing.text(at));
+        base.is_some_and(|base| matches!(base, "BAR" | "WARPSYNC"))
+    };
+    let mut there = listing.entries().filter(|(at, _)| is_there(listing.row(*at)));
+    there.any(|(at, _)| is_barrier(at)).then(|| {
+        format!(
+            " Line {} has a barrier, and the compiler may list there what follows it: look for the accesses in the \
+             statements behind it, too.",
+            location.line
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::export::SourceCounters;
-    use crate::rules::testing::{assert_sides, check, launch, line};
+    use crate::frame::Launch;
+    use crate::rules::testing::{assert_sides, check, launch, line, sass};
 
     #[test]
     fn a_tenth_of_excess_wavefronts_counts() {
@@ -186,5 +200,48 @@ mod tests {
         assert!(
             draft.message.contains("Line 12 takes 320 where 10") && draft.hint.contains("line 12")
         );
+    }
+
+    /// A column of rows 512 bytes apart, as each of 32 lanes reads it by this instruction, with so many wavefronts.
+    fn column(access: &str, shift: &'static str, wavefronts: f64) -> Draft {
+        let code = [("S2R R2, SR_TID.X", 10.0), (shift, 10.0), (access, 10.0), ("EXIT", 10.0)];
+        let mut launch = sass(&[(WAVEFRONTS, 10.0 * wavefronts), (IDEAL, 10.0)], &code);
+        launch.row.block = [32, 1, 1];
+        launch.instructions[2].counters.wavefronts_shared = 10.0 * wavefronts;
+        check(&RULE, &launch).unwrap()
+    }
+
+    #[test]
+    fn the_padding_is_a_multiple_of_the_accesss_width() {
+        let shift = "SHF.L.U32 R4, R2, 0x9, RZ";
+        for (access, padding) in [
+            ("LDS R8, [R4]", "make each row 4 bytes longer"),
+            ("LDS.64 R8, [R4]", "make each row 8 bytes longer"),
+            ("LDS.128 R8, [R4]", "make each row 16 bytes longer"),
+        ] {
+            let hint = column(access, shift, 32.0).hint;
+            assert!(hint.contains(padding) && hint.contains("rows are 512 bytes"), "{hint}");
+            let other = column(access, shift, 24.0).hint;
+            assert!(other.contains("where the lanes go down a column"), "{other}");
+        }
+        let unknown = column("LDS.128 R8, [R4]", "LDS R4, [R9]", 32.0).hint;
+        assert!(unknown.contains("by 16 bytes") && unknown.contains("8 lanes are"), "{unknown}");
+    }
+
+    #[test]
+    fn an_access_may_be_listed_under_the_barrier_before_it() {
+        let code = [("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0), ("LDS R8, [R4]", 10.0), ("EXIT", 10.0)];
+        let mut launch = sass(&[(WAVEFRONTS, 100.0), (IDEAL, 10.0)], &code);
+        let counters = SourceCounters { wavefronts_shared: 100.0, ..SourceCounters::default() };
+        launch.lines = vec![line(7, "__syncthreads();", counters)];
+        let of = |barriers: u32, launch: &mut Launch| {
+            let file = launch.lines[0].file.clone();
+            for (at, line) in [(0, barriers), (1, 7)] {
+                launch.instructions[at].line = Some(line);
+                launch.instructions[at].file = file.clone();
+            }
+            check(&RULE, launch).unwrap().message.contains("Line 7 has a barrier")
+        };
+        assert!(of(7, &mut launch) && !of(6, &mut launch));
     }
 }

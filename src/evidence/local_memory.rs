@@ -1,4 +1,4 @@
-//! What the two rules on local memory share: its part of what L1 asks of L2.
+//! Local memory's part of what L1 asks of L2.
 
 use crate::evidence::ModeledLaunch;
 use crate::frame::{Launch, Reads};
@@ -14,6 +14,9 @@ const STORED_GLOBAL: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
 const READ: &str = "dram__bytes_read.sum";
 const WRITTEN: &str = "dram__bytes_write.sum";
 const HIT_RATE: &str = "l1tex__t_sector_hit_rate.pct";
+
+/// What `beyond_l1` goes by.
+pub(crate) const BEYOND_L1: [&str; 2] = [STORED, MISSED];
 
 /// What tells how much of local memory's traffic reaches L2, where there is some.
 pub(crate) const TO_L2: Reads =
@@ -32,12 +35,7 @@ pub(crate) fn has_local(launch: &Launch) -> bool {
 /// (0 to 1). Stores to local memory are written through to L2; of the loads those that miss L1 get
 /// there. Empty where the counts are missing.
 pub(crate) fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
-    let to_l2 = launch.get(MISSED).or_else(|| {
-        let hits = launch.get(HIT_RATE)? / 100.0;
-        Some(launch.get(LOADED)? * (1.0 - hits))
-    });
-    let (Some(stored), Some(missed), Some(all)) = (launch.get(STORED), to_l2, launch.get(FROM_L1))
-    else {
+    let (Some((stored, missed)), Some(all)) = (beyond_l1(launch), launch.get(FROM_L1)) else {
         return Vec::new();
     };
     if all <= 0.0 {
@@ -48,6 +46,16 @@ pub(crate) fn l2(launch: &ModeledLaunch, goes: f64) -> Vec<(Term, f64)> {
     let mut removed = vec![(Term::L2, share), (Term::L2Requests, share)];
     removed.extend(dram(launch, stored, missed).map(|share| (Term::Dram, goes * share)));
     removed
+}
+
+/// The sectors of local memory that are stored, and those that are loaded and miss L1: all that reach L2.
+/// `None` where the counts are missing.
+pub(crate) fn beyond_l1(launch: &ModeledLaunch) -> Option<(f64, f64)> {
+    let missed = launch.get(MISSED).or_else(|| {
+        let hits = launch.get(HIT_RATE)? / 100.0;
+        Some(launch.get(LOADED)? * (1.0 - hits))
+    });
+    launch.get(STORED).zip(missed)
 }
 
 /// The part of DRAM's bytes that local memory moves where it overflows L2. What is written beyond the

@@ -8,7 +8,7 @@ mod spread;
 mod tests;
 
 use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
@@ -85,6 +85,8 @@ the sectors moves.",
     needs: &[SECTORS, IDEAL],
     sharpened_by: &[
         Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN]),
+        Reads::only_where(has_excess_beside_local, &local_memory::BEYOND_L1),
+        local_memory::BY_HIT_RATE,
         BLOCKS_AT_ONCE,
         // Where the source page doesn't tell.
         Reads::only_where(|launch| !launch.has_source(), &[TAGS]),
@@ -167,6 +169,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 
 fn has_excess(launch: &Launch) -> bool {
     launch.get(SECTORS).zip(launch.get(IDEAL)).is_some_and(|(sectors, ideal)| sectors > ideal)
+}
+
+fn has_excess_beside_local(launch: &Launch) -> bool {
+    has_excess(launch) && local_memory::has_local(launch)
 }
 
 /// `8:1`, with a decimal where it is not whole.

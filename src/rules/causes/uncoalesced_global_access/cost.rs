@@ -2,7 +2,7 @@
 
 use super::layout::{Gathers, is_wide};
 use super::{FROM_L1, LEAST_EXCESS, READ, REQUESTS, SHARED, TAGS, WRITTEN};
-use crate::evidence::ModeledLaunch;
+use crate::evidence::{ModeledLaunch, local_memory};
 use crate::export::SourceRow;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
@@ -42,7 +42,9 @@ pub(super) fn cost(
     }
     // Excess that L1 serves from its own lines never reaches L2, nor DRAM behind it.
     let from_l1 = launch.get(FROM_L1);
-    let l2_share = from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - ideal / seen).max(0.0));
+    let local = local_share(launch);
+    let l2_share =
+        from_l1.map_or(1.0 - ideal / sectors, |seen| (1.0 - local - ideal / seen).max(0.0));
     if l2_share > 0.0 {
         // Sectors that cross between the halves of L2 go with those that L1 asks for.
         removed.push((Term::L2, l2_share));
@@ -58,7 +60,8 @@ pub(super) fn cost(
     // A dense request brings its sectors four at a time.
     let requests = launch.get(REQUESTS).filter(|&requests| requests > 0.0);
     let request_share = requests
-        .map(|requests| (1.0 - (dense / SECTORS_PER_LINE + gathered) / requests).clamp(0.0, 1.0))
+        .map(|requests| 1.0 - local - (dense / SECTORS_PER_LINE + gathered) / requests)
+        .map(|share| share.clamp(0.0, 1.0))
         .filter(|_| l2_share >= LEAST_EXCESS)
         .unwrap_or(l2_share);
     if request_share > 0.0 {
@@ -84,6 +87,17 @@ pub(super) fn cost(
         },
         payer,
     )
+}
+
+/// The part of what L1 asks of L2 that is local memory's, of sectors and of requests alike (0 to 1): no order of
+/// global accesses spares it.
+fn local_share(launch: &ModeledLaunch) -> f64 {
+    if !local_memory::has_local(launch.profile) {
+        return 0.0;
+    }
+    let local = local_memory::beyond_l1(launch).map_or(0.0, |(stored, missed)| stored + missed);
+    let seen = launch.get(FROM_L1).filter(|&seen| seen > 0.0);
+    seen.map_or(0.0, |seen| (local / seen).min(1.0))
 }
 
 /// A load returns with its last sector, and the lines that it touches are asked for one after another,

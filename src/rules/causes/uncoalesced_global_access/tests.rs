@@ -31,6 +31,23 @@ fn excess_that_l1_holds_costs_l2_nothing() {
 }
 
 #[test]
+fn what_local_memory_asks_of_l2_is_not_excess() {
+    let share = |local_stores: f64| {
+        let mut strided = launch(STRIDED);
+        strided.set(FROM_L1, Some(1000.0));
+        strided.set(REQUESTS, Some(500.0));
+        strided.set(local_memory::BEYOND_L1[0], Some(local_stores));
+        strided.set(local_memory::BEYOND_L1[1], Some(100.0));
+        let effect = check(&RULE, &strided).unwrap().effect;
+        (effect.share_of(Term::L2), effect.share_of(Term::L2Requests))
+    };
+    // Of 1,000 sectors 600 are local memory's and 100 needed; of 500 requests 300, and 25 needed.
+    let (sectors, requests) = share(500.0);
+    assert!((sectors - 0.3).abs() < 1e-12 && (requests - 175.0 / 500.0).abs() < 1e-12);
+    assert!(share(800.0).0.abs() < 1e-12, "nothing is left that is excess");
+}
+
+#[test]
 fn the_line_with_most_excess_is_named_and_its_tags_counted() {
     let mut strided = launch(STRIDED);
     let counters = |sectors, ideal, tags| SourceCounters {

@@ -210,7 +210,7 @@ impl Model {
         let left = self.left(effect)?;
         let launch = self.launch_share();
         let factor = |waiting: f64| {
-            let time = left.time(waiting);
+            let time = left.time(waiting).min(1.0 - effect.phase.clamp(0.0, 1.0));
             let time = if effect.launch {
                 (time - launch).max(LAUNCH_KNOWN.value)
             } else {
@@ -234,7 +234,8 @@ impl Model {
         let left = self.left(effect)?;
         let waiting = left.likely();
         let (term, busy) = left.longest;
-        let time = left.time(waiting).max(self.launch_share()).max(effect.least);
+        let time = left.time(waiting).min(1.0 - effect.phase.clamp(0.0, 1.0));
+        let time = time.max(self.launch_share()).max(effect.least);
         let time = time.max(f64::MIN_POSITIVE);
         let idle = (time - busy - waiting).max(0.0);
         let (limit, share) = if busy >= idle.max(waiting) {

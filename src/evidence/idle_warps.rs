@@ -6,6 +6,7 @@ use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::bystanders::{self, Bystanders};
+use crate::sass::questions::sharing::guards_blocks;
 use crate::term::Term;
 
 /// Most of a launch's warps, which do nothing.
@@ -48,6 +49,16 @@ impl<'a> IdleWarps<'a> {
         locations(launch, self.removal.listing, picked, share_of)
     }
 
+    /// True where the blocks that do nothing are the last ones. Blocks start in the order of their indices, x first, so
+    /// that a guard by the slowest of them alone parts those at the end from all others; nothing is at work while
+    /// they start.
+    fn come_last(&self, launch: &ModeledLaunch) -> bool {
+        let grid = launch.profile.row.grid;
+        let Some(slowest) = grid.iter().rposition(|&extent| extent > 1) else { return false };
+        let by = self.found.guard.and_then(|guard| guards_blocks(&self.removal.listing, guard));
+        by.is_some_and(|by| (0..3).all(|axis| by[axis] == (axis == slowest)))
+    }
+
     /// What goes: the instructions of warps that do nothing, the start of their blocks, and their places, in
     /// which warps with work would wait beside one another.
     pub(crate) fn effect(&self, launch: &ModeledLaunch) -> Effect {
@@ -64,6 +75,10 @@ impl<'a> IdleWarps<'a> {
         let mut effect = removal.effect(launch);
         effect.hidden = if all > 0.0 { theirs / all } else { 0.0 };
         effect.removed.push((Term::BlockScheduler, 1.0 - self.threads_at_work()));
+        if self.come_last(launch) {
+            let starts = launch.model.utilization(Term::BlockScheduler).unwrap_or(0.0);
+            effect.phase = found.share * starts;
+        }
         // Each access takes a wavefront, with its lanes switched off too.
         let (mut all, mut theirs) = (0.0, 0.0);
         for (index, entry) in removal.listing.entries() {

@@ -21,6 +21,9 @@ pub struct Effect {
     /// The share of the present time that remains at least: what a warp does one after another and that
     /// no other warp can take over (0 to 1).
     pub least: f64,
+    /// The share of the present time that is a phase of its own, in which nothing else happens, and that goes
+    /// whole (0 to 1).
+    pub phase: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
     /// How many launches become one; 0 and 1 for none.
@@ -69,6 +72,7 @@ impl Effect {
             hidden: both(self.hidden, other.hidden),
             idle: self.idle.max(other.idle),
             least: self.least.max(other.least),
+            phase: self.phase.max(other.phase),
             launch: self.launch || other.launch,
             merged: self.merged.max(other.merged),
             rounds: self.rounds.max(other.rounds),

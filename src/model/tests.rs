@@ -64,6 +64,18 @@ fn stalls_and_warps_act_on_latency_and_blocks_on_idle_sms() {
 }
 
 #[test]
+fn a_phase_of_its_own_goes_whole() {
+    let model = Model::new(&launch());
+    let phase = |share: f64| Effect { phase: share, ..Effect::default() };
+    let gone = model.without(&phase(0.4)).unwrap();
+    assert!(near(gone.factor, 1.0 / 0.6) && near(gone.low, 1.0 + 0.61 * (1.0 / 0.6 - 1.0)));
+    assert!(near(model.next_limit(&phase(0.4)).unwrap().time, 0.6));
+    assert!(near(model.without(&phase(0.0)).unwrap().factor, 1.0));
+    let both = phase(0.4).and(&phase(0.2));
+    assert!(near(both.phase, 0.4), "the same phase");
+}
+
+#[test]
 fn warps_at_barriers_wait_for_warps_that_wait() {
     let mut launch = launch();
     launch.set("smsp__average_warp_latency_per_inst_issued.ratio", Some(11.0));

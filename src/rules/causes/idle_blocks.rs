@@ -183,6 +183,30 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_at_work_while_blocks_start_that_come_last() {
+        let phase = |index: &'static str, grid: [u32; 3]| {
+            let code = [
+                (index, 800.0),
+                ("ISETP.GE.AND P0, PT, R0, UR4, PT", 800.0),
+                ("@P0 EXIT", 800.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 200.0),
+                ("EXIT", 200.0),
+            ];
+            // 1,000 blocks take 1,203 of 2,406 cycles to start.
+            let cycles = ("gpc__cycles_elapsed.max", 2406.0);
+            let mut launch = sass(&[(GRID, 1000.0), (BUSY, 60.0), cycles], &code);
+            launch.row.grid = grid;
+            check(&RULE, &launch).unwrap().effect.phase
+        };
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(near(phase("S2R R0, SR_CTAID.X", [1000, 1, 1]), 0.75 * 0.5));
+        assert!(near(phase("S2R R0, SR_CTAID.Y", [10, 100, 1]), 0.75 * 0.5));
+        let ends_of_rows = phase("S2R R0, SR_CTAID.X", [10, 100, 1]);
+        assert!(near(ends_of_rows, 0.0), "others start between them");
+        assert!(near(phase("S2R R0, SR_TID.X", [1000, 1, 1]), 0.0), "in every block");
+    }
+
+    #[test]
     fn their_places_are_free_for_warps_with_work() {
         let mut few = sass(
             &[(GRID, 100.0), (BUSY, 60.0)],

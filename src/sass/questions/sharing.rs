@@ -78,6 +78,16 @@ pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
     !origin.unknown && (origin.lane || origin.thread[0])
 }
 
+/// The block indices (x, y, z) that the condition of a branch or an exit goes by; `None` where more takes part
+/// than indices and what all blocks share.
+#[must_use]
+pub fn guards_blocks(listing: &Listing, guarded: usize) -> Option<[bool; 3]> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let start = Start::of_role(listing, &mut reaching, guarded, Role::Guard);
+    let (origin, _) = trace_from(listing, &mut reaching, &start, |origin| origin.unknown);
+    (!origin.unknown && !origin.given).then_some(origin.block)
+}
+
 /// Blocks that share an address, times the warps of a block that do. Lanes of one warp are no
 /// matter: the load/store unit combines them. A block's warps follow its threads row by row, so only
 /// directions in which every row is made of whole warps count.
@@ -292,5 +302,18 @@ mod tests {
         let launch = launch(CODE);
         let by_thread = |at| goes_by_thread(&launch.listing().unwrap(), at);
         assert_eq!([4, 7, 9, 10].map(by_thread), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_guard_goes_by_block_indices_alone_or_by_data() {
+        let by = |index: &'static str| {
+            let compare = ("ISETP.GE.AND P0, PT, R0, UR4, PT", 1.0);
+            let launch = launch(&[(index, 1.0), compare, ("@P0 EXIT", 1.0)]);
+            guards_blocks(&launch.listing().unwrap(), 2)
+        };
+        assert_eq!(by("S2R R0, SR_CTAID.Y"), Some([false, true, false]));
+        assert_eq!(by("S2R R0, SR_TID.X"), Some([false; 3]));
+        assert_eq!(by("LDG.E R0, desc[UR8][R8.64]"), None);
+        assert_eq!(by("NOP"), None, "made elsewhere");
     }
 }

@@ -10,7 +10,7 @@
 use crate::device::Quantity;
 use crate::frame::Launch;
 use crate::hardware::{SECTOR_BYTES, WARP_LANES};
-use crate::model::ceiling;
+use crate::model::{atomics, ceiling};
 use crate::term::Term;
 
 /// The share of the time that a unit is busy with the counted work, over its peak: not clamped, so
@@ -27,6 +27,7 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         Term::HostLink => return host_link(launch),
         Term::PeerLink => return peer_link(launch),
         Term::BlockScheduler => return block_scheduler(launch),
+        Term::Atomic => return Some(atomics::busiest(launch)? / 100.0),
         _ => {}
     }
     let mix = |term| launch.mix().map(|mix| mix.on(term));

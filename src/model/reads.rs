@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::atomics;
 use super::counts::{HOST_SECTORS, LINK, PEER_LINK};
 use crate::frame::{Launch, Reads};
 use crate::metric;
@@ -22,6 +23,7 @@ pub fn reads() -> Vec<Reads> {
         Reads::only_where(|launch| launch.get(HOST_SECTORS).is_some_and(|n| n > 0.0), &LINK),
         Reads::only_where(has_nvlink, &PEER_LINK),
         Reads::stand_in(COUNTED),
+        Reads::stand_in(&atomics::BY_MEAN),
         Reads::stand_in(&STAND_INS),
     ];
     counters.into_iter().chain(rest).collect()

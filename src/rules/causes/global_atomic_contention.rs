@@ -1,13 +1,15 @@
 //! Atomics on global memory queue on few addresses.
 
-use crate::evidence::atomics;
-use crate::evidence::atomics::share_of_stalls;
+mod waits;
+
+use crate::evidence::atomics::{self, share_of_stalls};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
+use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
@@ -89,6 +91,7 @@ the order of the additions, and with it the last digits, varies from run to run.
         Reads::only_where(has_atomics, &[HOT, BLOCK, L2_SECTORS]),
         Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
         Reads::only_where(has_atomics, &ATOMIC_SECTORS),
+        Reads::only_where(has_atomics, &waits::STORED),
     ],
     explains: &[
         "long-scoreboard-stalls",
@@ -116,7 +119,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let hot = launch.get(HOT).unwrap_or(0.0);
     // Of what these atomics can reach: on few addresses that is a third of the peak for floats.
     let reached = launch.model.utilization(Term::Atomic).map_or(hot, |share| 100.0 * share);
-    let waits = share_of_stalls(launch, atomics::is_global);
+    let stalls = waits::stalls(launch);
+    let waits = share_of_stalls(launch, atomics::is_global).max(launch.model.stall_share(&stalls));
     if hot.max(reached) < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
         return None;
     }
@@ -152,7 +156,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: hint(launch, &place(&locations, "the hottest spot")),
         locations,
-        effect: effect(launch, requests),
+        effect: effect(launch, requests, stalls),
     })
 }
 
@@ -195,13 +199,11 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
 
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2, and the waits for them.
-fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
+fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
     let goes = 1.0 - 1.0 / threads;
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
-    let sectors: f64 = ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum();
-    let of_l2 = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
-    let of_l2 = of_l2.map_or(0.0, |all| (sectors / all).min(1.0));
+    let of_l2 = waits::share_of_l2(launch);
     Effect {
         removed: vec![
             (Term::Atomic, goes),
@@ -209,7 +211,7 @@ fn effect(launch: &ModeledLaunch, requests: f64) -> Effect {
             (Term::L2Requests, goes * of_l2),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
-        stalls: atomics::stalls(launch, atomics::is_global, goes),
+        stalls: stalls.into_iter().map(|(reason, share)| (reason, goes * share)).collect(),
         ..Effect::default()
     }
 }
@@ -256,6 +258,44 @@ mod tests {
         waiting.instructions =
             atomics::testing::listing("ATOMG.E.ADD.STRONG.GPU PT, R3, [R4.64], R5", 29.0, 71.0);
         assert!(crate::rules::testing::check(&RULE, &waiting).is_none());
+    }
+
+    #[test]
+    fn ended_warps_wait_for_the_atomics_they_sent() {
+        let fires = |stored: f64| {
+            let mut ended = sass(
+                &[
+                    (ATOMS, 0.0),
+                    (REDS, 100.0),
+                    (ATOMIC_SECTORS[0], 3000.0),
+                    (waits::STORED[0], stored),
+                ],
+                &[("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R5", 100.0), ("EXIT", 100.0)],
+            );
+            ended.set(&StallReason::Drain.ratio_metric(), Some(60.0));
+            ended.set(&StallReason::Wait.ratio_metric(), Some(40.0));
+            crate::rules::testing::check(&RULE, &ended).map(|draft| draft.effect)
+        };
+        // Half of what is stored: 30% of all stalls.
+        let half = fires(3000.0).unwrap();
+        assert!((half.share_of_stall(StallReason::Drain) - 0.5 * 31.0 / 32.0).abs() < 1e-12);
+        assert!(fires(3010.0).is_none());
+    }
+
+    #[test]
+    fn the_queue_is_full_of_what_l2_is_asked() {
+        let fires = |all: f64| {
+            let mut queued = launch(&[
+                (ATOMS, 0.0),
+                (REDS, 100.0),
+                (ATOMIC_SECTORS[0], 3200.0),
+                (L2_SECTORS, all),
+            ]);
+            queued.set(&StallReason::LgThrottle.ratio_metric(), Some(60.0));
+            queued.set(&StallReason::Wait.ratio_metric(), Some(40.0));
+            crate::rules::testing::check(&RULE, &queued).is_some()
+        };
+        assert!(fires(6400.0) && !fires(6410.0));
     }
 
     #[test]

@@ -47,14 +47,14 @@ pub enum What {
 }
 
 /// What of a kernel could be shared out among more threads; `None` where the listing is only a part of
-/// its code.
+/// its code, or nothing counted how often its instructions were executed.
 #[must_use]
 pub fn shareable(listing: &Listing) -> Option<Shareable> {
-    if !listing.is_whole() {
+    let total = listing.total();
+    if !listing.is_whole() || total <= 0.0 {
         return None;
     }
     let flow = &listing.sass.flow;
-    let total = listing.total();
     let executed = |each: &Loop| -> f64 {
         let blocks = each.blocks.iter().map(|&block| &flow.blocks[block as usize]);
         blocks.flat_map(|block| block.start..block.end).map(|at| listing.executed(at)).sum()
@@ -67,7 +67,7 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
         let of_loop = turns(listing, each);
-        if of_loop < FEW_TURNS.value || total <= 0.0 {
+        if of_loop < FEW_TURNS.value {
             open.extend(outermost(listing, Some(at)));
             continue;
         }

@@ -18,6 +18,12 @@ fn turning(turns: f64, body: &[&str]) -> Shareable {
     shareable(&launch(&code).listing().unwrap()).unwrap()
 }
 
+#[test]
+fn what_nothing_counted_is_not_known() {
+    let code = [("LDG.E R4, desc[UR4][R2.64]", 0.0), ("@P0 BRA 0x100", 0.0), ("EXIT", 0.0)];
+    assert_eq!(shareable(&launch(&code).listing().unwrap()), None);
+}
+
 const NEXT: &str = "IADD3 R2, R2, 0x1, RZ";
 
 #[test]

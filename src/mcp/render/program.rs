@@ -3,7 +3,7 @@
 use super::{dimensions, kernel, line, number};
 use crate::document::{CallSite, Document};
 use crate::report::words::call_site::call_site;
-use crate::text::{duration, percent};
+use crate::text::{count_of, duration, percent};
 
 /// What a survey says, where there is one.
 pub(super) fn blocks(document: &Document) -> Vec<String> {
@@ -44,9 +44,9 @@ pub(super) fn blocks(document: &Document) -> Vec<String> {
         let launch =
             group.launch.map(|launch| format!("; profiled as launch {launch}")).unwrap_or_default();
         blocks.push(format!(
-            "group {at}: {} grid {grid} block {block}: {} launches, {} in all, {} of the kernels' time, median {} [survey]{launch}",
+            "group {at}: {} grid {grid} block {block}: {}, {} in all, {} of the kernels' time, median {} [survey]{launch}",
             kernel(&group.kernel),
-            group.launches,
+            count_of(group.launches as f64, "launch"),
             duration(group.total_ns),
             percent(group.share),
             duration(group.median_ns),

@@ -72,8 +72,7 @@ fn find_less(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
 fn at_work_by_block(listing: &Listing, limit: f64) -> (Vec<(u32, f64)>, Option<usize>) {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    let has_tags =
-        listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0);
+    let has_tags = has_tags(listing);
     let at_work = |at: usize| at_work(listing, at, has_tags);
     let is_shuffle = |at: usize| sass.entries[at].family == Family::Shuffle;
     let (mut found, mut exchange) = (Vec::new(), None);
@@ -140,10 +139,23 @@ fn at_work(listing: &Listing, at: usize, has_tags: bool) -> f64 {
     }
 }
 
+/// How often warps execute loads and stores of a space with all their lanes switched off, at least.
+#[must_use]
+pub fn switched_off(listing: &Listing, space: Space) -> f64 {
+    let has_tags = has_tags(listing);
+    let is_access = |family| family == Family::Load(space) || family == Family::Store(space);
+    let accesses = listing.entries().filter(|(_, entry)| is_access(entry.family));
+    accesses.map(|(at, _)| listing.executed(at) - at_work(listing, at, has_tags)).sum()
+}
+
+/// True where look-ups in L1 were counted.
+fn has_tags(listing: &Listing) -> bool {
+    listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0)
+}
+
 /// The largest share of lanes that is on at any access of the warps that work, 0 to 1.
 fn lanes(listing: &Listing, limit: f64) -> f64 {
-    let has_tags =
-        listing.entries().any(|(at, _)| listing.row(at).counters.l1_tag_requests_global > 0.0);
+    let has_tags = has_tags(listing);
     let accesses = listing.entries().filter(|(_, entry)| touches(entry.family));
     let theirs = accesses.filter_map(|(at, _)| {
         let on = at_work(listing, at, has_tags);

@@ -8,7 +8,8 @@ use crate::evidence::shared_pipe::{
 use crate::export::SourceRow;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::sass::{Family, Listing, Space};
+use crate::sass::questions::bystanders::switched_off;
+use crate::sass::{Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -81,16 +82,7 @@ pub(super) fn hint(pipe: &SharedPipe, at: &str) -> String {
 /// True where more of the accesses with all lanes switched off go to global memory than to shared memory: each takes
 /// a wavefront of the pipe that serves both.
 fn are_global(listing: &Listing) -> bool {
-    let off = |space: Space| -> f64 {
-        let is_access = |family| family == Family::Load(space) || family == Family::Store(space);
-        let accesses = listing.entries().filter(|(_, entry)| is_access(entry.family));
-        let off = |at: usize| {
-            let counters = &listing.row(at).counters;
-            (counters.inst_executed - counters.thread_inst_executed_pred_on).max(0.0)
-        };
-        accesses.map(|(at, _)| off(at)).sum()
-    };
-    off(Space::Global) > off(Space::Shared)
+    switched_off(listing, Space::Global) > switched_off(listing, Space::Shared)
 }
 
 /// The share of executed instructions that make up the sweep.
@@ -162,6 +154,11 @@ mod tests {
         assert!(are_global(&masked.listing().unwrap()));
         masked.instructions[1].counters.thread_inst_executed_pred_on = 5.0;
         assert!(!are_global(&masked.listing().unwrap()), "95 of 100 against 90");
+        // All lanes of five warps are on, none of the others.
+        masked.instructions[1].counters.thread_inst_executed_pred_on = 160.0;
+        assert!(are_global(&masked.listing().unwrap()), "as far as the threads tell");
+        masked.instructions[1].counters.wavefronts_shared = 5.0;
+        assert!(!are_global(&masked.listing().unwrap()), "five wavefronts");
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod full;
 mod left;
 mod merged;
 mod reads;
+mod tail;
 pub mod thresholds;
 
 use crate::device::{DeviceFacts, Quantity};

@@ -1,6 +1,7 @@
 //! The last wave of blocks leaves much of the device idle.
 
 use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
+use crate::evidence::occupancy::{BY_BLOCKS, BY_SHARED, BY_WARPS};
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -22,7 +23,9 @@ pub const RULE: Rule = Rule {
 Equal blocks run in waves of as many as the device holds. If the last wave is not full, SMs idle while it \
 runs: 1.1 waves take as long as two. The rule fires if the number of waves is not whole and SMs did idle. If \
 blocks differ in length, or SMs start new blocks one by one, the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
-smaller blocks, or a grid-stride loop over a fixed number of blocks.",
+smaller blocks, or a grid-stride loop over a fixed number of blocks. A block of the last wave waits less in queues, \
+since it shares its SM with fewer others, and where DRAM or another unit is full a tail costs next to nothing; the \
+estimate counts both.",
     examples: &[Example {
         fault: "\
 // log_scale<<<300, 1024>>>: 264 such blocks fit on the device at once, so
@@ -76,22 +79,30 @@ of tl.num_programs(0).",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let waves = launch.waves()?;
     let idle = 1.0 - launch.need(ACTIVE) / launch.need(ELAPSED);
-    let saved = 1.0 - waves / waves.ceil();
-    if !(waves > 1.0 && 100.0 * idle >= NOISE && 100.0 * saved >= NOISE) {
+    let last = waves.fract();
+    if !(waves > 1.0 && last > 0.0 && 100.0 * idle >= NOISE) {
         return None;
     }
-    let last = waves.fract();
+    // The SM with most blocks of the last wave has one more than others; where that is not known, as many as ever.
+    let fullest = launch.blocks_per_sm().map_or(1.0, |each| (last * each).ceil() / each);
+    let took = launch.model.partial_wave(last, fullest);
+    // All waves evenly full would take `last` instead of what the last one took. The launch's cost stays.
+    let saved = (1.0 - launch.model.launch_share()) * (took - last) / (waves.floor() + took);
+    if 100.0 * saved < NOISE {
+        return None;
+    }
     let whole = match (launch.get("launch__sm_count"), launch.blocks_per_sm()) {
         (Some(sms), Some(each)) => format!("a multiple of {} blocks", count(sms * each)),
         _ => "whole waves of blocks".to_owned(),
     };
     Some(Draft {
         message: format!(
-            "The grid makes {waves:.2} waves, and the last one is {} full. SMs have no work for {} of the \
-             time; if all blocks took equally long, they would have none for {}.",
+            "The grid makes {waves:.2} waves. The last one is {} full and takes about {} of a full one's time. SMs \
+             have no work for {} of the time; whole waves would save {}.",
             percent(last),
+            percent(took),
             percent(idle),
-            percent(saved),
+            percent(idle.min(saved)),
         ),
         evidence: vec![
             Evidence::new(WAVES, waves, "wave"),
@@ -100,16 +111,94 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations: Vec::new(),
         hint: format!(
             "Launch {whole}; or use smaller blocks, which shorten the last wave; or let a fixed number of \
-             blocks loop over the work (a grid-stride loop)."
+             blocks loop over the work in pieces much smaller than a block's now (a grid-stride loop: pieces \
+             as large leave the same tail).{}",
+            room_for_one_more(launch, waves).unwrap_or_default(),
         ),
         effect: Effect { idle: idle.min(saved), ..Effect::default() },
+    })
+}
+
+/// The other way, where one block more per SM makes a single wave and registers are what it lacks.
+fn room_for_one_more(launch: &ModeledLaunch, waves: f64) -> Option<String> {
+    let each = launch.blocks_per_sm()?;
+    let threads = launch.quote("launch__block_size")?;
+    let limits_others = [BY_SHARED, BY_BLOCKS, BY_WARPS]
+        .iter()
+        .filter_map(|name| launch.get(name))
+        .reduce(f64::min);
+    let fits = limits_others.is_some_and(|others| others > each) && waves * each <= each + 1.0;
+    fits.then(|| {
+        format!(
+            " Or have an SM hold {} blocks instead of {}, by fewer registers (__launch_bounds__({threads}, {})), \
+             as long as nothing spills: all blocks then run in one wave.",
+            count(each + 1.0),
+            count(each),
+            count(each + 1.0),
+        )
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::testing::{assert_sides, launch};
+    use crate::evidence::modeled_launch::{GRID, SMS};
+    use crate::evidence::occupancy::BY_REGISTERS;
+    use crate::metric::stall::StallReason;
+    use crate::rules::testing::{assert_sides, check, launch};
+
+    #[test]
+    fn a_last_wave_with_the_units_to_itself_costs_less() {
+        // Of 100 SMs with 4 blocks each, 50 get one more; L1, busy for all of the time that SMs are active, is
+        // what warps wait for. A quarter of the blocks takes a quarter of the time of a wave.
+        let long = StallReason::LongScoreboard.ratio_metric();
+        let mut tail = launch(&[
+            (WAVES, 1.13),
+            (GRID, 450.0),
+            (SMS, 100.0),
+            (BY_REGISTERS, 4.0),
+            (BY_WARPS, 8.0),
+            ("launch__block_size", 256.0),
+            (ACTIVE, 5e5),
+            (ELAPSED, 1e6),
+            ("smsp__average_warp_latency_per_inst_issued.ratio", 101.0),
+            (&long, 100.0),
+        ]);
+        let draft = check(&RULE, &tail).unwrap();
+        assert!((draft.effect.idle - 0.875 / 2.0).abs() < 1e-12, "{draft:?}");
+        assert!(draft.message.contains("12% full and takes about 100%"), "{}", draft.message);
+        assert!(draft.hint.contains("5 blocks instead of 4"), "{}", draft.hint);
+        let l1 = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
+        tail.set(l1, Some(50.0));
+        let draft = check(&RULE, &tail).unwrap();
+        let took = 26.0 / 101.0;
+        assert!((draft.effect.idle - (took - 0.125) / (1.0 + took)).abs() < 1e-12, "{draft:?}");
+        // Where DRAM is full an eighth of the blocks takes an eighth of the time: no tail is left.
+        tail.set("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", Some(50.0));
+        tail.set(BY_REGISTERS, Some(8.0));
+        tail.set(GRID, Some(1000.0));
+        assert!(check(&RULE, &tail).is_none());
+    }
+
+    #[test]
+    fn one_block_more_is_advised_where_it_makes_one_wave() {
+        let said = |blocks: f64, by_warps: f64| {
+            let tail = launch(&[
+                (WAVES, 1.0),
+                (GRID, blocks),
+                (SMS, 100.0),
+                (BY_REGISTERS, 4.0),
+                (BY_WARPS, by_warps),
+                ("launch__block_size", 256.0),
+                (ACTIVE, 500.0),
+                (ELAPSED, 1000.0),
+            ]);
+            check(&RULE, &tail).unwrap().hint.contains("__launch_bounds__(256, 5)")
+        };
+        assert!(said(500.0, 5.0));
+        assert!(!said(501.0, 5.0), "a second wave stays");
+        assert!(!said(500.0, 4.0), "no room for more warps");
+    }
 
     #[test]
     fn a_mostly_empty_last_wave_counts_where_sms_idle() {

@@ -57,6 +57,9 @@ pub(crate) struct SharedPipe<'a> {
     pub busy: f64,
     /// The share of its wavefronts that conflicts and queueing atomics make up, 0 to 1.
     pub conflicts: f64,
+    /// The share of its wavefronts in which lanes exchange registers, 0 to 1: a shuffle takes one of the same
+    /// pipe, and nothing that is kept in shared memory.
+    pub shuffles: f64,
     /// Wavefronts that no load, store, atomic or shuffle accounts for; `None` unless all were collected.
     pub without_access: Option<WithoutAccess>,
 }
@@ -78,16 +81,18 @@ impl<'a> SharedPipe<'a> {
         if busy.is_nan() || busy < LEAST_BUSY {
             return None;
         }
-        let conflicts = conflict_share(launch);
-        let counts = busy * (1.0 - conflicts) >= LEAST_BUSY;
-        counts.then(|| Self { launch, busy, conflicts, without_access: without_access(launch) })
+        let shuffles = shuffle_share(launch);
+        let conflicts = conflict_share(launch).min(1.0 - shuffles);
+        let counts = busy * (1.0 - conflicts - shuffles) >= LEAST_BUSY;
+        let without_access = without_access(launch);
+        counts.then(|| Self { launch, busy, conflicts, shuffles, without_access })
     }
 
     /// What goes of L1's data pipe and of the load/store unit with the shared-memory accesses. Conflicts
-    /// stay: they are another fault, and go with it.
+    /// stay: they are another fault, and go with it. Shuffles stay: they are what accesses are exchanged for.
     pub(crate) fn units(&self) -> Vec<(Term, f64)> {
         let launch = self.launch;
-        let needed = 1.0 - self.conflicts;
+        let needed = 1.0 - self.conflicts - self.shuffles;
         // By the pipe's own counter where it is known: look-ups tell too little of wide accesses.
         let of_counter = launch
             .model
@@ -205,6 +210,13 @@ fn conflict_share(launch: &ModeledLaunch) -> f64 {
     (conflicts + queued).clamp(0.0, 1.0)
 }
 
+/// The share of shared wavefronts that shuffles between lanes take, one each; 0 without machine code.
+fn shuffle_share(launch: &ModeledLaunch) -> f64 {
+    let shuffles = launch.profile.mix().map_or(0.0, |mix| mix.family(Family::Shuffle));
+    let all = launch.get(ALL).filter(|&all| all > 0.0);
+    all.map_or(0.0, |all| (shuffles / all).min(1.0))
+}
+
 fn without_access(launch: &ModeledLaunch) -> Option<WithoutAccess> {
     let all = launch.get(ALL).filter(|&all| all > 0.0)?;
     // Matrix instructions and bulk copies read and write shared memory by themselves: what they move can't
@@ -243,6 +255,20 @@ mod tests {
         assert!(counts(20.0, 0.0) && !counts(19.9, 0.0));
         // Half of 40.0 and of 39.8.
         assert!(counts(40.0, 50.0) && !counts(39.8, 50.0));
+    }
+
+    #[test]
+    fn shuffles_are_no_accesses() {
+        let counts = |shuffles: f64| {
+            let launch = sass(
+                &[(BUSY, 40.0), (ALL, 100.0)],
+                &[("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", shuffles), ("EXIT", 1.0)],
+            );
+            let model = Model::new(&launch);
+            SharedPipe::busy(&ModeledLaunch { profile: &launch, model: &model }).is_some()
+        };
+        // A half of 40% is left, or less.
+        assert!(counts(50.0) && !counts(51.0));
     }
 
     #[test]

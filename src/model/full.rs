@@ -1,14 +1,24 @@
-//! Math pipes that are as busy as tuned kernels make them.
+//! Pipes of the SM that are as busy as tuned kernels make them.
 
 use super::thresholds::PIPE_FULL;
 use super::{Effect, Model};
 use crate::term::Term;
 
-/// The pipes that do a kernel's arithmetic.
-const PIPES: [Term; 5] = [Term::Fma, Term::Alu, Term::Fp64, Term::Xu, Term::Tensor];
+/// The math pipes, and what feeds them: issue slots, the load/store unit and L1's data pipe. What all SMs share has
+/// queues of its own, and more requests in flight fill it further.
+const PIPES: [Term; 8] = [
+    Term::Fma,
+    Term::Alu,
+    Term::Fp64,
+    Term::Xu,
+    Term::Tensor,
+    Term::Issue,
+    Term::Lsu,
+    Term::L1Data,
+];
 
 impl Model {
-    /// True where some math pipe does [`PIPE_FULL`] of what it can and the effect takes nothing from it.
+    /// True where some pipe of the SM does [`PIPE_FULL`] of what it can and the effect takes nothing from it.
     /// What is left there is the start and end of tiles and phases, between which warps wait for one
     /// another by design: no change of the waits alone is known to gain there.
     pub(super) fn stays_full(&self, effect: &Effect) -> bool {
@@ -16,5 +26,33 @@ impl Model {
             self.utilization(pipe).is_some_and(|busy| busy >= PIPE_FULL.value)
                 && effect.share_of(pipe) <= 0.0
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::metric::stall::StallReason;
+
+    #[test]
+    fn waits_alone_promise_nothing_beside_a_pipe_of_the_sm_at_three_quarters() {
+        let gains = |pipe: &str, busy: f64, effect: &Effect| {
+            let mut launch = Launch::default();
+            let long = StallReason::LongScoreboard.ratio_metric();
+            launch.set(pipe, Some(busy));
+            launch.set(&long, Some(5.0));
+            Model::new(&launch).without(effect).unwrap().factor > 1.05
+        };
+        let waits = Effect::stalls([StallReason::LongScoreboard]);
+        for term in [Term::Issue, Term::L1Data, Term::Lsu, Term::Xu] {
+            let pipe = term.counters()[0];
+            assert!(!gains(pipe, 75.0, &waits), "{}", term.title());
+            assert!(gains(pipe, 74.9, &waits), "{}", term.title());
+            // The fault's own work is part of what keeps it busy.
+            assert!(gains(pipe, 75.0, &Effect { removed: vec![(term, 0.1)], ..waits.clone() }));
+        }
+        let shared_by_all = Term::L2.counters()[0];
+        assert!(gains(shared_by_all, 75.0, &waits), "more in flight fills it further");
     }
 }

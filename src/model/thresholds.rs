@@ -34,13 +34,15 @@ pub const TENSOR_FULL: Threshold = Threshold {
              time, and cuBLAS at its best 93%; between the two, shapes and power decide, not faults",
 };
 
-/// The busy share of a math pipe, of what it can reach, from which waits cost nothing.
+/// The busy share of one of the SM's pipes, of what it can reach, from which waits cost nothing.
 pub const PIPE_FULL: Threshold = Threshold {
-    what: "share of a math pipe's achievable rate, for shorter waits alone to promise nothing more, at least",
+    what: "share of what a math pipe, the issue slots, the load/store unit or L1's data pipe can do, for shorter \
+           waits alone to promise nothing more, at least",
     value: 0.75,
     unit: "share",
     source: "measured on an H200: seven tuned kernels for products and attention keep the tensor pipe busy 75 to \
-             82% of the time, and cuBLAS's matrix products of floats the FMA pipe 77%",
+             82% of the time, cuBLAS's matrix products of floats the FMA pipe 77%, and two more tuned kernels the \
+             issue slots 82% and L1's data pipe 78%",
 };
 
 /// The shortest time, as a share of the present time, that counters can tell from nothing.

@@ -247,7 +247,8 @@ fn more_warps_are_worth_a_twentieth() {
         ("launch__occupancy_limit_warps", 4.0),
         (ISSUE, 30.0),
     ]);
-    assert_between("occupancy-limited-by-shared-memory", &half, LSU, 90.0, 91.0);
+    let l2 = "lts__t_sectors.avg.pct_of_peak_sustained_elapsed";
+    assert_between("occupancy-limited-by-shared-memory", &half, l2, 90.0, 91.0);
 }
 
 /// What goes of the waits for data of a kernel with this code, whose instructions have so many samples of

@@ -55,6 +55,8 @@ pub enum Routine {
     /// `sin`, `cos`, `sincos` or `tan` of a double: reduction of the range, coefficients from a table, a
     /// polynomial.
     DoubleSine,
+    /// `exp`, `exp2` or `exp10` of a double: reduction of the range, a polynomial with eleven coefficients.
+    DoubleExponential,
     /// Division or remainder of 32-bit integers by a value known at run time only.
     IntegerDivision,
     /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
@@ -91,8 +93,24 @@ impl Routine {
     pub fn is_double(self) -> bool {
         matches!(
             self,
-            R::DoubleDivision | R::RepeatedDoubleDivision | R::DoubleRoot | R::DoubleSine
+            R::DoubleDivision
+                | R::RepeatedDoubleDivision
+                | R::DoubleRoot
+                | R::DoubleSine
+                | R::DoubleExponential
         )
+    }
+
+    /// The same for floats, rounded as well as they can be; the routine itself where it is not of doubles.
+    #[must_use]
+    pub fn of_floats(self) -> Self {
+        match self {
+            R::DoubleDivision | R::RepeatedDoubleDivision => R::Division,
+            R::DoubleRoot => R::SquareRoot,
+            R::DoubleSine => R::Sine,
+            R::DoubleExponential => R::Exponential,
+            other => other,
+        }
     }
 
     /// What the source says.
@@ -113,6 +131,7 @@ impl Routine {
             R::DoubleDivision | R::RepeatedDoubleDivision => "division of doubles",
             R::DoubleRoot => "sqrt or rsqrt of a double",
             R::DoubleSine => "sin or cos of a double",
+            R::DoubleExponential => "exp of a double",
             R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
             R::SignedDivision | R::RepeatedSignedDivision => {
                 "signed 32-bit integer division or remainder"
@@ -141,6 +160,7 @@ impl Routine {
             R::DoubleSine => {
                 "a table of the values, worked out once, or the float's function where 24 bits are enough"
             }
+            R::DoubleExponential => "the float's function where 24 bits are enough",
             R::IntegerDivision
             | R::RepeatedDivision
             | R::SignedDivision
@@ -175,6 +195,8 @@ impl Routine {
             }
             R::DoubleRoot => Cost { fma: 2.0, alu: 2.0, xu: 1.0, fp64: 7.0, all: 15.0 },
             R::DoubleSine => Cost { fma: 3.0, alu: 6.0, xu: 2.0, fp64: 16.0, all: 48.0 },
+            // The scale of the result and the branch around arguments beyond the range beside fifteen on doubles.
+            R::DoubleExponential => Cost { fma: 3.0, alu: 1.0, xu: 0.0, fp64: 15.0, all: 22.0 },
             R::IntegerDivision => cost(8.0, 7.0, 3.0, 17.0),
             // The high product, the remainder's product, and two corrections with their comparisons.
             R::RepeatedDivision => cost(3.0, 6.0, 0.0, 8.0),
@@ -210,6 +232,8 @@ impl Routine {
             R::DoubleRoot => cost(2.0, 1.0, 3.0, 6.0),
             // An address and a load.
             R::DoubleSine => cost(1.0, 1.0, 0.0, 3.0),
+            // As a float, and converted to and fro.
+            R::DoubleExponential => cost(6.0, 1.0, 3.0, 10.0),
             // High product, shift, and the product that a remainder takes off.
             R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
                 cost(3.0, 1.0, 0.0, 3.0)
@@ -261,6 +285,8 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "FCHK" => Some(R::Division),
         "MUFU" if instruction.has("RCP64H") => Some(R::DoubleDivision),
         "MUFU" if instruction.has("RSQ64H") => Some(R::DoubleRoot),
+        // 2^52 + 2^51: a double rounded to an integer by an addition, as only this range is reduced.
+        "DFMA" if instruction.holds("6.75539944105574400000e+15") => Some(R::DoubleExponential),
         // The lower half of 2/π.
         "UMOV" | "MOV" | "IMAD" if instruction.holds("0x6dc9c883") => Some(R::DoubleSine),
         // The smallest argument whose reciprocal needs no care.
@@ -328,6 +354,8 @@ mod tests {
             ("MUFU.RCP64H R9, UR5", Some(R::DoubleDivision)),
             ("MUFU.RSQ64H R9, R5", Some(R::DoubleRoot)),
             ("UMOV UR4, 0x6dc9c883", Some(R::DoubleSine)),
+            ("DFMA R20, R18, R6, 6.75539944105574400000e+15", Some(R::DoubleExponential)),
+            ("DADD R2, R20, -6.75539944105574400000e+15", None),
             ("IMAD.MOV.U32 R4, RZ, RZ, 0x6dc9c883", Some(R::DoubleSine)),
         ] {
             assert_eq!(Instruction::parse(text).and_then(|each| mark(&each)), routine, "{text}");

@@ -9,6 +9,7 @@ use crate::evidence::threshold::{LATENCY, UNIT_SATURATED};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence, Location};
 use crate::hardware::WARP_LANES;
+use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
@@ -127,7 +128,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let work = launch.profile.listing().and_then(|listing| independence::shareable(&listing));
     let places = sms * each.unwrap_or(1.0);
     let more = match work {
-        Some(work) => work.turns.min(places / blocks).max(1.0),
+        Some(work) => parts(work.turns.min(places / blocks)),
         None => f64::INFINITY,
     };
     let idle_sms = || {
@@ -159,6 +160,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Effect { hidden: 1.0 - waves.max(1.0 / more), ..Effect::default() },
         )
     };
+    // Warps that take another part of the turns want other constants, each part as often as all warps together
+    // now: they don't cover the waits for constants that missed.
+    let covered = 1.0 - launch.model.stall_share(&[(StallReason::ImcMiss, 1.0)]);
+    let effect = Effect { hidden: effect.hidden * covered, ..effect };
     let effect = match work {
         // What is in no such loop takes as long as before.
         Some(work) if more > 1.0 => {
@@ -196,10 +201,30 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             more,
             work,
             &locations,
-        ),
+        ) + &second_wave(blocks, more, places),
         locations,
         effect,
     })
+}
+
+/// A warning of one part more, where that would not run at once: readers round up.
+fn second_wave(blocks: f64, parts: f64, places: f64) -> String {
+    let more = parts + 1.0;
+    if parts.is_finite() && parts >= 2.0 && blocks * more > places {
+        format!(
+            " {} parts each would be {} blocks, which no longer run at once.",
+            count(more),
+            count((blocks * more).ceil())
+        )
+    } else {
+        String::new()
+    }
+}
+
+/// How many parts a block's turns make that fill a wave at most: whole ones, since one block more than a wave
+/// holds would run alone behind it.
+fn parts(at_most: f64) -> f64 {
+    if at_most >= 2.0 { at_most.floor() } else { at_most.max(1.0) }
 }
 
 /// The effect of blocks so small that all their warps find an SM of their own as far as there are SMs.
@@ -239,7 +264,6 @@ fn outer_loop(launch: &ModeledLaunch) -> Option<Location> {
 mod tests {
     use super::*;
     use crate::frame::Launch;
-    use crate::metric::stall::StallReason;
     use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 
     const WAVES: &str = "launch__waves_per_multiprocessor";
@@ -277,6 +301,27 @@ mod tests {
         let fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
         let draft = assert_sides(&RULE, &thin, &[&[(WAVES, 1.0)], &[(fma, 70.0)]]);
         assert!((draft.effect.hidden - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn turns_are_divided_into_whole_parts_that_fill_a_wave_at_most() {
+        let found: Vec<f64> = [1.9, 2.0, 2.9, 3.0, 0.5].map(parts).to_vec();
+        assert!([1.9, 2.0, 2.0, 3.0, 1.0].iter().zip(found).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn one_part_more_than_fits_is_warned_of() {
+        assert!(second_wave(391.0, 2.0, 1056.0).contains("3 parts each would be 1,173 blocks"));
+        assert_eq!(second_wave(352.0, 2.0, 1056.0), "", "that many fit");
+        assert_eq!(second_wave(391.0, f64::INFINITY, 1056.0), "");
+    }
+
+    #[test]
+    fn warps_with_other_constants_do_not_cover_the_waits_for_them() {
+        let mut thin = launch(&[(GRID, 132.0), (SMS, 132.0), (WAVES, 0.25)]);
+        thin.set(&StallReason::Wait.ratio_metric(), Some(3.0));
+        thin.set(&StallReason::ImcMiss.ratio_metric(), Some(1.0));
+        assert!((check(&RULE, &thin).unwrap().effect.hidden - 0.75 * 0.75).abs() < 1e-12);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl<'a> SharedPipe<'a> {
         let conflicts = conflict_share(launch).min(1.0 - shuffles);
         let counts = busy * (1.0 - conflicts - shuffles) >= LEAST_BUSY;
         let without_access = without_access(launch);
-        counts.then(|| Self { launch, busy, conflicts, shuffles, without_access })
+        counts.then_some(Self { launch, busy, conflicts, shuffles, without_access })
     }
 
     /// What goes of L1's data pipe and of the load/store unit with the shared-memory accesses. Conflicts

@@ -1,6 +1,7 @@
 //! Runs of library routines that a fast form could replace.
 
 mod loads_between;
+mod quotients;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +15,13 @@ use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Marks, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
-pub(crate) const THRESHOLDS: &[Threshold] =
-    &[BRANCH_WITHIN, CALL_WITHIN, LONGEST_PATH, loads_between::TOGETHER];
+pub(crate) const THRESHOLDS: &[Threshold] = &[
+    BRANCH_WITHIN,
+    CALL_WITHIN,
+    LONGEST_PATH,
+    loads_between::TOGETHER,
+    quotients::CORRECTED_WITHIN,
+];
 
 const BRANCH_WITHIN: Threshold = Threshold {
     what: "instructions from the mark of a library routine to the branch around its slow path, at \
@@ -107,7 +113,10 @@ impl Runs {
                 coefficients(listing, index).for_each(|at| removal.remove(at, 1.0));
             }
             *found.by_routine.entry(routine).or_default() += runs;
-            let now = routine.cost();
+            let mut now = routine.cost();
+            if quotients::is_wanted(listing, index) {
+                now = quotients::with_quotient(routine, now);
+            }
             let then =
                 if routine == Routine::Division && divisor_stays(listing, &mut reaching, index) {
                     MULTIPLICATION

@@ -172,10 +172,9 @@ fn shorten_routines(removal: &mut Removal, strays: &Marks) {
         serving.insert(index);
         for each in sass.uses(index) {
             // The approximation that a division begins with is no arithmetic of doubles itself.
-            let makers: Vec<u32> = reaching.definitions(index, *each).collect();
-            makers.into_iter().for_each(|at| {
-                serving.insert(at as usize);
-            });
+            for maker in reaching.definitions(index, *each) {
+                serving.insert(maker as usize);
+            }
         }
     }
     for (index, entry) in listing.entries().filter(|(index, _)| serving[*index]) {

@@ -8,9 +8,6 @@ use super::Model;
 use crate::metric::stall::StallReason;
 use crate::term::Term;
 
-/// Cycles between two instructions of a warp in which it issues one.
-const ISSUING: f64 = 1.0;
-
 impl Model {
     /// The time of a wave that fills a share of the device (`filled`, above 0 to 1), as a share of a full
     /// wave's; 1 where nothing is known of what warps wait for. `fullest` is the share of its blocks that the
@@ -43,8 +40,9 @@ impl Model {
             })
             .sum();
         let stalled: f64 = self.stall_cycles.iter().sum();
-        // Ready warps that another was chosen before.
-        let not_selected = (latency - stalled - ISSUING).max(0.0) * (1.0 - fullest);
+        // In one of the cycles between two instructions a warp issues; in those that are left over it is
+        // ready and the scheduler chooses another.
+        let not_selected = (latency - stalled - 1.0).max(0.0) * (1.0 - fullest);
         let pace = 1.0 - (relieved + not_selected) / latency;
         pace.max(work).clamp(filled, 1.0)
     }

@@ -17,7 +17,7 @@ use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::term::Term;
 use by_address::by_address;
 use found::{Found, memory};
-use home::ROOM;
+use home::{REGISTERS_HOLD, ROOM};
 
 /// Instructions that spill registers: local accesses that are no array's.
 pub const SPILLS: &str = "sass__inst_executed_register_spilling";
@@ -89,6 +89,12 @@ lives in registers; steps must be a multiple of 16.",
             source: "derivation: the load/store unit accepts one instruction while the schedulers \
                  issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
                  of the counters",
+        },
+        Threshold {
+            what: "bytes of an array per thread, for registers to be offered, at most",
+            value: REGISTERS_HOLD,
+            unit: "byte",
+            source: "definition: a thread has at most 255 registers of 4 bytes",
         },
         Threshold {
             what: "constant: largest array for which the estimate selects among registers instead",

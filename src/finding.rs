@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 mod location;
 
 pub use location::Location;
-pub(crate) use location::WeightedLine;
+pub(crate) use location::{Place, Weighted};
 
 /// The name of a rule, a metric, a unit: most stand in the program, and each of thousands of launches has dozens.
 pub type Name = Cow<'static, str>;
@@ -26,7 +26,7 @@ pub struct Finding {
     pub message: String,
     /// The metrics behind the message.
     pub evidence: Vec<Evidence>,
-    /// The source lines that cause it, largest share first.
+    /// The source lines that cause it, or instructions where the code has no lines, largest share first.
     pub locations: Vec<Location>,
     /// What to change, for this kernel.
     pub hint: String,

@@ -8,6 +8,7 @@ mod build;
 mod catalogue;
 pub mod columns;
 mod launch;
+mod places;
 mod read;
 mod reads;
 #[cfg(test)]

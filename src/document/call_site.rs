@@ -56,6 +56,7 @@ impl CallSite {
         self.line.map(|line| Location {
             file: self.file.clone(),
             line,
+            offset: None,
             share: self.share,
             share_of: self.share_of.clone(),
             text: String::new(),

@@ -77,7 +77,7 @@ pub(crate) fn stalls(
 
 /// The lines with most atomics of the kind.
 pub(crate) fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> Vec<Location> {
-    launch.lines_of(
+    launch.places_of(
         "executed atomics",
         |row| if pick(row) { row.counters.inst_executed } else { 0.0 },
     )

@@ -76,7 +76,7 @@ pub(crate) fn check(launch: &ModeledLaunch, remote: &Remote) -> Option<Draft> {
     let rate = launch.profile.duration_ns().map_or_else(String::new, |ns| {
         format!(", at {} over {}", byte_rate(moved / ns * 1e9), remote.link)
     });
-    let locations = launch.stalled_lines(&STALLS, "waits for memory");
+    let locations = launch.stalled_places(&STALLS, "waits for memory");
     let at = crate::evidence::modeled_launch::place(&locations, "the kernel");
     Some(Draft {
         message: format!(

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::export::SourceRow;
-use crate::finding::{Location, WeightedLine};
+use crate::finding::{Location, Place, Weighted};
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
@@ -48,21 +48,24 @@ impl<'a> ModeledLaunch<'a> {
         self.profile.stall(reason).unwrap_or(0.0)
     }
 
-    /// The source row that a location names.
+    /// The row of the line or instruction that a location names.
     #[must_use]
     pub fn row(&self, location: &Location) -> Option<&'a SourceRow> {
-        self.profile.lines.iter().find(|row| {
-            row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
-        })
+        self.profile.row_at(location)
     }
 
-    /// The lines with the largest shares of something that only instructions tell (their opcode):
+    /// The places with the largest shares of something that only instructions tell (their opcode):
     /// at most three. Empty without instructions.
     #[must_use]
-    pub fn lines_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
+    pub fn places_of(&self, share_of: &str, counter: impl Fn(&SourceRow) -> f64) -> Vec<Location> {
+        let rows = &self.profile.instructions;
+        if rows.iter().all(|row| row.line.is_none()) {
+            let weighted = rows.iter().map(|row| (row, counter(row)));
+            return self.profile.top_instructions(3, share_of, weighted);
+        }
         let mut lines: Vec<(&Option<Arc<str>>, u32, f64)> = Vec::new();
         let mut total = 0.0;
-        for row in &self.profile.instructions {
+        for row in rows {
             let (Some(line), value) = (row.line, counter(row)) else { continue };
             if value <= 0.0 {
                 continue;
@@ -73,18 +76,17 @@ impl<'a> ModeledLaunch<'a> {
                 None => lines.push((&row.file, line, value)),
             }
         }
-        let lines = lines.into_iter().map(|(file, line, weight)| WeightedLine {
-            file: file.as_deref().unwrap_or_default(),
-            line,
+        let lines = lines.into_iter().map(|(file, line, weight)| Weighted {
+            place: Place::Line { file: file.as_deref().unwrap_or_default(), line },
             weight,
         });
-        Location::heaviest(lines, total, 3, share_of, |line| self.profile.text_of(line))
+        Location::heaviest(lines, total, 3, share_of, |file, line| self.profile.text_of(file, line))
     }
 
-    /// The lines with most samples of some stalls: at most three.
+    /// The places with most samples of some stalls: at most three.
     #[must_use]
-    pub fn stalled_lines(&self, reasons: &[StallReason], share_of: &str) -> Vec<Location> {
-        self.profile.top_lines(3, share_of, |counters| {
+    pub fn stalled_places(&self, reasons: &[StallReason], share_of: &str) -> Vec<Location> {
+        self.profile.top_places(3, share_of, |counters| {
             reasons.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
         })
     }
@@ -170,12 +172,10 @@ pub(crate) const BLOCKS_AT_ONCE: Reads = Reads::always(&[
 /// What stands in for them.
 pub(crate) const WAVES: Reads = Reads::stand_in(&[ROUNDED_WAVES]);
 
-/// `line 43`, or a description where the profile has no source counters.
+/// `line 43` or `instruction 0x2a0`, or a description where the profile has no source counters.
 #[must_use]
 pub(crate) fn place(locations: &[Location], otherwise: &str) -> String {
-    locations
-        .first()
-        .map_or_else(|| otherwise.to_owned(), |location| format!("line {}", location.line))
+    locations.first().map_or_else(|| otherwise.to_owned(), Location::name)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod gone;
 
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
-use crate::finding::{Location, WeightedLine};
+use crate::finding::{Location, Place, Weighted};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::{Effect, counts};
@@ -280,7 +280,8 @@ pub(crate) fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
 }
 
-/// The lines of instructions by weight, largest share first: at most three, each with at least 5%.
+/// The lines of instructions by weight, or the instructions where they have no lines, largest share first: at most
+/// three, each with at least 5%.
 pub(crate) fn locations(
     launch: &ModeledLaunch,
     listing: Listing,
@@ -294,17 +295,24 @@ pub(crate) fn locations(
         lines[entry.line()] += weight;
         total += weight;
     }
-    let mut placed: Vec<WeightedLine> = lines
+    let mut placed: Vec<(&str, u32, f64)> = lines
         .into_iter()
         .enumerate()
         .filter_map(|(at, weight)| {
             let (file, line) = listing.line(at);
             let (file, line) = (file?, line?);
-            Some(WeightedLine { file, line, weight })
+            Some((file, line, weight))
         })
         .collect();
-    placed.sort_by_key(|placed| placed.line);
-    Location::heaviest(placed, total, 3, share_of, |line| launch.profile.text_of(line))
+    if placed.is_empty() {
+        let weighted = listing.entries().map(|(index, _)| (listing.row(index), weight(index)));
+        return launch.profile.top_instructions(3, share_of, weighted);
+    }
+    placed.sort_by_key(|&(_, line, _)| line);
+    let placed = placed
+        .into_iter()
+        .map(|(file, line, weight)| Weighted { place: Place::Line { file, line }, weight });
+    Location::heaviest(placed, total, 3, share_of, |file, line| launch.profile.text_of(file, line))
 }
 
 #[cfg(test)]

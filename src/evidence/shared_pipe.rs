@@ -135,7 +135,7 @@ impl<'a> SharedPipe<'a> {
 
     /// The lines that wait for shared memory most.
     pub(crate) fn locations(&self) -> Vec<Location> {
-        self.launch.profile.top_lines(3, "stalls on shared memory", |counters| {
+        self.launch.profile.top_places(3, "stalls on shared memory", |counters| {
             if counters.wavefronts_shared > 0.0 {
                 STALLS.iter().map(|&reason| counters.stall_samples[reason as usize]).sum()
             } else {

@@ -63,9 +63,9 @@ pub(crate) fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     if !(large && issue < STALL_ISSUE) {
         return None;
     }
-    let locations = launch.stalled_lines(&[stall.reason], "stall samples");
+    let locations = launch.stalled_places(&[stall.reason], "stall samples");
     let at = locations.first().map_or_else(String::new, |location| {
-        format!(" {} of these samples are on line {}.", percent(location.share), location.line)
+        format!(" {} of these samples are on {}.", percent(location.share), location.name())
     });
     // Counters of different passes: a wait can come out longer than the whole.
     let (shown, share) = (cycles.min(all), (cycles / all).min(1.0));

@@ -8,9 +8,7 @@ use super::columns::{LAUNCH, METRIC, VALUE};
 use super::{Frames, read};
 use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
-use crate::export::csv::source::is_toolkit;
-use crate::export::{LaunchRow, NcuRuleRow, SourceCounters, SourceRow};
-use crate::finding::{Location, WeightedLine};
+use crate::export::{LaunchRow, NcuRuleRow, SourceRow};
 use crate::metric;
 use crate::metric::stall::StallReason;
 use crate::sass::{Facts, Listing, Mix, Sass, Turns};
@@ -170,80 +168,5 @@ impl Launch {
     #[must_use]
     pub fn has_source(&self) -> bool {
         !self.lines.is_empty() || !self.instructions.is_empty()
-    }
-
-    /// The text of a source line as the profile has it; empty where it has none.
-    pub(crate) fn text_of(&self, line: WeightedLine) -> &str {
-        let named = |row: &&SourceRow| {
-            row.line.unwrap_or_default() == line.line
-                && row.file.as_deref().unwrap_or_default() == line.file
-        };
-        self.lines.iter().find(named).map_or("", |row| &row.text)
-    }
-
-    /// The lines with the largest shares of a counter, largest first: at most `most`, each with at
-    /// least 5% of the sum. Empty where the profile has no lines or the counter is 0 everywhere.
-    #[must_use]
-    pub fn top_lines(
-        &self,
-        most: usize,
-        share_of: &str,
-        counter: impl Fn(&SourceCounters) -> f64,
-    ) -> Vec<Location> {
-        // Inlined code counts on its own line and on every line that calls it, so shares come out a
-        // little low there. Summing over instructions would do for plain counts, but not for a
-        // counter that looks at what else its row does.
-        let count = |row: &&SourceRow| counter(&row.counters).max(0.0);
-        // What comes from CUDA's headers counts on the lines that call it, which the user can change.
-        let is_own = |row: &&SourceRow| !row.file.as_deref().is_some_and(is_toolkit);
-        let own: f64 = self.lines.iter().filter(is_own).map(|row| count(&row)).sum();
-        let listed = |row: &&SourceRow| own <= 0.0 || is_own(row);
-        let total: f64 = self.lines.iter().filter(listed).map(|row| count(&row)).sum();
-        let lines = self.lines.iter().filter(listed).map(|row| WeightedLine {
-            file: row.file.as_deref().unwrap_or_default(),
-            line: row.line.unwrap_or_default(),
-            weight: count(&row),
-        });
-        Location::heaviest(lines, total, most, share_of, |line| self.text_of(line))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_cudas_headers_give_way_to_those_that_call_them() {
-        let row = |file: &str, line, count| SourceRow {
-            file: Some(file.into()),
-            line: Some(line),
-            counters: SourceCounters { inst_executed: count, ..SourceCounters::default() },
-            ..SourceRow::default()
-        };
-        let header = row("/tmp/__nv_nvrtc_builtin_header.h", 4785, 60.0);
-        let mut launch = Launch { lines: vec![header.clone()], ..Launch::default() };
-        let lines = |launch: &Launch| {
-            let found = launch.top_lines(3, "instructions", |counters| counters.inst_executed);
-            found.iter().map(|at| (at.line, at.share)).collect::<Vec<_>>()
-        };
-        assert_eq!(lines(&launch), [(4785, 1.0)], "nothing else is known");
-        launch.lines = vec![header, row("k.cu", 5, 60.0), row("k.cu", 9, 20.0)];
-        assert_eq!(lines(&launch), [(5, 0.75), (9, 0.25)]);
-    }
-
-    #[test]
-    fn lines_with_a_twentieth_are_listed() {
-        let listed = |small: f64| {
-            let row = |line, count| SourceRow {
-                file: Some("k.cu".into()),
-                line: Some(line),
-                counters: SourceCounters { inst_executed: count, ..SourceCounters::default() },
-                ..SourceRow::default()
-            };
-            let lines = vec![row(5, 1000.0 - small), row(9, small)];
-            let launch = Launch { lines, ..Launch::default() };
-            launch.top_lines(3, "instructions", |counters| counters.inst_executed).len()
-        };
-        assert_eq!((listed(50.0), listed(49.0)), (2, 1));
     }
 }

@@ -21,6 +21,7 @@ pub(crate) fn location() -> Location {
     Location {
         file: "kernels/ado/v2.cu".to_owned(),
         line: 23,
+        offset: None,
         share: 0.89,
         share_of: "excess sectors".to_owned(),
         text: "sum += component[i];".to_owned(),

@@ -163,9 +163,9 @@ impl LinesOf {
     fn of(&self, case: &ModeledLaunch) -> Vec<Location> {
         match self {
             Self::Stall(reason) => {
-                case.stalled_lines(&[*reason], &format!("samples of the stall {}", reason.word()))
+                case.stalled_places(&[*reason], &format!("samples of the stall {}", reason.word()))
             }
-            Self::Sass(pattern) => case.lines_of(&format!("executed {}", pattern.text()), |row| {
+            Self::Sass(pattern) => case.places_of(&format!("executed {}", pattern.text()), |row| {
                 if pattern.matches(&row.text) { row.counters.inst_executed } else { 0.0 }
             }),
         }

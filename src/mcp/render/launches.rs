@@ -151,13 +151,11 @@ fn finding(at: usize, finding: &RankedFinding, detail: bool) -> String {
         .iter()
         .take(3)
         .map(|place| {
-            format!(
-                "{}:{} ({} of {})",
-                line(&place.file),
-                place.line,
-                percent(place.share),
-                line(&place.share_of)
-            )
+            let at = match place.offset {
+                Some(_) => format!("{} {}", place.name(), line(&place.text)),
+                None => format!("{}:{}", line(&place.file), place.line),
+            };
+            format!("{at} ({} of {})", percent(place.share), line(&place.share_of))
         })
         .collect();
     if !places.is_empty() {

@@ -62,7 +62,7 @@ fn finding_rows(document: &Document) -> Vec<Vec<String>> {
                 number(gain.map(|gain| gain.low)),
                 number(gain.map(|gain| gain.high)),
                 place.map(|place| printable(&place.file)).unwrap_or_default(),
-                place.map(|place| place.line.to_string()).unwrap_or_default(),
+                place.filter(|at| at.line > 0).map(|at| at.line.to_string()).unwrap_or_default(),
                 number(place.map(|place| place.share)),
                 printable(&finding.message),
                 printable(&finding.hint),

@@ -53,6 +53,7 @@ mod tests {
         Location {
             file: "k.cu".to_owned(),
             line,
+            offset: None,
             share: 0.5,
             share_of: "sectors".to_owned(),
             text: text.to_owned(),

@@ -64,6 +64,15 @@ pub(super) fn facts(page: &mut Page, document: &Document) {
     if let Some(launch) = one {
         page.labelled("  ", "kernel", &fit(&launch.kernel, 2 * page.style.width));
         page.labelled("  ", "grid", &shape(launch));
+        // Of programs that were profiled here, a notice says so.
+        let mut places = launch.findings.iter().flat_map(|finding| &finding.locations);
+        if document.program.is_none() && places.any(|place| place.offset.is_some()) {
+            page.labelled(
+                "  ",
+                "lines",
+                "none: compile with -lineinfo, which costs no speed, to see them",
+            );
+        }
     }
     match (&document.step, one.and_then(|launch| launch.duration_ns)) {
         (Some(step), _) => {

@@ -131,11 +131,11 @@ pub(crate) fn extent([x, y, z]: [u32; 3]) -> String {
 }
 
 /// A place in the source: `kernels/ado/v2.cu:25`, the file alone where the line is unknown; of a file that
-/// lies on another machine, `…/src/conv.cu:25`.
+/// lies on another machine, `…/src/conv.cu:25`. Without a file, `line 25` or `instruction 0x2a0`.
 pub(crate) fn place(location: &Location) -> String {
     let file = file(&location.file, Path::exists);
     match (file.is_empty(), location.line) {
-        (true, line) => format!("line {line}"),
+        (true, _) => location.name(),
         (false, 0) => file,
         (false, line) => format!("{file}:{line}"),
     }

@@ -221,9 +221,9 @@ fn change(finding: &RankedFinding) -> Sentence {
         .iter()
         .fold(hint, |clause, end| clause.split(end).next().unwrap_or(clause));
     let Some(location) = finding.locations.first() else { return clause.to_owned().into() };
-    let line = format!("line {}", location.line);
-    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
-    let at = |place: &str| match clause.split_once(&line) {
+    let name = location.name();
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let at = |place: &str| match clause.split_once(&name) {
         Some((before, after)) if ends(after) => format!("{before}{place}{after}"),
         _ => format!("{clause}, at {place}"),
     };

@@ -90,7 +90,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(loads > 0.0 && turns >= DIVERGENT) {
         return None;
     }
-    let locations = launch.lines_of("indexed constants", |row| {
+    let locations = launch.places_of("indexed constants", |row| {
         if is_indexed(row) { row.counters.inst_executed } else { 0.0 }
     });
     let goes = 1.0 - 1.0 / turns;

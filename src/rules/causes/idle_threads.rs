@@ -130,7 +130,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if left {
         return Some(left_early(launch, active.min(at_work)));
     }
-    let locations = launch.profile.top_lines(3, "lanes predicated off", |counters| {
+    let locations = launch.profile.top_places(3, "lanes predicated off", |counters| {
         counters.thread_inst_executed - counters.thread_inst_executed_pred_on
     });
     Some(Draft {
@@ -191,7 +191,7 @@ fn warps_that_add_nothing(launch: &ModeledLaunch) -> Option<Draft> {
 
 /// The finding where lanes rest because they returned or skip the work.
 fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
-    let locations = launch.profile.top_lines(3, "lanes that rest", |counters| {
+    let locations = launch.profile.top_places(3, "lanes that rest", |counters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     });
     Draft {
@@ -229,7 +229,7 @@ fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
     if cycles * share / all < MOST_OF_THE_TIME {
         return None;
     }
-    let locations = launch.stalled_lines(&[StallReason::Barrier], "waits at barriers");
+    let locations = launch.stalled_places(&[StallReason::Barrier], "waits at barriers");
     Some(Draft {
         message: format!(
             "A warp spends {cycles:.1} of {all:.1} cycles between two instructions ({}) waiting at barriers, \

@@ -167,7 +167,7 @@ fn by_counters(launch: &ModeledLaunch) -> Option<Found> {
     let stalls = of(accesses + global);
     Some(Found {
         accesses,
-        locations: launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local),
+        locations: launch.profile.top_places(3, "local sectors", |line| line.l2_sectors_local),
         main: None,
         removal: Effect {
             removed,

@@ -82,7 +82,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(few && 100.0 * wait / all >= STALL_SHARE && issue < ISSUE_LOW) || saturated {
         return None;
     }
-    let locations = launch.stalled_lines(&STALLS, "waits for arithmetic");
+    let locations = launch.stalled_places(&STALLS, "waits for arithmetic");
     let chains = (ISSUE_LOW / issue.max(1.0)).ceil().clamp(2.0, 8.0);
     Some(Draft {
         message: format!(

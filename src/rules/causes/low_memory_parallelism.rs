@@ -110,7 +110,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !large || saturated {
         return None;
     }
-    let locations = launch.stalled_lines(&[StallReason::LongScoreboard], "waits for data");
+    let locations = launch.stalled_places(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with the most loads");
     let loads = loads_in_flight(launch);
     let (little, more) = in_flight(launch).unwrap_or_else(|| (String::new(), "more".to_owned()));

@@ -219,11 +219,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         Some(loads) => loads.locations(launch),
         None => cached_loads(launch, repeated),
     };
-    let on_lines = |row: &SourceRow| {
-        locations
-            .iter()
-            .any(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
-    };
+    let on_lines = |row: &SourceRow| locations.iter().any(|at| launch.profile.is_at(row, at));
     let waits_share = match &*shared_loads {
         Some(loads) => loads.waits_share,
         // Without lines, the repeated loads have their share of the waits at most.

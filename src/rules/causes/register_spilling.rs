@@ -101,7 +101,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !counts {
         return None;
     }
-    let locations = launch.profile.top_lines(3, "local sectors", |line| line.l2_sectors_local);
+    let locations = launch.profile.top_places(3, "local sectors", |line| line.l2_sectors_local);
     let registers = launch
         .quote("launch__registers_per_thread")
         .map_or_else(String::new, |each| format!(" A thread has {} registers.", count(each)));

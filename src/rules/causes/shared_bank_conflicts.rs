@@ -5,7 +5,6 @@ mod tile;
 
 use crate::evidence::bank_conflicts::{IDEAL, LEAST_EXCESS, WAVEFRONTS, wavefronts};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
@@ -87,14 +86,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(wavefronts > 0.0 && 100.0 * excess / wavefronts >= LEAST_EXCESS) {
         return None;
     }
-    let locations = launch.profile.top_lines(3, "excess wavefronts", |line| {
+    let locations = launch.profile.top_places(3, "excess wavefronts", |line| {
         line.wavefronts_shared - line.wavefronts_shared_ideal
     });
-    let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
+    let first = locations.first().and_then(|location| Some((location, launch.row(location)?)));
+    let at_first = first.map(|(location, row)| {
         let counters = &row.counters;
         format!(
-            " Line {} takes {} where {} would do, {:.1} for each that is needed.",
-            row.line.unwrap_or_default(),
+            " {} takes {} where {} would do, {:.1} for each that is needed.",
+            location.title(),
             count(counters.wavefronts_shared),
             count(counters.wavefronts_shared_ideal),
             counters.wavefronts_shared / counters.wavefronts_shared_ideal.max(1.0),
@@ -112,7 +112,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             count(wavefronts),
             count(ideal),
             percent(conflicting),
-            at_line.unwrap_or_default(),
+            at_first.unwrap_or_default(),
             barrier.unwrap_or_default(),
         ),
         evidence: vec![
@@ -136,19 +136,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// line.
 fn behind_barrier(launch: &ModeledLaunch, location: &Location) -> Option<String> {
     let listing = launch.profile.listing()?;
-    let is_there = |row: &SourceRow| {
-        row.line == Some(location.line) && row.file.as_deref() == Some(&location.file)
-    };
     let is_barrier = |at: usize| {
         let base = Instruction::base_of(listing.text(at));
         base.is_some_and(|base| matches!(base, "BAR" | "WARPSYNC"))
     };
-    let mut there = listing.entries().filter(|(at, _)| is_there(listing.row(*at)));
+    let mut there =
+        listing.entries().filter(|(at, _)| launch.profile.is_at(listing.row(*at), location));
     there.any(|(at, _)| is_barrier(at)).then(|| {
         format!(
-            " Line {} has a barrier, and the compiler may list there what follows it: look for the accesses in the \
+            " {} has a barrier, and the compiler may list there what follows it: look for the accesses in the \
              statements behind it, too.",
-            location.line
+            location.title()
         )
     })
 }

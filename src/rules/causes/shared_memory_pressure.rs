@@ -161,8 +161,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .map_or_else(String::new, |share| format!(" and the load/store unit {}", percent(share)));
     let at_line = locations.first().map_or_else(String::new, |location| {
         format!(
-            " Line {} has {} of the stalls on shared memory.",
-            location.line,
+            " {} has {} of the stalls on shared memory.",
+            location.title(),
             percent(location.share)
         )
     });

@@ -60,7 +60,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let least = active.min(at_work);
     // Lines whose instructions miss most lanes, weighted by how often they run.
-    let locations = launch.profile.top_lines(3, "lanes masked off", |counters| {
+    let locations = launch.profile.top_places(3, "lanes masked off", |counters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     });
     let uniform = launch.get(UNIFORM).map_or_else(String::new, |uniform| {

@@ -118,22 +118,22 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(sectors > 0.0 && excess / sectors >= LEAST_EXCESS) {
         return None;
     }
-    let locations = launch.profile.top_lines(3, "excess sectors", |line| {
+    let locations = launch.profile.top_places(3, "excess sectors", |line| {
         line.l2_sectors_global - line.l2_sectors_global_ideal
     });
-    let at_line = locations.first().and_then(|location| launch.row(location)).map(|row| {
+    let first = locations.first().and_then(|location| Some((location, launch.row(location)?)));
+    let at_first = first.map(|(location, row)| {
         let (sectors, ideal) =
             (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
         format!(
-            " Line {} alone asks for {} sectors where {} would do ({}).",
-            row.line.unwrap_or_default(),
+            " {} alone asks for {} sectors where {} would do ({}).",
+            location.title(),
             count(sectors),
             count(ideal),
             ratio(sectors, ideal),
         )
     });
-    let first = locations.first().and_then(|location| launch.row(location));
-    let shifted = first.is_some_and(|row| {
+    let shifted = first.is_some_and(|(_, row)| {
         row.counters.l2_sectors_global < SHIFTED * row.counters.l2_sectors_global_ideal
     });
     let gathers = Gathers::of(launch);
@@ -155,7 +155,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             ratio(sectors, ideal),
             count(excess),
             percent(excess / sectors),
-            at_line.unwrap_or_default(),
+            at_first.unwrap_or_default(),
         ),
         evidence: vec![
             Evidence::new(SECTORS, sectors, "sector"),

@@ -59,7 +59,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(ACTIVE, active, "warp"),
             Evidence::new(ELIGIBLE, eligible, "warp"),
         ],
-        locations: launch.stalled_lines(&WAITS, "stall samples"),
+        locations: launch.stalled_places(&WAITS, "stall samples"),
         hint: "Shorten what the warps wait for most (see their stall reasons), or keep more warps \
                ready: more blocks, or more independent instructions in each thread."
             .to_owned(),

@@ -30,7 +30,7 @@ pub(super) fn hint(
         ),
         None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
     };
-    let line = locations.first().map_or_else(String::new, |at| format!(" at line {}", at.line));
+    let line = locations.first().map_or_else(String::new, |at| format!(" at {}", at.name()));
     match work.map(|work| work.what) {
         Some(What::Queue(_)) => format!(
             "{launch}: blocks fetch their work from the counter{line}, so only the number of blocks has to \
@@ -63,13 +63,20 @@ pub(super) fn hint(
 fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
     let turns = work.filter(|work| matches!(work.what, What::Turns(_)));
     let iterations = |work: Shareable| format!("some {} iterations", count(work.turns.round()));
+    let share = |work: Shareable| percent(work.share);
     match (locations.first(), turns) {
-        (Some(at), Some(work)) => format!("the loop at line {} ({})", at.line, iterations(work)),
-        (Some(at), None) => format!("the loop at line {}", at.line),
+        (Some(at), Some(work)) if at.offset.is_some() => format!(
+            "the loop of {} that ends at {} ({} of the executed instructions are in such loops)",
+            iterations(work),
+            at.name(),
+            share(work)
+        ),
+        (Some(at), Some(work)) => format!("the loop at {} ({})", at.name(), iterations(work)),
+        (Some(at), None) => format!("the loop at {}", at.name()),
         (None, Some(work)) => format!(
             "the loop of {} that most of the work is in ({} of the executed instructions are in such loops)",
             iterations(work),
-            percent(work.share)
+            share(work)
         ),
         (None, None) => {
             "the outermost loop in which no iteration needs what another one computes".to_owned()

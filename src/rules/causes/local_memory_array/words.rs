@@ -120,7 +120,7 @@ fn would_take(shared: &InShared) -> String {
 
 /// What to do about a table that every thread builds.
 fn build_once(built: &BuiltTable) -> String {
-    let at = |location: &Location| format!(" at line {}", location.line);
+    let at = |location: &Location| format!(" at {}", location.name());
     let at = built.built_at.as_ref().map_or_else(String::new, at);
     if built.table.lanes_differ {
         format!(

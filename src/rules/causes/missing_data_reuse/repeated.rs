@@ -48,7 +48,7 @@ impl SharedLoads {
 
     /// The lines that fetch most again.
     pub(super) fn locations(&self, launch: &ModeledLaunch) -> Vec<Location> {
-        launch.lines_of("sectors fetched again", |row| {
+        launch.places_of("sectors fetched again", |row| {
             self.part(row) * row.counters.l2_sectors_global_ideal
         })
     }
@@ -110,7 +110,7 @@ pub(super) fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Locatio
         waits / sectors(location).max(1.0)
     };
     let mut lines =
-        launch.profile.top_lines(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+        launch.profile.top_places(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
     lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
     let mut covered = 0.0;
     lines

@@ -54,7 +54,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !gains(launch, &effect) {
         return None;
     }
-    let locations = launch.lines_of("sectors read again", |row| {
+    let locations = launch.places_of("sectors read again", |row| {
         let is_row = |&load: &usize| std::ptr::eq(listing.row(load), row);
         if again.loads.iter().any(is_row) { row.counters.l2_sectors_global_ideal } else { 0.0 }
     });

@@ -19,7 +19,7 @@ pub(super) fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
     let access = launch
         .profile
         .listing()
-        .and_then(|listing| Some((listing, worst(&listing, locations.first())?)));
+        .and_then(|listing| Some((listing, worst(launch, &listing, locations.first())?)));
     let width = access.map_or(4, |(listing, at)| listing.sass.entries[at].width.max(4));
     let start = match width {
         8 | 16 => format!(
@@ -39,13 +39,11 @@ pub(super) fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
     format!("{start}{how}")
 }
 
-/// The access with most excess wavefronts, of a line where one is known.
-fn worst(listing: &Listing, line: Option<&Location>) -> Option<usize> {
+/// The access with most excess wavefronts, of a place where one is known.
+fn worst(launch: &ModeledLaunch, listing: &Listing, place: Option<&Location>) -> Option<usize> {
     let excess =
         |row: &SourceRow| row.counters.wavefronts_shared - row.counters.wavefronts_shared_ideal;
-    let is_there = |row: &SourceRow| {
-        line.is_none_or(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
-    };
+    let is_there = |row: &SourceRow| place.is_none_or(|at| launch.profile.is_at(row, at));
     let there = listing.entries().filter(|(at, entry)| {
         matches!(entry.family, Family::Load(Space::Shared) | Family::Store(Space::Shared))
             && is_there(listing.row(*at))

@@ -70,13 +70,11 @@ fn is_apart(row: &SourceRow) -> bool {
     row.counters.l2_sectors_global >= lanes * (1.0 - LEAST_EXCESS)
 }
 
-/// Bytes that each lane moves in the access with most excess sectors, of a line where one is known; `None` without
+/// Bytes that each lane moves in the access with most excess sectors, of a place where one is known; `None` without
 /// SASS.
-pub(super) fn width_at(launch: &ModeledLaunch, line: Option<&Location>) -> Option<u8> {
+pub(super) fn width_at(launch: &ModeledLaunch, place: Option<&Location>) -> Option<u8> {
     let listing = launch.profile.listing()?;
-    let is_there = |row: &SourceRow| {
-        line.is_none_or(|at| row.line == Some(at.line) && row.file.as_deref() == Some(&at.file))
-    };
+    let is_there = |row: &SourceRow| place.is_none_or(|at| launch.profile.is_at(row, at));
     let there = listing.entries().filter(|(at, _)| is_there(listing.row(*at)));
     let (_, most) = there
         .filter(|(_, entry)| entry.width > 0)

@@ -1,12 +1,28 @@
 //! What the two roof rules share: the busiest unit is near what the device achieves on it.
 
+use crate::evidence::modeled_launch::opcode;
 use crate::evidence::threshold::ROOF;
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
 use crate::model::thresholds::PIPE_FULL;
+use crate::sass::Family;
 use crate::term::Term;
 use crate::text::{byte_rate, percent};
+
+/// What matrix instructions of warp groups do more per cycle than those of a warp, on devices that have both.
+pub(crate) const BY_GROUPS: Threshold = Threshold {
+    what: "multiply-adds per cycle by matrix instructions of warp groups (wgmma), over those by matrix \
+           instructions of a warp (mma.sync)",
+    value: 1.5,
+    unit: "",
+    source: "measured: one of 16 x 8 x 16 halves, 16 x 8 x 8 TF32 numbers or 16 x 8 x 32 bytes keeps its \
+             quarter of the tensor pipe busy for six cycles by the pipe's counter, and four would do at the \
+             data sheet's rate (H200)",
+};
+
+/// The compute capability whose warps have both kinds.
+const HAS_GROUPS: (u32, u32) = (9, 0);
 
 /// Fires where the busiest unit belongs to this kind of bound and is at the roof. Whether some other
 /// finding inflates that unit's term is for [`crate::diagnose`] to say: it sees them all. The
@@ -32,9 +48,13 @@ pub(crate) fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
         .then(|| launch.quote("dram__bytes.sum.per_second"))
         .flatten()
         .map_or_else(String::new, |rate| format!(", at {}", byte_rate(rate)));
+    let by_warps = term == Term::Tensor && multiplies_by_warps(launch);
+    let achieved =
+        if by_warps { "matrix instructions of a warp achieve" } else { "this device achieves" };
+    let left = if by_warps { " for them" } else { "" };
     Some(Draft {
         message: format!(
-            "{subject} works at {} of what this device achieves{rate}; at most {:.2}× is left to gain.",
+            "{subject} works at {} of what {achieved}{rate}; at most {:.2}× is left to gain{left}.",
             percent(share),
             1.0 / share,
         ),
@@ -45,9 +65,35 @@ pub(crate) fn check(launch: &ModeledLaunch, bound: Bound) -> Option<Draft> {
             .chain([Evidence::new("share_of_achievable", 100.0 * share, "%")])
             .collect(),
         locations: Vec::new(),
-        hint: hint(term),
+        hint: if by_warps { by_groups() } else { hint(term) },
         effect: Effect::on(term, 0.0),
     })
+}
+
+/// True where all products on the tensor units are those of a warp, and this device's warp groups would be faster at
+/// them: groups multiply no doubles and no bits.
+fn multiplies_by_warps(launch: &ModeledLaunch) -> bool {
+    let Some(listing) = launch.profile.listing() else { return false };
+    let products: Vec<&str> = listing
+        .entries()
+        .filter(|(at, entry)| entry.family == Family::Tensor && listing.executed(*at) > 0.0)
+        .map(|(at, _)| opcode(listing.text(at)))
+        .collect();
+    let is_slower =
+        |product: &&str| ["HMMA", "IMMA", "QMMA"].iter().any(|one| product.starts_with(one));
+    launch.profile.row.compute_capability == Some(HAS_GROUPS)
+        && !products.is_empty()
+        && products.iter().all(is_slower)
+}
+
+fn by_groups() -> String {
+    format!(
+        "Stop tuning this product, or compute it by warp groups (wgmma): matrix instructions of a warp \
+         (mma.sync, wmma) keep the tensor pipe full, and on this device those of groups do {} times as many \
+         multiply-adds per cycle. They take the second factor from shared memory and tiles of 64 rows or more; \
+         CUTLASS, cuBLAS and Triton's tl.dot use them.",
+        BY_GROUPS.value
+    )
 }
 
 fn hint(term: Term) -> String {
@@ -64,5 +110,41 @@ fn hint(term: Term) -> String {
              unit that is still free.",
             term.title()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::testing::sass;
+    use crate::model::Model;
+
+    /// What is said of a full tensor pipe, where this is the product and the device is of that capability.
+    fn said(product: &str, compute_capability: (u32, u32)) -> Draft {
+        let busy = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let mut launch = sass(&[(busy, 96.0)], &[(product, 10.0), ("EXIT", 1.0)]);
+        launch.row.compute_capability = Some(compute_capability);
+        let model = Model::new(&launch);
+        check(&ModeledLaunch { profile: &launch, model: &model }, Bound::Compute).unwrap()
+    }
+
+    #[test]
+    fn where_warp_groups_multiply_faster_the_roof_is_that_of_a_warps_products() {
+        let product = "HMMA.16816.F32 R4, R12, R22, R4";
+        let slower = said(product, (9, 0));
+        assert!(
+            slower.hint.contains("wgmma") && slower.hint.contains("1.5 times"),
+            "{}",
+            slower.hint
+        );
+        assert!(slower.message.contains("matrix instructions of a warp"), "{}", slower.message);
+        for (product, capability) in [
+            (product, (8, 0)),
+            ("DMMA.884 R4, R12, R22, R4", (9, 0)),
+            ("HGMMA.64x64x16.F32 R24, gdesc[UR12], R24", (9, 0)),
+        ] {
+            let full = said(product, capability);
+            assert!(!full.hint.contains("wgmma"), "{product}: {}", full.hint);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The arithmetic's limit is reached.
 
 use crate::evidence::Threshold;
+use crate::evidence::roof::BY_GROUPS;
 use crate::evidence::threshold::ROOF_LIMIT;
 use crate::finding::Bound;
 use crate::model::thresholds::PIPE_FULL;
@@ -50,6 +51,7 @@ order.",
             unit: "share",
             source: PIPE_FULL.source,
         },
+        BY_GROUPS,
     ],
     needs: &[BUSY],
     bound: Some(Bound::Compute),

@@ -97,6 +97,20 @@ pub(super) fn by_data(launch: &ModeledLaunch) -> bool {
     unknown > 0.0 && unknown >= BY_DATA * all
 }
 
+/// The places with most sectors of loads. A line may store as well, which its counters don't tell.
+fn places_of_loads(launch: &ModeledLaunch) -> Vec<Location> {
+    const SHARE_OF: &str = "load sectors";
+    let lines =
+        || launch.profile.top_places(8, SHARE_OF, |counters| counters.l2_sectors_global_ideal);
+    let Some(listing) = launch.profile.listing() else { return lines() };
+    let is_load = |family| matches!(family, Family::Load(Space::Global | Space::Generic));
+    let loads = listing.entries().filter(|(_, entry)| is_load(entry.family));
+    let rows = loads.map(|(at, _)| listing.row(at));
+    let weighted = rows.map(|row| (row, row.counters.l2_sectors_global_ideal));
+    let instructions = launch.profile.top_instructions(8, SHARE_OF, weighted);
+    if instructions.is_empty() { lines() } else { instructions }
+}
+
 /// The lines whose loads return soonest, until they make up the repeated share of all sectors: data
 /// that was fetched before comes from a cache, and warps wait less for it.
 pub(super) fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Location> {
@@ -109,8 +123,7 @@ pub(super) fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Locatio
             .map_or(0.0, |row| row.counters.stall_samples[StallReason::LongScoreboard as usize]);
         waits / sectors(location).max(1.0)
     };
-    let mut lines =
-        launch.profile.top_places(8, "load sectors", |counters| counters.l2_sectors_global_ideal);
+    let mut lines = places_of_loads(launch);
     lines.sort_by(|a, b| wait(a).total_cmp(&wait(b)));
     let mut covered = 0.0;
     lines

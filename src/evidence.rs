@@ -9,6 +9,7 @@ pub(crate) mod idle_lanes;
 pub(crate) mod idle_warps;
 pub(crate) mod linked_memory;
 pub(crate) mod local_memory;
+pub(crate) mod look_ups;
 pub(crate) mod modeled_launch;
 pub(crate) mod occupancy;
 pub(crate) mod products;

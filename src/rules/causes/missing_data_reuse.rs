@@ -15,14 +15,14 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::frame::Reads;
-use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
+use crate::hardware::SECTOR_BYTES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::questions::matrix_loops::operand_loads;
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
-use removed::{instructions, l2_hit_share, needed_by_loads, of_loads_in_l1};
+use removed::{instructions, l2_hit_share, look_ups_of_loads, needed_by_loads, of_loads_in_l1};
 use repeated::{Gathers, SharedLoads, by_data, cached_loads};
 
 const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -191,7 +191,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let repeated = 1.0 - read / asked;
-    let needed_tags = asked / SECTOR_BYTES / SECTORS_PER_LINE;
+    let needed_tags = look_ups_of_loads(launch, asked / SECTOR_BYTES, &gathers);
     let shared = launch.get(SHARED).unwrap_or(0.0);
     // The stores' look-ups stay beside those of the loads.
     let tags = needed_tags / of_loads_in_l1(launch).max(f64::MIN_POSITIVE);

@@ -2,9 +2,10 @@
 
 use super::repeated::{Gathers, SharedLoads};
 use super::{EXECUTED, L2_ALL, L2_ASKED, L2_MISSED, LOADS};
-use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::Removal;
+use crate::evidence::{ModeledLaunch, look_ups};
 use crate::export::SourceRow;
+use crate::hardware::SECTORS_PER_LINE;
 use crate::model::Effect;
 use crate::sass::flow::slice;
 use crate::sass::{Family, Marks, Space};
@@ -75,6 +76,18 @@ pub(super) fn l2_hit_share(launch: &ModeledLaunch) -> f64 {
         (Some(all), Some(asked), Some(missed)) => ((asked - missed - stored) / all).clamp(0.0, 1.0),
         _ => 0.0,
     }
+}
+
+/// The lines that L1 looks up for loads of dense addresses, gathers left out: those that all lanes of a warp share
+/// take one look-up for a single sector. Of sectors without instructions four are a look-up.
+pub(super) fn look_ups_of_loads(launch: &ModeledLaunch, sectors: f64, gathers: &Gathers) -> f64 {
+    let by_instruction = launch.profile.listing().map_or(0.0, |listing| {
+        let is_load = |family| matches!(family, Family::Load(Space::Global | Space::Generic));
+        let loads = listing.entries().filter(|(_, entry)| is_load(entry.family));
+        let rows = loads.map(|(at, _)| listing.row(at)).filter(|row| !gathers.has(row));
+        rows.map(look_ups::needed).sum()
+    });
+    if by_instruction > 0.0 { by_instruction } else { sectors / SECTORS_PER_LINE }
 }
 
 /// The part that loads have of the look-ups in L1; 1 where the instructions don't tell.

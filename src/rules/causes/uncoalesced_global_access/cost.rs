@@ -2,7 +2,7 @@
 
 use super::layout::{Gathers, is_wide};
 use super::{FROM_L1, LEAST_EXCESS, READ, REQUESTS, SHARED, TAGS, WRITTEN};
-use crate::evidence::{ModeledLaunch, local_memory};
+use crate::evidence::{ModeledLaunch, local_memory, look_ups};
 use crate::export::SourceRow;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 use crate::metric::stall::StallReason;
@@ -141,7 +141,11 @@ fn l1_share(
     let by_row: f64 = rows.iter().map(|row| row.counters.l1_tag_requests_global).sum();
     let (tags, needed) = if by_row > 0.0 {
         let needed = |row: &SourceRow| {
-            if gathers.has(row) { row.counters.l1_tag_requests_global } else { needed_tags(row) }
+            if gathers.has(row) {
+                row.counters.l1_tag_requests_global
+            } else {
+                look_ups::needed(row)
+            }
         };
         (by_row, rows.iter().map(needed).sum::<f64>())
     } else {
@@ -150,13 +154,4 @@ fn l1_share(
     };
     let all = tags + launch.get(SHARED).unwrap_or(0.0);
     (all > 0.0).then(|| (((tags - needed) / all).clamp(0.0, 1.0), tags, needed))
-}
-
-/// Look-ups that a row's requests need at least: one per request, and one per four dense sectors.
-fn needed_tags(row: &SourceRow) -> f64 {
-    let counters = &row.counters;
-    let dense = counters.l2_sectors_global_ideal / SECTORS_PER_LINE;
-    // A line's instruction count includes arithmetic; only an instruction's own is its requests.
-    let requests = if row.is_instruction() { counters.inst_executed } else { 0.0 };
-    dense.max(requests).min(counters.l1_tag_requests_global)
 }

@@ -8,7 +8,8 @@ use crate::evidence::{ModeledLaunch, Threshold};
 use crate::finding::{Location, Place, Weighted};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
-use crate::model::{Effect, counts};
+use crate::model::Effect;
+use crate::model::counts::{self, GPC_CYCLES, SM_CYCLES};
 use crate::sass::code::charge::Charge;
 use crate::sass::flow::slice;
 use crate::sass::parse::library::Cost;
@@ -41,7 +42,9 @@ pub(crate) const ADDRESSING: Threshold = Threshold {
 pub(crate) const ISSUE_BUSY: &str = "sm__issue_active.avg.pct_of_peak_sustained_elapsed";
 
 /// What turns instructions that come instead into busy time.
-pub(crate) const RATES: Reads = Reads::always(&["sm__cycles_elapsed.avg", "launch__sm_count"]);
+pub(crate) const RATES: Reads = Reads::always(&[SM_CYCLES, "launch__sm_count"]);
+/// What stands in for the cycles.
+pub(crate) const CYCLES: Reads = Reads::stand_in(&[GPC_CYCLES]);
 
 /// Instructions that go with a fault, and those that come instead.
 pub(crate) struct Removal<'a> {

@@ -1,17 +1,20 @@
 //! Lanes of a warp read different constants, one at a time.
 
 use crate::evidence::modeled_launch::{opcode, place};
+use crate::evidence::removal::CYCLES;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
-use crate::model::{Effect, counts};
+use crate::model::Effect;
+use crate::model::counts::{self, SM_CYCLES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::term::Term;
 use crate::text::{count, percent};
 
 const BUSY: &str = "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed";
-const ELAPSED: &str = "sm__cycles_elapsed.avg";
 const SMS: &str = "launch__sm_count";
 
 /// Share of the time, percent, from which the constant cache counts.
@@ -60,7 +63,8 @@ together; constant memory stays right for what all lanes read alike.",
                      there is",
         },
     ],
-    needs: &[BUSY, ELAPSED, SMS],
+    needs: &[BUSY, SMS],
+    sharpened_by: &[Reads::always(&[SM_CYCLES]), CYCLES],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",
@@ -86,7 +90,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .map(|row| row.counters.inst_executed)
         .sum();
     // The counter is an average over the SMs.
-    let turns = busy / 100.0 * launch.need(ELAPSED) * launch.need(SMS) / loads;
+    let cycles = counts::sm_cycles(launch.profile)?;
+    let turns = busy / 100.0 * cycles * launch.need(SMS) / loads;
     if !(loads > 0.0 && turns >= DIVERGENT) {
         return None;
     }
@@ -94,10 +99,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         if is_indexed(row) { row.counters.inst_executed } else { 0.0 }
     });
     let goes = 1.0 - 1.0 / turns;
+    let misses = if turns > WARP_LANES { " and the cache misses some of them" } else { "" };
     Some(Draft {
         message: format!(
             "The constant cache is busy {busy:.0}% of the time with {} indexed constants. Each \
-             takes {turns:.1} turns, because the lanes of a warp ask for different addresses.",
+             takes {turns:.1} turns, because the lanes of a warp ask for different addresses{misses}.",
             count(loads),
         ),
         evidence: vec![
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn turns_are_busy_cycles_over_indexed_loads() {
-        let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
+        let mut table = launch(&[(BUSY, 20.0), (SM_CYCLES, 1000.0), (SMS, 100.0)]);
         // 20% of 1000 cycles on 100 SMs are 20,000 turns.
         table.instructions =
             vec![row("LDC R4, c[0x3][R2]", 10_000.0), row("LDC R1, c[0x0][0x28]", 9e9)];
@@ -177,7 +183,7 @@ mod tests {
         table.instructions = vec![row("LDC.64 R4, c[0x3][R2]", 10_000.0)];
         let wide = crate::rules::testing::check(&RULE, &table).unwrap();
         assert!((wide.effect.added_to(Term::L1Data) - 0.2).abs() < 1e-12);
-        let mut table = launch(&[(BUSY, 20.0), (ELAPSED, 1000.0), (SMS, 100.0)]);
+        let mut table = launch(&[(BUSY, 20.0), (SM_CYCLES, 1000.0), (SMS, 100.0)]);
         table.instructions = vec![row("LDC R4, c[0x3][R2]", 10_001.0)];
         assert!(crate::rules::testing::check(&RULE, &table).is_none());
     }
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn the_cache_counts_from_a_fifth_of_the_time() {
         let fires = |busy: f64| {
-            let mut table = launch(&[(BUSY, busy), (ELAPSED, 1000.0), (SMS, 100.0)]);
+            let mut table = launch(&[(BUSY, busy), (SM_CYCLES, 1000.0), (SMS, 100.0)]);
             // Four turns each at a fifth of the time.
             table.instructions = vec![row("LDC R4, c[0x3][R2]", 5_000.0)];
             crate::rules::testing::check(&RULE, &table).is_some()

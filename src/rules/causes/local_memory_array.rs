@@ -6,7 +6,7 @@ mod home;
 mod words;
 
 use crate::evidence::local_memory;
-use crate::evidence::removal::RATES;
+use crate::evidence::removal::{CYCLES, RATES};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
@@ -112,6 +112,7 @@ lives in registers; steps must be a multiple of 16.",
         local_memory::TO_L2,
         local_memory::BY_HIT_RATE,
         RATES,
+        CYCLES,
         // Where the instructions don't tell.
         Reads::only_where(
             |launch| launch.listing().is_none(),

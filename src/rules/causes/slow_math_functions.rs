@@ -2,7 +2,7 @@
 
 use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
+use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, Location};
@@ -53,7 +53,7 @@ a few instructions; the result differs in the last digits.",
         },
     ],
     needs: &[ISSUE_BUSY],
-    sharpened_by: &[RATES],
+    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
     trials: &[Trial::FastMath],
     said_by_ncu: &[SaidByNcu::with(

@@ -2,7 +2,7 @@
 
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
+use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::frame::Launch;
@@ -43,7 +43,7 @@ double-precision pipe, and a result good to about seven digits, which is what y 
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[ISSUE_BUSY],
-    sharpened_by: &[RATES],
+    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::NeededUnless(takes_floats_alone),
     said_by_ncu: &[
         // A full pipe is a fault only where its work could be done by another one.

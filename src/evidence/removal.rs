@@ -18,7 +18,7 @@ use crate::term::Term;
 use gone::Gone;
 
 /// The part of the time from which a fault counts: of some unit's busy time, or as a gain.
-const MATTERS: f64 = NOISE / 100.0;
+pub(crate) const MATTERS: f64 = NOISE / 100.0;
 
 /// [`MATTERS`] as `explain` prints it.
 pub(crate) const MATTERS_LIMIT: Threshold = Threshold {

@@ -11,7 +11,7 @@ use crate::evidence::removal::ADDRESSING;
 use crate::evidence::threshold::{
     LATENCY, REGISTER_TILE, REGISTER_TILE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, alike};
 use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::frame::Reads;
@@ -246,7 +246,8 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         hint: format!(
             "Use each value that {at} loads for several results before loading it again: let a \
              thread or block compute several outputs (register tile), or turn repeated \
-             matrix-vector products into one matrix product (a library GEMM)."
+             matrix-vector products into one matrix product (a library GEMM).{}",
+            alike::advice_on_loads(launch)
         ),
         effect: Effect {
             removed: vec![

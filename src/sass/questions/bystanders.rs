@@ -14,8 +14,12 @@ use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 
+use guards::Guards;
+
 use super::neutral::{is_exchange, is_neutral};
 use super::sharing::is_of_block;
+
+mod guards;
 
 /// The share of the launched warps that works where most of them do nothing, less than.
 pub const AT_WORK: f64 = 0.5;
@@ -190,11 +194,23 @@ impl Turns {
         Self(flow.loops.iter().map(|each| turns(listing, each)).collect())
     }
 
-    /// Warps that make so many executions of a block.
+    /// Warps that make so many executions of a block, at most: the same at each turn of a loop around it, or others
+    /// where its guard may change.
     fn warps(&self, listing: &Listing, executions: f64, block: u32) -> f64 {
-        let loops = listing.sass.flow.loops.iter().zip(&self.0);
+        let flow = &listing.sass.flow;
+        let accesses = || {
+            let instructions = &flow.blocks[block as usize];
+            (instructions.start..instructions.end)
+                .filter(|&at| touches(listing.sass.entries[at].family))
+        };
+        let loops = flow.loops.iter().zip(&self.0);
         let around = loops.filter(|(each, _)| each.blocks.contains(&block));
-        executions / around.map(|(_, turns)| turns).product::<f64>()
+        let same_at_each_turn = |blocks: &[u32], head: usize| {
+            let mut guards = Guards::new(listing, blocks);
+            executions >= listing.executed(head) || !accesses().any(|at| guards.change(at))
+        };
+        let turns = around.filter(|(each, _)| same_at_each_turn(&each.blocks, each.head));
+        executions / turns.map(|(_, turns)| turns).product::<f64>()
     }
 }
 

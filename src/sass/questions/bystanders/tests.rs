@@ -211,3 +211,25 @@ fn warps_that_only_hear_of_what_few_loaded_do_nothing() {
     assert_eq!(found(&block("MOV R0, RZ", 60.0)), None, "most load");
     assert_eq!(found(&block("S2R R0, SR_TID.X", 10.0)), None, "a value of each thread's own");
 }
+
+#[test]
+fn a_guard_that_changes_with_the_turns_lets_other_warps_through() {
+    // A sum over 16 warps: eight add at the first of four turns, then four, two, and one.
+    let tree = |bound: &'static str| {
+        code(&[
+            ("MOV R9, 0x8", 160.0, 32.0),
+            ("ISETP.GE.AND P0, PT, R0, R9, PT", 640.0, 32.0),
+            ("@P0 BRA 0x150", 640.0, 24.5),
+            ("LDG.E R4, desc[UR4][R2.64]", 150.0, 32.0),
+            ("STG.E desc[UR4][R6.64], R4", 150.0, 32.0),
+            (bound, 640.0, 32.0),
+            ("ISETP.NE.AND P1, PT, R9, RZ, PT", 640.0, 32.0),
+            ("@P1 BRA 0x110", 640.0, 24.0),
+            ("EXIT", 160.0, 32.0),
+        ])
+    };
+    assert_eq!(found(&tree("SHF.R.U32.HI R9, RZ, 0x1, R9")), None, "the loop carries it");
+    assert_eq!(found(&tree("LDS R9, [R20]")), None, "the loop loads it");
+    let seen = found(&tree("IADD3 R8, R8, 0x1, RZ")).unwrap();
+    assert!((seen.share - (1.0 - 150.0 / 640.0)).abs() < 1e-12, "{}", seen.share);
+}

@@ -1,7 +1,5 @@
 //! What the two rules on atomics share: which instructions they are, and what waits at them.
 
-use std::sync::Arc;
-
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
@@ -30,20 +28,20 @@ fn stalls_of(row: &SourceRow) -> f64 {
 
 /// The instructions that are picked and those on their source lines: a stall is counted where the
 /// result is awaited, which is the next use, most often on the same line.
-fn on_their_lines(
-    launch: &ModeledLaunch,
+fn on_their_lines<'a>(
+    launch: &ModeledLaunch<'a>,
     pick: fn(&SourceRow) -> bool,
-) -> impl Fn(&SourceRow) -> bool {
-    let lines: Vec<(Option<Arc<str>>, u32)> = launch
-        .profile
-        .instructions
-        .iter()
-        .filter(|row| pick(row))
-        .filter_map(|row| Some((row.file.clone(), row.line?)))
-        .collect();
-    move |row| {
-        pick(row) || lines.iter().any(|(file, line)| row.file == *file && row.line == Some(*line))
-    }
+) -> Vec<&'a SourceRow> {
+    // Numbers before files: they differ sooner.
+    let line = |row: &'a SourceRow| Some((row.line?, row.file.as_deref()));
+    let rows = &launch.profile.instructions;
+    let mut lines: Vec<_> = rows.iter().filter(|row| pick(row)).filter_map(line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let is_there = |row: &&'a SourceRow| {
+        pick(row) || line(row).is_some_and(|line| lines.binary_search(&line).is_ok())
+    };
+    rows.iter().filter(is_there).collect()
 }
 
 /// The share of all stall samples, 0 to 1, at such instructions and on their lines; 0 in a profile
@@ -52,7 +50,7 @@ pub(crate) fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bo
     let there = on_their_lines(launch, pick);
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(stalls_of).sum();
-    let at: f64 = rows.iter().filter(|row| there(row)).map(stalls_of).sum();
+    let at: f64 = there.into_iter().map(stalls_of).sum();
     if all > 0.0 { at / all } else { 0.0 }
 }
 
@@ -69,7 +67,7 @@ pub(crate) fn stalls(
         .filter_map(|reason| {
             let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
             let all: f64 = rows.iter().map(samples).sum();
-            let at: f64 = rows.iter().filter(|row| there(row)).map(samples).sum();
+            let at: f64 = there.iter().copied().map(samples).sum();
             (all > 0.0 && at > 0.0).then(|| (reason, goes * at / all))
         })
         .collect()

@@ -32,15 +32,12 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let mut are_scaled = false;
     let mut walk = Walk { listing, of, carried: Vec::new() };
     let head = of.head;
-    let mut holding = Reaching::with_guards(listing.sass);
-    for slot in carried(listing.sass, live::of(listing), of) {
+    for slot in walk.read_across_turns(carried(listing.sass, live::of(listing), of)) {
         let at_head = Use { slot, role: Role::Data, definition: None };
         let definitions = reaching.definitions(head, at_head);
         let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
         let inside: Vec<usize> = definitions.map(|at| at as usize).filter(happens).collect();
-        if walk.reads_across_turns(&mut holding, slot) {
-            walk.carried.push((slot, inside));
-        }
+        walk.carried.push((slot, inside));
     }
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
@@ -118,25 +115,33 @@ impl Walk<'_> {
         self.of.blocks.binary_search(&self.listing.sass.flow.block_of[at]).is_ok()
     }
 
-    /// True where some instruction of a turn reads what an earlier turn left in a slot. A write with a guard
+    /// Those of the slots where some instruction of a turn reads what an earlier turn left. A write with a guard
     /// counts as one: two with opposite guards leave nothing of what was there before.
-    fn reads_across_turns(&self, holding: &mut Reaching, slot: Slot) -> bool {
+    fn read_across_turns(&self, mut slots: Vec<Slot>) -> Vec<Slot> {
         let sass = self.listing.sass;
+        let mut holding = Reaching::with_guards(sass);
+        let mut in_question = [false; Slot::COUNT];
+        for slot in &slots {
+            in_question[slot.index()] = true;
+        }
         let blocks = self.of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-        let mut places = blocks.flat_map(|block| block.start..block.end);
-        places.any(|at| {
-            // What its own block made before it is of the same turn.
-            let reads = |each: &&Use| {
-                each.slot == slot && each.role != Role::Old && each.definition.is_none()
-            };
-            self.listing.executed(at) > 0.0
-                && sass.uses(at).iter().filter(reads).any(|each| {
-                    holding.definitions(at, *each).any(|before| {
+        let places = blocks.flat_map(|block| block.start..block.end);
+        for at in places.filter(|&at| self.listing.executed(at) > 0.0) {
+            for each in sass.uses(at) {
+                // What its own block made before it is of the same turn.
+                let may = in_question[each.slot.index()]
+                    && each.role != Role::Old
+                    && each.definition.is_none();
+                let reads = may
+                    && holding.definitions(at, *each).any(|before| {
                         let before = before as usize;
                         before >= at && self.contains(before)
-                    })
-                })
-        })
+                    });
+                in_question[each.slot.index()] &= !reads;
+            }
+        }
+        slots.retain(|slot| !in_question[slot.index()]);
+        slots
     }
 
     /// The carried values, by their places, that a definition is worked out from, each with what happens to it
@@ -161,9 +166,8 @@ impl Walk<'_> {
                     }
                     _ => Way::WorksOut,
                 };
-                let definitions: Vec<usize> =
-                    reaching.definitions(at, *each).map(|at| at as usize).collect();
-                for before in definitions.into_iter().filter(|&before| self.contains(before)) {
+                let definitions = reaching.definitions(at, *each).map(|at| at as usize);
+                for before in definitions.filter(|&before| self.contains(before)) {
                     let carried = self.carried.iter().position(|(slot, definitions)| {
                         *slot == each.slot && before >= at && definitions.contains(&before)
                     });
@@ -237,9 +241,8 @@ impl Walk<'_> {
                 if self.carried.iter().any(|(slot, _)| *slot == each.slot) {
                     continue;
                 }
-                let before: Vec<usize> =
-                    reaching.definitions(at, *each).map(|at| at as usize).collect();
-                for at in before.into_iter().filter(|&at| self.contains(at)) {
+                let before = reaching.definitions(at, *each).map(|at| at as usize);
+                for at in before.filter(|&at| self.contains(at)) {
                     let family = sass.entries[at].family;
                     if family.is_memory() || family.is_float() {
                         return true;

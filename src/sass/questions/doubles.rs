@@ -3,7 +3,7 @@
 use crate::sass::code::listed_instruction::place;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
-use crate::sass::code::sass::Use;
+use crate::sass::code::sass::{Sass, Use};
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
@@ -22,7 +22,7 @@ pub fn strays(listing: &Listing) -> Marks {
     let mut chains = Chains::new(sass.entries.len());
     let mut declared = Marks::new(sass.entries.len());
     let mut conversions: Vec<(u32, u32)> = Vec::new();
-    let mut sources = Sources { reaching: Reaching::new(sass), listing };
+    let mut sources = Sources::new(listing);
     for (index, entry) in listing.entries() {
         let wide = entry.width >= 8;
         let ends = match entry.family {
@@ -31,7 +31,7 @@ pub fn strays(listing: &Listing) -> Marks {
             _ => continue,
         };
         for each in sass.uses(index).iter().filter(|each| each.role == Role::Data) {
-            for source in sources.of(index, *each) {
+            for &source in sources.of(index, *each) {
                 let family = sass.entries[source].family;
                 match (entry.family, family) {
                     (Family::Fp64, Family::Fp64) => chains.join(index, source),
@@ -74,34 +74,41 @@ pub fn strays(listing: &Listing) -> Marks {
     stray
 }
 
-/// Where values come from, copies and selections looked through.
+/// Where values come from, copies and selections looked through, with room that is used again.
 struct Sources<'a> {
+    sass: &'a Sass,
     reaching: Reaching<'a>,
-    listing: &'a Listing<'a>,
+    found: Vec<usize>,
+    open: Vec<u32>,
+    seen: Vec<u32>,
 }
 
-impl Sources<'_> {
-    fn of(&mut self, index: usize, each: Use) -> Vec<usize> {
-        let mut found: Vec<usize> = Vec::new();
-        let mut open: Vec<u32> = self.reaching.definitions(index, each).collect();
-        let mut seen: Vec<u32> = Vec::new();
-        while let Some(definition) = open.pop() {
-            if seen.contains(&definition) {
+impl<'a> Sources<'a> {
+    fn new(listing: &Listing<'a>) -> Self {
+        let sass = listing.sass;
+        let reaching = Reaching::new(sass);
+        Self { sass, reaching, found: Vec::new(), open: Vec::new(), seen: Vec::new() }
+    }
+
+    fn of(&mut self, index: usize, each: Use) -> &[usize] {
+        self.found.clear();
+        self.seen.clear();
+        self.open.extend(self.reaching.definitions(index, each));
+        while let Some(definition) = self.open.pop() {
+            if self.seen.contains(&definition) {
                 continue;
             }
-            seen.push(definition);
+            self.seen.push(definition);
             let at = definition as usize;
-            let family = self.listing.sass.entries[at].family;
-            if matches!(family, Family::Move | Family::Fp32Other) {
-                for each in self.listing.sass.uses(at).iter().filter(|each| each.role == Role::Data)
-                {
-                    open.extend(self.reaching.definitions(at, *each));
+            if matches!(self.sass.entries[at].family, Family::Move | Family::Fp32Other) {
+                for each in self.sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+                    self.open.extend(self.reaching.definitions(at, *each));
                 }
             } else {
-                found.push(at);
+                self.found.push(at);
             }
         }
-        found
+        &self.found
     }
 }
 

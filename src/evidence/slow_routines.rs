@@ -80,6 +80,7 @@ impl Runs {
         let mut reaching = Reaching::new(listing.sass);
         let whole = by_loop(listing, &[Routine::IntegerDivision, Routine::SignedDivision]);
         let quotients = by_loop(listing, &[Routine::RepeatedDivision]);
+        let calls = listing.calls();
         let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
         for (index, entry) in listing.entries() {
             let Some(mut routine) = entry.routine.filter(|routine| pick(index, *routine)) else {
@@ -128,10 +129,11 @@ impl Runs {
             found.weights.insert(index, part * (now.all - then.all));
             saved[entry.line()] += runs * (now.all - then.all);
             if routine == Routine::LongDivision {
-                for (call, range) in called(listing, index) {
-                    removal.remove(call, 1.0);
-                    found.weights.insert(call, 1.0);
-                    range.for_each(|at| removal.remove(at, 1.0));
+                let theirs = calls.iter().filter(|(_, function)| function.contains(&index));
+                for (call, function) in theirs {
+                    removal.remove(*call, 1.0);
+                    found.weights.insert(*call, 1.0);
+                    function.clone().for_each(|at| removal.remove(at, 1.0));
                 }
             } else {
                 let path = slow_path(listing, index);
@@ -294,15 +296,6 @@ pub(crate) fn between_loads(listing: Listing, stop: usize) -> Option<usize> {
         return None;
     }
     paths.iter().find(|&&path| path >= stop).or(paths.first()).copied()
-}
-
-/// The calls of the function that an instruction stands in, and the function.
-fn called(listing: Listing, index: usize) -> Vec<(usize, std::ops::RangeInclusive<usize>)> {
-    let calls = listing.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));
-    calls
-        .filter_map(|(call, first)| Some((call, listing.function(first)?)))
-        .filter(|(_, range)| range.contains(&index))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! A launch's machine code beside the counts of its instructions.
 
+use std::ops::RangeInclusive;
+
+use foldhash::{HashMap, HashMapExt};
+
 use super::blocks::Exit;
 use super::counts::l1_wavefronts;
 use super::facts::Facts;
@@ -77,12 +81,24 @@ impl<'a> Listing<'a> {
     /// The instructions of a called function: from its first to its first return. `None` for a
     /// function without one.
     #[must_use]
-    pub fn function(&self, first: usize) -> Option<std::ops::RangeInclusive<usize>> {
+    pub fn function(&self, first: usize) -> Option<RangeInclusive<usize>> {
         let last = (first..self.sass.entries.len()).find(|&index| {
             let entry = &self.sass.entries[index];
-            !entry.conditional && self.text(index).trim_start().starts_with("RET")
+            let ends = matches!(entry.exit(), Exit::End | Exit::MaybeEnd);
+            ends && !entry.conditional && self.text(index).trim_start().starts_with("RET")
         })?;
         Some(first..=last)
+    }
+
+    /// The calls by their places, in order, each with the instructions of the called function.
+    #[must_use]
+    pub fn calls(&self) -> Vec<(usize, RangeInclusive<usize>)> {
+        // Most calls are of the same few functions.
+        let mut functions: HashMap<usize, Option<RangeInclusive<usize>>> = HashMap::new();
+        let mut function =
+            |first| functions.entry(first).or_insert_with(|| self.function(first)).clone();
+        let calls = self.entries().filter_map(|(call, entry)| Some((call, entry.callee()?)));
+        calls.filter_map(|(call, first)| Some((call, function(first)?))).collect()
     }
 
     /// The instructions with their places.

@@ -28,13 +28,16 @@ pub enum Divisor {
 pub struct Divisors<'a> {
     listing: Listing<'a>,
     reaching: Reaching<'a>,
+    /// The called functions.
+    functions: Vec<RangeInclusive<usize>>,
 }
 
 impl<'a> Divisors<'a> {
     /// Nothing looked for yet.
     #[must_use]
     pub fn new(listing: Listing<'a>) -> Self {
-        Self { listing, reaching: Reaching::new(listing.sass) }
+        let functions = listing.calls().into_iter().map(|(_, function)| function).collect();
+        Self { listing, reaching: Reaching::new(listing.sass), functions }
     }
 
     /// What the division with this mark divides by.
@@ -57,10 +60,7 @@ impl<'a> Divisors<'a> {
 
     /// The called function that an instruction stands in.
     fn function_of(&self, index: usize) -> Option<RangeInclusive<usize>> {
-        let callees = self.listing.entries().filter_map(|(_, entry)| entry.callee());
-        callees
-            .filter_map(|first| self.listing.function(first))
-            .find(|function| function.contains(&index))
+        self.functions.iter().find(|function| function.contains(&index)).cloned()
     }
 
     /// The executed calls of a function.

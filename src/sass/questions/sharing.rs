@@ -56,7 +56,8 @@ pub fn repetitions(
         let origin = match known.entry(start) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
-                let (origin, _) = trace_from(&listing, &mut reaching, place.key(), |_| false);
+                let (origin, _) =
+                    trace_from(&listing, &mut reaching, place.key(), |origin| origin.unknown);
                 *place.insert(origin)
             }
         };
@@ -74,7 +75,8 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
 /// True for an access whose address is made of the thread's number and of nothing that was loaded.
 #[must_use]
 pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
-    let origin = origin(listing, &mut Reaching::with_guards(listing.sass), access);
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let (origin, _) = trace_until(listing, &mut reaching, access, |origin| origin.unknown);
     !origin.unknown && (origin.lane || origin.thread[0])
 }
 
@@ -108,16 +110,6 @@ fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
         }
     }
     copies
-}
-
-/// What an access's address is made of.
-fn origin(listing: &Listing, reaching: &mut Reaching, load: usize) -> Origin {
-    trace(listing, reaching, load).0
-}
-
-/// Follows everything that the address is made of back to where it comes from, with the makers among that.
-fn trace(listing: &Listing, reaching: &mut Reaching, load: usize) -> (Origin, Makers) {
-    trace_until(listing, reaching, load, |_| false)
 }
 
 /// Instructions that take part in a value.
@@ -156,7 +148,8 @@ impl Start {
     }
 }
 
-/// The same, as far as until enough is known.
+/// Follows everything that the address is made of back to where it comes from, with the makers among that, until enough
+/// is known.
 fn trace_until(
     listing: &Listing,
     reaching: &mut Reaching,
@@ -167,6 +160,7 @@ fn trace_until(
     trace_from(listing, reaching, &start, is_enough)
 }
 
+/// The same from its last steps on.
 fn trace_from(
     listing: &Listing,
     reaching: &mut Reaching,

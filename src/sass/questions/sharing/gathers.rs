@@ -1,10 +1,8 @@
 //! Gathers and scatters: accesses whose lanes go where values send them.
 
-use std::collections::hash_map::Entry;
-
 use foldhash::{HashMap, HashMapExt};
 
-use super::{Start, trace, trace_from};
+use super::{Origin, Start, trace_from, trace_until};
 use crate::sass::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::Instruction;
@@ -30,45 +28,64 @@ pub fn sent_by_values(
     pick: impl Fn(usize) -> bool,
     is_dense: impl Fn(usize) -> bool,
 ) -> Vec<(usize, Sender)> {
-    let mut reaching = Reaching::with_guards(listing.sass);
-    // Several accesses go by the same pointer, each at a distance of its own.
-    let mut known: HashMap<Start, Option<Sender>> = HashMap::new();
+    let mut senders = Senders::new(listing, is_dense);
     let picked = listing.entries().map(|(at, _)| at).filter(|&at| pick(at));
-    picked
-        .filter_map(|access| {
-            let start = Start::of(listing, &mut reaching, access);
-            let sender = match known.entry(start) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(place) => {
-                    let sender = sender(listing, &mut reaching, place.key(), &is_dense);
-                    *place.insert(sender)
-                }
-            };
-            Some((access, sender?))
-        })
-        .collect()
+    picked.filter_map(|access| Some((access, senders.of(access)?))).collect()
 }
 
-fn sender(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    start: &Start,
-    is_dense: impl Fn(usize) -> bool,
-) -> Option<Sender> {
-    let (_, makers) = trace_from(listing, reaching, start, |_| false);
-    let is_of_lanes = |load: usize, reaching: &mut Reaching| {
-        let (origin, behind) = trace(listing, reaching, load);
-        origin.is_of_lanes() || !behind.loads.is_empty()
-    };
-    if makers.loads.iter().any(|&load| is_dense(load) && is_of_lanes(load, reaching)) {
-        return Some(Sender::Loaded);
+/// What sends the lanes of accesses. Several accesses go by the same pointer, each at a distance of its own, and many
+/// pointers by the same loaded value, so that each is told once.
+struct Senders<'a, Dense> {
+    listing: &'a Listing<'a>,
+    reaching: Reaching<'a>,
+    is_dense: Dense,
+    by_start: HashMap<Start, Option<Sender>>,
+    /// Whether the value that a load brings sends lanes.
+    by_load: HashMap<usize, bool>,
+}
+
+impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
+    fn new(listing: &'a Listing<'a>, is_dense: Dense) -> Self {
+        let reaching = Reaching::with_guards(listing.sass);
+        let (by_start, by_load) = (HashMap::new(), HashMap::new());
+        Self { listing, reaching, is_dense, by_start, by_load }
     }
-    let is_position = |rounded: usize| {
-        let start = Start::of_role(listing, reaching, rounded, Role::Data);
-        let (origin, behind) = trace_from(listing, reaching, &start, |_| false);
-        origin.is_of_lanes() && behind.floats && start.is_float(listing)
-    };
-    makers.rounded.into_iter().any(is_position).then_some(Sender::Position)
+
+    fn of(&mut self, access: usize) -> Option<Sender> {
+        let start = Start::of(self.listing, &mut self.reaching, access);
+        if let Some(known) = self.by_start.get(&start) {
+            return *known;
+        }
+        let sender = self.of_start(&start);
+        self.by_start.insert(start, sender);
+        sender
+    }
+
+    fn of_start(&mut self, start: &Start) -> Option<Sender> {
+        let (_, makers) = trace_from(self.listing, &mut self.reaching, start, |_| false);
+        if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
+            return Some(Sender::Loaded);
+        }
+        makers.rounded.into_iter().any(|at| self.is_position(at)).then_some(Sender::Position)
+    }
+
+    /// True for a dense load whose lanes may bring different values.
+    fn is_of_lanes(&mut self, load: usize) -> bool {
+        let Self { listing, reaching, is_dense, by_load, .. } = self;
+        *by_load.entry(load).or_insert_with(|| {
+            is_dense(load) && {
+                let (origin, behind) = trace_until(listing, reaching, load, Origin::is_of_lanes);
+                origin.is_of_lanes() || !behind.loads.is_empty()
+            }
+        })
+    }
+
+    /// True where each lane rounds a float of its own.
+    fn is_position(&mut self, rounded: usize) -> bool {
+        let start = Start::of_role(self.listing, &mut self.reaching, rounded, Role::Data);
+        let (origin, behind) = trace_from(self.listing, &mut self.reaching, &start, |_| false);
+        origin.is_of_lanes() && behind.floats && start.is_float(self.listing)
+    }
 }
 
 /// True for a conversion of a float to an integer.

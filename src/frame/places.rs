@@ -1,5 +1,7 @@
 //! Where in a launch's code something is: source lines, or instructions where the code has no line information.
 
+use foldhash::{HashMap, HashMapExt};
+
 use super::Launch;
 use crate::export::csv::source::is_toolkit;
 use crate::export::{SourceCounters, SourceRow};
@@ -25,11 +27,16 @@ impl Launch {
             return self.top_instructions(most, share_of, weighted);
         }
         // What comes from CUDA's headers counts on the lines that call it, which the user can change.
-        let is_own = |row: &&SourceRow| !row.file.as_deref().is_some_and(is_toolkit);
-        let own: f64 = self.lines.iter().filter(is_own).map(count).sum();
-        let listed = |row: &&SourceRow| own <= 0.0 || is_own(row);
-        let total: f64 = self.lines.iter().filter(listed).map(count).sum();
-        let lines = self.lines.iter().filter(listed).map(|row| Weighted {
+        let mut asked: HashMap<&str, bool> = HashMap::new();
+        let mut comes_with_cuda = |file| *asked.entry(file).or_insert_with(|| is_toolkit(file));
+        let (toolkit, own): (Vec<&SourceRow>, Vec<&SourceRow>) = self
+            .lines
+            .iter()
+            .partition(|row| row.file.as_deref().is_some_and(&mut comes_with_cuda));
+        let sum = |rows: &[&SourceRow]| -> f64 { rows.iter().copied().map(count).sum() };
+        let listed = if sum(&own) > 0.0 { own } else { toolkit };
+        let total = sum(&listed);
+        let lines = listed.into_iter().map(|row| Weighted {
             place: Place::Line {
                 file: row.file.as_deref().unwrap_or_default(),
                 line: row.line.unwrap_or_default(),

@@ -11,7 +11,7 @@ use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::library::Cost;
-use crate::sass::questions::doubles;
+use crate::sass::questions::doubles::{self, Strays};
 use crate::sass::{Family, Marks};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -26,7 +26,8 @@ In C++ a literal such as 0.5 is a double, and so is the result of sin or pow for
 them turns a whole expression of floats to double, with a conversion on the way in and one on the \
 way out. Doubles run at half the rate of floats on data-centre GPUs and at a 64th on others, and \
 conversions run at an eighth on all. The rule counts executed double-precision instructions whose \
-chains neither begin at a double in memory nor end in one, and which exchange values with floats. In a \
+chains neither begin at a double in memory nor end in one, and which exchange values with floats, or round \
+what is made of integers, as ceil(n / 16.0) does. In a \
 profile without instructions it looks at the kernel's arguments instead: floats and no doubles. Write \
 0.5f, sinf, powf; where a sum is kept in double for accuracy, leave it or use a compensated sum of floats.",
     examples: &[Example {
@@ -112,8 +113,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let Some(mut removal) = Removal::new(launch) else { return by_arguments(launch) };
     let listing = removal.listing;
     let (mut doubles, mut conversions) = (0.0, 0.0);
-    let strays = doubles::strays(&listing);
-    for index in strays.iter() {
+    let Strays { among_floats, counts } = doubles::strays(&listing);
+    let mut counting = 0.0;
+    for index in counts.iter() {
+        let executed = listing.executed(index);
+        removal.remove(index, 1.0);
+        removal.add(Term::Alu, executed);
+        counting += executed;
+    }
+    for index in among_floats.iter() {
         let entry = &listing.sass.entries[index];
         let executed = listing.executed(index);
         removal.remove(index, 1.0);
@@ -126,36 +134,63 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             conversions += executed;
         }
     }
-    if doubles <= 0.0 {
+    if doubles + counting <= 0.0 {
         return None;
     }
-    shorten_routines(&mut removal, &strays);
+    shorten_routines(&mut removal, &among_floats);
     let effect = removal.effect(launch);
     if !matters(launch, &effect) {
         return None;
     }
     let locations = removal.locations(launch, "double-precision instructions");
     let total = removal.mix.total;
-    Some(Draft {
-        message: format!(
+    let of_counts = (counting > 0.0).then(|| {
+        format!(
+            "{} of {} executed warp instructions ({}) round a count up or down in double precision, or compare with \
+             it, although it is made of integers.",
+            count(counting),
+            count(total),
+            percent(counting / total),
+        )
+    });
+    let of_floats = (doubles > 0.0).then(|| {
+        format!(
             "{} of {} executed warp instructions ({}) compute in double precision and {} more \
              convert, although the values come from floats and go to floats.",
             count(doubles),
             count(total),
             percent(doubles / total),
             count(conversions),
-        ),
-        evidence: vec![
-            Evidence::new("executed double-precision instructions", doubles, "inst"),
-            Evidence::new("executed conversions for them", conversions, "inst"),
-            Evidence::new("smsp__inst_executed.sum", total, "inst"),
-        ],
-        hint: format!(
-            "Keep {} in single precision: write literals with an f (0.5f) and call the f forms \
-             (sinf, sqrtf, fabsf). Results are then rounded to 24 bits at every step; where a sum \
-             is in double for accuracy, leave it or use a compensated sum.",
-            place(&locations, "the expression that mixes floats with double literals"),
-        ),
+        )
+    });
+    let mut evidence = vec![
+        Evidence::new("executed double-precision instructions", doubles, "inst"),
+        Evidence::new("executed conversions for them", conversions, "inst"),
+        Evidence::new("smsp__inst_executed.sum", total, "inst"),
+    ];
+    if counting > 0.0 {
+        evidence.push(Evidence::new(
+            "executed instructions on counts as doubles",
+            counting,
+            "inst",
+        ));
+    }
+    Some(Draft {
+        message: of_floats.into_iter().chain(of_counts).collect::<Vec<_>>().join(" "),
+        evidence,
+        hint: if doubles >= counting {
+            format!(
+                "Keep {} in single precision: write literals with an f (0.5f) and call the f forms \
+                 (sinf, sqrtf, fabsf). Results are then rounded to 24 bits at every step; where a sum \
+                 is in double for accuracy, leave it or use a compensated sum.",
+                place(&locations, "the expression that mixes floats with double literals"),
+            )
+        } else {
+            format!(
+                "Count in integers at {}: (n + 15) / 16 in place of ceil(n / 16.0), and compare integers with it.",
+                place(&locations, "the expression that rounds a quotient up"),
+            )
+        },
         locations,
         effect,
     })

@@ -8,16 +8,26 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
-/// The double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit load nor end in a 64-bit store or atomic, and with which floats are
-/// exchanged: those that begin at integers and end in a comparison are doubles because someone wants doubles. A
-/// literal like `0.5` next to floats, or a maths function of the wrong name, makes such chains.
-/// Conversions between float and double that serve them count too.
+/// Double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit
+/// load nor end in a 64-bit store or atomic.
+#[derive(Debug)]
+pub struct Strays {
+    /// Chains with which floats are exchanged, as a literal like `0.5` next to floats or a maths function of the wrong
+    /// name makes them, with their conversions.
+    pub among_floats: Marks,
+    /// Chains that begin at integers and are rounded to whole numbers, as `ceil(n / 16.0)` makes them, with their
+    /// conversions. Others that begin at integers are doubles because someone wants doubles.
+    pub counts: Marks,
+}
+
+/// Finds them.
 #[must_use]
-pub fn strays(listing: &Listing) -> Marks {
+pub fn strays(listing: &Listing) -> Strays {
     let sass = listing.sass;
     let is_double = |index: usize| sass.entries[index].family == Family::Fp64;
+    let none = || Marks::new(sass.entries.len());
     if !(0..sass.entries.len()).any(is_double) {
-        return Marks::new(sass.entries.len());
+        return Strays { among_floats: none(), counts: none() };
     }
     let mut chains = Chains::new(sass.entries.len());
     let mut declared = Marks::new(sass.entries.len());
@@ -56,22 +66,32 @@ pub fn strays(listing: &Listing) -> Marks {
     for index in declared.iter() {
         declared_roots.insert(chains.root(index));
     }
-    let mut with_floats = Marks::new(sass.entries.len());
-    for &(conversion, double) in &conversions {
-        if listing.text(conversion as usize).contains("F2F") {
-            with_floats.insert(chains.root(double as usize));
+    let mut roots_of = |operation: &str| {
+        let mut roots = none();
+        for &(conversion, double) in &conversions {
+            if listing.text(conversion as usize).contains(operation) {
+                roots.insert(chains.root(double as usize));
+            }
         }
-    }
-    let mut stray = Marks::of(sass.entries.len(), |index| {
-        let root = chains.root(index);
-        is_double(index) && !declared_roots[root] && with_floats[root]
-    });
-    for (conversion, double) in conversions {
-        if stray[double as usize] {
-            stray.insert(conversion as usize);
+        roots
+    };
+    let (with_floats, rounded) = (roots_of("F2F"), roots_of("FRND"));
+    let mut strays = |is_stray: &dyn Fn(usize) -> bool| {
+        let mut strays = Marks::of(sass.entries.len(), |index| {
+            let root = chains.root(index);
+            is_double(index) && !declared_roots[root] && is_stray(root)
+        });
+        for &(conversion, double) in &conversions {
+            if strays[double as usize] {
+                strays.insert(conversion as usize);
+            }
         }
+        strays
+    };
+    Strays {
+        among_floats: strays(&|root| with_floats[root]),
+        counts: strays(&|root| rounded[root] && !with_floats[root]),
     }
-    stray
 }
 
 /// Where values come from, copies and selections looked through, with room that is used again.
@@ -141,7 +161,7 @@ mod tests {
 
     fn of(code: &[&str]) -> Vec<usize> {
         let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
-        strays(&launch(&code).listing().unwrap()).iter().collect()
+        strays(&launch(&code).listing().unwrap()).among_floats.iter().collect()
     }
 
     #[test]
@@ -174,5 +194,23 @@ mod tests {
         assert_eq!(of(&stored), [0, 1]);
         let loaded = ["LDG.E R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
         assert_eq!(of(&loaded), [1, 2]);
+    }
+
+    #[test]
+    fn a_count_that_is_rounded_up_needs_no_doubles() {
+        let counts = |rounding: &'static str| -> Vec<usize> {
+            let code = [
+                ("I2F.F64 R2, c[0x0][0x180]", 1.0),
+                ("DMUL R2, R2, 0.0625", 1.0),
+                (rounding, 1.0),
+                ("I2F.F64 R4, R9", 1.0),
+                ("DSETP.GT.AND P0, PT, R2, R4, PT", 1.0),
+                ("@P0 BRA 0x130", 1.0),
+                ("EXIT", 1.0),
+            ];
+            strays(&launch(&code).listing().unwrap()).counts.iter().collect()
+        };
+        assert_eq!(counts("FRND.F64.CEIL R2, R2"), [0, 1, 2, 3, 4]);
+        assert!(counts("DADD R2, R2, 0.5").is_empty(), "a bound that is no whole number");
     }
 }

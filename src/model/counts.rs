@@ -30,6 +30,10 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         Term::Atomic => return Some(atomics::busiest(launch)? / 100.0),
         _ => {}
     }
+    // Where memory is unknown, what the SMs' own work tells would make its time look like latency.
+    if !knows_memory(launch) {
+        return None;
+    }
     let mix = |term| launch.mix().map(|mix| mix.on(term));
     let work = match term {
         Term::Issue => launch.get("smsp__inst_issued.sum")?,
@@ -37,6 +41,18 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
         _ => mix(term)?,
     };
     of_work(launch, term, work)
+}
+
+/// True where something tells how busy DRAM or L2 is.
+fn knows_memory(launch: &Launch) -> bool {
+    let counted = [Term::Dram, Term::L2].into_iter().any(|term| {
+        term.counters()
+            .iter()
+            .copied()
+            .chain(term.stand_in())
+            .any(|name| launch.get(name).is_some())
+    });
+    counted || utilization(launch, Term::Dram).is_some()
 }
 
 /// The share of the time that a unit of the SMs would be busy with so many warp instructions (L1's data

@@ -52,13 +52,17 @@ fn the_busiest_counter_of_a_unit_counts_and_another_metric_stands_in_for_none() 
 
 #[test]
 fn without_a_counter_a_units_work_over_its_rate_counts() {
-    let counted = model(&[
-        ("smsp__inst_issued.sum", 200_000.0),
-        ("sm__cycles_elapsed.avg", 1000.0),
-        ("launch__sm_count", 100.0),
-    ]);
+    let issue = |memory: &[(&str, f64)], cycles: &str| {
+        let counts =
+            [("smsp__inst_issued.sum", 200_000.0), (cycles, 1000.0), ("launch__sm_count", 100.0)];
+        model(&[&counts, memory].concat()).utilization(Term::Issue)
+    };
+    let l2 = [("lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 20.0)];
     // 200,000 instructions, four per cycle on 100 SMs for 1000 cycles.
-    assert_near(counted.utilization(Term::Issue).unwrap(), 0.5);
+    for cycles in ["sm__cycles_elapsed.avg", ELAPSED] {
+        assert_near(issue(&l2, cycles).unwrap(), 0.5);
+    }
+    assert_eq!(issue(&[], ELAPSED), None, "memory may be what all wait for");
 }
 
 #[test]

@@ -37,23 +37,25 @@ pub fn utilization(launch: &Launch, term: Term) -> Option<f64> {
     let mix = |term| launch.mix().map(|mix| mix.on(term));
     let work = match term {
         Term::Issue => launch.get("smsp__inst_issued.sum")?,
-        Term::L1Data => launch.get("l1tex__data_pipe_lsu_wavefronts.sum")?,
+        Term::L1Data => launch.get(L1_WAVEFRONTS)?,
         _ => mix(term)?,
     };
     of_work(launch, term, work)
 }
 
-/// True where something tells how busy DRAM or L2 is.
+/// True where something tells how busy each of DRAM, L2 and L1 is.
 fn knows_memory(launch: &Launch) -> bool {
-    let counted = [Term::Dram, Term::L2].into_iter().any(|term| {
-        term.counters()
-            .iter()
-            .copied()
-            .chain(term.stand_in())
-            .any(|name| launch.get(name).is_some())
-    });
-    counted || utilization(launch, Term::Dram).is_some()
+    let is_known = |term: Term, counts: &[&str]| {
+        let counters = term.counters().iter().copied().chain(term.stand_in());
+        counters.chain(counts.iter().copied()).any(|name| launch.get(name).is_some())
+    };
+    (is_known(Term::Dram, &[]) || utilization(launch, Term::Dram).is_some())
+        && is_known(Term::L2, &[])
+        && is_known(Term::L1Data, &[L1_WAVEFRONTS])
 }
+
+/// What L1's data pipe was given to do.
+const L1_WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 
 /// The share of the time that a unit of the SMs would be busy with so many warp instructions (L1's data
 /// pipe: wavefronts), over its peak. `None` where the device's rate or the cycles are missing, and for
@@ -186,6 +188,7 @@ mod tests {
             ("dram__bytes.sum.peak_sustained", 1000.0),
             ("dram__cycles_elapsed.avg.per_second", 4e9),
             ("gpu__time_duration.sum", 2e6),
+            ("lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 20.0),
         ] {
             launch.set(name, Some(value));
         }

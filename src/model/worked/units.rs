@@ -57,12 +57,19 @@ fn without_a_counter_a_units_work_over_its_rate_counts() {
             [("smsp__inst_issued.sum", 200_000.0), (cycles, 1000.0), ("launch__sm_count", 100.0)];
         model(&[&counts, memory].concat()).utilization(Term::Issue)
     };
-    let l2 = [("lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 20.0)];
+    let memory = [
+        ("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", 10.0),
+        ("lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 20.0),
+        ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 30.0),
+    ];
     // 200,000 instructions, four per cycle on 100 SMs for 1000 cycles.
     for cycles in ["sm__cycles_elapsed.avg", ELAPSED] {
-        assert_near(issue(&l2, cycles).unwrap(), 0.5);
+        assert_near(issue(&memory, cycles).unwrap(), 0.5);
     }
-    assert_eq!(issue(&[], ELAPSED), None, "memory may be what all wait for");
+    for (missing, _) in memory {
+        let others: Vec<_> = memory.into_iter().filter(|(name, _)| *name != missing).collect();
+        assert_eq!(issue(&others, ELAPSED), None, "{missing} may be what all wait for");
+    }
 }
 
 #[test]

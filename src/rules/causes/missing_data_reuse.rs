@@ -7,7 +7,7 @@ mod second_reading;
 use std::cell::LazyCell;
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::ADDRESSING;
+use crate::evidence::removal::{ADDRESSING, MATTERS_LIMIT};
 use crate::evidence::threshold::{
     LATENCY, REGISTER_TILE, REGISTER_TILE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
 };
@@ -144,6 +144,7 @@ and sum are combined at the end in the same way.",
         },
         REGISTER_TILE_LIMIT,
         ADDRESSING,
+        MATTERS_LIMIT,
         Threshold {
             what: "loaded sectors whose addresses were themselves loaded, which rules out a tile, less than",
             value: BY_DATA,

@@ -75,7 +75,27 @@ pub fn strays(listing: &Listing) -> Strays {
         }
         roots
     };
-    let (with_floats, rounded) = (roots_of("F2F"), roots_of("FRND"));
+    let (with_floats, with_integers, rounded) =
+        (roots_of("F2F"), roots_of("I2F"), roots_of("FRND"));
+    // A kernel's parameter that is a double is one because someone wants doubles, also behind a rounding.
+    let reads_parameter = |at: usize| listing.text(at).contains("c[0x0]");
+    let mut given = none();
+    for index in (0..sass.entries.len()).filter(|&at| is_double(at) && reads_parameter(at)) {
+        given.insert(chains.root(index));
+    }
+    let mut rounds_given = none();
+    for &(conversion, double) in &conversions {
+        let at = conversion as usize;
+        let is_given = given[chains.root(double as usize)] || reads_parameter(at);
+        if is_given && listing.text(at).contains("FRND") {
+            rounds_given.insert(at);
+        }
+    }
+    for &(conversion, double) in &conversions {
+        if rounds_given[conversion as usize] {
+            given.insert(chains.root(double as usize));
+        }
+    }
     let mut strays = |is_stray: &dyn Fn(usize) -> bool| {
         let mut strays = Marks::of(sass.entries.len(), |index| {
             let root = chains.root(index);
@@ -90,7 +110,9 @@ pub fn strays(listing: &Listing) -> Strays {
     };
     Strays {
         among_floats: strays(&|root| with_floats[root]),
-        counts: strays(&|root| rounded[root] && !with_floats[root]),
+        counts: strays(&|root| {
+            rounded[root] && with_integers[root] && !with_floats[root] && !given[root]
+        }),
     }
 }
 
@@ -198,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_count_that_is_rounded_up_needs_no_doubles() {
-        let counts = |rounding: &'static str| -> Vec<usize> {
+        let counts = |scaling: &'static str, rounding: &'static str| -> Vec<usize> {
             let code = [
                 ("I2F.F64 R2, c[0x0][0x180]", 1.0),
-                ("DMUL R2, R2, 0.0625", 1.0),
+                (scaling, 1.0),
                 (rounding, 1.0),
                 ("I2F.F64 R4, R9", 1.0),
                 ("DSETP.GT.AND P0, PT, R2, R4, PT", 1.0),
@@ -210,7 +232,12 @@ mod tests {
             ];
             strays(&launch(&code).listing().unwrap()).counts.iter().collect()
         };
-        assert_eq!(counts("FRND.F64.CEIL R2, R2"), [0, 1, 2, 3, 4]);
-        assert!(counts("DADD R2, R2, 0.5").is_empty(), "a bound that is no whole number");
+        let (sixteenth, up) = ("DMUL R2, R2, 0.0625", "FRND.F64.CEIL R2, R2");
+        assert_eq!(counts(sixteenth, up), [0, 1, 2, 3, 4]);
+        assert!(
+            counts(sixteenth, "DADD R2, R2, 0.5").is_empty(),
+            "a bound that is no whole number"
+        );
+        assert!(counts("DMUL R2, R2, c[0x0][0x188]", up).is_empty(), "of a double that was given");
     }
 }

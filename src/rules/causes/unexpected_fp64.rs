@@ -212,13 +212,17 @@ fn shorten_routines(removal: &mut Removal, strays: &Marks) {
             }
         }
     }
+    // By line: what stands beside the doubles in a routine, such as its test for special values, waits as well.
+    let mut saved = vec![0.0; sass.line_count()];
     for (index, entry) in listing.entries().filter(|(index, _)| serving[*index]) {
         if let Some(routine) = entry.routine.filter(|routine| routine.is_double()) {
-            let doubles = routine.cost();
+            let (doubles, floats) = (routine.cost(), routine.of_floats().cost());
             let as_floats = Cost { fma: doubles.fma + doubles.fp64, fp64: 0.0, ..doubles };
-            removal.replace(listing.executed(index), as_floats, routine.of_floats().cost());
+            removal.replace(listing.executed(index), as_floats, floats);
+            saved[entry.line()] += listing.executed(index) * (doubles.all - floats.all);
         }
     }
+    removal.remove_waits(&saved);
 }
 
 #[cfg(test)]

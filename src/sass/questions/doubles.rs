@@ -7,9 +7,11 @@ use crate::sass::code::sass::{Sass, Use};
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::questions::alike;
 
 /// Double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit
-/// load nor end in a 64-bit store or atomic.
+/// load nor end in a 64-bit store or atomic. A load of one address by all threads of a block fetches a parameter, such as
+/// a rate, and no data: it does not ask for doubles, just as a double that the kernel is given does not.
 #[derive(Debug)]
 pub struct Strays {
     /// Chains with which floats are exchanged, as a literal like `0.5` next to floats or a maths function of the wrong
@@ -33,6 +35,8 @@ pub fn strays(listing: &Listing) -> Strays {
     let mut declared = Marks::new(sass.entries.len());
     let mut conversions: Vec<(u32, u32)> = Vec::new();
     let mut sources = Sources::new(listing);
+    // Only kernels that load doubles for their arithmetic pay for it.
+    let mut own = None;
     for (index, entry) in listing.entries() {
         let wide = entry.width >= 8;
         let ends = match entry.family {
@@ -46,7 +50,9 @@ pub fn strays(listing: &Listing) -> Strays {
                 match (entry.family, family) {
                     (Family::Fp64, Family::Fp64) => chains.join(index, source),
                     (Family::Fp64, Family::Load(_)) if sass.entries[source].width >= 8 => {
-                        declared.insert(index);
+                        if own.get_or_insert_with(|| alike::of_threads_own(listing))[source] {
+                            declared.insert(index);
+                        }
                     }
                     (Family::Fp64, Family::ConvertFp64) => {
                         conversions.push((place(source), place(index)));
@@ -208,6 +214,23 @@ mod tests {
         let stores = ["F2F.F64.F32 R2, R0", "DMUL R4, R2, R2", "STG.E.64 desc[UR4][R20.64], R4"];
         assert!(of(&stores).is_empty());
         assert!(of(&["FADD R0, R1, R2"]).is_empty());
+    }
+
+    #[test]
+    fn a_double_that_all_threads_load_alike_is_a_parameter() {
+        let by = |index: &'static str| {
+            of(&[
+                index,
+                "LDC.64 R4, c[0x0][0x210]",
+                "IMAD.WIDE R6, R0, 0x8, R4",
+                "LDG.E.64 R8, desc[UR4][R6.64]",
+                "F2F.F64.F32 R2, R10",
+                "DMUL R2, R2, R8",
+                "F2F.F32.F64 R12, R2",
+            ])
+        };
+        assert_eq!(by("S2R R0, SR_CTAID.X"), [4, 5, 6]);
+        assert!(by("S2R R0, SR_TID.X").is_empty(), "data");
     }
 
     #[test]

@@ -205,18 +205,19 @@ fn multiplies(
     first_load != second_load || is_single && first.slot != second.slot
 }
 
-/// True where all that the kernel stores to shared memory was widened from 16 bits: what it loads from
-/// there is as good as loaded in 16 bits.
+/// True where what the kernel stores to shared memory was widened from 16 bits: what it loads from there is as good
+/// as loaded in 16 bits. What was computed beside that, such as scores that are multiplied once more, may be rounded
+/// to 16 bits as its factors were; floats from memory may not.
 fn shared_memory_holds_widened(listing: &Listing, reaching: &mut Reaching) -> bool {
     let sass = listing.sass;
     let stores = listing.entries().filter(|(index, entry)| {
         entry.family == Family::Store(Space::Shared) && listing.executed(*index) > 0.0
     });
-    let mut widened = stores.map(|(index, _)| {
+    let mut widened = stores.filter_map(|(index, _)| {
         let data = sass.uses(index).iter().find(|each| each.role == Role::Data).copied();
         data.and_then(|each| source(listing, reaching, index, each)).map(|(_, widened)| widened)
     });
-    widened.next() == Some(Some(true)) && widened.all(|widened| widened == Some(true))
+    widened.next() == Some(true) && widened.all(|widened| widened)
 }
 
 /// The load that a factor comes from, and whether it was widened from 16 bits on the way.

@@ -157,3 +157,20 @@ fn what_a_loop_around_carries_is_no_sum_of_the_inner_one() {
     assert_eq!(inner("HFMA2 R6, R0, R2, R6"), Some(Element::Half));
     assert_eq!(inner("HFMA2 R7, R0, R2, R6"), None);
 }
+
+#[test]
+fn what_is_computed_beside_widened_halves_may_be_rounded_as_they_were() {
+    let with = |other: &'static [&'static str]| {
+        let mut code = vec![
+            "LDG.E.U16 R0, desc[UR4][R20.64]",
+            "IMAD.U32 R0, R0, 0x10000, RZ",
+            "STS [R24], R0",
+        ];
+        code.extend(other);
+        code.extend(["LDS R2, [R25]", "LDS R3, [R26]", "FFMA R6, R2, R3, R6", "@P0 BRA 0x100"]);
+        of(&code)[code.len() - 2]
+    };
+    assert_eq!(with(&["FMUL R8, R6, R6", "STS [R24+0x800], R8"]), Some(Element::Half));
+    let floats = with(&["LDG.E R8, desc[UR4][R22.64]", "STS [R24+0x800], R8"]);
+    assert_eq!(floats, None, "floats from memory may not");
+}

@@ -1,6 +1,8 @@
 //! Many small global accesses where few wide ones would do.
 
-use crate::evidence::modeled_launch::place;
+use foldhash::{HashMap, HashMapExt};
+
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::removal::{
     ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
 };
@@ -14,6 +16,7 @@ use crate::hardware::{
 };
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
+use crate::sass::questions::independence::turns_for_lanes;
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -84,7 +87,7 @@ multiple of 4 bytes and n must be a multiple of 4.",
         ADDRESSING,
     ],
     needs: &[ISSUE_BUSY],
-    sharpened_by: &[Reads::always(Term::L2Requests.counters())],
+    sharpened_by: &[Reads::always(Term::L2Requests.counters()), BLOCKS_AT_ONCE, WAVES],
     source_page: SourcePage::Needed,
     explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
     in_triton: "\
@@ -109,11 +112,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
     let of_beside = removal.addressing(&beside, |index| narrow[index]);
+    let mut waits = Waits::new(launch, listing);
     for (index, entry) in listing.entries() {
         if narrow[index] {
             // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that
             // is another fault's, too few bytes in flight. Bytes and halves make more waits of it.
-            if entry.width < NARROW {
+            if entry.width < NARROW && !waits.stay(index) {
                 removal.remove_but_l1(index, merged);
             } else {
                 removal.remove_but_latency(index, merged);
@@ -167,6 +171,28 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// Whether warps wait as often once each thread takes several elements: the elements are another thread's where no
+/// turn of the loop can take those of the next ones, and if all warps run at once already, fewer of them take as long.
+struct Waits<'a> {
+    listing: Listing<'a>,
+    all_run_at_once: bool,
+    /// By innermost loop: whether its turns need one another's values.
+    tied: HashMap<usize, bool>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(launch: &ModeledLaunch, listing: Listing<'a>) -> Self {
+        let all_run_at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
+        Self { listing, all_run_at_once, tied: HashMap::new() }
+    }
+
+    fn stay(&mut self, access: usize) -> bool {
+        let Some(around) = self.listing.sass.flow.innermost(access) else { return false };
+        let are_tied = || turns_for_lanes(&self.listing, access) <= 1.0;
+        self.all_run_at_once && *self.tied.entry(around).or_insert_with(are_tied)
+    }
 }
 
 /// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings
@@ -259,6 +285,32 @@ mod tests {
         launch.set("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", Some(60.0));
         let draft = check(&RULE, &launch).unwrap();
         assert!((draft.effect.share_of(Term::L2Requests) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn fewer_warps_wait_as_often_where_each_turn_needs_the_last_one() {
+        // A loop that carries R9: as a recurrence, or as a counter.
+        let waits = |carried: &'static str, waves: f64| {
+            let code = [
+                ("MOV R9, RZ", 10.0),
+                ("LDG.E.U8 R0, desc[UR6][R4.64]", 400.0),
+                (carried, 400.0),
+                ("FADD R8, R0, R9", 400.0),
+                ("@P0 BRA 0x110", 400.0),
+                ("STG.E desc[UR6][R4.64], R9", 10.0),
+                ("EXIT", 10.0),
+            ];
+            let at_once = ("launch__waves_per_multiprocessor", waves);
+            let mut launch = sass(&[(ISSUE_BUSY, 20.0), (LSU, 40.0), at_once], &code);
+            launch.instructions[1].counters.l2_sectors_global = 400.0;
+            let long = crate::metric::stall::StallReason::LongScoreboard;
+            launch.instructions[3].counters.stall_samples[long as usize] = 9.0;
+            check(&RULE, &launch).unwrap().effect.share_of_stall(long)
+        };
+        let (recurrence, counter) = ("FFMA R9, R9, R9, R0", "IADD3 R9, R9, 0x1, RZ");
+        assert!(waits(recurrence, 1.0).abs() < 1e-12);
+        assert!((waits(recurrence, 1.1) - 0.9375).abs() < 1e-12, "a wave more goes");
+        assert!((waits(counter, 1.0) - 0.9375).abs() < 1e-12, "the same thread's next turns");
     }
 
     #[test]

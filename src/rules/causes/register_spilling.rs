@@ -2,6 +2,7 @@
 
 use crate::evidence::local_memory;
 use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
@@ -9,6 +10,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::{Family, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -127,38 +129,90 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront each at
-/// least), and local memory's part of the stalls with them.
+/// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront for each request at least),
+/// and with them the waits for their results and in front of their queue.
 fn effect(launch: &ModeledLaunch, spills: f64, share: f64) -> Effect {
     let sum = |names: [&str; 2]| names.iter().filter_map(|name| launch.get(name)).sum::<f64>();
     let (local, global) = (sum(LOCAL_ACCESSES), sum(GLOBAL_ACCESSES));
     let shared = launch.get(SHARED).unwrap_or(0.0);
     let tags = launch.get(TAGS).unwrap_or(global);
-    let memory = spills + global + shared;
-    let mut removed = vec![(Term::Issue, share), (Term::Lsu, spills / memory)];
-    removed.push((Term::L1Data, spills / (spills + tags + shared)));
-    let of_local = if local > 0.0 { (spills / local).min(1.0) } else { 1.0 };
-    removed.extend(crate::evidence::local_memory::l2(launch, of_local));
-    let of_stalls = if local + global > 0.0 { spills.min(local) / (local + global) } else { 0.0 };
-    Effect {
-        removed,
-        stalls: vec![
-            (StallReason::LgThrottle, of_stalls),
-            (StallReason::LongScoreboard, of_stalls),
-        ],
+    let is_local =
+        |family| matches!(family, Family::Load(Space::Local) | Family::Store(Space::Local));
+    let instructions = launch.profile.mix().map_or(0.0, |mix| mix.sum(is_local));
+    // Wide accesses are several requests each, so that instructions are held against instructions.
+    let of_local = match (instructions > 0.0, local > 0.0) {
+        (true, _) => (spills / instructions).min(1.0),
+        (false, true) => (spills / local).min(1.0),
+        (false, false) => 1.0,
+    };
+    let requests = if local > 0.0 { of_local * local } else { spills };
+    let memory = requests + global + shared;
+    let mut effect = Effect {
+        removed: vec![(Term::Issue, share), (Term::Lsu, requests / memory)],
+        stalls: stalls(launch, of_local, requests / (local + global).max(f64::MIN_POSITIVE)),
         ..Effect::default()
+    };
+    effect.removed.push((Term::L1Data, requests / (requests + tags + shared)));
+    effect.removed.extend(local_memory::l2(launch, of_local));
+    effect
+}
+
+/// The waits for spilled values, and those in front of the queue that their requests share with others. Without
+/// instructions both go by the requests.
+fn stalls(launch: &ModeledLaunch, of_local: f64, of_requests: f64) -> Vec<(StallReason, f64)> {
+    let by_requests = if of_requests.is_finite() { of_requests.min(1.0) } else { 0.0 };
+    let queue = (StallReason::LgThrottle, by_requests);
+    let Some(mut removal) = Removal::new(launch) else {
+        return vec![queue, (StallReason::LongScoreboard, by_requests)];
+    };
+    for (index, entry) in removal.listing.entries() {
+        if matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local)) {
+            removal.remove(index, of_local);
+        }
     }
+    let mut stalls = removal.effect(launch).stalls;
+    stalls.retain(|(reason, _)| *reason != StallReason::LgThrottle);
+    stalls.push(queue);
+    stalls
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::testing::{assert_sides, check, launch};
+    use crate::rules::testing::{assert_sides, check, launch, sass};
 
     #[test]
     fn a_fraction_of_the_load_store_slots_counts() {
         let spilling = launch(&[(SPILLS, 12.5), (EXECUTED, 1000.0)]);
         assert_sides(&RULE, &spilling, &[&[(SPILLS, 12.4)], &[(SPILLS, 0.0), (EXECUTED, 0.0)]]);
+    }
+
+    #[test]
+    fn wide_spills_are_several_requests_each() {
+        let metrics = [
+            (SPILLS, 10.0),
+            (EXECUTED, 40.0),
+            (LOCAL_ACCESSES[0], 20.0),
+            (GLOBAL_ACCESSES[0], 20.0),
+            ("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 300.0),
+            ("l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_miss.sum", 0.0),
+            ("lts__t_sectors_srcunit_tex.sum", 400.0),
+        ];
+        let code = [
+            ("LDL.64 R4, [R1]", 10.0),
+            ("LDG.E R8, desc[UR4][R2.64]", 20.0),
+            ("FADD R6, R4, R8", 10.0),
+            ("EXIT", 10.0),
+        ];
+        let mut launch = sass(&metrics, &code);
+        let long = StallReason::LongScoreboard;
+        launch.instructions[2].counters.stall_samples[long as usize] = 8.0;
+        let effect = check(&RULE, &launch).map(|draft| draft.effect).unwrap();
+        assert!((effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12, "{effect:?}");
+        assert!((effect.share_of(Term::L2) - 0.75).abs() < 1e-12, "all that is local is spilled");
+        let queue = effect.share_of_stall(StallReason::LgThrottle);
+        assert!((queue - 0.5).abs() < 1e-12);
+        assert!(effect.share_of_stall(long) > 0.0 && effect.share_of_stall(long) < 1.0);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use ranking::RankingStep;
 pub use remarks::Remarks;
 pub use unread::has_unread_code;
 
-use thresholds::{ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
+use thresholds::{ABOUT_AS_MUCH, ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 
 /// The outcome for one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,9 +172,9 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
         .collect();
     causes.sort_by(|(a, _), (b, _)| {
         let (roof, gain) = (|one: &Found| one.rule.kind == Kind::Roof, Found::gain);
-        let rebuild = |one: &Found| one.rule.cure == Cure::Rebuild;
+        let (rebuild, weight) = (|one: &Found| one.rule.cure == Cure::Rebuild, Found::weight);
         let kind = roof(b).cmp(&roof(a)).then(rebuild(b).cmp(&rebuild(a)));
-        kind.then(gain(b).total_cmp(&gain(a)))
+        kind.then(weight(b).total_cmp(&weight(a))).then(gain(b).total_cmp(&gain(a)))
     });
     warps_before_loads(&mut causes);
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
@@ -208,6 +208,21 @@ impl Found {
     /// What it is worth, as a factor; 1 where that is not known.
     fn gain(&self) -> f64 {
         self.estimate.map_or(1.0, |estimate| estimate.factor)
+    }
+
+    /// What it counts in the order of the findings. Estimates are not exact enough to tell apart two that promise about
+    /// as much; then work that goes is surer than waits that are only hidden, since the work's own waits go with it.
+    fn weight(&self) -> f64 {
+        let gain = self.gain();
+        let hides = match self.rule.cure {
+            Cure::MoreWarps | Cure::MoreLoads | Cure::MoreIndependence => true,
+            Cure::Rebuild | Cure::Other => self.rule.kind == Kind::Symptom,
+        };
+        if hides && self.draft.effect.only_hides() {
+            1.0 + (gain - 1.0) / ABOUT_AS_MUCH.value
+        } else {
+            gain
+        }
     }
 
     /// True where this is what a symptom comes from: a roof always, a cause where it is worth a good
@@ -276,6 +291,28 @@ mod tests {
         assert_eq!(order(52.0, 4.0)[..2], [loads, warps]);
         // Eight times as many would give more than the loads: first already.
         assert_eq!(order(12.5, 16.0)[..2], [warps, loads]);
+    }
+
+    #[test]
+    fn work_that_goes_stands_before_waits_that_are_hidden_where_both_give_about_as_much() {
+        let found = |name: &str, effect: Effect, factor: f64| {
+            let rule = rules::find(name).unwrap();
+            let estimate = Some(Estimate { factor, low: 1.0, high: 2.0 });
+            Found {
+                rule,
+                draft: Draft { effect, ..Draft::default() },
+                estimate,
+                has_own_cause: false,
+            }
+        };
+        let waits = || Effect::stalls([StallReason::Wait]);
+        let chain = |factor| found("low-instruction-parallelism", waits(), factor).weight();
+        let doubles = found("unexpected-fp64", Effect::on(Term::Fp64, 1.0), 1.4).weight();
+        assert!(chain(1.47) < doubles && chain(1.49) > doubles, "0.48 are 1.2 times 0.4");
+        let shallow = found("pipeline-too-shallow", waits(), 1.41).weight();
+        assert!(shallow > doubles, "a fault of its own kind, whatever it takes away");
+        let with_work = Effect { removed: vec![(Term::L2, 0.1)], ..waits() };
+        assert!(found("low-memory-parallelism", with_work, 1.41).weight() > doubles);
     }
 
     #[test]

@@ -271,6 +271,7 @@ impl Model {
             waiting: self.latency() * (1.0 - hidden) * rounds,
             gone: if stays { 0.0 } else { self.gone(effect) },
             warps: self.warps_without(effect) * rounds,
+            hiding: if effect.only_hides() { self.full_pipe().min(1.0 - self.idle()) } else { 0.0 },
         })
     }
 

@@ -58,6 +58,8 @@ pub enum Cure {
     MoreWarps,
     /// More loads in flight of each warp.
     MoreLoads,
+    /// More instructions of each warp that need not wait for one another.
+    MoreIndependence,
     /// The same code, compiled anew: until then all other findings are about code that nobody means to run.
     Rebuild,
     /// A change of another kind.

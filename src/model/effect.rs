@@ -80,6 +80,18 @@ impl Effect {
         }
     }
 
+    /// True where no unit has less to do and no SM that is idle gets work: warps wait less, or more of them wait side by
+    /// side.
+    #[must_use]
+    pub fn only_hides(&self) -> bool {
+        let works = |(term, share): &(Term, f64)| *term != Term::BlockScheduler && *share > 0.0;
+        !self.removed.iter().any(works)
+            && self.idle <= 0.0
+            && self.phase <= 0.0
+            && !self.launch
+            && self.merged <= 1.0
+    }
+
     /// The busy time that a term gains, as a share of the present duration.
     #[must_use]
     pub fn added_to(&self, term: Term) -> f64 {

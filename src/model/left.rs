@@ -16,12 +16,15 @@ pub(super) struct Left {
     pub gone: f64,
     /// The time that warps would need one after another.
     pub warps: f64,
+    /// The time below which a change that only hides waits does not bring it: no pipe of the SM gets busier than
+    /// tuned kernels make it. 0 for other changes.
+    pub hiding: f64,
 }
 
 impl Left {
     /// The waiting that is left at least: the fault's own stalls and queues gone.
     pub(super) fn shortest(&self) -> f64 {
-        self.waiting * (1.0 - self.gone)
+        (self.waiting * (1.0 - self.gone)).max(self.hiding - self.longest.1)
     }
 
     /// The waiting that is left where warps need longer one after another than the units do.

@@ -148,9 +148,10 @@ fn beside_a_full_pipe_shorter_waits_gain_nothing() {
     };
     let no_waits = Effect::stalls([StallReason::Wait]);
     let more_warps = Effect { hidden: 0.5, ..Effect::default() };
-    // Below three quarters the other 26% go, or half of them.
-    assert_near(factor(74.0, &no_waits), 1.0 / 0.74);
-    assert_near(factor(74.0, &more_warps), 1.0 / 0.87);
+    // Below three quarters the pipe gets as busy as that, or half of the waits go where that is less.
+    assert_near(factor(60.0, &no_waits), 0.75 / 0.6);
+    assert_near(factor(60.0, &more_warps), 0.75 / 0.6);
+    assert_near(factor(30.0, &more_warps), 1.0 / 0.65);
     assert_near(factor(75.0, &no_waits), 1.0);
     assert_near(factor(75.0, &more_warps), 1.0);
     // A pipe with a tenth less to do is not full then: 0.72 of the time, and no waits.

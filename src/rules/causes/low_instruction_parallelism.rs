@@ -11,7 +11,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::SaidByNcu;
-use crate::rules::{Example, Kind, Rule, Trial};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::text::percent;
 
 const WAIT: &str = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio";
@@ -69,6 +69,7 @@ multiple of 4, and the sum is rounded in another order.",
         // Fixed latency is what a dependent chain shows as; the text advises to unroll and restructure.
         SaidByNcu::stall(&["fixed latency"], &[StallReason::Wait]),
     ],
+    cure: Cure::MoreIndependence,
     explains: &["fixed-latency-stalls", "issue-slots-underused"],
     check,
     ..Rule::DEFAULT

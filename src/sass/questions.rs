@@ -6,6 +6,7 @@ pub mod bystanders;
 pub mod chain;
 pub mod divisors;
 pub mod doubles;
+pub mod fields;
 pub mod idle;
 pub mod independence;
 pub mod lanes;

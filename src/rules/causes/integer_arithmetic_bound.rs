@@ -1,8 +1,10 @@
-//! Integer division and modulo take the instructions.
+//! Integer division and modulo, or the unpacking of small integers, take the instructions.
+
+mod packed_fields;
 
 use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
@@ -17,7 +19,7 @@ use crate::text::{count, percent};
 pub const RULE: Rule = Rule {
     name: "integer-arithmetic-bound",
     kind: Kind::Cause,
-    summary: "index arithmetic, division and modulo are the limit",
+    summary: "index arithmetic, division, or unpacking of integers is the limit",
     explanation: "\
 A GPU has no instruction for integer division. For a constant divisor the compiler multiplies \
 instead (2 or 3 instructions); for a divisor known only at run time, i / n and i % n become about \
@@ -26,7 +28,10 @@ about 75. The rule recognises the routines by the conversion that they begin wit
 often they ran. Use a power of two and shifts, make the divisor a template parameter or a macro, \
 multiply by a reciprocal that the host computes once, take quotient and remainder from one \
 division, keep a running counter instead of dividing, or give the block a second dimension so that \
-no index has to be split. 64-bit operands cost most: use 32 bits where the range allows.",
+no index has to be split. 64-bit operands cost most: use 32 bits where the range allows. Quantized weights \
+are another case: each field of a packed word is shifted down, masked and converted to a float, three instructions at \
+half the rate of multiply-adds or less, where a mask that puts the field into the mantissa of 2^23 or 1024 and a \
+subtraction do.",
     examples: &[Example {
         fault: "\
 int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -41,6 +46,7 @@ row is rounded up to whole blocks.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT, ALIKE_LIMIT],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
     said_by_ncu: &[SaidByNcu::with(
         "HighPipeUtilization",
@@ -63,6 +69,11 @@ fewer than 2^31 elements.",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    divisions(launch).or_else(|| packed_fields::check(launch))
+}
+
+/// Divisions by values that only the run knows.
+fn divisions(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let mut divisors = Divisors::new(listing);

@@ -3,10 +3,11 @@
 mod removed;
 mod repeated;
 mod second_reading;
+mod tile_order;
 
 use std::cell::LazyCell;
 
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, place};
 use crate::evidence::removal::{ADDRESSING, MATTERS_LIMIT};
 use crate::evidence::threshold::{
     LATENCY, REGISTER_TILE, REGISTER_TILE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
@@ -19,7 +20,8 @@ use crate::hardware::SECTOR_BYTES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::questions::matrix_loops::operand_loads;
+use crate::sass::Listing;
+use crate::sass::questions::matrix_loops::{operand_loads, staged};
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
 use removed::{instructions, l2_hit_share, look_ups_of_loads, needed_by_loads, of_loads_in_l1};
@@ -68,7 +70,8 @@ tile once and use it for several results: in registers first, since shared memor
 pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-vector products \
 into one matrix product. In another form of the fault a loop reads rows that an earlier loop has read, so long ago \
 that no cache still holds them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
-of the bytes.",
+of the bytes. In a matrix product on the tensor units, blocks that run at once and lie along one row of tiles share \
+little of what they ask for: with W blocks at once, tiles in a square would need one part in the root of W from DRAM.",
     examples: &[
         Example {
             fault: "\
@@ -156,6 +159,7 @@ and sum are combined at the end in the same way.",
     needs: &[SECTORS, READ],
     sharpened_by: &[
         Reads::always(&[SHARED, LATENCY, LONG, HIT_RATE, L2_ALL, L2_ASKED, L2_MISSED, WRITTEN]),
+        BLOCKS_AT_ONCE,
         // Where the instructions don't tell.
         Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
     ],
@@ -166,7 +170,9 @@ and sum are combined at the end in the same way.",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    repeated_loads(launch).or_else(|| second_reading::check(launch))
+    repeated_loads(launch)
+        .or_else(|| second_reading::check(launch))
+        .or_else(|| tile_order::check(launch))
 }
 
 /// The finding where caches deliver what was fetched before.
@@ -176,8 +182,10 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     if !(read > 0.0 && SECTOR_BYTES * sectors / read >= REUSE) {
         return None;
     }
-    // Of matrix products the tile of a warp tells how often an operand serves.
-    if launch.profile.listing().is_some_and(|listing| operand_loads(&listing).is_some()) {
+    // Of matrix products the tile of a warp tells how often an operand serves, and the order of the tiles.
+    let multiplies =
+        |listing: Listing| operand_loads(&listing).is_some() || !staged(&listing).is_empty();
+    if launch.profile.listing().is_some_and(multiplies) {
         return None;
     }
     // Excess sectors of strided lanes are another fault; only what addresses need counts.

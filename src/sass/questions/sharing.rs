@@ -84,8 +84,26 @@ pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
 /// than indices and what all blocks share.
 #[must_use]
 pub fn guards_blocks(listing: &Listing, guarded: usize) -> Option<[bool; 3]> {
+    blocks_in(listing, guarded, Role::Guard)
+}
+
+/// The block indices that what an instruction compares is made of; `None` where more takes part than indices and what
+/// all blocks share.
+#[must_use]
+pub fn compares_blocks(listing: &Listing, comparison: usize) -> Option<[bool; 3]> {
+    blocks_in(listing, comparison, Role::Data)
+}
+
+/// The block indices that an access's address is made of; `None` where more takes part than indices and what all
+/// blocks share.
+#[must_use]
+pub fn addresses_by_blocks(listing: &Listing, access: usize) -> Option<[bool; 3]> {
+    blocks_in(listing, access, Role::Address)
+}
+
+fn blocks_in(listing: &Listing, at: usize, role: Role) -> Option<[bool; 3]> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let start = Start::of_role(listing, &mut reaching, guarded, Role::Guard);
+    let start = Start::of_role(listing, &mut reaching, at, role);
     let (origin, _) = trace_from(listing, &mut reaching, &start, |origin| origin.unknown);
     (!origin.unknown && !origin.given).then_some(origin.block)
 }
@@ -225,6 +243,8 @@ fn add(origin: &mut Origin, text: &str) {
         Some(at) if register.starts_with("SR_CTAID.") => origin.block[at] = true,
         Some(at) if register.starts_with("SR_TID.") => origin.thread[at] = true,
         _ if register == "SR_LANEID" => origin.lane = true,
+        // Which block of its cluster it is: shared memory is addressed by it.
+        _ if register == "SR_CgaCtaId" => {}
         _ => origin.unknown = true,
     }
 }

@@ -1,0 +1,172 @@
+//! Loops with products that go through tiles of which a mask by position keeps nothing.
+//!
+//! A causal mask or a window compares a column's index, which the loop counts, with a row's, which the block's index
+//! gives. Where the loop begins at the same tile for every block, and ends at the same tile or has a mask with two edges,
+//! tiles on the far side of an edge are loaded, multiplied, and then switched off whole.
+
+use super::products::{is_product, members};
+use crate::sass::code::listing::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::questions::sharing::{addresses_by_blocks, compares_blocks, guards_blocks};
+
+/// A loop whose mask could have shortened it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaskedLoop {
+    /// Its executed instructions.
+    pub inside: Vec<usize>,
+    /// The selections that switch products off.
+    pub selections: Vec<usize>,
+    /// Its turns, on average.
+    pub turns: f64,
+    /// True where it ends with the block's rows, but begins at the same tile for all blocks, under a mask with two edges.
+    pub ends_with_rows: bool,
+}
+
+/// The smallest loops around matrix instructions whose results a mask by position switches off, while they begin at the
+/// same tile for all blocks, and end at the same as well, or have a mask with two edges.
+#[must_use]
+pub fn masked(listing: &Listing) -> Vec<MaskedLoop> {
+    let sass = listing.sass;
+    let multiplies = (0..sass.entries.len()).filter(|&at| is_product(listing, at));
+    let mut around: Vec<usize> = multiplies.filter_map(|at| sass.flow.innermost(at)).collect();
+    around.sort_unstable();
+    around.dedup();
+    let mut reaching = Reaching::with_guards(sass);
+    let loops = around.into_iter().filter_map(|of| MaskedLoop::of(listing, &mut reaching, of));
+    loops.collect()
+}
+
+impl MaskedLoop {
+    fn of(listing: &Listing, reaching: &mut Reaching, of: usize) -> Option<Self> {
+        let each = &listing.sass.flow.loops[of];
+        let inside = members(listing, of);
+        let mut mask = Mask::default();
+        for &at in inside.iter().filter(|&&at| switches_off(listing.text(at))) {
+            mask.add(listing, reaching, &inside, at);
+        }
+        let by_rows = |by: [bool; 3]| by.iter().zip(mask.rows).any(|(by, rows)| *by && rows);
+        if mask.selections.is_empty() || copies(listing, &inside).any(by_rows) {
+            return None;
+        }
+        let ends_with_rows = by_rows(guards_blocks(listing, each.back)?);
+        (!ends_with_rows || mask.has_two_edges()).then(|| Self {
+            turns: turns(listing, each),
+            selections: mask.selections,
+            ends_with_rows,
+            inside,
+        })
+    }
+}
+
+/// The block indices that the addresses of a loop's copies from global memory go by, of those that can be followed.
+fn copies<'a>(listing: &'a Listing, inside: &'a [usize]) -> impl Iterator<Item = [bool; 3]> + 'a {
+    let is_copy = |at: &usize| {
+        let family = listing.sass.entries[*at].family;
+        matches!(family, Family::Load(Space::Global) | Family::AsyncCopy)
+    };
+    inside.iter().copied().filter(is_copy).filter_map(|at| addresses_by_blocks(listing, at))
+}
+
+/// What switches products off by position.
+#[derive(Default)]
+struct Mask {
+    selections: Vec<usize>,
+    /// The block indices that give the row.
+    rows: [bool; 3],
+    /// Comparisons that ask for at least something, and for less.
+    above: usize,
+    below: usize,
+}
+
+impl Mask {
+    /// Notes a selection if it goes by a comparison in the loop that a block's index takes part in.
+    fn add(
+        &mut self,
+        listing: &Listing,
+        reaching: &mut Reaching,
+        inside: &[usize],
+        selection: usize,
+    ) {
+        let conditions = listing.sass.uses(selection).iter().filter(|each| !each.slot.is_general());
+        let made: Vec<usize> = conditions
+            .flat_map(|each| reaching.definitions(selection, *each).collect::<Vec<_>>())
+            .map(|at| at as usize)
+            .collect();
+        for at in made.into_iter().filter(|at| inside.contains(at)) {
+            let text = listing.text(at);
+            let by = compares_blocks(listing, at)
+                .filter(|by| text.contains("ISETP") && *by != [false; 3]);
+            let Some(by) = by else { continue };
+            (0..3).for_each(|axis| self.rows[axis] |= by[axis]);
+            let is_above = text.contains(".GT") || text.contains(".LE");
+            *(if is_above { &mut self.above } else { &mut self.below }) += 1;
+            if self.selections.last() != Some(&selection) {
+                self.selections.push(selection);
+            }
+        }
+    }
+
+    /// True for a window: a compiler writes its two edges as comparisons that differ in what they do with equals, and
+    /// each with about half of the scores.
+    fn has_two_edges(&self) -> bool {
+        let (fewer, more) = (self.above.min(self.below), self.above.max(self.below));
+        2 * fewer >= more && fewer > 0
+    }
+}
+
+/// The value from which a number stands for minus infinity in a mask: beyond what a score can be in 16 bits.
+const MINUS_INFINITY: f64 = -65504.0;
+
+/// True for a choice between a value and a constant that an exponential makes zero.
+fn switches_off(text: &str) -> bool {
+    let is_lowest = |word: &str| {
+        let word = word.trim_matches([',', ';']);
+        word == "-INF" || word.parse::<f64>().is_ok_and(|number| number <= MINUS_INFINITY)
+    };
+    text.contains("FSEL") && text.split_whitespace().any(is_lowest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// A loop of 40 turns from `start`, whose products a comparison with `row` switches off.
+    fn of(start: &'static str, row: &'static str, choice: &'static str) -> usize {
+        let launch = launch(&[
+            ("S2R R3, SR_CTAID.X", 8.0),
+            (start, 8.0),
+            ("S2R R4, SR_TID.X", 8.0),
+            (row, 8.0),
+            ("HMMA.16816.F32 R24, R8, R12, RZ", 320.0),
+            ("ISETP.GE.AND P1, PT, R5, R2, PT", 320.0),
+            (choice, 320.0),
+            ("IADD3 R2, R2, 0x40, RZ", 320.0),
+            ("ISETP.GE.AND P0, PT, R2, c[0x0][0x210], PT", 320.0),
+            ("@!P0 BRA 0x140", 320.0),
+            ("EXIT", 8.0),
+        ]);
+        masked(&launch.listing().unwrap()).first().map_or(0, |each| {
+            assert!((each.turns - 40.0).abs() < 1e-12);
+            each.selections.len()
+        })
+    }
+
+    #[test]
+    fn a_loop_from_end_to_end_under_a_mask_by_row() {
+        let (zero, row) = ("MOV R2, RZ", "IMAD R5, R3, 0x40, R4");
+        let choice = "FSEL R24, R24, -INF, P1";
+        assert_eq!(of(zero, row, choice), 1);
+        assert_eq!(of(zero, row, "FSEL R24, R24, -1.00000001504746621988e+30, P1"), 1);
+        assert_eq!(
+            of("IMAD R2, R3, 0x40, RZ", row, choice),
+            0,
+            "it starts where the block's rows do"
+        );
+        assert_eq!(of(zero, "IMAD R5, R4, 0x1, RZ", choice), 0, "the same mask for all blocks");
+        assert_eq!(of(zero, row, "FSEL R24, R24, 1, P1"), 0, "no mask");
+    }
+}

@@ -271,7 +271,11 @@ impl Model {
             waiting: self.latency() * (1.0 - hidden) * rounds,
             gone: if stays { 0.0 } else { self.gone(effect) },
             warps: self.warps_without(effect) * rounds,
-            hiding: if effect.only_hides() { self.full_pipe().min(1.0 - self.idle()) } else { 0.0 },
+            hiding: if effect.only_hides() && effect.hidden <= 0.0 {
+                self.full_pipe().min(1.0 - self.idle())
+            } else {
+                0.0
+            },
         })
     }
 

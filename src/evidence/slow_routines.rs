@@ -281,6 +281,22 @@ fn slow_path(listing: Listing, mark: usize) -> Vec<usize> {
     around.clone().chain(functions).collect()
 }
 
+/// The innermost loops in which some routine branches around a slow path. The compiler moves nothing across such a
+/// branch, so that each result is worked out, and waited for, on its own.
+pub(crate) fn loops_with_slow_paths(listing: Listing) -> Vec<usize> {
+    let routines = listing
+        .entries()
+        .filter(|(at, entry)| entry.routine.is_some() && listing.executed(*at) > 0.0);
+    let mut loops: Vec<usize> = routines
+        .filter_map(|(at, _)| Some((at, listing.sass.flow.innermost(at)?)))
+        .filter(|(at, _)| !slow_path(listing, *at).is_empty())
+        .map(|(_, around)| around)
+        .collect();
+    loops.sort_unstable();
+    loops.dedup();
+    loops
+}
+
 /// A slow path between the loads of the loop, or of the code outside of loops, in which a thread stops: the
 /// first one behind its stop, or the first at all.
 pub(crate) fn between_loads(listing: Listing, stop: usize) -> Option<usize> {

@@ -16,8 +16,8 @@ pub(super) struct Left {
     pub gone: f64,
     /// The time that warps would need one after another.
     pub warps: f64,
-    /// The time below which a change that only hides waits does not bring it: no pipe of the SM gets busier than
-    /// tuned kernels make it. 0 for other changes.
+    /// The time below which a change that only shortens waits does not bring it: no pipe of the SM gets busier than
+    /// tuned kernels make it. 0 for other changes; more warps do fill a pipe.
     pub hiding: f64,
 }
 

@@ -64,7 +64,7 @@ fn stalls_and_warps_act_on_latency_and_blocks_on_idle_sms() {
     let barrier = Effect::stalls([StallReason::Barrier]);
     assert!(near(model.without(&barrier).unwrap().factor, 0.9 / 0.8));
     let hidden = Effect { hidden: 0.5, ..Effect::default() };
-    assert!(near(model.without(&hidden).unwrap().factor, 0.9 / 0.8));
+    assert!(near(model.without(&hidden).unwrap().factor, 0.9 / 0.75), "more warps fill it further");
     // Half of 0.3 where other work goes, too.
     assert!(near(model.without(&beside_work(barrier)).unwrap().factor, 0.9 / 0.75));
     let idle = Effect { idle: 0.5, ..Effect::default() };

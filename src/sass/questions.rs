@@ -15,6 +15,7 @@ mod neutral;
 pub mod passes;
 pub mod product;
 mod queue;
+pub mod saved_registers;
 pub mod self_moves;
 pub mod sharing;
 mod statements;

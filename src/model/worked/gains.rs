@@ -148,10 +148,9 @@ fn beside_a_full_pipe_shorter_waits_gain_nothing() {
     };
     let no_waits = Effect::stalls([StallReason::Wait]);
     let more_warps = Effect { hidden: 0.5, ..Effect::default() };
-    // Below three quarters the pipe gets as busy as that, or half of the waits go where that is less.
+    // Below three quarters the pipe gets as busy as that; more warps hide half of what is left.
     assert_near(factor(60.0, &no_waits), 0.75 / 0.6);
-    assert_near(factor(60.0, &more_warps), 0.75 / 0.6);
-    assert_near(factor(30.0, &more_warps), 1.0 / 0.65);
+    assert_near(factor(60.0, &more_warps), 1.0 / 0.8);
     assert_near(factor(75.0, &no_waits), 1.0);
     assert_near(factor(75.0, &more_warps), 1.0);
     // A pipe with a tenth less to do is not full then: 0.72 of the time, and no waits.

@@ -1,6 +1,7 @@
 //! Lanes of the last warp of every block never work.
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
+use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::LATENCY;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -66,8 +67,9 @@ thread.",
     needs: &[BLOCK],
     sharpened_by: &[
         Reads::always(&[LATENCY]),
-        Reads::only_where(has_no_stalls, BLOCKS_AT_ONCE.metrics),
+        BLOCKS_AT_ONCE,
         WAVES,
+        WAITS_FOR_OTHERS,
         Reads::only_where(is_below_a_warp, &[L2_SECTORS, DRAM_READ]),
     ],
     said_by_ncu: &[
@@ -128,6 +130,7 @@ fn effect(launch: &ModeledLaunch, threads: f64, wasted: f64) -> Effect {
         stalls: StallReason::all().map(|reason| (reason, wasted)).collect(),
         // Where the stalls are not known, all waits go with the rounds of blocks.
         hidden: if has_no_stalls(launch.profile) { rounds_saved(launch, wasted) } else { 0.0 },
+        least: one_after_another(launch, wasted),
         ..Effect::default()
     };
     if threads >= WARP_LANES {
@@ -155,6 +158,16 @@ fn effect(launch: &ModeledLaunch, threads: f64, wasted: f64) -> Effect {
 /// Warps that are all resident run at once: of fewer, each takes as long.
 fn rounds_saved(launch: &ModeledLaunch, wasted: f64) -> f64 {
     launch.waves().map_or(0.0, |waves| 1.0 - (waves * (1.0 - wasted)).max(1.0) / waves.max(1.0))
+}
+
+/// The share of the time that stays however few warps do the work, since they run at once already: a warp's own
+/// instructions take as long, but for its turns behind others. 0 where the waits or the rounds of blocks are not known.
+fn one_after_another(launch: &ModeledLaunch, wasted: f64) -> f64 {
+    let all = launch.get(LATENCY).filter(|&all| all > 0.0);
+    all.zip(launch.waves()).map_or(0.0, |(all, _)| {
+        let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
+        (1.0 - rounds_saved(launch, wasted)) * (1.0 - (for_others / all).min(1.0))
+    })
 }
 
 #[cfg(test)]
@@ -198,6 +211,19 @@ mod tests {
             let effect = crate::rules::testing::check(&RULE, &full).unwrap().effect;
             assert!(effect.share_of(Term::L2).abs() < 1e-12, "{threads}");
         }
+    }
+
+    #[test]
+    fn a_lonely_warp_takes_as_long_with_full_lanes() {
+        let waves = "launch__waves_per_multiprocessor";
+        let not_selected = "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio";
+        let least = |waves_now: f64| {
+            let metrics = [(BLOCK, 1.0), (waves, waves_now), (LATENCY, 10.0), (not_selected, 4.0)];
+            crate::rules::testing::check(&RULE, &launch(&metrics)).unwrap().effect.least
+        };
+        // Of 10 cycles 4 are for a turn behind others; 64 rounds become two.
+        assert!((least(0.5) - 0.6).abs() < 1e-12);
+        assert!((least(64.0) - 0.6 / 32.0).abs() < 1e-12);
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use crate::evidence::local_memory;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::Removal;
+use crate::evidence::removal::{Removal, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::saved_registers;
 use crate::sass::{Family, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -31,6 +32,9 @@ const GLOBAL_ACCESSES: [&str; 2] = [
 /// Spill instructions of all executed ones, percent.
 const LEAST_SPILLS_PERCENT: f64 = 1.25;
 
+/// The part of the spills that functions must save for their callers, to be named for it.
+const MOSTLY_SAVED: f64 = 0.5;
+
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "register-spilling",
@@ -40,7 +44,8 @@ pub const RULE: Rule = Rule {
 A thread that needs more registers than it may use keeps some values in local memory. Each use \
 then costs a store or a load through L1 and, where L1 does not hold the values, through L2 and \
 DRAM. Limits on registers (__launch_bounds__, maxrregcount), large unrolled bodies and many live \
-values cause it. As long as L1 holds the spilled values, the cost is small. Raise the limit, \
+values cause it. Functions that are called and not inlined cause it too: they save the registers that their \
+caller may be using. As long as L1 holds the spilled values, the cost is small. Raise the limit, \
 unroll less, shorten the lifetimes of values, or split the kernel.",
     examples: &[Example {
         fault: "\
@@ -56,14 +61,23 @@ __global__ void __launch_bounds__(256, 4) collide(float *f, int n) {
 With twice the registers per thread nothing spills, at half the occupancy.",
     }],
     section: "SourceCounters",
-    thresholds: &[Threshold {
-        what: "spill instructions, share of all executed, at least",
-        value: LEAST_SPILLS_PERCENT,
-        unit: "%",
-        source: "derivation: the load/store unit accepts one instruction while the schedulers \
-                 issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
-                 of the counters",
-    }],
+    thresholds: &[
+        Threshold {
+            what: "spill instructions, share of all executed, at least",
+            value: LEAST_SPILLS_PERCENT,
+            unit: "%",
+            source: "derivation: the load/store unit accepts one instruction while the schedulers \
+                     issue four, so 1.25% of the instructions take 5% of its time, which is the noise \
+                     of the counters",
+        },
+        Threshold {
+            what: "share of them that called functions save for their callers, for the hint to be about calls, at \
+                   least",
+            value: MOSTLY_SAVED,
+            unit: "share",
+            source: "definition: as much as the rest",
+        },
+    ],
     needs: &[SPILLS, EXECUTED],
     sharpened_by: &[
         Reads::only_where(
@@ -97,11 +111,26 @@ double num_warps, or halve one side of the tile (BLOCK_M, BLOCK_N).",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    let (spills, executed) = (launch.need(SPILLS), launch.need(EXECUTED));
+    let (counted, executed) = (launch.need(SPILLS), launch.need(EXECUTED));
+    let saved = launch.profile.listing().map(|listing| (saved_registers::saved(&listing), listing));
+    let of_calls = saved
+        .as_ref()
+        .map_or(0.0, |(saved, listing)| saved.iter().map(|&at| listing.executed(at)).sum::<f64>());
+    // Whether a compiler notes these as spilled is its own affair.
+    let spills = counted.max(of_calls);
     let share = spills / executed;
     let counts = 100.0 * share >= LEAST_SPILLS_PERCENT;
     if !counts {
         return None;
+    }
+    let evidence =
+        vec![Evidence::new(SPILLS, counted, "inst"), Evidence::new(EXECUTED, executed, "inst")];
+    let effect = effect(launch, spills, share);
+    if let Some((saved, listing)) = saved.filter(|_| of_calls >= MOSTLY_SAVED * spills) {
+        let weight =
+            |at: usize| if saved.binary_search(&at).is_ok() { listing.executed(at) } else { 0.0 };
+        let locations = locations(launch, listing, weight, "saved registers");
+        return Some(around_calls(of_calls, executed, evidence, locations, effect));
     }
     let locations = launch.profile.top_places(3, "local sectors", |line| line.l2_sectors_local);
     let registers = launch
@@ -115,18 +144,48 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             count(executed),
             percent(share),
         ),
-        evidence: vec![
-            Evidence::new(SPILLS, spills, "inst"),
-            Evidence::new(EXECUTED, executed, "inst"),
-        ],
+        evidence,
         hint: format!(
             "Allow each thread more registers (drop maxrregcount or the second argument of __launch_bounds__), \
              or use fewer at {}: unroll less, or recompute values instead of keeping them.",
             place(&locations, "the loop with the most live values"),
         ),
         locations,
-        effect: effect(launch, spills, share),
+        effect,
     })
+}
+
+/// What is said of registers that called functions save.
+fn around_calls(
+    saved: f64,
+    executed: f64,
+    mut evidence: Vec<Evidence>,
+    locations: Vec<Location>,
+    effect: Effect,
+) -> Draft {
+    evidence.push(Evidence::new(
+        "executed accesses that save registers for a caller",
+        saved,
+        "inst",
+    ));
+    Draft {
+        message: format!(
+            "{} of {} executed instructions ({}) save registers in local memory at the beginning of a called function, \
+             or bring them back at its end.",
+            count(saved),
+            count(executed),
+            percent(saved / executed),
+        ),
+        evidence,
+        hint: format!(
+            "Let the compiler inline the function at {}: define it in the kernel's file or in a header \
+             (__forceinline__), or link with -dlto. Functions of other files that are compiled with -dc can't be \
+             inlined, and each call of one saves and restores the registers that its caller may be using.",
+            place(&locations, "which the calls spend most"),
+        ),
+        locations,
+        effect,
+    }
 }
 
 /// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront for each request at least),

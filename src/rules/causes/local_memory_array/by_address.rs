@@ -8,7 +8,7 @@ use crate::evidence::removal::{Removal, locations};
 use crate::model::Effect;
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays::{self, Array, is_local};
-use crate::sass::questions::tables;
+use crate::sass::questions::{saved_registers, tables};
 use crate::sass::{Family, Listing};
 use crate::term::Term;
 
@@ -34,7 +34,9 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
         return Some(Found { accesses: 0.0, locations, main: None, removal });
     }
     let fixed = local - computed;
-    let spills = launch.get(SPILLS).unwrap_or(fixed);
+    // Functions save registers for their callers in the same frames.
+    let saved = saved_registers::saved(&listing).into_iter().map(|at| listing.executed(at)).sum();
+    let spills = launch.get(SPILLS).unwrap_or(fixed).max(saved);
     // The compiler knows the index of some accesses of the array, such as those that clear it.
     let of_fixed = if fixed > 0.0 { ((fixed - spills) / fixed).clamp(0.0, 1.0) } else { 0.0 };
     let of_fixed = if computed > 0.0 { of_fixed } else { 0.0 };

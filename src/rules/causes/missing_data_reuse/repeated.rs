@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::BY_DATA;
-use crate::evidence::ModeledLaunch;
 use crate::evidence::threshold::NOISE;
+use crate::evidence::{ModeledLaunch, slow_routines};
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::sass::questions::sharing;
 use crate::sass::questions::sharing::gathers::sent_by_values;
-use crate::sass::{Family, Space};
+use crate::sass::{Family, Listing, Space};
 
 /// Loads whose addresses are the same in several blocks or warps, told from the instructions.
 pub(super) struct SharedLoads {
@@ -34,7 +34,10 @@ impl SharedLoads {
             .collect();
         let waits = listing.blame(StallReason::LongScoreboard);
         let all: f64 = waits.iter().map(|wait| wait.samples).sum();
-        let part = |row: &SourceRow| row.address.and_then(|at| again.get(&at)).copied();
+        let apart = beside_slow_paths(&listing);
+        let part = |row: &SourceRow| {
+            row.address.filter(|at| !apart.contains(at)).and_then(|at| again.get(&at)).copied()
+        };
         let for_them: f64 =
             waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
         let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
@@ -52,6 +55,16 @@ impl SharedLoads {
             self.part(row) * row.counters.l2_sectors_global_ideal
         })
     }
+}
+
+/// The addresses of loads in loops whose routines branch around slow paths: several results per thread would be worked
+/// out there one after another, each with waits of its own.
+fn beside_slow_paths(listing: &Listing) -> HashSet<u64> {
+    let loops = slow_routines::loops_with_slow_paths(*listing);
+    let entries = listing.entries().filter(|(at, _)| {
+        listing.sass.flow.innermost(*at).is_some_and(|around| loops.contains(&around))
+    });
+    entries.filter_map(|(at, _)| listing.row(at).address).collect()
 }
 
 /// Loads whose lanes go where values send them: which of what they fetch repeats depends on the data, and no tile at

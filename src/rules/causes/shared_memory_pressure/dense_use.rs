@@ -8,6 +8,7 @@ use crate::hardware::MOST_REGISTERS;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::flow::slice;
+use crate::sass::questions::sharing::gathers::sent_by_values;
 use crate::sass::{Family, Space};
 use crate::term::Term;
 
@@ -19,7 +20,7 @@ pub(super) const REGISTERS: &str = "launch__registers_per_thread";
 /// barriers wait for warps that do.
 pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     let tile = tile(pipe);
-    let goes = 1.0 - 1.0 / tile;
+    let goes = (1.0 - 1.0 / tile) * (1.0 - looked_up(pipe));
     let instructions = &pipe.launch.profile.instructions;
     let mut removed: Vec<(Term, f64)> =
         pipe.units().into_iter().map(|(term, share)| (term, share * goes)).collect();
@@ -41,6 +42,23 @@ pub(super) fn effect(pipe: &SharedPipe) -> Effect {
         Some(threads) => accesses.and(&threads),
         None => accesses,
     }
+}
+
+/// The share of the accesses' wavefronts, 0 to 1, that look values up by data: each lane reads where a value that it loaded
+/// sends it, so that no other result can use what it finds.
+fn looked_up(pipe: &SharedPipe) -> f64 {
+    let Some(listing) = pipe.launch.profile.listing() else { return 0.0 };
+    let is_access = |at: usize| {
+        let family = listing.sass.entries[at].family;
+        matches!(family, Family::Load(Space::Shared) | Family::Store(Space::Shared))
+    };
+    let is_load = |at: usize| listing.sass.entries[at].family == Family::Load(Space::Shared);
+    let by_data = sent_by_values(&listing, is_load, |_| true);
+    let wavefronts = |at: usize| listing.wavefronts(at);
+    let all: f64 =
+        (0..listing.sass.entries.len()).filter(|&at| is_access(at)).map(wavefronts).sum();
+    let theirs: f64 = by_data.into_iter().map(|(at, _)| wavefronts(at)).sum();
+    if all > 0.0 { theirs / all } else { 0.0 }
 }
 
 /// Results that use a value from a register: at most as many as threads of that many registers can hold, if

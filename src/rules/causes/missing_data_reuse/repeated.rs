@@ -38,8 +38,17 @@ impl SharedLoads {
         let part = |row: &SourceRow| {
             row.address.filter(|at| !apart.contains(at)).and_then(|at| again.get(&at)).copied()
         };
-        let for_them: f64 =
-            waits.iter().filter_map(|wait| Some(wait.samples * part(wait.producer)?)).sum();
+        // A warp waits for the slowest of what an instruction needs: what else it needs, and nobody fetched before, keeps
+        // it waiting.
+        let mut least: HashMap<Option<u64>, f64> = HashMap::new();
+        for wait in &waits {
+            let of_wait = least.entry(wait.waiting.address).or_insert(1.0);
+            *of_wait = of_wait.min(part(wait.producer).unwrap_or(0.0));
+        }
+        let for_them: f64 = waits
+            .iter()
+            .map(|wait| wait.samples * least.get(&wait.waiting.address).copied().unwrap_or(0.0))
+            .sum();
         let waits_share = if all > 0.0 { for_them / all } else { 0.0 };
         (!again.is_empty()).then_some(Self { again, waits_share })
     }
@@ -148,4 +157,53 @@ pub(super) fn cached_loads(launch: &ModeledLaunch, repeated: f64) -> Vec<Locatio
         })
         .take(3)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::rules::testing::sass;
+
+    /// The share of the waits that goes with the loads that all blocks share, where an instruction waits for one of these
+    /// and for `other`, beside a routine or not.
+    fn share(other: &'static str, beside: &[(&'static str, f64)]) -> f64 {
+        let mut code = vec![
+            ("S2R R0, SR_TID.X", 10.0),
+            ("S2R R1, SR_CTAID.X", 10.0),
+            ("LDC.64 R2, c[0x0][0x210]", 10.0),
+            ("IMAD.WIDE R4, R0, 0x4, R2", 10.0),
+            ("IMAD.WIDE R6, R1, 0x4, R4", 10.0),
+            ("LDG.E R8, desc[UR4][R4.64]", 80.0), // by the thread alone
+            (other, 80.0),
+            ("FFMA R12, R8, R10, R12", 80.0),
+        ];
+        let back = 0x100 + 16 * 5;
+        code.extend(beside);
+        let branch = format!("@P0 BRA {back:#x}");
+        code.extend([(branch.leak() as &str, 80.0), ("EXIT", 10.0)]);
+        code.extend([("FADD R16, R13, R13", 0.0), ("RET.REL.NODEC R14 0x100", 0.0)]);
+        let mut launch = sass(&[], &code);
+        launch.row.grid = [64, 1, 1];
+        launch.row.block = [32, 1, 1];
+        launch.instructions[7].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
+        let model = Model::new(&launch);
+        SharedLoads::of(&ModeledLaunch { profile: &launch, model: &model }).unwrap().waits_share
+    }
+
+    #[test]
+    fn a_warp_that_also_waits_for_new_data_waits_as_long() {
+        // Of 64 blocks 63 fetch again.
+        let again = share("LDG.E R10, desc[UR4][R4.64+0x80]", &[]);
+        assert!((again - 63.0 / 64.0).abs() < 1e-12, "{again}");
+        assert!(share("LDG.E R10, desc[UR4][R6.64]", &[]).abs() < 1e-12, "a block's own");
+    }
+
+    #[test]
+    fn results_beside_a_slow_path_wait_one_after_another() {
+        // A division: at 0x180 the test, then the branch around the call.
+        let division =
+            [("FCHK P1, R12, R13", 80.0), ("@!P1 BRA 0x1b0", 80.0), ("CALL.REL.NOINC 0x1d0", 0.0)];
+        assert!(share("LDG.E R10, desc[UR4][R4.64+0x80]", &division).abs() < 1e-12);
+    }
 }

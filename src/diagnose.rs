@@ -113,7 +113,9 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
         .into_iter()
         .filter(|&term| {
             drafts.iter().any(|(rule, draft)| {
-                rule.kind == Kind::Cause && draft.effect.share_of(term) >= INFLATES.value
+                rule.kind == Kind::Cause
+                    && (draft.effect.share_of(term) >= INFLATES.value
+                        || draft.effect.wasted.contains(&term))
             })
         })
         .collect();
@@ -233,6 +235,7 @@ impl Found {
             (Some(own), Some(its)) => own >= EXPLAINS_GAIN.value * its,
             _ => true,
         };
+        // Nor is it asked what goes where most of the work that warps wait for is waste.
         // A cause that takes a good part of the very stall away is behind it whatever else it gives.
         let same =
             symptom.draft.effect.stalls.iter().any(|&(reason, _)| {
@@ -240,7 +243,9 @@ impl Found {
             });
         symptom.rule.kind == Kind::Symptom
             && self.rule.explains.contains(&symptom.rule.name)
-            && (self.rule.kind == Kind::Roof || weighs && !symptom.has_own_cause || same)
+            && (self.rule.kind == Kind::Roof
+                || (weighs || !self.draft.effect.wasted.is_empty()) && !symptom.has_own_cause
+                || same)
     }
 
     fn into_finding(self, symptoms: Vec<Symptom>) -> Finding {
@@ -339,6 +344,21 @@ mod tests {
         };
         assert_eq!(promised(Effect::default()), None);
         assert!(promised(Effect::on(Term::Issue, 0.5)).is_some());
+    }
+
+    #[test]
+    fn a_unit_that_moves_mostly_waste_is_at_no_roof() {
+        let left = |wasted: Vec<Term>| {
+            let roof = Draft { effect: Effect::on(Term::L2, 0.0), ..Draft::default() };
+            let fault =
+                Draft { effect: Effect { wasted, ..Effect::default() }, ..Draft::default() };
+            let rule = |name| rules::find(name).unwrap();
+            let mut drafts =
+                vec![(rule("at-memory-roof"), roof), (rule("uncoalesced-global-access"), fault)];
+            drop_false_roofs(&mut drafts);
+            drafts.len()
+        };
+        assert_eq!((left(vec![Term::L2]), left(vec![Term::Dram])), (1, 2));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Effect {
     /// How many rounds their blocks then take, each as long as one launch's now; 0 and 1 where all run
     /// at once.
     pub rounds: f64,
+    /// Terms most of whose work nobody needs, whatever of it the change spares: none of them is at a roof.
+    pub wasted: Vec<Term>,
     /// What a lesser change takes away that does for the fault too: the range begins with it.
     pub at_least: Option<Box<Effect>>,
 }
@@ -76,6 +78,7 @@ impl Effect {
             launch: self.launch || other.launch,
             merged: self.merged.max(other.merged),
             rounds: self.rounds.max(other.rounds),
+            wasted: self.wasted.iter().chain(&other.wasted).copied().collect(),
             at_least: None,
         }
     }

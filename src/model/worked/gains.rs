@@ -108,6 +108,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         launch: false,
         merged: 2.0,
         rounds: 0.0,
+        wasted: vec![Term::L2],
         at_least: None,
     };
     let other = Effect {
@@ -121,6 +122,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         launch: true,
         merged: 4.0,
         rounds: 3.0,
+        wasted: Vec::new(),
         at_least: None,
     };
     for both in [one.and(&other), other.and(&one)] {
@@ -137,6 +139,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         assert!(both.launch);
         assert_near(both.merged, 4.0);
         assert_near(both.rounds, 3.0);
+        assert_eq!(both.wasted, [Term::L2]);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::term::Term;
 use crate::text::{count, percent};
 use cost::cost;
 use hint::hint;
@@ -31,6 +32,9 @@ const WRITTEN: &str = "dram__bytes_write.sum";
 /// Below this share of excess sectors the boundary effects of any array (a first or last sector
 /// partly used) look the same as a fault.
 const LEAST_EXCESS: f64 = 0.05;
+
+/// The share of excess sectors beyond which L2 and DRAM are at no roof, whether or not a change of the layout spares them.
+const MOSTLY_EXCESS: f64 = 0.5;
 
 /// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
 /// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
@@ -72,6 +76,13 @@ the sectors moves.",
             unit: "share",
             source: "a misaligned but dense 128-byte access needs 5 sectors instead of 4 only at the \
                  ends of an array; ncu's own rule fires at any excess",
+        },
+        Threshold {
+            what: "excess sectors, share of all sectors, for L2 and DRAM to be at no roof although another order of the \
+                   threads spares none of them, more than",
+            value: MOSTLY_EXCESS,
+            unit: "share",
+            source: "definition: most of what they move is needed by nobody",
         },
         Threshold {
             what: "sectors touched over sectors needed, for the lanes to count as dense but beginning in the \
@@ -145,6 +156,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let width = width_at(launch, locations.first());
     if let Some(both) = both {
         effect = both;
+    }
+    if excess > MOSTLY_EXCESS * sectors {
+        effect.wasted = vec![Term::L2, Term::L2Requests, Term::Dram];
     }
     Some(Draft {
         message: format!(

@@ -24,9 +24,12 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let copies = || loops.iter().flat_map(|each| &each.copies).copied();
     let asked: f64 =
         copies().map(|at| SECTOR_BYTES * listing.row(at).counters.l2_sectors_global).sum();
-    let at_once = launch
-        .get("launch__grid_size")?
-        .min(launch.get("launch__sm_count")? * launch.blocks_per_sm()?);
+    let blocks = launch.get("launch__grid_size")?;
+    let at_once = launch.get("launch__sm_count")? * launch.blocks_per_sm()?;
+    // Blocks that all run at once have no order.
+    if blocks <= at_once {
+        return None;
+    }
     let needed = asked / at_once.max(1.0).sqrt();
     let of_dram = ((read - needed) / (read + written)).clamp(0.0, 1.0);
     let effect = Effect::on(Term::Dram, of_dram);
@@ -69,7 +72,7 @@ mod tests {
     use crate::rules::testing::sass;
 
     /// 100 blocks at once that ask for 32,000 bytes of operands, of which DRAM delivers so many.
-    fn order(read: f64) -> Option<Draft> {
+    fn order(read: f64, blocks: f64) -> Option<Draft> {
         let code = [
             ("MOV R1, RZ", 10.0),
             ("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]", 100.0),
@@ -81,7 +84,7 @@ mod tests {
         let metrics = [
             (READ, read),
             ("launch__sm_count", 50.0),
-            ("launch__grid_size", 1000.0),
+            ("launch__grid_size", blocks),
             ("launch__occupancy_limit_registers", 2.0),
             ("launch__occupancy_limit_shared_mem", 4.0),
             ("launch__occupancy_limit_blocks", 32.0),
@@ -96,11 +99,12 @@ mod tests {
 
     #[test]
     fn blocks_in_a_square_of_tiles_need_a_tenth_from_dram() {
-        let draft = order(16_000.0).unwrap();
+        let draft = order(16_000.0, 1000.0).unwrap();
         // 100 blocks: a square of 10 by 10 tiles, 3,200 of 32,000 bytes.
         assert!((draft.effect.share_of(Term::Dram) - 0.8).abs() < 1e-12);
         assert!(draft.message.contains("100 blocks run at once"), "{}", draft.message);
         assert!(draft.hint.contains("line 2"), "{}", draft.hint);
-        assert!(order(3_200.0).is_none(), "as little as a square needs");
+        assert!(order(3_200.0, 1000.0).is_none(), "as little as a square needs");
+        assert!(order(16_000.0, 100.0).is_none(), "all run at once");
     }
 }

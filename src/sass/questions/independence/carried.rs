@@ -37,7 +37,9 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         let definitions = reaching.definitions(head, at_head);
         let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
         let inside: Vec<usize> = definitions.map(|at| at as usize).filter(happens).collect();
-        walk.carried.push((slot, inside));
+        if !walk.is_a_count(reaching, &inside) {
+            walk.carried.push((slot, inside));
+        }
     }
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
@@ -113,6 +115,34 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn contains(&self, at: usize) -> bool {
         self.of.blocks.binary_search(&self.listing.sass.flow.block_of[at]).is_ok()
+    }
+
+    /// True for what only counts turns, and may begin anew, such as the number of a stage in shared memory: sums of
+    /// integers and choices between them by comparisons of such, into which nothing that was loaded goes.
+    fn is_a_count(&self, reaching: &mut Reaching, definitions: &[usize]) -> bool {
+        const COUNTS: [&str; 12] = [
+            "IADD3", "VIADD", "UIADD3", "IADD", "ISETP", "UISETP", "SEL", "USEL", "MOV", "UMOV",
+            "R2UR", "PLOP3",
+        ];
+        let sass = self.listing.sass;
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = definitions.to_vec();
+        let mut chooses = false;
+        while let Some(at) = open.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let base = Instruction::base_of(self.listing.text(at)).unwrap_or_default();
+            if !COUNTS.contains(&base) {
+                return false;
+            }
+            chooses |= matches!(base, "SEL" | "USEL");
+            for each in sass.uses(at) {
+                let made_at = reaching.definitions(at, *each).map(|at| at as usize);
+                open.extend(made_at.filter(|&at| self.contains(at)));
+            }
+        }
+        chooses
     }
 
     /// Those of the slots where some instruction of a turn reads what an earlier turn left. A write with a guard
@@ -203,13 +233,16 @@ impl Walk<'_> {
                     && data.count() > 1
                     && sass.uses(at)[..place].iter().any(|each| each.role == Role::Data)
             }
-            // What is added is the last operand: neither of the two that are multiplied.
+            // What is added is the last operand but for a carry: neither of the two that are multiplied.
             "IMAD" | "UIMAD" | "FFMA" | "DFMA" | "HFMA2" => {
-                let data = |each: &&Use| each.role == Role::Data;
+                let data = |each: &&Use| each.role == Role::Data && !each.slot.is_predicate();
                 let behind = sass.uses(at)[place + 1..].iter().filter(data).count();
                 let width = usize::from(base == "DFMA" || text.contains(".WIDE")) + 1;
-                let last = text.rsplit(',').next().unwrap_or_default();
-                let last = last.trim().trim_start_matches(['-', '|']);
+                let mut operands =
+                    text.rsplit(',').map(|operand| operand.trim().trim_end_matches(';'));
+                let is_carry = |operand: &&str| operand.trim_start_matches('!').starts_with('P');
+                let last = operands.find(|operand| !is_carry(operand)).unwrap_or_default();
+                let last = last.trim_start_matches(['-', '|']);
                 behind < width && last.starts_with('R') && !last.starts_with("RZ")
             }
             _ => false,

@@ -44,6 +44,23 @@ fn counters_and_sums_leave_turns_independent() {
 }
 
 #[test]
+fn the_number_of_a_stage_ties_no_turns_together() {
+    let wraps = ["UIADD3 UR7, UR7, 0x1, URZ", "UISETP.GT.AND UP0, UPT, UR7, 0x2, UPT"];
+    let stage = [&wraps[..], &["USEL UR7, UR7, URZ, !UP0", "FADD R0, R0, R4", NEXT]].concat();
+    assert!(of_loop(&stage).turns > 1.0);
+    let by_data = [
+        "LDG.E R4, desc[UR4][R2.64]",
+        "ISETP.GT.AND P1, PT, R4, R7, PT",
+        "SEL R7, R4, R7, P1",
+        NEXT,
+    ];
+    assert!((of_loop(&by_data).turns - 1.0).abs() < 1e-12, "the largest so far");
+    let wide =
+        ["IADD3 R12, P2, R12, 0x100, RZ", "IMAD.X R13, RZ, RZ, R13, P2", "FADD R0, R0, R4", NEXT];
+    assert!(of_loop(&wide).turns > 1.0, "the upper half of a pointer, with a carry");
+}
+
+#[test]
 fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
     for recurrence in [
         &["FFMA R0, R0, R5, R4", NEXT][..],            // multiplied

@@ -102,8 +102,14 @@ impl StagedLoop {
             .copied()
             .filter(|&copy| finished.is_some() && is_waited_for(copy))
             .collect();
-        let uses =
-            |at: usize| is_product(at) || sass.entries[at].family == Family::Load(Space::Shared);
+        // What comes through registers may be put into another order on the way, through shared memory too: not by loads
+        // of matrices, which bring operands.
+        let through_registers = !stores.is_empty();
+        let reads = |at: usize| {
+            sass.entries[at].family == Family::Load(Space::Shared)
+                && (!through_registers || opcode(listing, at).starts_with("LDSM"))
+        };
+        let uses = |at: usize| is_product(at) || reads(at);
         let behind: Vec<usize> = round(&inside, finished.unwrap_or(last)).collect();
         let first_use = behind.iter().position(|&at| uses(at)).map_or(behind.len(), |at| at + 1);
         let waiting = behind[..first_use].to_vec();
@@ -180,6 +186,17 @@ mod tests {
         );
         let ahead = only(&[STORE, BARRIER, LOAD, OPERAND, PRODUCT, BACK]).unwrap();
         assert!(!ahead.is_in_turn(), "the product stands between the load and the store");
+    }
+
+    #[test]
+    fn what_is_put_into_another_order_is_waited_for_up_to_the_product() {
+        let (read, product) = ("LDS.64 R6, [R22]", "HGMMA.64x64x16.F32 R12, gdesc[UR8], R12");
+        let code = [LOAD, STORE, BARRIER, read, "STS.64 [R23], R6", BARRIER, product, BACK];
+        assert_eq!(
+            only(&code).map(|turn| turn.waiting.len()),
+            Some(8),
+            "all but the product, and it"
+        );
     }
 
     #[test]

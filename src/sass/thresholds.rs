@@ -19,7 +19,17 @@ pub const THRESHOLDS: &[Threshold] = &[
     STATEMENT_STEPS,
     REARRANGING_STEPS,
     SAME_READING,
+    MASKED_OFF,
 ];
+
+/// What a mask puts in the place of a score.
+pub const MASKED_OFF: Threshold = Threshold {
+    what: "constant in the place of a product, for it to count as switched off by a mask, at most",
+    value: -10_000.0,
+    unit: "",
+    source: "derivation: masks are minus infinity or, by custom, -10000 and beyond; the exponential of a score that is \
+             lower than others by 104 is zero in single precision",
+};
 
 /// How alike two loops' sectors are that read the same.
 pub const SAME_READING: Threshold = Threshold {

@@ -2,7 +2,7 @@
 
 use crate::evidence::local_memory;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{Removal, locations};
+use crate::evidence::removal::locations;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
@@ -189,7 +189,7 @@ fn around_calls(
 }
 
 /// The instructions go from the schedulers, the load/store unit and L1's pipe (a wavefront for each request at least),
-/// and with them the waits for their results and in front of their queue.
+/// and local memory's part of the stalls with them.
 fn effect(launch: &ModeledLaunch, spills: f64, share: f64) -> Effect {
     let sum = |names: [&str; 2]| names.iter().filter_map(|name| launch.get(name)).sum::<f64>();
     let (local, global) = (sum(LOCAL_ACCESSES), sum(GLOBAL_ACCESSES));
@@ -206,33 +206,19 @@ fn effect(launch: &ModeledLaunch, spills: f64, share: f64) -> Effect {
     };
     let requests = if local > 0.0 { of_local * local } else { spills };
     let memory = requests + global + shared;
-    let mut effect = Effect {
-        removed: vec![(Term::Issue, share), (Term::Lsu, requests / memory)],
-        stalls: stalls(launch, of_local, requests / (local + global).max(f64::MIN_POSITIVE)),
+    // Of the waits for memory, and of those in front of their queue, requests have their part.
+    let of_stalls = if local + global > 0.0 { (requests / (local + global)).min(1.0) } else { 0.0 };
+    let mut removed = vec![(Term::Issue, share), (Term::Lsu, requests / memory)];
+    removed.push((Term::L1Data, requests / (requests + tags + shared)));
+    removed.extend(local_memory::l2(launch, of_local));
+    Effect {
+        removed,
+        stalls: vec![
+            (StallReason::LgThrottle, of_stalls),
+            (StallReason::LongScoreboard, of_stalls),
+        ],
         ..Effect::default()
-    };
-    effect.removed.push((Term::L1Data, requests / (requests + tags + shared)));
-    effect.removed.extend(local_memory::l2(launch, of_local));
-    effect
-}
-
-/// The waits for spilled values, and those in front of the queue that their requests share with others. Without
-/// instructions both go by the requests.
-fn stalls(launch: &ModeledLaunch, of_local: f64, of_requests: f64) -> Vec<(StallReason, f64)> {
-    let by_requests = if of_requests.is_finite() { of_requests.min(1.0) } else { 0.0 };
-    let queue = (StallReason::LgThrottle, by_requests);
-    let Some(mut removal) = Removal::new(launch) else {
-        return vec![queue, (StallReason::LongScoreboard, by_requests)];
-    };
-    for (index, entry) in removal.listing.entries() {
-        if matches!(entry.family, Family::Load(Space::Local) | Family::Store(Space::Local)) {
-            removal.remove(index, of_local);
-        }
     }
-    let mut stalls = removal.effect(launch).stalls;
-    stalls.retain(|(reason, _)| *reason != StallReason::LgThrottle);
-    stalls.push(queue);
-    stalls
 }
 
 #[cfg(test)]
@@ -263,15 +249,10 @@ mod tests {
             ("FADD R6, R4, R8", 10.0),
             ("EXIT", 10.0),
         ];
-        let mut launch = sass(&metrics, &code);
-        let long = StallReason::LongScoreboard;
-        launch.instructions[2].counters.stall_samples[long as usize] = 8.0;
-        let effect = check(&RULE, &launch).map(|draft| draft.effect).unwrap();
+        let effect = check(&RULE, &sass(&metrics, &code)).map(|draft| draft.effect).unwrap();
         assert!((effect.share_of(Term::Lsu) - 0.5).abs() < 1e-12, "{effect:?}");
         assert!((effect.share_of(Term::L2) - 0.75).abs() < 1e-12, "all that is local is spilled");
-        let queue = effect.share_of_stall(StallReason::LgThrottle);
-        assert!((queue - 0.5).abs() < 1e-12);
-        assert!(effect.share_of_stall(long) > 0.0 && effect.share_of_stall(long) < 1.0);
+        assert!((effect.share_of_stall(StallReason::LongScoreboard) - 0.5).abs() < 1e-12);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::sharing::{addresses_by_blocks, compares_blocks, guards_blocks};
+use crate::sass::thresholds::MASKED_OFF;
 
 /// A loop whose mask could have shortened it.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,14 +118,11 @@ impl Mask {
     }
 }
 
-/// The value from which a number stands for minus infinity in a mask: beyond what a score can be in 16 bits.
-const MINUS_INFINITY: f64 = -65504.0;
-
 /// True for a choice between a value and a constant that an exponential makes zero.
 fn switches_off(text: &str) -> bool {
     let is_lowest = |word: &str| {
         let word = word.trim_matches([',', ';']);
-        word == "-INF" || word.parse::<f64>().is_ok_and(|number| number <= MINUS_INFINITY)
+        word == "-INF" || word.parse::<f64>().is_ok_and(|number| number <= MASKED_OFF.value)
     };
     text.contains("FSEL") && text.split_whitespace().any(is_lowest)
 }

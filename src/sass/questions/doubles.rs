@@ -49,10 +49,12 @@ pub fn strays(listing: &Listing) -> Strays {
                 let family = sass.entries[source].family;
                 match (entry.family, family) {
                     (Family::Fp64, Family::Fp64) => chains.join(index, source),
-                    (Family::Fp64, Family::Load(_)) if sass.entries[source].width >= 8 => {
-                        if own.get_or_insert_with(|| alike::of_threads_own(listing))[source] {
-                            declared.insert(index);
-                        }
+                    (Family::Fp64, Family::Load(_))
+                        if sass.entries[source].width >= 8
+                            && own.get_or_insert_with(|| alike::of_threads_own(listing))
+                                [source] =>
+                    {
+                        declared.insert(index);
                     }
                     (Family::Fp64, Family::ConvertFp64) => {
                         conversions.push((place(source), place(index)));

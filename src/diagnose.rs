@@ -235,7 +235,8 @@ impl Found {
             (Some(own), Some(its)) => own >= EXPLAINS_GAIN.value * its,
             _ => true,
         };
-        // Nor is it asked what goes where most of the work that warps wait for is waste.
+        // Where most of the work in front of which warps wait is waste, they wait for that, whatever of it can go.
+        let wastes = !self.draft.effect.wasted.is_empty();
         // A cause that takes a good part of the very stall away is behind it whatever else it gives.
         let same =
             symptom.draft.effect.stalls.iter().any(|&(reason, _)| {
@@ -244,7 +245,7 @@ impl Found {
         symptom.rule.kind == Kind::Symptom
             && self.rule.explains.contains(&symptom.rule.name)
             && (self.rule.kind == Kind::Roof
-                || (weighs || !self.draft.effect.wasted.is_empty()) && !symptom.has_own_cause
+                || (weighs || wastes) && !symptom.has_own_cause
                 || same)
     }
 

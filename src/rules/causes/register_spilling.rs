@@ -181,7 +181,7 @@ fn around_calls(
             "Let the compiler inline the function at {}: define it in the kernel's file or in a header \
              (__forceinline__), or link with -dlto. Functions of other files that are compiled with -dc can't be \
              inlined, and each call of one saves and restores the registers that its caller may be using.",
-            place(&locations, "which the calls spend most"),
+            place(&locations, "the hottest spot"),
         ),
         locations,
         effect,

@@ -2,6 +2,7 @@
 
 use crate::evidence::ModeledLaunch;
 use crate::metric::stall::StallReason;
+use crate::model::Effect;
 use crate::model::thresholds::TENSOR_FULL;
 use crate::sass::questions::matrix_loops::{StagedLoop, is_warp_product, operand_loads};
 use crate::sass::{Family, Listing, Space};
@@ -24,6 +25,24 @@ pub(crate) fn waits(listing: Listing, loops: &[&StagedLoop]) -> Vec<(StallReason
         (reason, if all > 0.0 { (theirs / all).min(1.0) } else { 0.0 })
     };
     WAITS.into_iter().map(share).filter(|(_, share)| *share > 0.0).collect()
+}
+
+/// Lets copies begin turns ahead: in loops in which a picked copy is waited for before the next product, the waits between
+/// two turns' products go, whatever else the effect takes from such waits. Nothing becomes faster than the products.
+pub(crate) fn begin_ahead(
+    effect: &mut Effect,
+    launch: &ModeledLaunch,
+    listing: Listing,
+    loops: &[&StagedLoop],
+    picked: impl Fn(usize) -> bool,
+) {
+    let in_turn: Vec<&StagedLoop> =
+        loops.iter().copied().filter(|each| each.in_turn.iter().any(|&at| picked(at))).collect();
+    if !in_turn.is_empty() {
+        effect.stalls.retain(|(reason, _)| !WAITS.contains(reason));
+        effect.stalls.extend(waits(listing, &in_turn));
+    }
+    effect.least = least(launch);
 }
 
 /// The share of all sectors that instructions ask of L2 which is gone, where so much of each goes.

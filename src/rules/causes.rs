@@ -39,5 +39,6 @@ pub mod tile_too_small;
 pub mod masked_tiles;
 pub mod unaligned_rows;
 pub mod operands_converted_in_loop;
+pub mod reduction_in_loop;
 pub mod instruction_overhead;
 pub mod launch_overhead_bound;

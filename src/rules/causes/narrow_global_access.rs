@@ -3,6 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
+use crate::evidence::products::begin_ahead;
 use crate::evidence::removal::{
     ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
 };
@@ -14,9 +15,11 @@ use crate::frame::Reads;
 use crate::hardware::{
     SECTOR_BYTES, SECTORS_PER_LINE, WAVEFRONT_BYTES_PER_LANE, WIDEST_ACCESS_BYTES,
 };
+use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::questions::independence::turns_for_lanes;
+use crate::sass::questions::matrix_loops::{StagedLoop, staged};
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -85,6 +88,7 @@ multiple of 4 bytes and n must be a multiple of 4.",
         },
         MATTERS_LIMIT,
         ADDRESSING,
+        TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(Term::L2Requests.counters()), BLOCKS_AT_ONCE, WAVES],
@@ -128,7 +132,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             removal.remove_but_l1(index, merged * of_beside);
         }
     }
+    // Operands that come through registers can be copied past them once 16 bytes move at a time.
+    let staged = staged(&listing);
+    let loops: Vec<&StagedLoop> =
+        staged.iter().filter(|each| each.in_turn.iter().any(|&at| narrow[at])).collect();
+    for &store in loops.iter().flat_map(|each| &each.stores) {
+        removal.remove(store, 1.0);
+    }
     let mut effect = removal.effect(launch);
+    if !loops.is_empty() {
+        begin_ahead(&mut effect, launch, listing, &loops, |at| narrow[at]);
+    }
     effect
         .removed
         .extend(l2_share(launch, listing, &narrow).map(|share| (Term::L2Requests, share)));
@@ -164,9 +178,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Let each thread take {} neighbouring elements per access at {} (float4, uint4 or \
              uchar4, by reinterpret_cast or as the array's type). Addresses must be multiples of \
              the width, the end of the array needs separate code, and each thread needs more \
-             registers.",
+             registers.{}",
             count(elements),
             place(&locations, "the loop that reads and writes the arrays"),
+            if loops.is_empty() {
+                ""
+            } else {
+                " These are operands of matrix products: 16 bytes at a time, they can be copied past the \
+                 registers while earlier ones are multiplied (cp.async, 4 bytes per lane at least)."
+            },
         ),
         locations,
         effect,

@@ -1,7 +1,7 @@
 //! Rows whose pitch blocks wide and asynchronous copies.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::products::{WAITS, least, sectors_gone, waits};
+use crate::evidence::products::{begin_ahead, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -115,21 +115,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         }
     }
     let mut effect = removal.effect(launch);
-    let in_turn: Vec<&StagedLoop> = theirs
-        .iter()
-        .copied()
-        .filter(|each| each.in_turn.iter().any(|&at| is_narrow(at)))
-        .collect();
-    if !in_turn.is_empty() {
-        effect.stalls.retain(|(reason, _)| !WAITS.contains(reason));
-        effect.stalls.extend(waits(listing, &in_turn));
-    }
+    begin_ahead(&mut effect, launch, listing, &theirs, is_narrow);
     let beyond = |index: usize| {
         if is_narrow(index) { 1.0 - filled(listing, index) / sectors(listing, index) } else { 0.0 }
     };
     let gone = sectors_gone(listing, beyond);
     effect.removed.extend([(Term::L2, gone), (Term::L2Requests, gone)]);
-    effect.least = least(launch);
     if !gains(launch, &effect) {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::evidence::removal::{Removal, locations};
 use crate::model::Effect;
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays::{self, Array, is_local};
-use crate::sass::questions::{saved_registers, tables};
+use crate::sass::questions::{made_of_data, saved_registers, tables};
 use crate::sass::{Family, Listing};
 use crate::term::Term;
 
@@ -79,11 +79,12 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
             removal.add(Term::Alu, choices * listing.executed(index));
         }
     }
-    // An index that the compiler knows takes no arithmetic.
+    // An index that the compiler knows takes no arithmetic. It knows none that is made of data, and what is compared
+    // with data stays as well.
     let beside = removal.beside(|index| is_computed(index) && !stays(index) && !to_shared(index));
-    let work = slice::work(&listing);
+    let (work, of_data) = (slice::work(&listing), made_of_data::made_of_data(&listing));
     for (index, _) in listing.entries() {
-        if beside[index] && !work[index] && !is_local(index) {
+        if beside[index] && !work[index] && !of_data[index] && !is_local(index) {
             removal.remove_but_l1(index, 1.0);
         }
     }

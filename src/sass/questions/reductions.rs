@@ -1,0 +1,343 @@
+//! Loops that combine the values of all lanes in each turn, though only the total of all turns is used.
+//!
+//! A sum, a maximum, or the place of a maximum can be kept by each lane for itself and combined once, behind the loop. That
+//! does not hold where a turn needs the combined value: to store it, to decide what comes next, or to work with it on the
+//! lanes' own values, as a normalisation does.
+
+use crate::sass::code::blocks::Exit;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::live::{self, carried};
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::parse::register::Slot;
+use crate::sass::questions::made_of_data::made_of_data;
+
+/// A loop whose lanes could be combined behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CombiningLoop {
+    /// The instructions that combine lanes in each turn; those that add a turn's result to the total are not among them.
+    pub combining: Vec<usize>,
+    /// The shuffles and warp-wide reductions among them.
+    pub exchanges: Vec<usize>,
+    /// The instructions that add to the total.
+    pub adding: Vec<usize>,
+    /// The barriers that only they need.
+    pub barriers: Vec<usize>,
+    /// The loop's turns, on average.
+    pub turns: f64,
+}
+
+/// The smallest loops around exchanges between lanes of which only a total is used.
+#[must_use]
+pub fn in_loops(listing: &Listing) -> Vec<CombiningLoop> {
+    let sass = listing.sass;
+    let exchanges = listing.entries().filter(|&(at, _)| is_exchange(listing, at));
+    let mut around: Vec<usize> = exchanges.filter_map(|(at, _)| sass.flow.innermost(at)).collect();
+    around.sort_unstable();
+    around.dedup();
+    if around.is_empty() {
+        return Vec::new();
+    }
+    let of_data = made_of_data(listing);
+    let mut reaching = Reaching::new(sass);
+    let loops = around.into_iter().filter_map(|of| {
+        let mut turn = Turn::new(listing, &mut reaching, of);
+        turn.is_only_added(&of_data).then(|| turn.found())?
+    });
+    loops.collect()
+}
+
+/// True for a step of a tree over a warp's lanes, or for the whole tree.
+fn is_exchange(listing: &Listing, at: usize) -> bool {
+    let text = listing.text(at);
+    listing.executed(at) > 0.0
+        && ["SHFL.BFLY", "SHFL.DOWN", "REDUX"].iter().any(|name| text.contains(name))
+}
+
+/// What takes the larger or the smaller of two, or tells which it is.
+const COMPARISONS: [&str; 2] = ["SETP", "MNMX"];
+
+/// What multiplies.
+const PRODUCTS: [&str; 6] = ["FMUL", "FFMA", "DMUL", "DFMA", "MUL2", "FMA2"];
+
+/// What an operand is, seen from the tree over the lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// It follows from an exchange.
+    Combined,
+    /// It is what an exchange hands over.
+    HandedOver,
+    /// The lane's own data.
+    OfData,
+    /// Constants, counters, and what was there before the loop.
+    Else,
+}
+
+/// A turn of a loop, and what follows in it from exchanges between lanes.
+struct Turn<'a, 'b> {
+    listing: &'b Listing<'a>,
+    reaching: &'b mut Reaching<'a>,
+    of: usize,
+    /// The executed instructions of the loop.
+    inside: Marks,
+    /// Those that an exchange or something made of one takes part in.
+    combined: Marks,
+    /// What the exchanges hand over.
+    handed_over: Marks,
+    /// Registers in which totals go from turn to turn.
+    totals: Vec<Slot>,
+}
+
+impl<'a, 'b> Turn<'a, 'b> {
+    fn new(listing: &'b Listing<'a>, reaching: &'b mut Reaching<'a>, of: usize) -> Self {
+        let sass = listing.sass;
+        let each = &sass.flow.loops[of];
+        let is_inside = |at: usize| {
+            listing.executed(at) > 0.0 && each.blocks.contains(&sass.flow.block_of[at])
+        };
+        let inside = Marks::of(sass.entries.len(), is_inside);
+        let combined =
+            Marks::of(sass.entries.len(), |at| inside[at] && is_exchange(listing, at));
+        let mut handed_over = Marks::new(sass.entries.len());
+        for at in combined.iter() {
+            for each in sass.uses(at) {
+                for made in reaching.definitions(at, *each) {
+                    handed_over.insert(made as usize);
+                }
+            }
+        }
+        let mut turn =
+            Self { listing, reaching, of, inside, combined, handed_over, totals: Vec::new() };
+        turn.follow();
+        turn.totals = turn.totals();
+        turn
+    }
+
+    fn family(&self, at: usize) -> Family {
+        self.listing.sass.entries[at].family
+    }
+
+    /// Marks all that follows from the exchanges, through shared memory as well.
+    fn follow(&mut self) {
+        let inside: Vec<usize> = self.inside.iter().collect();
+        loop {
+            let mut changed = false;
+            for &at in &inside {
+                if !self.combined[at] && self.follows(at) {
+                    changed |= self.combined.insert(at);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn follows(&mut self, at: usize) -> bool {
+        let through_shared = self.family(at) == Family::Load(Space::Shared)
+            && self.combined.iter().any(|by| self.family(by) == Family::Store(Space::Shared));
+        let uses: Vec<Use> = self.uses(at).collect();
+        through_shared
+            || uses.iter().any(|each| self.makes(at, *each).iter().any(|&by| self.combined[by]))
+    }
+
+    /// What takes part in a result. The upper half of a word is moved down with whatever the destination held above it.
+    fn uses(&self, at: usize) -> impl Iterator<Item = Use> + use<'a> {
+        let sass = self.listing.sass;
+        let moves_down = self.listing.text(at).contains("PRMT") && self.listing.text(at).contains("0x7632");
+        let is_rest = move |each: &&Use| moves_down && sass.defs(at).contains(&each.slot);
+        sass.uses(at).iter().filter(move |each| !is_rest(each)).copied()
+    }
+
+    /// The instructions of the loop that make what is used.
+    fn makes(&mut self, at: usize, each: Use) -> Vec<usize> {
+        let made = self.reaching.definitions(at, each).map(|made| made as usize);
+        made.filter(|&made| self.inside[made]).collect()
+    }
+
+    /// The registers to which each turn adds what it has combined.
+    fn totals(&self) -> Vec<Slot> {
+        let sass = self.listing.sass;
+        let slots = carried(sass, live::of(self.listing), &sass.flow.loops[self.of]);
+        let is_total = |slot: &Slot| {
+            let mut made = self.combined.iter().filter(|&at| sass.defs(at).contains(slot)).peekable();
+            made.peek().is_some()
+                && made.all(|at| sass.uses(at).iter().any(|each| each.slot == *slot))
+        };
+        slots.into_iter().filter(is_total).collect()
+    }
+
+    fn reads_total(&self, at: usize) -> bool {
+        self.listing.sass.uses(at).iter().any(|each| self.totals.contains(&each.slot))
+    }
+
+    /// True where totals are all that becomes of what the lanes exchange.
+    fn is_only_added(&mut self, of_data: &Marks) -> bool {
+        let combined: Vec<usize> = self.combined.iter().collect();
+        !self.totals.is_empty()
+            && combined.into_iter().all(|at| self.is_of_a_tree(at) && self.keeps_order_free(at, of_data))
+    }
+
+    /// True for what a reduction consists of: exchanges, arithmetic, and shared memory. Nothing else may see its values.
+    fn is_of_a_tree(&self, at: usize) -> bool {
+        let entry = &self.listing.sass.entries[at];
+        let shared = matches!(
+            entry.family,
+            Family::Load(Space::Shared) | Family::Store(Space::Shared) | Family::Shuffle
+        );
+        let decides = matches!(entry.exit(), Exit::Branch(_) | Exit::MaybeEnd);
+        // A root, an exponential, or a product of matrices of the sum of parts is not the sum of theirs.
+        !decides
+            && (shared || !entry.family.is_memory())
+            && !matches!(entry.family, Family::SpecialFunction | Family::Tensor | Family::Fence)
+    }
+
+    /// True where it makes no difference whether lanes are combined before or behind the loop.
+    fn keeps_order_free(&mut self, at: usize, of_data: &Marks) -> bool {
+        let sass = self.listing.sass;
+        if self.family(at).is_memory() || self.family(at) == Family::Shuffle {
+            return true;
+        }
+        let is_total = |each: &Use| self.totals.contains(&each.slot);
+        let adds = sass.defs(at).iter().any(|slot| self.totals.contains(slot));
+        let uses: Vec<Use> =
+            sass.uses(at).iter().filter(|each| each.role != Role::Old).copied().collect();
+        let totals: Vec<bool> = uses.iter().map(is_total).collect();
+        let operands: Vec<Operand> =
+            uses.iter().map(|each| self.operand(at, *each, of_data)).collect();
+        // Which turns count must follow from the values alone.
+        let by_condition = |(each, operand): (&Use, &Operand)| {
+            !each.slot.is_general() && *operand != Operand::Combined
+        };
+        if adds && uses.iter().zip(&operands).any(by_condition) {
+            return false;
+        }
+        let general = || (0..uses.len()).filter(|&place| uses[place].slot.is_general());
+        let is = |place: usize, operand: Operand| operands[place] == operand;
+        if general().any(|place| is(place, Operand::OfData))
+            || general().any(|place| is(place, Operand::HandedOver)) && !self.meets_exchanged(at)
+        {
+            return false;
+        }
+        let of_tree = |place: usize| is(place, Operand::Combined) || is(place, Operand::HandedOver);
+        let text = self.listing.text(at);
+        if COMPARISONS.iter().any(|name| text.contains(name)) {
+            // A comparison with anything else does not distribute over parts.
+            return general().filter(|&place| of_tree(place)).count() > 1;
+        }
+        if PRODUCTS.iter().any(|name| text.contains(name)) {
+            let mut factors = general().take(2);
+            return !factors.all(|place| of_tree(place) && !totals[place])
+                || general().count() < 2;
+        }
+        true
+    }
+
+    /// What one operand is, seen from the tree.
+    fn operand(&mut self, at: usize, each: Use, of_data: &Marks) -> Operand {
+        let made = self.makes(at, each);
+        let is_data = |by: usize| of_data[by] || self.family(by).is_memory();
+        if made.iter().any(|&by| self.combined[by]) {
+            Operand::Combined
+        } else if !made.is_empty() && made.iter().all(|&by| self.handed_over[by]) {
+            Operand::HandedOver
+        } else if made.iter().any(|&by| is_data(by)) {
+            Operand::OfData
+        } else {
+            Operand::Else
+        }
+    }
+
+    /// True where an operand comes straight from an exchange.
+    fn meets_exchanged(&mut self, at: usize) -> bool {
+        let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
+        uses.into_iter()
+            .any(|each| self.makes(at, each).iter().any(|&by| is_exchange(self.listing, by)))
+    }
+
+    fn found(&self) -> Option<CombiningLoop> {
+        let listing = self.listing;
+        let is_shared = |at: &usize| {
+            matches!(self.family(*at), Family::Load(Space::Shared) | Family::Store(Space::Shared))
+        };
+        let all_of_tree = self.inside.iter().filter(is_shared).all(|at| self.combined[at]);
+        let barriers = self.inside.iter().filter(|&at| all_of_tree && self.family(at) == Family::Barrier);
+        let of = &listing.sass.flow.loops[self.of];
+        let (adding, combining): (Vec<usize>, Vec<usize>) =
+            self.combined.iter().partition(|&at| self.reads_total(at));
+        Some(CombiningLoop {
+            exchanges: combining.iter().copied().filter(|&at| is_exchange(listing, at)).collect(),
+            combining,
+            adding,
+            barriers: barriers.collect(),
+            turns: turns(listing, of),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// A loop of 20 turns that loads a value per lane, and in which `turn` follows.
+    fn of(turn: &[&'static str]) -> Vec<CombiningLoop> {
+        let mut code = vec![("MOV R6, RZ", 8.0), ("LDG.E R4, desc[UR4][R2.64]", 160.0)];
+        code.extend(turn.iter().map(|text| (*text, 160.0)));
+        code.extend([
+            ("IADD3 R2, R2, 0x80, RZ", 160.0),
+            ("ISETP.GE.AND P0, PT, R2, R9, PT", 160.0),
+            ("@!P0 BRA 0x110", 160.0),
+            ("STG.E desc[UR4][R10.64], R6", 8.0),
+            ("EXIT", 8.0),
+        ]);
+        in_loops(&launch(&code).listing().unwrap())
+    }
+
+    #[test]
+    fn a_sum_over_lanes_and_turns_can_wait_for_the_end() {
+        let found = of(&[
+            "SHFL.BFLY PT, R5, R4, 0x1, 0x1f",
+            "FADD R5, R4, R5",
+            "SHFL.BFLY PT, R7, R5, 0x2, 0x1f",
+            "FADD R7, R5, R7",
+            "FADD R6, R6, R7",
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].combining, [2, 3, 4, 5], "what adds to the total stays");
+        assert_eq!((&found[0].exchanges[..], &found[0].adding[..]), (&[2, 4][..], &[6][..]));
+        assert!((found[0].turns - 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_tree_through_shared_memory_takes_its_barriers_along() {
+        let found = of(&[
+            "SHFL.BFLY PT, R5, R4, 0x1, 0x1f",
+            "FMNMX R5, R4, R5, !PT",
+            "STS [R20], R5",
+            "BAR.SYNC.DEFER_BLOCKING 0x0",
+            "LDS R7, [R21]",
+            "FMNMX R6, R6, R7, !PT",
+        ]);
+        assert_eq!((&found[0].combining[..], &found[0].barriers[..]), (&[2, 3, 4, 6][..], &[5][..]));
+    }
+
+    #[test]
+    fn a_turn_that_needs_the_result_combines_for_itself() {
+        let sum = ["SHFL.BFLY PT, R5, R4, 0x1, 0x1f", "FADD R5, R4, R5"];
+        let with = |last: &[&'static str]| of(&[&sum[..], last].concat());
+        assert_eq!(with(&["FADD R6, R6, R5"]).len(), 1);
+        assert!(with(&["STG.E desc[UR4][R12.64], R5", "FADD R6, R6, R5"]).is_empty(), "stored");
+        assert!(with(&["FADD R7, R4, -R5", "FADD R6, R6, R7"]).is_empty(), "a deviation");
+        assert!(with(&["MUFU.SQRT R7, R5", "FADD R6, R6, R7"]).is_empty(), "a norm");
+        assert!(with(&["FFMA R6, R5, R5, R6"]).is_empty(), "a square");
+        assert!(with(&["FMNMX R7, RZ, R5, !PT", "FADD R6, R6, R7"]).is_empty(), "cut off");
+        assert!(with(&["@P3 FADD R6, R6, R5"]).is_empty(), "only some turns");
+        assert!(with(&["MOV R7, R5"]).is_empty(), "no total");
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) mod occupancy;
 pub(crate) mod products;
 pub(crate) mod removal;
 pub(crate) mod roof;
+pub(crate) mod rounds;
 pub(crate) mod shared_pipe;
 pub(crate) mod slow_routines;
 pub(crate) mod stalls;

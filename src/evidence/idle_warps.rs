@@ -2,6 +2,7 @@
 
 use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::{Removal, locations};
+use crate::evidence::rounds::one_after_another;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
@@ -90,6 +91,8 @@ impl<'a> IdleWarps<'a> {
         }
         effect.removed.retain(|(term, _)| *term != Term::L1Data);
         effect.removed.push((Term::L1Data, if all > 0.0 { theirs / all } else { 0.0 }));
+        // The warps that work take as long as before, one instruction after another.
+        effect.least = one_after_another(launch, found.share);
         effect
     }
 }

@@ -31,8 +31,19 @@ pub(crate) const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
     source: "ncu's TheoreticalOccupancy rule: 80%",
 };
 
+/// Threads of a block that replaces blocks which are too small.
+const USUAL_BLOCK: f64 = 256.0;
+
+/// [`USUAL_BLOCK`] as `explain` prints it.
+const USUAL_BLOCK_LIMIT: Threshold = Threshold {
+    what: "constant: threads of the blocks that take the place of blocks which are too small",
+    value: USUAL_BLOCK,
+    unit: "thread",
+    source: "CUDA C++ Best Practices Guide: between 128 and 256 threads per block are a good start",
+};
+
 /// The limits of every occupancy rule.
-pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
+pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT, USUAL_BLOCK_LIMIT];
 
 /// What more warps must be worth, as a speed-up.
 pub(crate) const WORTH_LIMIT: Threshold = Threshold {
@@ -114,8 +125,11 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).
     let hidden = 1.0 - occupancy / reached;
-    // Where block slots are the limit, as many more warps are as much larger blocks.
-    let fewer_blocks = if slots_are_mine { hidden } else { 0.0 };
+    // Where block slots are the limit, as many more warps are as much larger blocks: those of the usual size, if that is
+    // larger still.
+    let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
+    let usual = 1.0 - threads / USUAL_BLOCK;
+    let fewer_blocks = if slots_are_mine { hidden.max(usual) } else { 0.0 };
     let removed = vec![(Term::BlockScheduler, fewer_blocks)];
     let effect = Effect { removed, hidden, ..Effect::default() };
     if reached <= occupancy || !worth_warps(launch, &effect) {

@@ -1,7 +1,8 @@
 //! Lanes of the last warp of every block never work.
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
+use crate::evidence::rounds::{one_after_another, rounds_saved};
+use crate::evidence::stalls::WAITS_FOR_OTHERS;
 use crate::evidence::threshold::LATENCY;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -152,22 +153,6 @@ fn effect(launch: &ModeledLaunch, threads: f64, wasted: f64) -> Effect {
     merged.removed.push((Term::Dram, of_dram));
     merged.at_least = Some(Box::new(full_warps));
     merged
-}
-
-/// The share of the rounds of blocks that goes where the same work takes so much fewer warps; 0 where it is not known.
-/// Warps that are all resident run at once: of fewer, each takes as long.
-fn rounds_saved(launch: &ModeledLaunch, wasted: f64) -> f64 {
-    launch.waves().map_or(0.0, |waves| 1.0 - (waves * (1.0 - wasted)).max(1.0) / waves.max(1.0))
-}
-
-/// The share of the time that stays however few warps do the work, since they run at once already: a warp's own
-/// instructions take as long, but for its turns behind others. 0 where the waits or the rounds of blocks are not known.
-fn one_after_another(launch: &ModeledLaunch, wasted: f64) -> f64 {
-    let all = launch.get(LATENCY).filter(|&all| all > 0.0);
-    all.zip(launch.waves()).map_or(0.0, |(all, _)| {
-        let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
-        (1.0 - rounds_saved(launch, wasted)) * (1.0 - (for_others / all).min(1.0))
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Most blocks or warps leave at a guard without doing anything.
 
 use crate::evidence::idle_warps::IdleWarps;
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::removal::{MATTERS_LIMIT, gains};
+use crate::evidence::stalls::WAITS_FOR_OTHERS;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::WARP_LANES;
@@ -61,6 +62,7 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
         MATTERS_LIMIT,
     ],
     needs: &[GRID],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES, WAITS_FOR_OTHERS],
     source_page: SourcePage::Needed,
     explains: &[
         "issue-slots-underused",

@@ -11,6 +11,7 @@ use super::written::Written;
 use crate::export::SourceRow;
 use crate::isa::control::Control;
 use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::library::Routine;
 use crate::sass::parse::opcode::Turns;
 use crate::sass::parse::operands::{Role, collect};
 use crate::sass::parse::register::Slot;
@@ -78,6 +79,7 @@ impl Sass {
                 sass.uses.extend(uses);
             }
         }
+        sass.mark_logarithms();
         let places = Places(addresses);
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
@@ -92,6 +94,25 @@ impl Sass {
         sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());
         sass.link();
         sass
+    }
+
+    /// A logarithm of a double begins with a comparison of bits and goes on with a reciprocal, which is no division of its
+    /// own: the reciprocal is its mark, as it serves arithmetic of doubles.
+    fn mark_logarithms(&mut self) {
+        let mut begun = 0;
+        for entry in &mut self.entries {
+            match entry.routine {
+                Some(Routine::DoubleLogarithm) => {
+                    entry.routine = None;
+                    begun += 1;
+                }
+                Some(Routine::DoubleDivision) if begun > 0 => {
+                    entry.routine = Some(Routine::DoubleLogarithm);
+                    begun -= 1;
+                }
+                _ => {}
+            }
+        }
     }
 
     /// How many source lines the instructions come from, those of unknown files or lines among them.
@@ -205,5 +226,24 @@ impl Places {
     fn find(&self, target: u64) -> Option<usize> {
         let relative = || self.0.binary_search(&self.0.first()?.checked_add(target)?).ok();
         self.0.binary_search(&target).ok().or_else(relative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn a_logarithms_reciprocal_is_no_division() {
+        let launch = launch(&[
+            ("ISETP.GE.U32.AND P0, PT, R17, 0x3ff6a09f, PT", 1.0),
+            ("MUFU.RCP64H R21, R31", 1.0),
+            ("MUFU.RCP64H R9, R11", 1.0),
+        ]);
+        let sass = launch.listing().unwrap().sass;
+        let routines: Vec<_> = sass.entries.iter().map(|entry| entry.routine).collect();
+        let (log, division) = (Routine::DoubleLogarithm, Routine::DoubleDivision);
+        assert_eq!(routines, [None, Some(log), Some(division)]);
     }
 }

@@ -57,6 +57,8 @@ pub enum Routine {
     DoubleSine,
     /// `exp`, `exp2` or `exp10` of a double: reduction of the range, a polynomial with eleven coefficients.
     DoubleExponential,
+    /// `log`, `log2` or `log10` of a double: its exponent, a reciprocal, a polynomial with seven coefficients.
+    DoubleLogarithm,
     /// Division or remainder of 32-bit integers by a value known at run time only.
     IntegerDivision,
     /// The same by a value that stays the same in a loop: its reciprocal is worked out before.
@@ -98,6 +100,7 @@ impl Routine {
                 | R::DoubleRoot
                 | R::DoubleSine
                 | R::DoubleExponential
+                | R::DoubleLogarithm
         )
     }
 
@@ -109,6 +112,7 @@ impl Routine {
             R::DoubleRoot => R::SquareRoot,
             R::DoubleSine => R::Sine,
             R::DoubleExponential => R::Exponential,
+            R::DoubleLogarithm => R::Logarithm,
             other => other,
         }
     }
@@ -132,6 +136,7 @@ impl Routine {
             R::DoubleRoot => "sqrt or rsqrt of a double",
             R::DoubleSine => "sin or cos of a double",
             R::DoubleExponential => "exp of a double",
+            R::DoubleLogarithm => "log of a double",
             R::IntegerDivision | R::RepeatedDivision => "32-bit integer division or remainder",
             R::SignedDivision | R::RepeatedSignedDivision => {
                 "signed 32-bit integer division or remainder"
@@ -160,7 +165,9 @@ impl Routine {
             R::DoubleSine => {
                 "a table of the values, worked out once, or the float's function where 24 bits are enough"
             }
-            R::DoubleExponential => "the float's function where 24 bits are enough",
+            R::DoubleExponential | R::DoubleLogarithm => {
+                "the float's function where 24 bits are enough"
+            }
             R::IntegerDivision
             | R::RepeatedDivision
             | R::SignedDivision
@@ -197,6 +204,9 @@ impl Routine {
             R::DoubleSine => Cost { fma: 3.0, alu: 6.0, xu: 2.0, fp64: 16.0, all: 48.0 },
             // The scale of the result and the branch around arguments beyond the range beside fifteen on doubles.
             R::DoubleExponential => Cost { fma: 3.0, alu: 1.0, xu: 0.0, fp64: 15.0, all: 22.0 },
+            // The exponent, constants in registers, and the branch around special arguments beside 29 on doubles; the
+            // reciprocal in it is no division of its own.
+            R::DoubleLogarithm => Cost { fma: 10.0, alu: 12.0, xu: 1.0, fp64: 29.0, all: 75.0 },
             R::IntegerDivision => cost(8.0, 7.0, 3.0, 17.0),
             // The high product, the remainder's product, and two corrections with their comparisons.
             R::RepeatedDivision => cost(3.0, 6.0, 0.0, 8.0),
@@ -234,6 +244,7 @@ impl Routine {
             R::DoubleSine => cost(1.0, 1.0, 0.0, 3.0),
             // As a float, and converted to and fro.
             R::DoubleExponential => cost(6.0, 1.0, 3.0, 10.0),
+            R::DoubleLogarithm => cost(13.0, 12.0, 2.0, 27.0),
             // High product, shift, and the product that a remainder takes off.
             R::IntegerDivision | R::SignedDivision | R::ShortLongDivision => {
                 cost(3.0, 1.0, 0.0, 3.0)
@@ -287,6 +298,8 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "MUFU" if instruction.has("RSQ64H") => Some(R::DoubleRoot),
         // 2^52 + 2^51: a double rounded to an integer by an addition, as only this range is reduced.
         "DFMA" if instruction.holds("6.75539944105574400000e+15") => Some(R::DoubleExponential),
+        // The upper half of the root of 2, beyond which an exponent counts one more.
+        "ISETP" if instruction.holds("0x3ff6a09f") => Some(R::DoubleLogarithm),
         // The lower half of 2/π.
         "UMOV" | "MOV" | "IMAD" if instruction.holds("0x6dc9c883") => Some(R::DoubleSine),
         // The smallest argument whose reciprocal needs no care.
@@ -356,6 +369,8 @@ mod tests {
             ("UMOV UR4, 0x6dc9c883", Some(R::DoubleSine)),
             ("DFMA R20, R18, R6, 6.75539944105574400000e+15", Some(R::DoubleExponential)),
             ("DADD R2, R20, -6.75539944105574400000e+15", None),
+            ("ISETP.GE.U32.AND P0, PT, R17, 0x3ff6a09f, PT", Some(R::DoubleLogarithm)),
+            ("ISETP.GT.U32.AND P1, PT, R22, 0x7feffffe, PT", None),
             ("IMAD.MOV.U32 R4, RZ, RZ, 0x6dc9c883", Some(R::DoubleSine)),
         ] {
             assert_eq!(Instruction::parse(text).and_then(|each| mark(&each)), routine, "{text}");
@@ -380,6 +395,8 @@ mod tests {
             R::RepeatedDoubleDivision,
             R::DoubleRoot,
             R::DoubleSine,
+            R::DoubleExponential,
+            R::DoubleLogarithm,
             R::IntegerDivision,
             R::RepeatedDivision,
             R::SignedDivision,

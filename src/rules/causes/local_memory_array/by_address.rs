@@ -9,7 +9,7 @@ use crate::model::Effect;
 use crate::sass::flow::slice;
 use crate::sass::questions::arrays::{self, Array, is_local};
 use crate::sass::questions::{made_of_data, saved_registers, tables};
-use crate::sass::{Family, Listing};
+use crate::sass::{Family, Listing, Marks};
 use crate::term::Term;
 
 /// From the SASS: local accesses with a computed address, and with them the array's others, which
@@ -79,12 +79,15 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
             removal.add(Term::Alu, choices * listing.executed(index));
         }
     }
-    // An index that the compiler knows takes no arithmetic. It knows none that is made of data, and what is compared
-    // with data stays as well.
+    // An index that the compiler knows takes no arithmetic, nor do choices among registers take an address. What is made of
+    // data, such as a comparison with it, stays otherwise.
     let beside = removal.beside(|index| is_computed(index) && !stays(index) && !to_shared(index));
     let (work, of_data) = (slice::work(&listing), made_of_data::made_of_data(&listing));
+    let accesses = Marks::of(listing.sass.entries.len(), |index| is_computed(index));
+    let addresses = slice::addresses_only_of(&listing, &accesses);
+    let goes_too = |index: usize| !of_data[index] || addresses[index];
     for (index, _) in listing.entries() {
-        if beside[index] && !work[index] && !of_data[index] && !is_local(index) {
+        if beside[index] && !work[index] && goes_too(index) && !is_local(index) {
             removal.remove_but_l1(index, 1.0);
         }
     }

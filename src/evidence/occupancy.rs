@@ -128,7 +128,7 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     // Where block slots are the limit, as many more warps are as much larger blocks: those of the usual size, if that is
     // larger still.
     let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
-    let usual = 1.0 - threads / USUAL_BLOCK;
+    let usual = if threads > 0.0 { 1.0 - threads / USUAL_BLOCK } else { 0.0 };
     let fewer_blocks = if slots_are_mine { hidden.max(usual) } else { 0.0 };
     let removed = vec![(Term::BlockScheduler, fewer_blocks)];
     let effect = Effect { removed, hidden, ..Effect::default() };

@@ -37,6 +37,7 @@ pub mod tensor_cores_unused;
 pub mod pipeline_too_shallow;
 pub mod tile_too_small;
 pub mod masked_tiles;
+pub mod padded_tiles;
 pub mod unaligned_rows;
 pub mod operands_converted_in_loop;
 pub mod reduction_in_loop;

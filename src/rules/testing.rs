@@ -86,6 +86,7 @@ pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
         (ISSUE, 30.0),
     ]);
     launch.set(limit, Some(2.0));
+    launch.row.block = [64, 2, 1];
     let lsu = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
     let not_smallest: Vec<(&str, f64)> = own.iter().map(|name| (*name, 5.0)).collect();
     let draft = assert_sides(
@@ -94,7 +95,7 @@ pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
         &[&[(THEORETICAL, 80.0)], &[(ISSUE, 60.0)], &not_smallest, &[(lsu, 91.0)]],
     );
     assert!((draft.effect.hidden - 0.5).abs() < 1e-12, "twice the warps cover half of the latency");
-    // Blocks become larger, and half as many, where their number is the limit.
+    // Blocks become larger, and half as many, where their number is the limit: of 256 threads in place of 128.
     let larger = if limit == BY_BLOCKS { 0.5 } else { 0.0 };
     let started = draft.effect.share_of(crate::term::Term::BlockScheduler);
     assert!((started - larger).abs() < 1e-12, "{started}");

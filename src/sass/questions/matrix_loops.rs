@@ -4,11 +4,13 @@ mod behind;
 mod conversions;
 mod masked;
 mod operands;
+mod padded;
 mod products;
 mod staged;
 
 pub use conversions::{Conversions, conversions};
 pub use masked::{MaskedLoop, masked};
+pub use padded::filled;
 pub use operands::{Operands, operand_loads};
 pub use products::is_warp_product;
 pub use staged::{StagedLoop, Way, staged};

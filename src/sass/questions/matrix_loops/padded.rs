@@ -1,0 +1,88 @@
+//! Tiles of operands of which a part is beyond the matrix and filled with zeros.
+//!
+//! A copy whose lanes are switched off leaves zeros in shared memory, and the products take them like any others. What the
+//! copies fetch, over what they have room for, is the part of the tile that holds data.
+
+use super::staged::StagedLoop;
+use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::sass::code::listing::Listing;
+use crate::sass::parse::opcode::Family;
+
+/// The share of the bytes that a loop's copies of operands have room for which is data, 0 to 1; `None` where no copy can be
+/// switched off.
+///
+/// Copies run some turns ahead: those before the loop bring the first tiles, and the last ones in it nothing. So the data of
+/// all is held against the room of those in the loop. Asynchronous copies count by their sectors, loads by their lanes.
+#[must_use]
+pub fn filled(listing: &Listing, of: &StagedLoop) -> Option<f64> {
+    let sass = listing.sass;
+    let is_copy = |at: usize| sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, at);
+    let width = |at: usize| f64::from(sass.entries[at].width);
+    let lanes_on = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
+    // Loads that run ahead are off in the last turn.
+    let by_lanes = of.in_turn.iter().filter(|&&at| {
+        sass.entries[at].family != Family::AsyncCopy && sass.entries[at].conditional
+    });
+    let (mut data, mut all) = (0.0, 0.0);
+    for &at in by_lanes {
+        data += lanes_on(at) * width(at);
+        all += listing.executed(at) * WARP_LANES * width(at);
+    }
+    let inside: Vec<usize> = of.copies.iter().copied().filter(|&at| is_copy(at)).collect();
+    if !inside.is_empty() {
+        // A tile with fewer pieces than there are lanes guards its copies: only a copy's own condition leaves zeros.
+        all += inside.iter().map(|&at| lanes_on(at) * width(at)).sum::<f64>();
+        let ahead = listing.entries().map(|(at, _)| at).filter(|&at| {
+            sass.entries[at].family == Family::AsyncCopy && sass.flow.innermost(at).is_none()
+        });
+        let sectors = |at: usize| SECTOR_BYTES * listing.row(at).counters.l2_sectors_global;
+        data += inside.iter().copied().chain(ahead).map(sectors).sum::<f64>();
+    }
+    (all > 0.0).then(|| (data / all).min(1.0))
+}
+
+/// True for a copy that names a condition, without which it fills zeros in.
+fn can_be_off(listing: &Listing, at: usize) -> bool {
+    let text = listing.text(at).trim_end_matches([' ', ';']);
+    let last = text.rsplit(',').next().unwrap_or_default().trim();
+    let condition = last.trim_start_matches('!');
+    condition.starts_with('P') && condition != "PT"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::staged::staged;
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// A loop of 20 turns whose copies of 16 bytes per lane fetch so many sectors each, one turn ahead.
+    fn of(copy: &str, sectors: f64) -> Option<f64> {
+        let mut launch = launch(&[
+            (copy, 1.0),
+            ("LDGDEPBAR", 1.0),
+            ("DEPBAR.LE SB0, 0x0", 20.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 20.0),
+            (copy, 20.0),
+            ("LDGDEPBAR", 20.0),
+            ("LDSM.16.M88.4 R8, [R21]", 20.0),
+            ("HMMA.16816.F32 R12, R8, R10, R12", 20.0),
+            ("@P0 BRA 0x120", 20.0),
+            ("EXIT", 1.0),
+        ]);
+        for row in &mut launch.instructions {
+            row.counters.thread_inst_executed_pred_on = 32.0 * row.counters.inst_executed;
+        }
+        launch.instructions[0].counters.l2_sectors_global = sectors;
+        launch.instructions[4].counters.l2_sectors_global = 19.0 * sectors;
+        let listing = launch.listing().unwrap();
+        filled(&listing, &staged(&listing)[0])
+    }
+
+    #[test]
+    fn lanes_beyond_the_matrix_leave_zeros_in_the_tile() {
+        let copy = "LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64], P1";
+        assert!((of(copy, 10.0).unwrap() - 0.625).abs() < 1e-12, "10 of 16 sectors");
+        assert!((of(copy, 16.0).unwrap() - 1.0).abs() < 1e-12, "the last turn's copies bring nothing");
+        assert_eq!(of("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]", 10.0), None, "never off");
+    }
+}

@@ -52,7 +52,6 @@ Blocks with early rows end sooner, so start the longest ones first: let blockIdx
     in_triton: "\
 let the range of the loop over start_n begin and end by tl.program_id, in multiples of BLOCK_N, and mask only the tiles \
 on the edge.",
-    unrecorded: Some("the pairs that show it are in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

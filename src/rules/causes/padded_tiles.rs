@@ -150,7 +150,11 @@ mod tests {
         };
         let draft = of(10.0).unwrap();
         assert!((draft.effect.share_of(Term::Tensor) - 0.375).abs() < 1e-12);
-        assert!(draft.message.contains("62%") || draft.message.contains("63%"), "{}", draft.message);
+        assert!(
+            draft.message.contains("62%") || draft.message.contains("63%"),
+            "{}",
+            draft.message
+        );
         assert!(of(16.0).is_none());
     }
 }

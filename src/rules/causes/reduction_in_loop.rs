@@ -54,7 +54,6 @@ the one that the loop would have kept.",
     in_triton: "\
 keep a block of partial results in the loop (acc += x, or tl.maximum(acc, x), and tl.where for an index), and call tl.sum, \
 tl.max or tl.argmax once after it.",
-    unrecorded: Some("the pairs that show it are in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

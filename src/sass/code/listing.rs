@@ -57,7 +57,8 @@ impl<'a> Listing<'a> {
     /// Wavefronts of L1's data pipe for the instruction at this place.
     #[must_use]
     pub fn wavefronts(&self, index: usize) -> f64 {
-        l1_wavefronts(&self.row(index).counters, self.sass.entries[index].width)
+        let entry = &self.sass.entries[index];
+        l1_wavefronts(&self.row(index).counters, entry.width, entry.family)
     }
 
     /// Samples of a stall at this place.

@@ -84,8 +84,9 @@ impl Sass {
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
         }
-        sass.counts =
-            Counts::new(sass.entries.iter().map(|entry| (&rows[entry.row as usize], entry.width)));
+        sass.counts = Counts::new(
+            sass.entries.iter().map(|entry| (&rows[entry.row as usize], entry.width, entry.family)),
+        );
         if sass.controls.len() < sass.entries.len() {
             sass.controls = Vec::new();
         }

@@ -16,6 +16,8 @@ use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
 use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::FEW_TURNS;
 use carried::parts;
@@ -29,8 +31,21 @@ pub struct Shareable {
     pub turns: f64,
     /// What it is.
     pub what: What,
-    /// True where each turn of that loop scales the sums so far, as a softmax on the way does.
-    pub are_scaled: bool,
+    /// What becomes of that loop's results once several share its turns.
+    pub results: Results,
+}
+
+/// What becomes of the results of turns that are shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// Each turn stores its own, and needs nothing of the others.
+    Apart,
+    /// Each turn stores its own, made of what the turns before it handed on: a window, a running sum.
+    HandedOn,
+    /// The turns make sums, which are added up.
+    Summed,
+    /// Each turn also scales the sums so far, as a softmax on the way does.
+    Scaled,
 }
 
 /// What is shared out, with the instruction to show for it.
@@ -59,7 +74,8 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         let blocks = each.blocks.iter().map(|&block| &flow.blocks[block as usize]);
         blocks.flat_map(|block| block.start..block.end).map(|at| listing.executed(at)).sum()
     };
-    let mut found = Shareable { share: 0.0, turns: 1.0, what: What::Nothing, are_scaled: false };
+    let mut found =
+        Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
     let mut largest = 0.0;
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
@@ -72,26 +88,43 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
             continue;
         }
         turning = true;
-        let (what, are_scaled) = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
-            (What::Queue(fetch), false)
+        let (what, results) = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
+            (What::Queue(fetch), Results::Apart)
         } else {
             let parts = parts(listing, &mut reaching, each);
             let Some(parts) = parts.filter(|parts| of_loop >= parts.least_turns) else { continue };
-            (What::Turns(each.back), parts.are_scaled)
+            let results = match (parts.are_scaled, stores_each_turn(listing, each), parts.carries) {
+                (true, ..) => Results::Scaled,
+                (_, true, true) => Results::HandedOn,
+                (_, true, false) => Results::Apart,
+                (_, false, _) => Results::Summed,
+            };
+            (What::Turns(each.back), results)
         };
         let share = executed(each) / total;
         found.share += share;
         if share > largest {
             largest = share;
-            found = Shareable { turns: of_loop, what, are_scaled, ..found };
+            found = Shareable { turns: of_loop, what, results, ..found };
         }
     }
     found.share = found.share.min(1.0);
     if !turning && let Some(pieces) = statements::pieces(listing, &mut reaching) {
         let what = What::Statements(pieces.first);
-        found = Shareable { share: 1.0, turns: pieces.most, what, are_scaled: false };
+        found = Shareable { share: 1.0, turns: pieces.most, what, results: Results::Apart };
     }
     Some(found)
+}
+
+/// True where turns of a loop store something to global memory.
+fn stores_each_turn(listing: &Listing, of: &Loop) -> bool {
+    let flow = &listing.sass.flow;
+    let stores = |at: usize| {
+        matches!(listing.sass.entries[at].family, Family::Store(Space::Global | Space::Generic))
+            && listing.executed(at) > 0.0
+    };
+    let mut blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
+    blocks.any(|block| (block.start..block.end).any(stores))
 }
 
 /// The turns of the loop around an access that neighbouring lanes could share out among themselves: those of

@@ -28,9 +28,12 @@ pub fn made_of_data(listing: &Listing) -> Marks {
             if made[at] {
                 continue;
             }
-            let takes_part = sass.uses(at).iter().filter(|each| each.role != Role::Old).any(|each| {
-                reaching.definitions(at, *each).any(|by| reads(by as usize) || made[by as usize])
-            });
+            let takes_part =
+                sass.uses(at).iter().filter(|each| each.role != Role::Old).any(|each| {
+                    reaching
+                        .definitions(at, *each)
+                        .any(|by| reads(by as usize) || made[by as usize])
+                });
             if takes_part {
                 changed |= made.insert(at);
             }
@@ -49,8 +52,8 @@ mod tests {
     #[test]
     fn what_is_compared_with_a_loaded_value_is_made_of_data_and_a_counter_is_not() {
         let code = launch(&[
-            ("IADD3 R5, R5, 0x1, RZ", 1.0),          // counts turns
-            ("LEA R2, R5, R1, 0x2", 1.0),            // address
+            ("IADD3 R5, R5, 0x1, RZ", 1.0), // counts turns
+            ("LEA R2, R5, R1, 0x2", 1.0),   // address
             ("LDL R4, [R2]", 1.0),
             ("ISETP.NE.AND P1, PT, R4, R8, PT", 1.0), // a condition on data
             ("@P1 IADD3 R6, R6, 0x1, RZ", 1.0),

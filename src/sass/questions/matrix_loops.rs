@@ -10,7 +10,7 @@ mod staged;
 
 pub use conversions::{Conversions, conversions};
 pub use masked::{MaskedLoop, masked};
-pub use padded::filled;
 pub use operands::{Operands, operand_loads};
+pub use padded::filled;
 pub use products::is_warp_product;
 pub use staged::{StagedLoop, Way, staged};

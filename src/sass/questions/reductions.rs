@@ -14,7 +14,6 @@ use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::parse::register::Slot;
 use crate::sass::questions::made_of_data::made_of_data;
 
 /// A loop whose lanes could be combined behind it.
@@ -59,6 +58,12 @@ fn is_exchange(listing: &Listing, at: usize) -> bool {
         && ["SHFL.BFLY", "SHFL.DOWN", "REDUX"].iter().any(|name| text.contains(name))
 }
 
+/// True for what leaves a value as it is, but for its sign.
+fn is_copy(listing: &Listing, at: usize) -> bool {
+    let text = listing.text(at);
+    text.contains("MOV") || text.contains("FADD") && text.contains("-RZ")
+}
+
 /// What takes the larger or the smaller of two, or tells which it is.
 const COMPARISONS: [&str; 2] = ["SETP", "MNMX"];
 
@@ -89,32 +94,34 @@ struct Turn<'a, 'b> {
     combined: Marks,
     /// What the exchanges hand over.
     handed_over: Marks,
-    /// Registers in which totals go from turn to turn.
-    totals: Vec<Slot>,
+    /// Those among them that add to what goes from turn to turn.
+    adding: Marks,
 }
 
 impl<'a, 'b> Turn<'a, 'b> {
     fn new(listing: &'b Listing<'a>, reaching: &'b mut Reaching<'a>, of: usize) -> Self {
         let sass = listing.sass;
         let each = &sass.flow.loops[of];
-        let is_inside = |at: usize| {
-            listing.executed(at) > 0.0 && each.blocks.contains(&sass.flow.block_of[at])
-        };
+        let is_inside =
+            |at: usize| listing.executed(at) > 0.0 && each.blocks.contains(&sass.flow.block_of[at]);
         let inside = Marks::of(sass.entries.len(), is_inside);
-        let combined =
-            Marks::of(sass.entries.len(), |at| inside[at] && is_exchange(listing, at));
+        let combined = Marks::of(sass.entries.len(), |at| inside[at] && is_exchange(listing, at));
         let mut handed_over = Marks::new(sass.entries.len());
-        for at in combined.iter() {
+        let mut open: Vec<usize> = combined.iter().collect();
+        while let Some(at) = open.pop() {
             for each in sass.uses(at) {
-                for made in reaching.definitions(at, *each) {
-                    handed_over.insert(made as usize);
+                for made in reaching.definitions(at, *each).map(|made| made as usize) {
+                    // A copy, or a magnitude, is the same value.
+                    if handed_over.insert(made) && is_copy(listing, made) {
+                        open.push(made);
+                    }
                 }
             }
         }
-        let mut turn =
-            Self { listing, reaching, of, inside, combined, handed_over, totals: Vec::new() };
+        let adding = Marks::new(sass.entries.len());
+        let mut turn = Self { listing, reaching, of, inside, combined, handed_over, adding };
         turn.follow();
-        turn.totals = turn.totals();
+        turn.add();
         turn
     }
 
@@ -149,7 +156,8 @@ impl<'a, 'b> Turn<'a, 'b> {
     /// What takes part in a result. The upper half of a word is moved down with whatever the destination held above it.
     fn uses(&self, at: usize) -> impl Iterator<Item = Use> + use<'a> {
         let sass = self.listing.sass;
-        let moves_down = self.listing.text(at).contains("PRMT") && self.listing.text(at).contains("0x7632");
+        let moves_down =
+            self.listing.text(at).contains("PRMT") && self.listing.text(at).contains("0x7632");
         let is_rest = move |each: &&Use| moves_down && sass.defs(at).contains(&each.slot);
         sass.uses(at).iter().filter(move |each| !is_rest(each)).copied()
     }
@@ -160,27 +168,39 @@ impl<'a, 'b> Turn<'a, 'b> {
         made.filter(|&made| self.inside[made]).collect()
     }
 
-    /// The registers to which each turn adds what it has combined.
-    fn totals(&self) -> Vec<Slot> {
+    /// Marks what adds to the values of earlier turns: it reads one that stands behind it in the loop, or that another such
+    /// instruction has made.
+    fn add(&mut self) {
         let sass = self.listing.sass;
         let slots = carried(sass, live::of(self.listing), &sass.flow.loops[self.of]);
-        let is_total = |slot: &Slot| {
-            let mut made = self.combined.iter().filter(|&at| sass.defs(at).contains(slot)).peekable();
-            made.peek().is_some()
-                && made.all(|at| sass.uses(at).iter().any(|each| each.slot == *slot))
-        };
-        slots.into_iter().filter(is_total).collect()
-    }
-
-    fn reads_total(&self, at: usize) -> bool {
-        self.listing.sass.uses(at).iter().any(|each| self.totals.contains(&each.slot))
+        let combined: Vec<usize> = self.combined.iter().collect();
+        loop {
+            let mut changed = false;
+            for &at in combined.iter().filter(|&&at| !is_exchange(self.listing, at)) {
+                let adds = !self.adding[at]
+                    && sass.uses(at).iter().any(|each| {
+                        let made = self.makes(at, *each);
+                        slots.contains(&each.slot)
+                            && made.iter().any(|&by| by >= at && self.combined[by])
+                            || made.iter().any(|&by| by < at && self.adding[by])
+                    });
+                if adds {
+                    changed |= self.adding.insert(at);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
     }
 
     /// True where totals are all that becomes of what the lanes exchange.
     fn is_only_added(&mut self, of_data: &Marks) -> bool {
         let combined: Vec<usize> = self.combined.iter().collect();
-        !self.totals.is_empty()
-            && combined.into_iter().all(|at| self.is_of_a_tree(at) && self.keeps_order_free(at, of_data))
+        !self.adding.are_none()
+            && combined
+                .into_iter()
+                .all(|at| self.is_of_a_tree(at) && self.keeps_order_free(at, of_data))
     }
 
     /// True for what a reduction consists of: exchanges, arithmetic, and shared memory. Nothing else may see its values.
@@ -203,11 +223,13 @@ impl<'a, 'b> Turn<'a, 'b> {
         if self.family(at).is_memory() || self.family(at) == Family::Shuffle {
             return true;
         }
-        let is_total = |each: &Use| self.totals.contains(&each.slot);
-        let adds = sass.defs(at).iter().any(|slot| self.totals.contains(slot));
+        let adds = self.adding[at];
         let uses: Vec<Use> =
             sass.uses(at).iter().filter(|each| each.role != Role::Old).copied().collect();
-        let totals: Vec<bool> = uses.iter().map(is_total).collect();
+        let totals: Vec<bool> = uses
+            .iter()
+            .map(|each| self.makes(at, *each).iter().any(|&by| self.adding[by]))
+            .collect();
         let operands: Vec<Operand> =
             uses.iter().map(|each| self.operand(at, *each, of_data)).collect();
         // Which turns count must follow from the values alone.
@@ -232,8 +254,7 @@ impl<'a, 'b> Turn<'a, 'b> {
         }
         if PRODUCTS.iter().any(|name| text.contains(name)) {
             let mut factors = general().take(2);
-            return !factors.all(|place| of_tree(place) && !totals[place])
-                || general().count() < 2;
+            return !factors.all(|place| of_tree(place) && !totals[place]) || general().count() < 2;
         }
         true
     }
@@ -266,10 +287,11 @@ impl<'a, 'b> Turn<'a, 'b> {
             matches!(self.family(*at), Family::Load(Space::Shared) | Family::Store(Space::Shared))
         };
         let all_of_tree = self.inside.iter().filter(is_shared).all(|at| self.combined[at]);
-        let barriers = self.inside.iter().filter(|&at| all_of_tree && self.family(at) == Family::Barrier);
+        let barriers =
+            self.inside.iter().filter(|&at| all_of_tree && self.family(at) == Family::Barrier);
         let of = &listing.sass.flow.loops[self.of];
         let (adding, combining): (Vec<usize>, Vec<usize>) =
-            self.combined.iter().partition(|&at| self.reads_total(at));
+            self.combined.iter().partition(|&at| self.adding[at]);
         Some(CombiningLoop {
             exchanges: combining.iter().copied().filter(|&at| is_exchange(listing, at)).collect(),
             combining,
@@ -315,6 +337,24 @@ mod tests {
     }
 
     #[test]
+    fn an_unrolled_loop_adds_in_several_registers() {
+        let found = of(&[
+            "LDG.E R14, desc[UR4][R2.64+0x80]",
+            "FADD R12, |R4|, -RZ",
+            "SHFL.BFLY PT, R5, R12, 0x1, 0x1f",
+            "FMNMX R5, |R4|, R5, !PT",
+            "FMNMX R8, R6, R5, !PT",
+            "SHFL.BFLY PT, R7, R14, 0x1, 0x1f",
+            "FMNMX R7, R14, R7, !PT",
+            "FMNMX R6, R8, R7, !PT",
+        ]);
+        assert_eq!(
+            (&found[0].combining[..], &found[0].adding[..]),
+            (&[4, 5, 7, 8][..], &[6, 9][..])
+        );
+    }
+
+    #[test]
     fn a_tree_through_shared_memory_takes_its_barriers_along() {
         let found = of(&[
             "SHFL.BFLY PT, R5, R4, 0x1, 0x1f",
@@ -324,7 +364,10 @@ mod tests {
             "LDS R7, [R21]",
             "FMNMX R6, R6, R7, !PT",
         ]);
-        assert_eq!((&found[0].combining[..], &found[0].barriers[..]), (&[2, 3, 4, 6][..], &[5][..]));
+        assert_eq!(
+            (&found[0].combining[..], &found[0].barriers[..]),
+            (&[2, 3, 4, 6][..], &[5][..])
+        );
     }
 
     #[test]

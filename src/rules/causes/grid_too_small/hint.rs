@@ -1,7 +1,7 @@
 //! What to divide among more blocks, in words.
 
 use crate::finding::Location;
-use crate::sass::questions::independence::{Shareable, What};
+use crate::sass::questions::independence::{Results, Shareable, What};
 use crate::text::{count, count_of, percent};
 
 /// What to do: more blocks where there is a loop to share out, smaller ones elsewhere. `lanes` is the size of blocks
@@ -41,19 +41,23 @@ pub(super) fn hint(
              None needs another's value; make sure that none reads what another stores."
         ),
         _ => format!(
-            "{launch}: divide the iterations of {} among {} instead of the loop \
-             variable), and {}.",
+            "{launch}: divide the iterations of {} among {} instead of the loop variable){}.",
             which_loop(work, locations),
             match lanes {
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
                 None => "blocks (blockIdx.x",
             },
-            if work.is_some_and(|work| work.are_scaled) {
-                "combine their sums in a second kernel. As each iteration scales the sums so far, each part must \
-                 also write what its sums are scaled by (of a softmax, its maximum), and the second kernel scales \
-                 them alike before it adds them up"
-            } else {
-                "combine their sums by atomics or in a second step"
+            match work.map_or(Results::Summed, |work| work.results) {
+                Results::Scaled =>
+                    ", and combine their sums in a second kernel. As each iteration scales the sums so far, each \
+                     part must also write what its sums are scaled by (of a softmax, its maximum), and the second \
+                     kernel scales them alike before it adds them up",
+                Results::Summed => ", and combine their sums by atomics or in a second step",
+                Results::HandedOn =>
+                    ". Each iteration stores its own result, but goes on from values that earlier ones handed on (a \
+                     window, a running sum): let each part first work out those that it begins with",
+                Results::Apart =>
+                    ". Each iteration stores its own results, so that nothing is left to combine",
             }
         ),
     }

@@ -20,6 +20,8 @@ pub(super) struct Parts {
     pub least_turns: f64,
     /// True where the sums must be scaled before, because each turn scales them.
     pub are_scaled: bool,
+    /// True where a turn reads more of the one before it than where it stands.
+    pub carries: bool,
 }
 
 /// How a loop can be shared out; `None` where a turn needs what an earlier one found.
@@ -71,7 +73,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         needs.push(of_slot);
     }
     let is_apart = (0..needs.len()).all(|start| !leads_back(&needs, start));
-    is_apart.then_some(Parts { least_turns: least, are_scaled })
+    is_apart.then_some(Parts { least_turns: least, are_scaled, carries: !needs.is_empty() })
 }
 
 /// True where a value is worked out from others that are worked out from it.

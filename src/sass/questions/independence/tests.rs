@@ -73,7 +73,8 @@ fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
         &["FADD R3, R0, R4", "FMUL R0, R3, R5", NEXT], // in two steps
         &["FMUL R0, R1, R5", "FMUL R1, R0, R4", NEXT], // by turns
     ] {
-        let none = Shareable { share: 0.0, turns: 1.0, what: What::Nothing, are_scaled: false };
+        let none =
+            Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
         assert_eq!(of_loop(recurrence), none, "{recurrence:?}");
     }
 }
@@ -92,9 +93,9 @@ fn sums_of_products_come_together_although_each_turn_scales_them() {
         NEXT,
     ];
     let found = of_loop(&softmax);
-    assert!(found.turns > 1.0 && found.are_scaled, "{found:?}");
+    assert!(found.turns > 1.0 && found.results == Results::Scaled, "{found:?}");
     let plain = of_loop(&[product, NEXT]);
-    assert!(plain.turns > 1.0 && !plain.are_scaled, "{plain:?}");
+    assert!(plain.turns > 1.0 && plain.results == Results::Summed, "{plain:?}");
     let without: Vec<&str> = softmax.into_iter().filter(|text| *text != product).collect();
     assert!(of_loop(&without).turns <= 1.0, "without a product");
     let mut stored = softmax.to_vec();

@@ -16,7 +16,8 @@ use crate::sass::parse::opcode::Family;
 #[must_use]
 pub fn filled(listing: &Listing, of: &StagedLoop) -> Option<f64> {
     let sass = listing.sass;
-    let is_copy = |at: usize| sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, at);
+    let is_copy =
+        |at: usize| sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, at);
     let width = |at: usize| f64::from(sass.entries[at].width);
     let lanes_on = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
     // Loads that run ahead are off in the last turn.
@@ -82,7 +83,10 @@ mod tests {
     fn lanes_beyond_the_matrix_leave_zeros_in_the_tile() {
         let copy = "LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64], P1";
         assert!((of(copy, 10.0).unwrap() - 0.625).abs() < 1e-12, "10 of 16 sectors");
-        assert!((of(copy, 16.0).unwrap() - 1.0).abs() < 1e-12, "the last turn's copies bring nothing");
+        assert!(
+            (of(copy, 16.0).unwrap() - 1.0).abs() < 1e-12,
+            "the last turn's copies bring nothing"
+        );
         assert_eq!(of("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]", 10.0), None, "never off");
     }
 }

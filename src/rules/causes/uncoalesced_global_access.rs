@@ -175,10 +175,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, layout, lanes, fills, width),
+        hint: hint(&locations, layout, lanes, fills, width, sets_pace(launch)),
         locations,
         effect,
     })
+}
+
+/// True where DRAM sets the pace.
+fn sets_pace(launch: &ModeledLaunch) -> bool {
+    launch.model.busiest().is_some_and(|(term, _)| term == Term::Dram)
 }
 
 fn has_excess(launch: &Launch) -> bool {

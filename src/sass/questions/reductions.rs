@@ -46,7 +46,7 @@ pub fn in_loops(listing: &Listing) -> Vec<CombiningLoop> {
     let mut reaching = Reaching::new(sass);
     let loops = around.into_iter().filter_map(|of| {
         let mut turn = Turn::new(listing, &mut reaching, of);
-        turn.is_only_added(&of_data).then(|| turn.found())?
+        turn.is_only_added(&of_data).then(|| turn.found())
     });
     loops.collect()
 }
@@ -281,7 +281,7 @@ impl<'a, 'b> Turn<'a, 'b> {
             .any(|each| self.makes(at, each).iter().any(|&by| is_exchange(self.listing, by)))
     }
 
-    fn found(&self) -> Option<CombiningLoop> {
+    fn found(&self) -> CombiningLoop {
         let listing = self.listing;
         let is_shared = |at: &usize| {
             matches!(self.family(*at), Family::Load(Space::Shared) | Family::Store(Space::Shared))
@@ -292,13 +292,13 @@ impl<'a, 'b> Turn<'a, 'b> {
         let of = &listing.sass.flow.loops[self.of];
         let (adding, combining): (Vec<usize>, Vec<usize>) =
             self.combined.iter().partition(|&at| self.adding[at]);
-        Some(CombiningLoop {
+        CombiningLoop {
             exchanges: combining.iter().copied().filter(|&at| is_exchange(listing, at)).collect(),
             combining,
             adding,
             barriers: barriers.collect(),
             turns: turns(listing, of),
-        })
+        }
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
     // data, such as a comparison with it, stays otherwise.
     let beside = removal.beside(|index| is_computed(index) && !stays(index) && !to_shared(index));
     let (work, of_data) = (slice::work(&listing), made_of_data::made_of_data(&listing));
-    let accesses = Marks::of(listing.sass.entries.len(), |index| is_computed(index));
+    let accesses = Marks::of(listing.sass.entries.len(), is_computed);
     let addresses = slice::addresses_only_of(&listing, &accesses);
     let goes_too = |index: usize| !of_data[index] || addresses[index];
     for (index, _) in listing.entries() {

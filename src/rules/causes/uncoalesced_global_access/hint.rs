@@ -7,13 +7,14 @@ use crate::hardware::{SECTOR_BYTES, WARP_LANES};
 use crate::sass::questions::sharing::gathers::Sender;
 use crate::text::count;
 
-/// What to do at the hottest of these places, whose lanes move so many bytes each.
+/// What to do at the hottest of these places, whose lanes move so many bytes each, and whether DRAM sets the pace.
 pub(super) fn hint(
     locations: &[Location],
     layout: Layout,
     lanes: Option<f64>,
     fills: bool,
     width: Option<u8>,
+    dram_sets_pace: bool,
 ) -> String {
     if let Layout::Gathered(sender) = layout {
         let at = place(locations, "the hottest access");
@@ -41,7 +42,13 @@ pub(super) fn hint(
     }
     let at = place(locations, "the access with the widest stride between lanes");
     let lanes = lanes.unwrap_or(WARP_LANES);
-    let how = if lanes <= 1.0 {
+    let how = if lanes <= 1.0 && dram_sets_pace {
+        // A tile fetches the same sectors.
+        "change the layout (an array for each member in place of an array of structures) or swap the roles of the \
+         thread's indices, so that DRAM, which sets the pace, delivers only what is used; a tile in shared memory \
+         would fetch the same sectors"
+            .to_owned()
+    } else if lanes <= 1.0 {
         // Nothing here that lanes could take turns at.
         "swap the roles of the thread's indices, change the layout, or stage a tile through shared memory that \
          all lanes load together"

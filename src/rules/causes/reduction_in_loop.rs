@@ -101,8 +101,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Let each lane keep a total of its own in the loop (of a maximum's place, value and index), and combine the \
-             lanes once, after the loop; at {} then stands what one lane adds.",
+            "Let each lane keep a total of its own at {} (for the place of a maximum, its value and index), and combine \
+             the lanes once, after the loop.",
             place(&locations, "the total"),
         ),
         locations,

@@ -35,15 +35,15 @@ pub(crate) const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
 const USUAL_BLOCK: f64 = 256.0;
 
 /// [`USUAL_BLOCK`] as `explain` prints it.
-const USUAL_BLOCK_LIMIT: Threshold = Threshold {
+pub(crate) const USUAL_BLOCK_LIMIT: Threshold = Threshold {
     what: "constant: threads of the blocks that take the place of blocks which are too small",
     value: USUAL_BLOCK,
     unit: "thread",
     source: "CUDA C++ Best Practices Guide: between 128 and 256 threads per block are a good start",
 };
 
-/// The limits of every occupancy rule.
-pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT, USUAL_BLOCK_LIMIT];
+/// The limits that all occupancy rules have.
+pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
 
 /// What more warps must be worth, as a speed-up.
 pub(crate) const WORTH_LIMIT: Threshold = Threshold {

@@ -1,7 +1,8 @@
 //! The block size holds resident warps down, and latency shows for it.
 
 use crate::evidence::occupancy::{
-    BY_BLOCKS, BY_WARPS, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS,
+    BY_BLOCKS, BY_WARPS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource,
+    USUAL_BLOCK_LIMIT, WORTH_LIMIT,
 };
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
@@ -53,7 +54,7 @@ Eight warps per block instead of one: the limit on blocks no longer keeps warps 
 warp still works alone.",
     }],
     section: "Occupancy",
-    thresholds: THRESHOLDS,
+    thresholds: &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT, USUAL_BLOCK_LIMIT],
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,

@@ -1,8 +1,10 @@
-//! Writes the registries of rules and report formats and the table that ranges come from, compiles the library of the survey,
+//! Writes the registries of rules and report formats and the tables that ranges and the ledger come from, compiles the library of the survey,
 //! rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
 
 #[path = "build/injection.rs"]
 mod injection;
+#[path = "build/first_sight.rs"]
+mod first_sight;
 #[path = "build/formats.rs"]
 mod formats;
 #[path = "build/registry.rs"]
@@ -17,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     registry::write()?;
     formats::write()?;
     injection::write()?;
+    first_sight::write()?;
     said::write()?;
     rebuild_with_embedded_folders();
     link_at_a_fixed_address();

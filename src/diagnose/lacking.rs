@@ -128,7 +128,7 @@ mod tests {
         launch.set("dram__bytes_write.sum", None);
         let remark = lacking_remark([&whole(), &launch]).unwrap();
         assert!(
-            remark.ends_with(": dram__bytes_write.sum (the time model and 4 more)"),
+            remark.ends_with(": dram__bytes_write.sum (the time model and 5 more)"),
             "{remark}"
         );
     }

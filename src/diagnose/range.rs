@@ -1,11 +1,10 @@
-//! How far a range reaches: what the model bounds, and what changes to other people's programs showed of
-//! the rule.
+//! How far a range reaches: what the model bounds, and what changes to other people's programs showed.
 
 use crate::finding::Estimate;
-use crate::outside::spread;
+use crate::outside;
 use crate::rules::{Cure, Rule};
 
-/// The model's range, reaching at least as far as the rule's changes were from its promises.
+/// The model's range, reaching at least as far as changes were from what findings promised at first sight.
 ///
 /// More warps hide waiting and take no work away: that all waiting goes is the most that they can give, so
 /// that the upper end stays where the model has it. Any other change is code written anew, which may take
@@ -14,7 +13,7 @@ use crate::rules::{Cure, Rule};
 #[must_use]
 pub(super) fn reaching(rule: &Rule, estimate: Estimate) -> Estimate {
     let Estimate { factor, low, high } = estimate;
-    let ratio = spread(rule.name).ratio;
+    let ratio = outside::ratio(factor);
     let high = if rule.cure == Cure::MoreWarps { high } else { high.max(factor * ratio) };
     Estimate { factor, low: low.min(factor / ratio), high }
 }
@@ -28,7 +27,7 @@ mod tests {
     fn a_range_reaches_as_far_as_the_rules_changes() {
         let narrow = Estimate { factor: 2.0, low: 1.9, high: 2.1 };
         let rule = find("shared-memory-pressure").unwrap();
-        let ratio = spread(rule.name).ratio;
+        let ratio = outside::ratio(2.0);
         assert!(ratio > 1.1);
         let reaching = reaching(rule, narrow);
         assert_eq!(reaching, Estimate { factor: 2.0, low: 2.0 / ratio, high: 2.0 * ratio });

@@ -60,9 +60,11 @@ fn record(rule: &Rule, kind: &'static str) -> RuleRecord {
     let reads = rule.sharpened_by.iter().flat_map(|reads| reads.metrics).copied();
     let reads: BTreeSet<&str> = reads.filter(|name| !rule.needs.contains(name)).collect();
     let promises = rule.kind != Kind::Roof && rule.promises;
-    let range = promises.then(|| {
-        let spread = outside::spread(rule.name);
-        RuleRange { ratio: spread.ratio, changes: spread.changes }
+    let range = promises.then(|| RuleRange {
+        ratio: outside::ratio(1.0),
+        ratio_at_2: outside::ratio(2.0),
+        ratio_at_10: outside::ratio(10.0),
+        changes: outside::judged_of(rule.name),
     });
     let examples = rule.examples.iter().map(|example| RuleExample {
         fault: example.fault,

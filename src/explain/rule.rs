@@ -4,7 +4,7 @@ use super::kind;
 use super::layout::{WIDEST, capital, item, lines};
 use super::numbers::{GIVEN, number};
 use crate::evidence::Threshold;
-use crate::outside::{self, Spread};
+use crate::outside;
 use crate::rules::{self, Cure, Example, Kind, Rule, SourcePage};
 use crate::text::layout::wrap;
 use crate::user_rules::PREFIX;
@@ -79,25 +79,25 @@ pub(crate) fn one(rule: &Rule, width: usize) -> String {
 
 /// Where the ends of a rule's ranges come from.
 fn range(rule: &Rule) -> String {
-    let Spread { ratio, changes } = outside::spread(rule.name);
-    let own = match changes {
-        0 => "None of them was made for this rule.".to_owned(),
-        1 => "One of them was made for this rule.".to_owned(),
-        many => format!("{many} of them were made for this rule."),
+    let own = match outside::judged_of(rule.name) {
+        0 => "None of them was this rule's.".to_owned(),
+        1 => "One of them was this rule's.".to_owned(),
+        many => format!("{many} of them were this rule's."),
     };
+    let of = "other people's programs";
+    let [at_one, at_two, at_ten] = [1.0, 2.0, 10.0].map(outside::ratio);
     let from = format!(
-        "Two in three changes to other people's programs gained within a factor of {ratio:.2} of the \
-         estimate. {own}"
+        "Three in four findings that were judged at first sight of {of} gained within that ratio of what they promised: \
+         {at_one:.2} where they promised little, {at_two:.2} at 2×, {at_ten:.2} at 10×. {own}"
     );
     if rule.cure == Cure::MoreWarps {
         format!(
-            "From the estimate / {ratio:.2}, or the model's lower bound if that is lower, to the model's \
+            "From the estimate / ratio, or the model's lower bound if that is lower, to the model's \
              upper bound: more warps can hide all waiting, but no more. {from}"
         )
     } else {
         format!(
-            "From the estimate / {ratio:.2} to the estimate × {ratio:.2}, and beyond where the model's \
-             bounds are wider. {from}"
+            "From the estimate / ratio to the estimate × ratio, and beyond where the model's bounds are wider. {from}"
         )
     }
 }

@@ -68,12 +68,17 @@ pub struct RuleExample {
     pub note: &'static str,
 }
 
-/// From the estimate divided by `ratio` to the estimate times `ratio`; the model's bounds can widen it.
+/// From the estimate divided by a ratio to the estimate times it; the model's bounds can widen it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleRange {
-    /// Two in three changes to other people's programs gained within this factor of the estimate.
+    /// Three in four findings that were judged at first sight of other people's programs gained within this factor of
+    /// the estimate, where that promised little.
     pub ratio: f64,
-    /// How many of them were made for this rule.
+    /// The same at an estimate of 2.
+    pub ratio_at_2: f64,
+    /// The same at an estimate of 10.
+    pub ratio_at_10: f64,
+    /// How many of the findings were this rule's.
     pub changes: usize,
 }
 

@@ -1,5 +1,6 @@
 //! Atomics on global memory queue on few addresses.
 
+mod traffic;
 mod waits;
 
 use crate::evidence::atomics::{self, share_of_stalls};
@@ -24,17 +25,10 @@ const HOT: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_e
 const MEAN: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
 const BLOCK: &str = "launch__block_size";
-const L2_SECTORS: &str = "lts__t_sectors.sum";
 const GLOBAL_ACCESSES: [&str; 2] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
 ];
-const ATOMIC_SECTORS: [&str; 3] = [
-    "lts__t_sectors_srcunit_tex_op_red.sum",
-    "lts__t_sectors_srcunit_tex_op_atom_dot_alu.sum",
-    "lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum",
-];
-
 /// The busiest slice's atomic unit, percent of the time, from which it counts.
 const LEAST_BUSY: f64 = 20.0;
 
@@ -88,10 +82,11 @@ the order of the additions, and with it the last digits, varies from run to run.
     ],
     needs: &[ATOMS, REDS],
     sharpened_by: &[
-        Reads::only_where(has_atomics, &[HOT, BLOCK, L2_SECTORS]),
+        Reads::only_where(has_atomics, &[HOT, BLOCK]),
         Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
-        Reads::only_where(has_atomics, &ATOMIC_SECTORS),
-        Reads::only_where(has_atomics, &waits::STORED),
+        Reads::only_where(has_atomics, &traffic::ATOMIC_SECTORS),
+        Reads::only_where(has_atomics, &traffic::STORED),
+        Reads::only_where(has_atomics, &traffic::ALL),
     ],
     explains: &[
         "long-scoreboard-stalls",
@@ -198,17 +193,17 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
 }
 
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
-/// their slots in the load/store unit, their part of L2, and the waits for them.
+/// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
     let goes = 1.0 - 1.0 / threads;
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
-    let of_l2 = waits::share_of_l2(launch);
     Effect {
         removed: vec![
             (Term::Atomic, goes),
-            (Term::L2, goes * of_l2),
-            (Term::L2Requests, goes * of_l2),
+            (Term::Dram, goes * traffic::share_of_dram(launch)),
+            (Term::L2, goes * traffic::share_of_l2(launch)),
+            (Term::L2Requests, goes * traffic::share_of_requests(launch)),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
         stalls: stalls.into_iter().map(|(reason, share)| (reason, goes * share)).collect(),
@@ -267,8 +262,8 @@ mod tests {
                 &[
                     (ATOMS, 0.0),
                     (REDS, 100.0),
-                    (ATOMIC_SECTORS[0], 3000.0),
-                    (waits::STORED[0], stored),
+                    (traffic::ATOMIC_SECTORS[0], 3000.0),
+                    (traffic::STORED[0], stored),
                 ],
                 &[("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R5", 100.0), ("EXIT", 100.0)],
             );
@@ -288,8 +283,8 @@ mod tests {
             let mut queued = launch(&[
                 (ATOMS, 0.0),
                 (REDS, 100.0),
-                (ATOMIC_SECTORS[0], 3200.0),
-                (L2_SECTORS, all),
+                (traffic::ATOMIC_SECTORS[0], 3200.0),
+                (traffic::ALL[0], all),
             ]);
             queued.set(&StallReason::LgThrottle.ratio_metric(), Some(60.0));
             queued.set(&StallReason::Wait.ratio_metric(), Some(40.0));

@@ -3,6 +3,10 @@
 //! The stack pointer `R1` goes down by the frame's size at the start; an array's place in the frame is the
 //! constant part of the addresses that hold its computed index.
 
+mod begins;
+
+use begins::Begins;
+
 use crate::sass::code::listing::Listing;
 use crate::sass::parse::opcode::Family;
 use crate::sass::{Instruction, Space};
@@ -22,13 +26,18 @@ pub struct Array {
 #[must_use]
 pub fn find(listing: &Listing) -> Vec<Array> {
     let count = listing.sass.entries.len();
-    let Some(frame) = (0..count).find_map(|index| frame_bytes(listing.text(index))) else {
+    let with_bytes = |index: usize| Some((index, frame_bytes(listing.text(index))?));
+    let Some((taken_at, frame)) = (0..count).find_map(with_bytes) else {
         return Vec::new();
     };
+    let mut begins = Begins::new(listing, taken_at);
     let mut places: Vec<(u64, usize)> = listing
         .entries()
         .filter(|(_, entry)| is_local(entry.family) && entry.computed_address)
-        .filter_map(|(index, _)| Some((place(listing.text(index))?, index)))
+        .filter_map(|(index, _)| {
+            let begins = begins.of(index).or_else(|| place(listing.text(index)));
+            Some((begins?, index))
+        })
         .filter(|&(at, _)| at < frame)
         .collect();
     places.sort_unstable();
@@ -70,25 +79,36 @@ fn frame_bytes(text: &str) -> Option<u64> {
     if at(0) != Some("R1") || !instruction.operands.iter().skip(1).any(|each| each.text == "R1") {
         return None;
     }
-    instruction.operands.iter().skip(1).find_map(|operand| {
-        if let Some(down) = operand.text.strip_prefix("-0x") {
-            return u64::from_str_radix(down, 16).ok();
-        }
-        let up = u32::from_str_radix(operand.text.strip_prefix("0x")?, 16).ok()?;
-        let down = u64::from(up.wrapping_neg());
-        (up > i32::MAX as u32).then_some(down)
-    })
+    let added = instruction.operands.iter().skip(1).find_map(|operand| signed(operand.text))?;
+    (added < 0).then_some(added.unsigned_abs())
 }
 
-/// The constant part of an access's address: 24 of `[R14+0x18]`.
-pub(super) fn place(text: &str) -> Option<u64> {
+/// A constant of 32 bits with its sign: -8 of `-0x8` and of `0xfffffff8`.
+fn signed(text: &str) -> Option<i64> {
+    if let Some(below) = text.strip_prefix("-0x") {
+        return Some(-i64::from(u32::from_str_radix(below, 16).ok()?));
+    }
+    let bits = u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()?;
+    Some(i64::from(bits.cast_signed()))
+}
+
+/// The constant part of an access's address: 24 of `[R14+0x18]`, -4 of `[R14-0x4]`.
+fn written_place(text: &str) -> Option<i64> {
     let (_, address) = text.split_once('[')?;
     let (address, _) = address.split_once(']')?;
-    match address.split_once("+0x") {
-        Some((_, offset)) => u64::from_str_radix(offset, 16).ok(),
-        None if address.contains('-') => None,
+    match address.find(['+', '-']).map(|at| address.split_at(at)) {
         None => Some(0),
+        // The other part is a register of the warp's.
+        Some((_, part)) if part.starts_with("+UR") => part[1..]
+            .find(['+', '-'])
+            .map_or(Some(0), |at| signed(part[1 + at..].trim_start_matches('+'))),
+        Some((_, part)) => signed(part.trim_start_matches('+')),
     }
+}
+
+/// The constant part of an access's address that leads up the frame: 24 of `[R14+0x18]`.
+pub(super) fn place(text: &str) -> Option<u64> {
+    written_place(text).and_then(|place| u64::try_from(place).ok())
 }
 
 #[cfg(test)]
@@ -137,6 +157,52 @@ mod tests {
             "LDL.U8 R24, [R27]",
         ]);
         assert_eq!(bytes, [(1, 64.0), (2, 64.0), (3, 64.0), (4, 64.0), (5, 64.0)]);
+    }
+
+    #[test]
+    fn a_pointer_that_a_loop_moves_on_begins_at_its_arrays_start() {
+        // 320 bytes of which the pointer walks the last 192, and an index the first 128.
+        let found = elements_of(&[
+            "IADD3 R1, R1, -0x140, RZ",
+            "IADD3 R2, R1, 0x80, RZ",
+            "LDL R4, [R2]",
+            "LDL R5, [R2+0x4]",
+            "VIADD R2, R2, 0x8",
+            "LEA R7, R6, R1, 0x2",
+            "LDL R8, [R7]",
+            "@P0 BRA 0x120",
+            "EXIT",
+        ]);
+        assert_eq!(found, [(2, 48.0), (3, 48.0), (6, 32.0)]);
+    }
+
+    #[test]
+    fn a_warps_own_register_leads_to_the_frame() {
+        // 64 bytes in two arrays of 32.
+        let found = elements_of(&[
+            "IADD3 R1, R1, -0x40, RZ",
+            "R2UR UR4, R1",
+            "UIADD3 UR5, UR4, 0x20, URZ",
+            "STL [UR5], R3",
+            "LEA R7, R6, R1, 0x2",
+            "LDL R8, [R7]",
+            "EXIT",
+        ]);
+        assert_eq!(found, [(3, 8.0), (5, 8.0)]);
+    }
+
+    #[test]
+    fn an_address_is_written_with_its_sign_and_beside_a_warps_own_register() {
+        let places = [
+            "STL [R2], R3",
+            "LDL R3, [R2+0x18]",
+            "LDL R3, [R2-0x4]",
+            "LDL R3, [R2+UR4+0x10]",
+            "LDL R3, [R2+UR4]",
+        ];
+        let written = places.map(|text| written_place(text).unwrap());
+        assert_eq!(written, [0, 24, -4, 16, 0]);
+        assert_eq!(place("LDL R3, [R2-0x4]"), None);
     }
 
     #[test]

@@ -91,9 +91,11 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
             removal.remove_but_l1(index, 1.0);
         }
     }
+    // Lines whose array stays are none to change, unless all stay.
+    let is_named = |at: usize| is_computed(at) && (staying >= 1.0 || !stays(at));
     let weight = |at: usize| {
         let builds = table.is_some_and(|built| built.table.stores.binary_search(&at).is_ok());
-        if is_computed(at) || builds { listing.executed(at) } else { 0.0 }
+        if is_named(at) || builds { listing.executed(at) } else { 0.0 }
     };
     let locations = locations(launch, listing, weight, "accesses to local arrays");
     let accesses = computed + of_fixed * fixed;

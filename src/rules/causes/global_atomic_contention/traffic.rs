@@ -1,0 +1,110 @@
+//! What atomics on global memory move, beside everything else that a launch moves.
+
+use crate::evidence::ModeledLaunch;
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
+
+/// Sectors that atomics touch in L2: those without a result first.
+pub(super) const ATOMIC_SECTORS: [&str; 3] = [
+    "lts__t_sectors_srcunit_tex_op_red.sum",
+    "lts__t_sectors_srcunit_tex_op_atom_dot_alu.sum",
+    "lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum",
+];
+
+/// Sectors that are stored in global and in local memory.
+pub(super) const STORED: [&str; 2] = [
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+];
+
+/// All that L2 and DRAM move, and what loads ask for.
+pub(super) const ALL: [&str; 5] = [
+    "lts__t_sectors.sum",
+    "lts__t_requests_srcunit_tex.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+];
+
+fn atomic_sectors(launch: &ModeledLaunch) -> f64 {
+    ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum()
+}
+
+fn stored_sectors(launch: &ModeledLaunch) -> f64 {
+    STORED.iter().filter_map(|name| launch.get(name)).sum()
+}
+
+/// Their sectors over all of L2 (0 to 1).
+pub(super) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
+    let all = launch.get(ALL[0]).filter(|&all| all > 0.0);
+    all.map_or(0.0, |all| (atomic_sectors(launch) / all).min(1.0))
+}
+
+/// Their part of the way from the SMs to L2 (0 to 1). A request takes a cycle there, and so does each sector that is
+/// written or added to: on an H200 additions to four sectors per request took 1.25 cycles per sector whatever their type,
+/// at up to 90% of the peak. Their own requests are the fewest that can be. Where requests were not counted, it is their
+/// part of the sectors.
+pub(super) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
+    let Some(requests) = launch.get(ALL[1]).filter(|&requests| requests > 0.0) else {
+        return share_of_l2(launch);
+    };
+    let sectors = atomic_sectors(launch);
+    let own = sectors + sectors / SECTORS_PER_LINE;
+    (own / (requests + sectors + stored_sectors(launch))).min(1.0)
+}
+
+/// Their part of what DRAM moves (0 to 1): the sectors that they add to are read and written back. What is read beyond
+/// all that loads ask for is theirs, and of what is written, their part of what warps write. 0 where any of that was not
+/// counted.
+pub(super) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
+    let sectors = atomic_sectors(launch);
+    let [loaded, read, written] = [ALL[2], ALL[3], ALL[4]].map(|name| launch.get(name));
+    let (Some(loaded), Some(read), Some(written)) = (loaded, read, written) else { return 0.0 };
+    let stored = sectors + stored_sectors(launch);
+    if sectors <= 0.0 || read + written <= 0.0 {
+        return 0.0;
+    }
+    let own = (read - SECTOR_BYTES * loaded).max(0.0) + written * sectors / stored;
+    (own / (read + written)).min(1.0)
+}
+
+/// The sectors of those without a result over all that warps store (0 to 1); 0 where the stores were not counted.
+pub(super) fn share_of_stores(launch: &ModeledLaunch) -> f64 {
+    let reduced = launch.get(ATOMIC_SECTORS[0]).filter(|&sectors| sectors > 0.0);
+    let stored = launch.get(STORED[0]).map(|_| stored_sectors(launch));
+    reduced.zip(stored).map_or(0.0, |(reduced, stored)| reduced / (reduced + stored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::rules::testing::launch;
+
+    fn of(values: &[(&str, f64)], share: fn(&ModeledLaunch) -> f64) -> f64 {
+        let launch = launch(values);
+        share(&ModeledLaunch { profile: &launch, model: &Model::new(&launch) })
+    }
+
+    #[test]
+    fn an_addition_sends_its_sector_and_a_load_only_asks() {
+        // 800 sectors of loads in 200 requests; 400 of atomics in 100.
+        let mut values = vec![(ATOMIC_SECTORS[0], 400.0), (ALL[0], 1200.0)];
+        assert!((of(&values, share_of_requests) - 1.0 / 3.0).abs() < 1e-12, "not counted");
+        values.push((ALL[1], 300.0));
+        assert!((of(&values, share_of_requests) - 500.0 / 700.0).abs() < 1e-12);
+        values.push((STORED[0], 300.0));
+        assert!((of(&values, share_of_requests) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_dram_reads_beyond_the_loads_is_for_the_atomics() {
+        let mut values =
+            vec![(ATOMIC_SECTORS[0], 100.0), (STORED[0], 300.0), (ALL[2], 100.0), (ALL[3], 6400.0)];
+        assert!(of(&values, share_of_dram).abs() < 1e-12, "the writes were not counted");
+        values.push((ALL[4], 3200.0));
+        // 3200 of 6400 bytes read, a quarter of 3200 written.
+        assert!((of(&values, share_of_dram) - 4000.0 / 9600.0).abs() < 1e-12);
+        values[2].1 = 1000.0;
+        assert!((of(&values, share_of_dram) - 800.0 / 9600.0).abs() < 1e-12, "loads ask for more");
+    }
+}

@@ -14,7 +14,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
-use crate::sass::questions::sharing::goes_by_thread;
+use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::sass::questions::swap::replaceable;
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -168,23 +168,33 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
         ))
     });
     let swap = swap.unwrap_or_default();
-    let apart = listing.is_some_and(|listing| {
+    let apart = listing.and_then(|listing| {
         let atomics = listing
             .entries()
             .map(|(at, _)| at)
             .filter(|&at| atomics::is_global(listing.row(at)) && listing.executed(at) > 0.0);
-        let most = atomics.max_by(|&a, &b| listing.executed(a).total_cmp(&listing.executed(b)));
-        most.is_some_and(|most| {
-            let sectors = listing.row(most).counters.l2_sectors_global;
-            sectors >= SECTORS_APART * listing.executed(most) && goes_by_thread(&listing, most)
-        })
+        let most = atomics.max_by(|&a, &b| listing.executed(a).total_cmp(&listing.executed(b)))?;
+        let sectors = listing.row(most).counters.l2_sectors_global;
+        let spread = sectors >= SECTORS_APART * listing.executed(most);
+        lanes_apart(&listing, most).filter(|_| spread)
     });
-    if apart {
-        return format!(
-            "At {at} each lane adds to an address of its own, so that a warp has nothing to combine: launch \
-             fewer threads, let each take several of the values that go to its address (a stride that is a \
-             multiple of the number of addresses), add them up in a register, and add once.{swap}"
-        );
+    match apart {
+        Some(LanesApart::ByThread) => {
+            return format!(
+                "At {at} each lane adds to an address of its own, so that a warp has nothing to combine: launch \
+                 fewer threads, let each take several of the values that go to its address (a stride that is a \
+                 multiple of the number of addresses), add them up in a register, and add once.{swap}"
+            );
+        }
+        Some(LanesApart::InLoadedRow) => {
+            return format!(
+                "At {at} each lane adds to an address of its own, in a row whose number is loaded, so that a warp has \
+                 nothing to combine: gather instead of scattering. Give each row to one block, which loads all that \
+                 goes there (from the index, inverted or sorted once), adds it up in registers, and stores it \
+                 once.{swap}"
+            );
+        }
+        None => {}
     }
     format!(
         "Combine values before the atomic at {at}: reduce within the warp, then within the block in shared \
@@ -291,6 +301,26 @@ mod tests {
             crate::rules::testing::check(&RULE, &queued).is_some()
         };
         assert!(fires(6400.0) && !fires(6410.0));
+    }
+
+    #[test]
+    fn rows_whose_number_is_loaded_are_to_be_gathered() {
+        let mut launch = sass(
+            &[(ATOMS, 0.0), (REDS, 100.0), (HOT, 30.0)],
+            &[
+                ("S2R R0, SR_TID.X", 100.0),
+                ("LDC.64 R2, c[0x0][0x210]", 100.0),
+                ("LDC.64 R4, c[0x0][0x218]", 100.0),
+                ("LDG.E R6, desc[UR4][R4.64]", 100.0),
+                ("IMAD R7, R6, 0x400, R0", 100.0),
+                ("IMAD.WIDE R8, R7, 0x4, R2", 100.0),
+                ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R8.64], R5", 100.0),
+                ("EXIT", 100.0),
+            ],
+        );
+        launch.instructions[6].counters.l2_sectors_global = 400.0;
+        let hint = crate::rules::testing::check(&RULE, &launch).unwrap().hint;
+        assert!(hint.contains("gather instead of scattering"), "{hint}");
     }
 
     #[test]

@@ -72,12 +72,28 @@ pub(super) fn is_of_block(listing: &Listing, reaching: &mut Reaching, load: usiz
     !is_own(&trace_until(listing, reaching, load, is_own).0)
 }
 
-/// True for an access whose address is made of the thread's number and of nothing that was loaded.
+/// How the lanes of a warp come to addresses of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LanesApart {
+    /// The address is made of the thread's number and of nothing that was loaded.
+    ByThread,
+    /// Also of a number that is loaded alike by all threads of a block, such as a row.
+    InLoadedRow,
+}
+
+/// How an access's lanes come to addresses of their own; `None` where they may share them, as each lane's data has it.
 #[must_use]
-pub fn goes_by_thread(listing: &Listing, access: usize) -> bool {
+pub fn lanes_apart(listing: &Listing, access: usize) -> Option<LanesApart> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let (origin, _) = trace_until(listing, &mut reaching, access, |origin| origin.unknown);
-    !origin.unknown && (origin.lane || origin.thread[0])
+    let (origin, makers) = trace_until(listing, &mut reaching, access, |_| false);
+    if makers.obscure || origin.given || !(origin.lane || origin.thread[0]) {
+        return None;
+    }
+    if makers.loads.is_empty() {
+        return Some(LanesApart::ByThread);
+    }
+    let of_block = |&load: &usize| is_of_block(listing, &mut reaching, load);
+    makers.loads.iter().all(of_block).then_some(LanesApart::InLoadedRow)
 }
 
 /// The block indices (x, y, z) that the condition of a branch or an exit goes by; `None` where more takes part
@@ -139,6 +155,8 @@ struct Makers {
     rounded: Vec<usize>,
     /// A float was loaded, from whatever memory, or is a function of another, such as a sine or a root.
     floats: bool,
+    /// Something takes part that is neither an index nor such a load.
+    obscure: bool,
 }
 
 /// What makes the registers of an address in the last steps, from which the rest follows.
@@ -198,15 +216,25 @@ fn trace_from(
             continue;
         }
         match sass.entries[at].family {
-            Family::System => add(&mut origin, listing.text(at)),
+            Family::System => {
+                let before = std::mem::take(&mut origin.unknown);
+                add(&mut origin, listing.text(at));
+                makers.obscure |= origin.unknown;
+                origin.unknown |= before;
+            }
             family if family.is_memory() => {
                 origin.unknown = true;
                 makers.floats = true;
                 if matches!(family, Family::Load(Space::Global | Space::Generic)) {
                     makers.loads.push(at);
+                } else {
+                    makers.obscure = true;
                 }
             }
-            Family::Shuffle | Family::Vote => origin.unknown = true,
+            Family::Shuffle | Family::Vote => {
+                origin.unknown = true;
+                makers.obscure = true;
+            }
             family => {
                 makers.floats |= family == Family::SpecialFunction && !is_reciprocal(listing, at);
                 if gathers::rounds(listing, at) {
@@ -312,10 +340,21 @@ mod tests {
     }
 
     #[test]
-    fn an_address_by_thread_is_none_by_data() {
-        let launch = launch(CODE);
-        let by_thread = |at| goes_by_thread(&launch.listing().unwrap(), at);
-        assert_eq!([4, 7, 9, 10].map(by_thread), [true, true, false, false]);
+    fn lanes_go_by_their_thread_in_a_row_that_may_be_loaded() {
+        let in_row = [
+            ("IMAD R16, R15, 0x400, R0", 1.0),
+            ("IMAD.WIDE R16, R16, 0x4, R2", 1.0),
+            ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR8][R16.64], R14", 1.0), // 13
+            ("SHFL.IDX PT, R18, R0, RZ, 0x1f", 1.0),
+            ("IMAD R18, R18, 0x20, R0", 1.0),
+            ("IMAD.WIDE R18, R18, 0x4, R2", 1.0),
+            ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR8][R18.64], R14", 1.0), // 17
+        ];
+        let launch = launch(&[CODE, &in_row].concat());
+        let apart = |at| lanes_apart(&launch.listing().unwrap(), at);
+        let (by_thread, in_row) = (Some(LanesApart::ByThread), Some(LanesApart::InLoadedRow));
+        assert_eq!([4, 7, 13].map(apart), [by_thread, by_thread, in_row]);
+        assert_eq!([9, 10, 17].map(apart), [None; 3], "by data, all alike, exchanged");
     }
 
     #[test]

@@ -3,8 +3,24 @@
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+
+/// How often a lock is tried, and how long each try waits for the next.
+const LOCK_TRIES: u32 = 20;
+const LOCK_WAIT: Duration = Duration::from_millis(10);
+
+/// Locks a file; false where somebody else holds it. A process that this one is starting holds whatever is held here until its own
+/// program runs, so that a lock which was just released can seem taken for a moment.
+pub(crate) fn lock(file: &File) -> bool {
+    (0..LOCK_TRIES).any(|tried| {
+        if tried > 0 {
+            std::thread::sleep(LOCK_WAIT);
+        }
+        file.try_lock().is_ok()
+    })
+}
 
 /// The most of a text that a person wrote, or that adoprof writes for itself, bytes.
 pub(crate) const MOST_TEXT: u64 = 16 << 20;
@@ -67,6 +83,22 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_is_released_soon_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = File::create(&path).unwrap();
+        held.lock().unwrap();
+        let other = File::open(&path).unwrap();
+        assert!(!lock(&other), "held throughout");
+        let release = std::thread::spawn(move || {
+            std::thread::sleep(LOCK_WAIT);
+            drop(held);
+        });
+        assert!(lock(&other), "released after the first try");
+        release.join().unwrap();
+    }
 
     #[test]
     fn only_regular_files_within_bounds_are_read() {

@@ -20,7 +20,16 @@ pub const THRESHOLDS: &[Threshold] = &[
     REARRANGING_STEPS,
     SAME_READING,
     MASKED_OFF,
+    TREE_STEPS,
 ];
+
+/// Distances of a tree over lanes.
+pub const TREE_STEPS: Threshold = Threshold {
+    what: "distances between lanes that exchange values at one place, for the exchanges to count as a tree, at least",
+    value: 3.0,
+    unit: "distance",
+    source: "definition: a tree over eight lanes, which together load a sector of 4-byte values",
+};
 
 /// What a mask puts in the place of a score.
 pub const MASKED_OFF: Threshold = Threshold {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{META_FILE, Meta, REPORT_FILE, Saved};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// How hard the pages are compressed: 230 KB of CSV become 20 KB in 50 ms.
 const ZSTD_LEVEL: i32 = 12;
@@ -234,12 +235,12 @@ impl Lock {
                 .write(true)
                 .open(&path)
                 .map_err(|e| unwritable(path.parent().unwrap_or(&path), &e))?;
-            file.try_lock().map_err(|_| {
-                Error::input(
+            if !files::lock(&file) {
+                return Err(Error::input(
                     folder,
                     "another adoprof run is writing here; wait for it or name another folder with -o",
-                )
-            })?;
+                ));
+            }
             // The holder before may have removed the file between its opening and its locking here.
             if is_same_file(&file, &path) {
                 return Ok(Self { path, _file: file });

@@ -90,12 +90,12 @@ impl Journal {
             .append(true)
             .open(path)
             .map_err(|e| Error::io(path, "open the sweep's file", &e))?;
-        file.try_lock().map_err(|_| {
-            Error::input(
+        if !files::lock(&file) {
+            return Err(Error::input(
                 path,
                 "another sweep is writing here; wait for it or name another file with -o",
-            )
-        })?;
+            ));
+        }
         let meta = file.metadata().map_err(|e| Error::io(path, "read the sweep's file", &e))?;
         if !meta.is_file() || meta.len() > MOST_BYTES {
             let problem = format!(

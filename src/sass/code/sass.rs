@@ -12,7 +12,7 @@ use crate::export::SourceRow;
 use crate::isa::control::Control;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::library::Routine;
-use crate::sass::parse::opcode::Turns;
+use crate::sass::parse::opcode::{Family, Turns};
 use crate::sass::parse::operands::{Role, collect};
 use crate::sass::parse::register::Slot;
 
@@ -80,6 +80,7 @@ impl Sass {
             }
         }
         sass.mark_logarithms();
+        sass.mark_tangents();
         let places = Places(addresses);
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
@@ -113,6 +114,17 @@ impl Sass {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Where `tanhf` has no branch, its polynomial is worked out beside the exponential, which marks both.
+    fn mark_tangents(&mut self) {
+        let straight = self.entries.split_mut(|entry| entry.family == Family::Control);
+        for entries in straight {
+            let of = |routine| move |entry: &&mut ListedInstruction| entry.routine == Some(routine);
+            let whole = entries.iter_mut().filter(of(Routine::Tanh)).count();
+            let small = entries.iter_mut().filter(of(Routine::SmallTanh)).take(whole);
+            small.for_each(|entry| entry.routine = None);
         }
     }
 
@@ -234,6 +246,24 @@ impl Places {
 mod tests {
     use super::*;
     use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn a_tangents_polynomial_is_its_own_run_only_behind_a_branch() {
+        let routines = |between: &'static str| {
+            let launch = launch(&[
+                ("FMUL R0, R122.reuse, 2.8853900432586669922", 1.0),
+                (between, 1.0),
+                ("FFMA.FTZ R0, R121, R0, -0.052303962409496307373", 1.0),
+                ("EXIT", 1.0),
+            ]);
+            let listing = launch.listing().unwrap();
+            let of: Vec<_> = listing.sass.entries.iter().map(|entry| entry.routine).collect();
+            of
+        };
+        let (whole, small) = (Some(Routine::Tanh), Some(Routine::SmallTanh));
+        assert_eq!(routines("MUFU.EX2 R0, R0"), [whole, None, None, None]);
+        assert_eq!(routines("BRA 0x120"), [whole, None, small, None]);
+    }
 
     #[test]
     fn a_logarithms_reciprocal_is_no_division() {

@@ -40,6 +40,8 @@ pub enum Routine {
     PowerLogarithm,
     /// `tanhf`.
     Tanh,
+    /// The polynomial to which `tanhf` of the library that Triton brings along branches where the argument is small.
+    SmallTanh,
     /// Division of floats, rounded to nearest.
     Division,
     /// `1.0f / x`, rounded to nearest.
@@ -128,7 +130,7 @@ impl Routine {
             R::ExponentialMinusOne => "expm1f",
             R::Power => "powf",
             R::PowerLogarithm => "powf's logarithm",
-            R::Tanh => "tanhf",
+            R::Tanh | R::SmallTanh => "tanhf",
             R::Division => "division of floats",
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
@@ -155,7 +157,7 @@ impl Routine {
             R::LogarithmOfOnePlus => "__logf(1 + x), where x is not small",
             R::ExponentialMinusOne => "__expf(x) - 1, where x is not small",
             R::Power | R::PowerLogarithm => "__powf",
-            R::Tanh => "the tanh.approx instruction",
+            R::Tanh | R::SmallTanh => "the tanh.approx instruction",
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
@@ -193,6 +195,8 @@ impl Routine {
             R::Power => cost(15.0, 9.0, 2.0, 29.0),
             R::PowerLogarithm => cost(26.0, 10.0, 1.0, 40.0),
             R::Tanh => cost(9.0, 6.0, 2.0, 17.0),
+            // With the branch to it and the meeting behind it.
+            R::SmallTanh => cost(7.0, 2.0, 0.0, 12.0),
             R::Division => cost(5.0, 0.0, 2.0, 10.0),
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
@@ -232,7 +236,7 @@ impl Routine {
             R::LogarithmOfOnePlus | R::ExponentialMinusOne => cost(4.0, 1.0, 1.0, 6.0),
             R::Power => cost(3.0, 1.0, 1.0, 5.0),
             R::PowerLogarithm => cost(2.0, 1.0, 1.0, 4.0),
-            R::Tanh => cost(0.0, 0.0, 1.0, 1.0),
+            R::Tanh | R::SmallTanh => cost(0.0, 0.0, 1.0, 1.0),
             R::Division => cost(3.0, 2.0, 1.0, 6.0),
             R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
@@ -293,6 +297,7 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         }
         // 2/ln 2.
         "FMUL" if instruction.holds("2.8853900432586669922") => Some(R::Tanh),
+        "FFMA" if instruction.holds("-0.052303962409496307373") => Some(R::SmallTanh),
         "FCHK" => Some(R::Division),
         "MUFU" if instruction.has("RCP64H") => Some(R::DoubleDivision),
         "MUFU" if instruction.has("RSQ64H") => Some(R::DoubleRoot),

@@ -1,0 +1,207 @@
+//! Trees over the lanes of a warp that combine few values of each: the tree takes more than the values' own work.
+//!
+//! A tree costs as much for a lane's one value as for the total of many. Where lanes load less than the widest access moves,
+//! fewer of them could share the data, each with more of it, and there would be fewer trees.
+
+use std::collections::BTreeSet;
+
+use crate::hardware::WIDEST_ACCESS_BYTES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::TREE_STEPS;
+
+/// Trees at one place, outside all loops or in one, and what else stands there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SmallTrees {
+    /// The shuffles.
+    pub exchanges: Vec<usize>,
+    /// What each thread executes once, however many values it has: the trees, what hands totals from warp to warp, indices.
+    pub of_threads: Vec<usize>,
+    /// The loads of what is combined.
+    pub loads: Vec<usize>,
+    /// Barriers at that place.
+    pub barriers: usize,
+    /// Bytes that a lane loads for a tree.
+    pub bytes: f64,
+}
+
+impl SmallTrees {
+    /// How many times as much a lane can load by one access.
+    #[must_use]
+    pub fn room(&self) -> f64 {
+        WIDEST_ACCESS_BYTES / self.bytes
+    }
+}
+
+/// The places where lanes load at most half of what one access moves for each tree.
+#[must_use]
+pub fn small_trees(listing: &Listing) -> Vec<SmallTrees> {
+    let sass = listing.sass;
+    let exchanges: Vec<(usize, Option<usize>)> = listing
+        .entries()
+        .filter(|&(at, _)| listing.executed(at) > 0.0 && distance(listing.text(at)).is_some())
+        .map(|(at, _)| (at, sass.flow.innermost(at)))
+        .collect();
+    let places: BTreeSet<Option<usize>> = exchanges.iter().map(|(_, place)| *place).collect();
+    let at_place = |place: Option<usize>| -> Vec<usize> {
+        exchanges.iter().filter(|(_, of)| *of == place).map(|(at, _)| *at).collect()
+    };
+    let mut reaching = Reaching::new(sass);
+    places
+        .into_iter()
+        .filter_map(|place| at(listing, &mut reaching, place, at_place(place)))
+        .collect()
+}
+
+/// The trees at one place; `None` where these exchanges are none, or combine more.
+fn at(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    place: Option<usize>,
+    exchanges: Vec<usize>,
+) -> Option<SmallTrees> {
+    let sass = listing.sass;
+    let distances: BTreeSet<&str> =
+        exchanges.iter().filter_map(|&at| distance(listing.text(at))).collect();
+    if (distances.len() as f64) < TREE_STEPS.value {
+        return None;
+    }
+    let trees = exchanges.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max);
+    let loads = feeding(listing, reaching, &exchanges);
+    let loaded = |at: &usize| f64::from(sass.entries[*at].width) * listing.executed(*at);
+    let bytes = loads.iter().map(loaded).sum::<f64>() / trees;
+    // What was loaded once is combined in another way for each tree, and is there already.
+    if loads.iter().any(|&at| listing.executed(at) < trees) {
+        return None;
+    }
+    if bytes <= 0.0 || 2.0 * bytes > WIDEST_ACCESS_BYTES {
+        return None;
+    }
+    let here = |at: usize| sass.flow.innermost(at) == place && listing.executed(at) > 0.0;
+    let entries = sass.entries.len();
+    let is_exchange = Marks::of(entries, |at| exchanges.binary_search(&at).is_ok());
+    let uses = |reaching: &mut Reaching, at: usize, marks: &Marks| {
+        let data = sass.uses(at).iter().filter(|each| matches!(each.role, Role::Data | Role::Old));
+        data.into_iter().any(|each| reaching.definitions(at, *each).any(|by| marks[by as usize]))
+    };
+    let combines = Marks::of(entries, |at| here(at) && uses(reaching, at, &is_exchange));
+    if combines.iter().any(|at| !is_sum(listing.text(at)) && !is_exchange[at]) {
+        return None;
+    }
+    // What is made of a lane's own values, once for each of them.
+    let is_access = |at: usize| {
+        matches!(
+            sass.entries[at].family,
+            Family::Load(Space::Global) | Family::Store(Space::Global)
+        )
+    };
+    let mut of_values = Marks::of(entries, |at| here(at) && is_access(at));
+    loop {
+        let found: Vec<usize> = (0..entries)
+            .filter(|&at| here(at) && !of_values[at] && !is_exchange[at] && !combines[at])
+            .filter(|&at| uses(reaching, at, &of_values))
+            .collect();
+        if found.is_empty() {
+            break;
+        }
+        for at in found {
+            of_values.insert(at);
+        }
+    }
+    let of_threads = (0..entries).filter(|&at| here(at) && !of_values[at]).collect();
+    let barriers = (0..entries).filter(|&at| here(at) && listing.text(at).contains("BAR.")).count();
+    Some(SmallTrees { exchanges, of_threads, loads, barriers, bytes })
+}
+
+/// The global loads whose values reach the exchanges through registers.
+fn feeding(listing: &Listing, reaching: &mut Reaching, exchanges: &[usize]) -> Vec<usize> {
+    let sass = listing.sass;
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open = exchanges.to_vec();
+    let mut loads = Vec::new();
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
+            for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                if !seen.insert(by) {
+                    continue;
+                }
+                match sass.entries[by].family {
+                    Family::Load(Space::Global) if listing.executed(by) > 0.0 => loads.push(by),
+                    family if family.is_memory() => {}
+                    _ => open.push(by),
+                }
+            }
+        }
+    }
+    loads.sort_unstable();
+    loads
+}
+
+/// The distance of a tree's step, as it is written: `0x10` of `SHFL.BFLY PT, R7, R6, 0x10, 0x1f`.
+fn distance(text: &str) -> Option<&str> {
+    if !["SHFL.BFLY", "SHFL.DOWN"].iter().any(|name| text.contains(name)) {
+        return None;
+    }
+    text.split(',').nth(3).map(str::trim).filter(|distance| distance.starts_with("0x"))
+}
+
+/// True for what adds, or takes the larger or smaller of two, alike in all lanes.
+fn is_sum(text: &str) -> bool {
+    let is_extreme = text.contains("MNMX");
+    let alike = text.trim_end_matches(';').ends_with("PT");
+    let adds = ["ADD", "FFMA", "DFMA", "LOP3"].iter().any(|name| text.contains(name));
+    adds || is_extreme && alike
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn found(load: &str, times: f64, step: &str) -> Vec<SmallTrees> {
+        let launch = launch(&[
+            ("S2R R0, SR_TID.X", 8.0),
+            ("IMAD.WIDE.U32 R2, R0, 0x4, R2", 8.0),
+            (load, times),
+            ("SHFL.BFLY PT, R5, R4, 0x4, 0x1f", 8.0),
+            ("FADD R5, R4, R5", 8.0),
+            ("SHFL.BFLY PT, R6, R5, 0x2, 0x1f", 8.0),
+            ("FADD R6, R5, R6", 8.0),
+            ("SHFL.BFLY PT, R7, R6, 0x1, 0x1f", 8.0),
+            (step, 8.0), // 8
+            ("MUFU.RCP R8, R7", 8.0),
+            ("FMUL R9, R4, R8", 8.0), // 10: a value's own
+            ("STG.E desc[UR4][R2.64], R9", 8.0),
+            ("EXIT", 8.0),
+        ]);
+        small_trees(&launch.listing().unwrap())
+    }
+
+    #[test]
+    fn what_goes_once_for_each_thread_is_told_from_what_goes_for_each_value() {
+        let trees = found("LDG.E R4, desc[UR4][R2.64]", 8.0, "FADD R7, R6, R7");
+        assert_eq!(trees.len(), 1);
+        assert_eq!(trees[0].exchanges, [3, 5, 7]);
+        assert_eq!(trees[0].loads, [2]);
+        assert!((trees[0].bytes - 4.0).abs() < 1e-12 && (trees[0].room() - 4.0).abs() < 1e-12);
+        assert_eq!(trees[0].of_threads, [0, 1, 3, 4, 5, 6, 7, 8, 9, 12]);
+    }
+
+    #[test]
+    fn many_values_and_other_exchanges_are_no_small_trees() {
+        let wide = found("LDG.E.128 R4, desc[UR4][R2.64]", 8.0, "FADD R7, R6, R7");
+        assert!(wide.is_empty(), "16 bytes");
+        let often = found("LDG.E R4, desc[UR4][R2.64]", 24.0, "FADD R7, R6, R7");
+        assert!(often.is_empty(), "12 bytes for each tree");
+        let kept = found("LDG.E R4, desc[UR4][R2.64]", 4.0, "FADD R7, R6, R7");
+        assert!(kept.is_empty(), "one value for two trees");
+        let sort = found("LDG.E R4, desc[UR4][R2.64]", 8.0, "FMNMX R7, R6, R7, !P0");
+        assert!(sort.is_empty(), "some lanes keep the larger one");
+        let largest = found("LDG.E R4, desc[UR4][R2.64]", 8.0, "FMNMX R7, R6, R7, !PT");
+        assert_eq!(largest.len(), 1);
+    }
+}

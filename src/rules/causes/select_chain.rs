@@ -1,7 +1,11 @@
 //! A table in the form of comparisons: a value is selected by holding an index against one constant after another.
 
+use std::collections::BTreeSet;
+
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::removal::{
+    CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, gains, locations,
+};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
@@ -51,6 +55,7 @@ less. Constant memory does not serve: it answers one address of a warp at a time
         },
     ],
     needs: &[EXECUTED, ISSUE_BUSY],
+    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
     explains: &["math-pipe-throttle", "fixed-latency-stalls", "issue-slots-underused"],
     in_triton: "\
@@ -77,8 +82,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !gains(launch, &effect) {
         return None;
     }
-    let is_select = |at: usize| chains.iter().any(|chain| chain.selects.contains(&at));
-    let weight = |at: usize| if is_select(at) { listing.executed(at) } else { 0.0 };
+    let selects: BTreeSet<usize> =
+        chains.iter().flat_map(|chain| chain.selects.iter().copied()).collect();
+    let weight = |at: usize| if selects.contains(&at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "selections");
     let executed = launch.need(EXECUTED);
     let going = removal.instructions();

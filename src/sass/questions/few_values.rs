@@ -43,7 +43,11 @@ pub fn small_trees(listing: &Listing) -> Vec<SmallTrees> {
     let sass = listing.sass;
     let exchanges: Vec<(usize, Option<usize>)> = listing
         .entries()
-        .filter(|&(at, _)| listing.executed(at) > 0.0 && distance(listing.text(at)).is_some())
+        .filter(|(at, entry)| {
+            entry.family == Family::Shuffle
+                && listing.executed(*at) > 0.0
+                && distance(listing.text(*at)).is_some()
+        })
         .map(|(at, _)| (at, sass.flow.innermost(at)))
         .collect();
     let places: BTreeSet<Option<usize>> = exchanges.iter().map(|(_, place)| *place).collect();
@@ -101,15 +105,19 @@ fn at(
     };
     let mut of_values = Marks::of(entries, |at| here(at) && is_access(at));
     loop {
-        let found: Vec<usize> = (0..entries)
-            .filter(|&at| here(at) && !of_values[at] && !is_exchange[at] && !combines[at])
-            .filter(|&at| uses(reaching, at, &of_values))
-            .collect();
-        if found.is_empty() {
-            break;
+        let mut changed = false;
+        for at in 0..entries {
+            if here(at)
+                && !of_values[at]
+                && !is_exchange[at]
+                && !combines[at]
+                && uses(reaching, at, &of_values)
+            {
+                changed |= of_values.insert(at);
+            }
         }
-        for at in found {
-            of_values.insert(at);
+        if !changed {
+            break;
         }
     }
     let of_threads = (0..entries).filter(|&at| here(at) && !of_values[at]).collect();

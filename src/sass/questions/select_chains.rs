@@ -45,7 +45,8 @@ pub fn select_chains(listing: &Listing) -> Vec<SelectChain> {
         let mut chain = SelectChain { selects: Vec::new(), compares: BTreeSet::new() };
         let index = selects[&end].index;
         let mut next = Some(end);
-        while let Some(at) = next.filter(|at| !chain.selects.contains(at)) {
+        let mut seen = BTreeSet::new();
+        while let Some(at) = next.filter(|&at| seen.insert(at)) {
             let Some(select) = selects.get(&at).filter(|select| select.index == index) else {
                 break;
             };
@@ -61,7 +62,9 @@ pub fn select_chains(listing: &Listing) -> Vec<SelectChain> {
 /// The selection at a place, where it is one.
 fn select(listing: &Listing, reaching: &mut Reaching, at: usize) -> Option<Select> {
     let sass = listing.sass;
-    let instruction = Instruction::parse(listing.text(at))?;
+    let text = listing.text(at);
+    // Most instructions are none, and taking them apart takes time.
+    let instruction = text.contains("SEL").then(|| Instruction::parse(text))??;
     if !matches!(instruction.base(), "SEL" | "FSEL") {
         return None;
     }

@@ -24,7 +24,7 @@ mod tests {
     use crate::rules::find;
 
     #[test]
-    fn a_range_reaches_as_far_as_the_rules_changes() {
+    fn a_range_reaches_as_far_as_findings_were_off() {
         let narrow = Estimate { factor: 2.0, low: 1.9, high: 2.1 };
         let rule = find("shared-memory-pressure").unwrap();
         let ratio = outside::ratio(2.0);

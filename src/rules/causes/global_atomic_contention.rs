@@ -294,7 +294,7 @@ mod tests {
                 (ATOMS, 0.0),
                 (REDS, 100.0),
                 (traffic::ATOMIC_SECTORS[0], 3200.0),
-                (traffic::ALL[0], all),
+                (traffic::L2_SECTORS, all),
             ]);
             queued.set(&StallReason::LgThrottle.ratio_metric(), Some(60.0));
             queued.set(&StallReason::Wait.ratio_metric(), Some(40.0));

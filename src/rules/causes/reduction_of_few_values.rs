@@ -6,7 +6,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::{WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::few_values::small_trees;
+use crate::sass::questions::few_values::{MOST_BYTES, small_trees};
 use crate::text::{count, count_of, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
@@ -46,7 +46,7 @@ The elements stay in registers between the sum and the division. It costs regist
         MATTERS_LIMIT,
         Threshold {
             what: "bytes that a lane loads before it is combined with others, at most",
-            value: WIDEST_ACCESS_BYTES / 2.0,
+            value: MOST_BYTES,
             unit: "byte",
             source: "definition: half of the widest access, so that half of the threads could load the same",
         },

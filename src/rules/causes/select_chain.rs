@@ -24,16 +24,19 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "a value is looked up by a chain of comparisons and selections",
     explanation: "\
-A small table that is written as a chain of conditions (v = code == 1 ? a : code == 2 ? b : …) becomes a comparison and a \
-selection per entry, all of which every lane executes for every value, on the ALU pipe. The same table in shared memory is \
+A small table that is written as one condition after another (v = code == 1 ? a : v; v = code == 2 ? b : v; …, or tl.where in \
+Triton) becomes a comparison and a selection per entry, all of which every lane executes for every value, on the ALU pipe. \
+(Conditions within one another may become branches instead: see thread-divergence.) The same table in shared memory is \
 one load, whatever its length, and lanes that look up different entries share a wavefront as long as the entries lie in different \
 banks, as up to 32 words do. Decoding of 4-bit floats and of quantized weights is often written so. The rule looks for selections \
 between a constant and the result of the one before, each by whether the same index equals a constant. The estimate takes the \
 comparisons and selections away and puts an address and a load from shared memory in their place.",
     examples: &[Example {
         fault: "\
-float v = code == 1 ? -0.7f : code == 2 ? -0.5f  // 15 comparisons,
-        : code == 3 ? -0.4f : …;                 // 15 selections",
+float v = -1.0f;
+v = code == 1 ? -0.7f : v;                // 15 comparisons,
+v = code == 2 ? -0.5f : v;                // 15 selections
+…",
         repair: "\
 __shared__ float level[16];               // filled once per block
 if (threadIdx.x < 16) level[threadIdx.x] = levels[threadIdx.x];

@@ -37,7 +37,10 @@ impl SmallTrees {
     }
 }
 
-/// The places where lanes load at most half of what one access moves for each tree.
+/// Bytes that a lane loads for each tree, at most: half of what one access moves, so that half of the lanes could load the same.
+pub const MOST_BYTES: f64 = WIDEST_ACCESS_BYTES / 2.0;
+
+/// The places where lanes load at most [`MOST_BYTES`] for each tree.
 #[must_use]
 pub fn small_trees(listing: &Listing) -> Vec<SmallTrees> {
     let sass = listing.sass;
@@ -82,7 +85,7 @@ fn at(
     if loads.iter().any(|&at| listing.executed(at) < trees) {
         return None;
     }
-    if bytes <= 0.0 || 2.0 * bytes > WIDEST_ACCESS_BYTES {
+    if bytes <= 0.0 || bytes > MOST_BYTES {
         return None;
     }
     let here = |at: usize| sass.flow.innermost(at) == place && listing.executed(at) > 0.0;

@@ -16,14 +16,15 @@ pub(super) const STORED: [&str; 2] = [
     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
 ];
 
+/// Sectors that L2 moves for whoever asks.
+pub(super) const L2_SECTORS: &str = "lts__t_sectors.sum";
+const L2_REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
+const LOADED: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+const DRAM_READ: &str = "dram__bytes_read.sum";
+const DRAM_WRITTEN: &str = "dram__bytes_write.sum";
+
 /// All that L2 and DRAM move, and what loads ask for.
-pub(super) const ALL: [&str; 5] = [
-    "lts__t_sectors.sum",
-    "lts__t_requests_srcunit_tex.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
-];
+pub(super) const ALL: [&str; 5] = [L2_SECTORS, L2_REQUESTS, LOADED, DRAM_READ, DRAM_WRITTEN];
 
 fn atomic_sectors(launch: &ModeledLaunch) -> f64 {
     ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum()
@@ -35,7 +36,7 @@ fn stored_sectors(launch: &ModeledLaunch) -> f64 {
 
 /// Their sectors over all of L2 (0 to 1).
 pub(super) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
-    let all = launch.get(ALL[0]).filter(|&all| all > 0.0);
+    let all = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
     all.map_or(0.0, |all| (atomic_sectors(launch) / all).min(1.0))
 }
 
@@ -44,7 +45,7 @@ pub(super) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
 /// at up to 90% of the peak. Their own requests are the fewest that can be. Where requests were not counted, it is their
 /// part of the sectors.
 pub(super) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
-    let Some(requests) = launch.get(ALL[1]).filter(|&requests| requests > 0.0) else {
+    let Some(requests) = launch.get(L2_REQUESTS).filter(|&requests| requests > 0.0) else {
         return share_of_l2(launch);
     };
     let sectors = atomic_sectors(launch);
@@ -57,7 +58,7 @@ pub(super) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
 /// counted.
 pub(super) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
     let sectors = atomic_sectors(launch);
-    let [loaded, read, written] = [ALL[2], ALL[3], ALL[4]].map(|name| launch.get(name));
+    let [loaded, read, written] = [LOADED, DRAM_READ, DRAM_WRITTEN].map(|name| launch.get(name));
     let (Some(loaded), Some(read), Some(written)) = (loaded, read, written) else { return 0.0 };
     let stored = sectors + stored_sectors(launch);
     if sectors <= 0.0 || read + written <= 0.0 {
@@ -88,9 +89,9 @@ mod tests {
     #[test]
     fn an_addition_sends_its_sector_and_a_load_only_asks() {
         // 800 sectors of loads in 200 requests; 400 of atomics in 100.
-        let mut values = vec![(ATOMIC_SECTORS[0], 400.0), (ALL[0], 1200.0)];
+        let mut values = vec![(ATOMIC_SECTORS[0], 400.0), (L2_SECTORS, 1200.0)];
         assert!((of(&values, share_of_requests) - 1.0 / 3.0).abs() < 1e-12, "not counted");
-        values.push((ALL[1], 300.0));
+        values.push((L2_REQUESTS, 300.0));
         assert!((of(&values, share_of_requests) - 500.0 / 700.0).abs() < 1e-12);
         values.push((STORED[0], 300.0));
         assert!((of(&values, share_of_requests) - 0.5).abs() < 1e-12);
@@ -98,10 +99,14 @@ mod tests {
 
     #[test]
     fn what_dram_reads_beyond_the_loads_is_for_the_atomics() {
-        let mut values =
-            vec![(ATOMIC_SECTORS[0], 100.0), (STORED[0], 300.0), (ALL[2], 100.0), (ALL[3], 6400.0)];
+        let mut values = vec![
+            (ATOMIC_SECTORS[0], 100.0),
+            (STORED[0], 300.0),
+            (LOADED, 100.0),
+            (DRAM_READ, 6400.0),
+        ];
         assert!(of(&values, share_of_dram).abs() < 1e-12, "the writes were not counted");
-        values.push((ALL[4], 3200.0));
+        values.push((DRAM_WRITTEN, 3200.0));
         // 3200 of 6400 bytes read, a quarter of 3200 written.
         assert!((of(&values, share_of_dram) - 4000.0 / 9600.0).abs() < 1e-12);
         values[2].1 = 1000.0;

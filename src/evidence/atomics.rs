@@ -5,6 +5,7 @@ use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
+use crate::sass::questions::fences::fenced_atomics;
 
 /// Atomics and reductions on global memory, by any architecture's name for them.
 pub(crate) fn is_global(row: &SourceRow) -> bool {
@@ -38,8 +39,15 @@ fn on_their_lines<'a>(
     let mut lines: Vec<_> = rows.iter().filter(|row| pick(row)).filter_map(line).collect();
     lines.sort_unstable();
     lines.dedup();
+    // What waits for fences that an atomic need not have does not wait in its queue.
+    let fences = launch.profile.listing().map_or_else(Vec::new, |listing| {
+        let fences = fenced_atomics(&listing).into_iter().flat_map(|each| each.fences);
+        fences.map(|at| listing.row(at)).collect()
+    });
+    let is_fence = |row: &SourceRow| fences.iter().any(|fence| std::ptr::eq(*fence, row));
     let is_there = |row: &&'a SourceRow| {
-        pick(row) || line(row).is_some_and(|line| lines.binary_search(&line).is_ok())
+        let on_line = || line(row).is_some_and(|line| lines.binary_search(&line).is_ok());
+        pick(row) || on_line() && !is_fence(row)
     };
     rows.iter().filter(is_there).collect()
 }

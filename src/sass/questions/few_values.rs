@@ -25,8 +25,10 @@ pub struct SmallTrees {
     pub loads: Vec<usize>,
     /// Barriers at that place.
     pub barriers: usize,
-    /// Bytes that a lane loads for a tree.
+    /// Bytes that a lane loads for a tree, or keeps for all of them.
     pub bytes: f64,
+    /// Warp instructions that one more value of a lane would take in all trees, where it is combined with the lane's others.
+    pub per_value: f64,
 }
 
 impl SmallTrees {
@@ -80,11 +82,16 @@ fn at(
     let trees = exchanges.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max);
     let loads = feeding(listing, reaching, &exchanges);
     let loaded = |at: &usize| f64::from(sass.entries[*at].width) * listing.executed(*at);
-    let bytes = loads.iter().map(loaded).sum::<f64>() / trees;
-    // What was loaded once is combined in another way for each tree, and is there already.
-    if loads.iter().any(|&at| listing.executed(at) < trees) {
+    let loaded_for = if loads.iter().all(|&at| listing.executed(at) >= trees) {
+        trees
+    } else if place.is_some() && loads.iter().all(|&at| sass.flow.innermost(at) != place) {
+        // Kept from turn to turn.
+        loads.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max)
+    } else {
+        // What was loaded once is combined in another way for each tree, and is there already.
         return None;
-    }
+    };
+    let bytes = loads.iter().map(loaded).sum::<f64>() / loaded_for;
     if bytes <= 0.0 || bytes > MOST_BYTES {
         return None;
     }
@@ -96,9 +103,20 @@ fn at(
         data.into_iter().any(|each| reaching.definitions(at, *each).any(|by| marks[by as usize]))
     };
     let combines = Marks::of(entries, |at| here(at) && uses(reaching, at, &is_exchange));
-    if combines.iter().any(|at| !is_sum(listing.text(at)) && !is_exchange[at]) {
+    let chooses = |reaching: &mut Reaching, at: usize| {
+        is_choice(listing.text(at)) && chosen_alike(listing, reaching, at, &combines)
+    };
+    let combining: Vec<usize> = combines.iter().filter(|&at| !is_exchange[at]).collect();
+    if combining.iter().any(|&at| !is_sum(listing.text(at)) && !chooses(reaching, at)) {
         return None;
     }
+    let executed: f64 = combining.iter().map(|&at| listing.executed(at)).sum();
+    // The distance that the fewest shuffles have: as many as there are values in all trees.
+    let of_distance = |distance: &&str| {
+        exchanges.iter().filter(|&&at| self::distance(listing.text(at)) == Some(*distance)).count()
+    };
+    let values = distances.iter().map(of_distance).min()?;
+    let per_value = executed * values as f64 / exchanges.len() as f64;
     // What is made of a lane's own values, once for each of them.
     let is_access = |at: usize| {
         matches!(
@@ -106,11 +124,12 @@ fn at(
             Family::Load(Space::Global) | Family::Store(Space::Global)
         )
     };
-    let mut of_values = Marks::of(entries, |at| here(at) && is_access(at));
+    let is_load = |at: usize| loads.binary_search(&at).is_ok();
+    let mut of_values = Marks::of(entries, |at| is_load(at) || here(at) && is_access(at));
     loop {
         let mut changed = false;
         for at in 0..entries {
-            if here(at)
+            if listing.executed(at) > 0.0
                 && !of_values[at]
                 && !is_exchange[at]
                 && !combines[at]
@@ -125,7 +144,7 @@ fn at(
     }
     let of_threads = (0..entries).filter(|&at| here(at) && !of_values[at]).collect();
     let barriers = (0..entries).filter(|&at| here(at) && listing.text(at).contains("BAR.")).count();
-    Some(SmallTrees { exchanges, of_threads, loads, barriers, bytes })
+    Some(SmallTrees { exchanges, of_threads, loads, barriers, bytes, per_value })
 }
 
 /// The global loads whose values reach the exchanges through registers.
@@ -166,6 +185,24 @@ fn is_sum(text: &str) -> bool {
     let alike = text.trim_end_matches(';').ends_with("PT");
     let adds = ["ADD", "FFMA", "DFMA", "LOP3"].iter().any(|name| text.contains(name));
     adds || is_extreme && alike
+}
+
+/// True for a comparison or a selection: the parts of a maximum that keeps its place, too.
+fn is_choice(text: &str) -> bool {
+    ["SETP", "SEL"].iter().any(|name| text.contains(name))
+}
+
+/// True where what a choice goes by was compared in the tree as well. A sorting network also asks which lane it is.
+fn chosen_alike(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    choice: usize,
+    combines: &Marks,
+) -> bool {
+    let conditions = listing.sass.uses(choice).iter().filter(|each| !each.slot.is_general());
+    conditions
+        .filter(|each| each.role == Role::Data)
+        .all(|each| reaching.definitions(choice, *each).all(|by| combines[by as usize]))
 }
 
 #[cfg(test)]

@@ -12,5 +12,5 @@ pub use conversions::{Conversions, conversions};
 pub use masked::{MaskedLoop, masked};
 pub use operands::{Operands, operand_loads};
 pub use padded::filled;
-pub use products::is_warp_product;
+pub use products::{is_warp_product, members};
 pub use staged::{StagedLoop, Way, staged};

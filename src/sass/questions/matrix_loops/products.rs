@@ -35,7 +35,7 @@ pub(super) fn opcode<'a>(listing: &Listing<'a>, index: usize) -> &'a str {
 }
 
 /// The executed instructions of a loop, those of loops in it included.
-pub(super) fn members(listing: &Listing, of: usize) -> Vec<usize> {
+pub fn members(listing: &Listing, of: usize) -> Vec<usize> {
     let flow = &listing.sass.flow;
     let blocks = flow.loops[of].blocks.iter().map(|&block| &flow.blocks[block as usize]);
     blocks

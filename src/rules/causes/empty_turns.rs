@@ -1,0 +1,147 @@
+//! Loops that go on behind the end of their data.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch};
+use crate::finding::Evidence;
+use crate::metric::stall::StallReason;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::Family;
+use crate::sass::questions::empty_turns::empty_turns;
+use crate::term::Term;
+use crate::text::{count, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "empty-turns",
+    kind: Kind::Cause,
+    summary: "a loop goes on behind the end of the block's own data, with its loads masked off",
+    explanation: "\
+Rows of unequal length are often walked by one loop for all blocks, up to the longest row, with a condition on each load that \
+asks whether the block's own row goes so far. Behind the row's end the loads bring nothing, but everything else is done as before: \
+products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these turns go. The rule looks for \
+loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
+and counts how many are. Half a turn for the row's ragged end stays.",
+    examples: &[Example {
+        fault: "\
+for (int k = 0; k < longest; k += 64) {   // the same for all rows
+    float x = k + t < length[row] ? data[first + k + t] : 0.0f;
+    sum += warp_sum(x * x);
+}",
+        repair: "\
+for (int k = 0; k < length[row]; k += 64) {
+    float x = k + t < length[row] ? data[first + k + t] : 0.0f;
+    sum += warp_sum(x * x);
+}",
+        note: "\
+The condition stays for the last turn. Blocks then take unequal time: let the longest rows come first.",
+    }],
+    section: "InstructionStats",
+    thresholds: &[MATTERS_LIMIT],
+    needs: &[ISSUE_BUSY],
+    source_page: SourcePage::Needed,
+    explains: &[
+        "math-pipe-throttle",
+        "short-scoreboard-stalls",
+        "long-scoreboard-stalls",
+        "fixed-latency-stalls",
+        "barrier-stalls",
+        "mio-throttle",
+        "issue-slots-underused",
+    ],
+    in_triton: "\
+give range() the program's own length, loaded before the loop, in place of the maximum over all programs.",
+    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
+    check,
+    ..Rule::DEFAULT
+};
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let loops = empty_turns(&listing);
+    let main = loops.iter().max_by(|a, b| a.empty.total_cmp(&b.empty))?;
+    let (mut products, mut theirs) = (0.0, 0.0);
+    let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
+    for (at, entry) in listing.entries() {
+        let inside = loops.iter().find(|each| each.inside.binary_search(&at).is_ok());
+        let gone = inside.map_or(0.0, |each| each.empty);
+        if gone > 0.0 {
+            removal.remove(at, gone);
+        }
+        if entry.family == Family::Tensor {
+            products += listing.executed(at);
+            theirs += gone * listing.executed(at);
+        }
+        let waits = listing.samples(at, StallReason::Barrier);
+        at_barriers += gone * waits;
+        all_at_barriers += waits;
+    }
+    let mut effect = removal.effect(launch);
+    if products > 0.0 {
+        effect.removed.retain(|(term, _)| *term != Term::Tensor);
+        effect.removed.push((Term::Tensor, theirs / products));
+    }
+    // All warps of a block make the turn that goes.
+    if all_at_barriers > 0.0 {
+        effect.stalls.push((StallReason::Barrier, at_barriers / all_at_barriers));
+    }
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let is_load = |at: usize| loops.iter().any(|each| each.loads.binary_search(&at).is_ok());
+    let weight = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
+    let locations = locations(launch, listing, weight, "loads under a condition");
+    let at = place(&locations, "the loads");
+    Some(Draft {
+        message: format!(
+            "In {} of its {} turns, the loop around {at} loads nothing: the loop's counter has passed the end by which the \
+             loads are masked, but the loop goes on, and works on zeros.",
+            percent(main.empty),
+            count(main.turns.round()),
+        ),
+        evidence: vec![
+            Evidence::new("turns that load nothing", 100.0 * main.empty, "%"),
+            Evidence::new("turns of the loop", main.turns, ""),
+        ],
+        hint: format!(
+            "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
+             blocks with most turns first, because they then take unequal time."
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{assert_sides, check, sass};
+
+    fn of(lanes: f64) -> crate::frame::Launch {
+        let code = [
+            ("LDC.64 R10, c[0x0][0x210]", 8.0),
+            ("LDG.E R6, desc[UR4][R10.64]", 8.0),
+            ("IADD3 R2, R2, 0x80, RZ", 320.0),
+            ("ISETP.GE.AND P1, PT, R2, R6, PT", 320.0),
+            ("@!P1 LDG.E R4, desc[UR4][R12.64]", 320.0),
+            ("FADD R5, R5, R4", 320.0),
+            ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
+            ("@!P0 BRA 0x120", 320.0),
+            ("EXIT", 8.0),
+        ];
+        let mut launch = sass(&[(ISSUE_BUSY, 80.0)], &code);
+        launch.instructions[4].counters.thread_inst_executed_pred_on = 320.0 * lanes;
+        launch
+    }
+
+    #[test]
+    fn what_is_done_in_empty_turns_goes() {
+        let draft = assert_sides(&RULE, &of(16.0), &[]);
+        let empty = 0.5 - 1.5 / 40.0;
+        let share = draft.effect.share_of(Term::Issue);
+        assert!((share - empty * 1920.0 / 1944.0).abs() < 1e-12, "{share}");
+        assert!(draft.message.contains("line 5") && draft.message.contains("40 turns"));
+        assert!(check(&RULE, &of(31.0)).is_none());
+    }
+}

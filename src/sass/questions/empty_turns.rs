@@ -1,0 +1,248 @@
+//! Loops that go on where their data has ended: in later turns a comparison of the loop's counter switches all of their loads off.
+//!
+//! A loop with one end for all blocks, such as the longest row's, and a condition on each load by the length of the block's own
+//! row, makes its last turns for nothing. The condition compares what the loop counts with a number that the whole block
+//! shares. Where a condition stays the same from turn to turn, or goes by what was loaded, all turns are needed.
+
+use std::collections::BTreeSet;
+
+use crate::hardware::WARP_LANES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::cycles::cycles;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::questions::alike::of_threads_own;
+use crate::sass::questions::matrix_loops::{StagedLoop, filled, members, staged};
+
+/// A loop of which some turns load nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EmptyTurns {
+    /// Its executed instructions.
+    pub inside: Vec<usize>,
+    /// Its loads that the counter switches off.
+    pub loads: Vec<usize>,
+    /// Its turns, on average.
+    pub turns: f64,
+    /// The share of them that loads nothing (0 to 1).
+    pub empty: f64,
+}
+
+/// Of the last turn with data, half is off on average.
+const LAST_TURN: f64 = 0.5;
+
+/// The innermost loops whose loads are off in later turns.
+#[must_use]
+pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
+    let sass = listing.sass;
+    let accesses: Vec<usize> = (0..sass.entries.len())
+        .filter(|&at| {
+            let can_be_off = match sass.entries[at].family {
+                Family::Load(Space::Global) => sass.entries[at].conditional,
+                Family::AsyncCopy => condition(listing, at).next().is_some(),
+                _ => false,
+            };
+            can_be_off && listing.executed(at) > 0.0
+        })
+        .collect();
+    let loops: BTreeSet<usize> =
+        accesses.iter().filter_map(|&at| sass.flow.innermost(at)).collect();
+    // Most kernels have none, and to know whose values are a thread's own takes time.
+    if loops.is_empty() {
+        return Vec::new();
+    }
+    let own = of_threads_own(listing);
+    let staged = staged(listing);
+    let found = loops.into_iter().filter_map(|of| {
+        let inside = members(listing, of);
+        let holds = |at: &usize| inside.binary_search(at).is_ok();
+        let loads: Vec<usize> = accesses.iter().copied().filter(holds).collect();
+        let mut around = Around::new(listing, &inside, &own);
+        if !loads.iter().all(|&at| around.goes_by_turn(at)) {
+            return None;
+        }
+        let turns = turns(listing, &sass.flow.loops[of]);
+        let off = match staged.iter().find(|each| each.inside == inside) {
+            Some(copies) => off_in_copies(listing, copies)?,
+            // A load that runs ahead is off in the last turn.
+            None => off_in_loads(listing, &loads) - 1.0 / turns,
+        };
+        let empty = off - LAST_TURN / turns;
+        (empty > 0.0).then_some(EmptyTurns { inside, loads, turns, empty })
+    });
+    found.collect()
+}
+
+fn off_in_copies(listing: &Listing, of: &StagedLoop) -> Option<f64> {
+    filled(listing, of).map(|filled| 1.0 - filled)
+}
+
+fn off_in_loads(listing: &Listing, loads: &[usize]) -> f64 {
+    let all: f64 = loads.iter().map(|&at| WARP_LANES * listing.executed(at)).sum();
+    let on = |at: &usize| listing.row(*at).counters.thread_inst_executed_pred_on;
+    1.0 - loads.iter().map(on).sum::<f64>() / all
+}
+
+/// The conditions of a load or copy: its guard, and a predicate among a copy's operands.
+fn condition<'a>(listing: &Listing<'a>, at: usize) -> impl Iterator<Item = &'a Use> + use<'a> {
+    let uses = listing.sass.uses(at).iter();
+    uses.filter(|each| each.slot.is_predicate() && each.role != Role::Old)
+}
+
+/// A loop, and what is asked of the conditions in it.
+struct Around<'a, 'b> {
+    listing: Listing<'a>,
+    reaching: Reaching<'a>,
+    inside: &'b [usize],
+    /// What differs between the threads of a block.
+    own: &'b Marks,
+    /// What counts turns.
+    counting: Marks,
+}
+
+impl<'a, 'b> Around<'a, 'b> {
+    fn new(listing: &Listing<'a>, inside: &'b [usize], own: &'b Marks) -> Self {
+        let sass = listing.sass;
+        let mut reaching = Reaching::with_guards(sass);
+        let compares = inside.iter().copied().filter(|&at| is_order(listing.text(at)));
+        let is_load = |at: usize| sass.entries[at].family.is_memory();
+        let counting = cycles(sass.entries.len(), compares, |at, open| {
+            let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+            for each in data.filter(|_| !is_load(at)) {
+                let made = reaching.definitions(at, *each);
+                open.extend(made.filter(|by| inside.binary_search(&(*by as usize)).is_ok()));
+            }
+        });
+        Self { listing: *listing, reaching, inside, own, counting }
+    }
+
+    /// True where an access is on or off by comparisons of the counter with what the block shares, and by nothing else.
+    fn goes_by_turn(&mut self, access: usize) -> bool {
+        let mut open: Vec<(usize, Use)> =
+            condition(&self.listing, access).map(|each| (access, *each)).collect();
+        let mut seen = BTreeSet::new();
+        let mut by_turn = false;
+        while let Some((at, each)) = open.pop() {
+            let made: Vec<usize> = self.made_inside(at, each);
+            // The same in all turns.
+            if made.is_empty() {
+                return false;
+            }
+            for by in made.into_iter().filter(|by| seen.insert(*by)) {
+                if self.listing.sass.entries[by].family.is_memory() {
+                    return false;
+                }
+                let compares = is_order(self.listing.text(by));
+                if compares && !self.compares_counter(by) {
+                    return false;
+                }
+                by_turn |= compares;
+                let uses = self.listing.sass.uses(by).iter().filter(|each| each.role != Role::Old);
+                // Of a comparison what it is joined with.
+                let goes_on = uses.filter(|each| !compares || each.slot.is_predicate());
+                open.extend(goes_on.map(|each| (by, *each)));
+            }
+        }
+        by_turn
+    }
+
+    /// True where one side of a comparison counts turns and the other is the same for all of them and for the block.
+    fn compares_counter(&mut self, at: usize) -> bool {
+        let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
+        let (mut counts, mut shared) = (false, true);
+        for each in uses.iter().filter(|each| !each.slot.is_predicate()) {
+            match self.counted(at, *each) {
+                Some(true) => counts = true,
+                Some(false) => {
+                    let own = self.own;
+                    shared &= self.reaching.definitions(at, *each).all(|by| !own[by as usize]);
+                }
+                None => return false,
+            }
+        }
+        counts && shared
+    }
+
+    /// Whether a value counts turns; `None` where it is made of what the loop loads.
+    fn counted(&mut self, at: usize, each: Use) -> Option<bool> {
+        let mut open = self.made_inside(at, each);
+        let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+        let mut counts = false;
+        while let Some(by) = open.pop() {
+            if self.listing.sass.entries[by].family.is_memory() {
+                return None;
+            }
+            counts |= self.counting[by];
+            let uses = self.listing.sass.uses(by).iter().filter(|each| each.role == Role::Data);
+            for each in uses {
+                let made = self.made_inside(by, *each);
+                open.extend(made.into_iter().filter(|by| seen.insert(*by)));
+            }
+        }
+        Some(counts)
+    }
+
+    fn made_inside(&mut self, at: usize, each: Use) -> Vec<usize> {
+        let made = self.reaching.definitions(at, each).map(|by| by as usize);
+        made.filter(|by| self.inside.binary_search(by).is_ok()).collect()
+    }
+}
+
+/// True for a comparison by order, of whole numbers.
+fn is_order(text: &str) -> bool {
+    text.contains("ISETP") && [".LT", ".LE", ".GT", ".GE"].iter().any(|by| text.contains(by))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// A loop of 40 turns that loads under a condition in lanes on average.
+    fn of(length: &str, compare: &str, lanes: f64) -> Vec<EmptyTurns> {
+        let mut launch = launch(&[
+            ("S2R R3, SR_TID.X", 8.0),
+            ("LDC.64 R10, c[0x0][0x210]", 8.0),
+            ("MOV R2, R3", 8.0),
+            (length, 8.0),
+            ("IADD3 R2, R2, 0x80, RZ", 320.0), // 4
+            (compare, 320.0),
+            ("IMAD.WIDE R12, R2, 0x4, R10", 320.0),
+            ("@!P1 LDG.E R4, desc[UR4][R12.64]", 320.0), // 7
+            ("FADD R5, R5, R4", 320.0),
+            ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
+            ("@!P0 BRA 0x140", 320.0),
+            ("STG.E desc[UR4][R10.64], R5", 8.0),
+            ("EXIT", 8.0),
+        ]);
+        launch.instructions[7].counters.thread_inst_executed_pred_on = 320.0 * lanes;
+        empty_turns(&launch.listing().unwrap())
+    }
+
+    const LENGTH: &str = "LDG.E R6, desc[UR4][R10.64]";
+    const COMPARE: &str = "ISETP.GE.AND P1, PT, R2, R6, PT";
+
+    #[test]
+    fn turns_behind_the_end_are_empty() {
+        let found = of(LENGTH, COMPARE, 16.0);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].loads, [7]);
+        assert!((found[0].turns - 40.0).abs() < 1e-12);
+        // Half of the lanes, less one turn that runs ahead and half of the last one.
+        assert!((found[0].empty - (0.5 - 1.5 / 40.0)).abs() < 1e-12, "{}", found[0].empty);
+        assert!(of(LENGTH, COMPARE, 31.0).is_empty(), "the last turn");
+    }
+
+    #[test]
+    fn other_conditions_leave_no_turn_empty() {
+        let own = "LDG.E R6, desc[UR4][R12.64]";
+        let by_thread = "IMAD R6, R3, 0x4, RZ";
+        assert!(of(by_thread, COMPARE, 16.0).is_empty(), "each thread has its own length");
+        assert!(of(own, "ISETP.GE.AND P1, PT, R4, R6, PT", 16.0).is_empty(), "by what is loaded");
+        assert!(of("ISETP.GE.AND P1, PT, R3, 0x10, PT", "NOP", 16.0).is_empty(), "in all turns");
+    }
+}

@@ -50,21 +50,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let found = fenced_atomics(&listing);
-    // A fence's wait is counted where the next instruction can't be issued.
-    let waits_there = |at: usize| listing.samples(at, StallReason::Membar);
-    let mut at_fences = 0.0;
-    for each in &found {
-        at_fences += waits_there(each.atomic);
-        for &fence in &each.fences {
-            removal.remove(fence, 1.0);
-            at_fences += waits_there(fence);
-        }
-        removal.remove_latency(each.atomic, 1.0);
-    }
-    let all = listing.sass.counts.stall_samples(StallReason::Membar);
+    found.iter().flat_map(|each| &each.fences).for_each(|&fence| removal.remove(fence, 1.0));
     let mut effect = removal.effect(launch);
-    if all > 0.0 {
-        effect.stalls.push((StallReason::Membar, (at_fences / all).min(1.0)));
+    // A fence's wait is counted where the next instruction can't be issued; what drops L1's lines waits for the old value.
+    for reason in [StallReason::Membar, StallReason::LongScoreboard] {
+        let there = found.iter().flat_map(|each| each.fences.iter().copied().chain([each.atomic]));
+        let goes: f64 = there.map(|at| listing.samples(at, reason)).sum();
+        let all = listing.sass.counts.stall_samples(reason);
+        if goes > 0.0 {
+            effect.stalls.push((reason, (goes / all).min(1.0)));
+        }
     }
     if found.is_empty() || !gains(launch, &effect) {
         return None;

@@ -1,5 +1,6 @@
 //! The same data is fetched again and again through L1 or L2.
 
+mod block_order;
 mod removed;
 mod repeated;
 mod second_reading;
@@ -71,7 +72,8 @@ pipe as L1 hits. Let a block compute several outputs, or turn repeated matrix-ve
 into one matrix product. In another form of the fault a loop reads rows that an earlier loop has read, so long ago \
 that no cache still holds them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
 of the bytes. In a matrix product on the tensor units, blocks that run at once and lie along one row of tiles share \
-little of what they ask for: with W blocks at once, tiles in a square would need one part in the root of W from DRAM.",
+little of what they ask for: with W blocks at once, tiles in a square would need one part in the root of W from DRAM. Likewise, \
+blocks that load the same rows, but lie far apart in the grid's order, have them delivered again each time.",
     examples: &[
         Example {
             fault: "\
@@ -173,6 +175,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     repeated_loads(launch)
         .or_else(|| second_reading::check(launch))
         .or_else(|| tile_order::check(launch))
+        .or_else(|| block_order::check(launch))
 }
 
 /// The finding where caches deliver what was fetched before.

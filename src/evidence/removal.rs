@@ -72,8 +72,19 @@ impl<'a> Removal<'a> {
 
     /// A share of an instruction's executions goes, and its wavefronts and stalls with them.
     pub(crate) fn remove(&mut self, index: usize, share: f64) {
-        let all = Gone { executions: share, wavefronts: share, waits: share, results: share };
-        self.gone[index].raise(all);
+        let (executions, wavefronts, waits, results) = (share, share, share, share);
+        self.gone[index].raise(Gone { executions, wavefronts, waits, results, for_others: 0.0 });
+    }
+
+    /// A share of the waits for other warps that are sampled at an instruction goes: at a barrier or a fence that nothing
+    /// needs any more, or for warps that come sooner.
+    pub(crate) fn remove_waits_for_others(&mut self, index: usize, share: f64) {
+        self.gone[index].raise(Gone { for_others: share, ..Gone::default() });
+    }
+
+    /// A share of the waits to issue that are sampled at an instruction goes, and nothing else.
+    pub(crate) fn remove_waits_at(&mut self, index: usize, share: f64) {
+        self.gone[index].raise(Gone { waits: share, ..Gone::default() });
     }
 
     /// A share of an instruction's executions goes, while L1 has the same bytes to move.
@@ -221,17 +232,20 @@ impl<'a> Removal<'a> {
 
     /// Shares of the stalls: those for a result by who makes it, the others by who waits.
     fn stalls(&self) -> Vec<(StallReason, f64)> {
-        if self.gone.iter().all(|gone| gone.waits.max(gone.results) <= 0.0) {
+        let any = |gone: &Gone| gone.waits.max(gone.results).max(gone.for_others) > 0.0;
+        if !self.gone.iter().any(any) {
             return Vec::new();
         }
         let counts = &self.listing.sass.counts;
         let mut waits = [0.0; StallReason::COUNT];
+        let mut for_others = [0.0; StallReason::COUNT];
         for index in counts.sampled() {
-            let gone = self.gone[index].waits;
-            if gone > 0.0 {
+            let gone = self.gone[index];
+            if gone.waits.max(gone.for_others) > 0.0 {
                 let samples = &self.listing.row(index).counters.stall_samples;
-                for (sum, samples) in waits.iter_mut().zip(samples) {
-                    *sum += samples * gone;
+                for (reason, samples) in samples.iter().enumerate() {
+                    waits[reason] += samples * gone.waits;
+                    for_others[reason] += samples * gone.for_others;
                 }
             }
         }
@@ -247,11 +261,9 @@ impl<'a> Removal<'a> {
                     let results = |each: &Charge| self.gone[each.producer].results;
                     charges.iter().map(|each| each.samples * results(each)).sum()
                 }
-                // Waits at barriers and fences are for other warps; these two are no waits at all.
-                StallReason::Barrier
-                | StallReason::Membar
-                | StallReason::Selected
-                | StallReason::NotSelected => 0.0,
+                StallReason::Barrier | StallReason::Membar => for_others[reason as usize],
+                // No waits at all.
+                StallReason::Selected | StallReason::NotSelected => 0.0,
                 _ => waits[reason as usize],
             };
             if gone > 0.0 {
@@ -373,5 +385,10 @@ mod tests {
         let mut removal = Removal::new(&launch).unwrap();
         removal.remove(0, 1.0);
         assert_eq!(removal.effect(&launch).stalls, [(StallReason::Wait, 1.0)]);
+        removal.remove_waits_for_others(0, 0.5);
+        let both = [(StallReason::Barrier, 0.5), (StallReason::Wait, 1.0)];
+        let mut stalls = removal.effect(&launch).stalls;
+        stalls.sort_by_key(|(reason, _)| *reason != StallReason::Barrier);
+        assert_eq!(stalls, both);
     }
 }

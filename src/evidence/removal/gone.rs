@@ -7,8 +7,10 @@ pub(super) struct Gone {
     pub executions: f64,
     /// Of its L1 wavefronts.
     pub wavefronts: f64,
-    /// Of its waiting to issue.
+    /// Of its waiting to issue, but for other warps.
     pub waits: f64,
+    /// Of its waiting for other warps, at barriers and fences.
+    pub for_others: f64,
     /// Of the waiting for its results.
     pub results: f64,
 }
@@ -19,6 +21,7 @@ impl Gone {
         self.executions = self.executions.max(other.executions);
         self.wavefronts = self.wavefronts.max(other.wavefronts);
         self.waits = self.waits.max(other.waits);
+        self.for_others = self.for_others.max(other.for_others);
         self.results = self.results.max(other.results);
     }
 }

@@ -8,6 +8,7 @@ pub mod idle_blocks;
 pub mod partial_wave;
 pub mod block_size_not_warp_multiple;
 pub mod workload_imbalance;
+pub mod blocks_in_turn;
 pub mod occupancy_limited_by_registers;
 pub mod occupancy_limited_by_shared_memory;
 pub mod occupancy_limited_by_block_size;

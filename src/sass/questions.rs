@@ -25,6 +25,7 @@ pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;
 pub mod sharing;
+pub mod spin_loops;
 mod statements;
 pub mod swap;
 pub mod tables;

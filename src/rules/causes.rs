@@ -3,6 +3,7 @@
 //! Each line is a rule, in the order in which `explain` lists them.
 
 pub mod debug_build;
+pub mod checks_left_on;
 pub mod grid_too_small;
 pub mod idle_blocks;
 pub mod partial_wave;

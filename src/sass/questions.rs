@@ -2,6 +2,7 @@
 
 pub mod alike;
 pub mod arrays;
+pub mod assertions;
 pub mod bystanders;
 pub mod chain;
 pub mod divisors;

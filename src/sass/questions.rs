@@ -16,6 +16,7 @@ pub mod independence;
 pub mod lanes;
 pub mod made_of_data;
 pub mod matrix_loops;
+pub mod memory_state;
 mod neutral;
 pub mod passes;
 pub mod philox;

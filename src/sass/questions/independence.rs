@@ -1,6 +1,7 @@
 //! Whether the turns of a kernel's outer loops could be shared out among more threads.
 //!
-//! What a loop carries from turn to turn is followed through its registers. A counter, a pointer that is
+//! What a loop carries from turn to turn is followed through its registers, and through memory where a thread loads what
+//! it stored in the turn before. A counter, a pointer that is
 //! moved on, and a sum do not tie the turns together: each thread can start at its own place and the sums
 //! are added up at the end. A value from which the next one is worked out in another way does, and so does
 //! one that is kept or replaced by a condition, such as the best match so far. Where blocks fetch their turns

@@ -11,6 +11,7 @@ use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::questions::memory_state;
 use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS, LONG_SUM};
 
 /// How the parts of a loop that is shared out come together again.
@@ -40,17 +41,18 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         let happens = |at: &usize| walk.contains(*at) && listing.executed(*at) > 0.0;
         let inside: Vec<usize> = definitions.map(|at| at as usize).filter(happens).collect();
         if !walk.is_a_count(reaching, &inside) {
-            walk.carried.push((slot, inside));
+            walk.carried.push(Carried { slot: Some(slot), definitions: inside, loads: Vec::new() });
         }
     }
+    walk.carried.extend(carried_in_memory(listing, reaching, of));
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
-    for (own, (_, definitions)) in walk.carried.iter().enumerate() {
+    for (own, Carried { definitions, .. }) in walk.carried.iter().enumerate() {
         let mut of_slot = Vec::new();
         for &definition in definitions {
             let from = walk.from(reaching, definition);
             // The registers of a wide value are one value.
-            let is_own = |other: usize| walk.carried[other].1.contains(&definition);
+            let is_own = |other: usize| walk.carried[other].definitions.contains(&definition);
             if from.iter().any(|&(other, way)| is_own(other) && way == Way::WorksOut) {
                 return None;
             }
@@ -110,8 +112,39 @@ enum Way {
 struct Walk<'a> {
     listing: &'a Listing<'a>,
     of: &'a Loop,
-    /// What the loop carries: each slot with its definitions in the loop that reach the next turn.
-    carried: Vec<(Slot, Vec<usize>)>,
+    /// What the loop carries.
+    carried: Vec<Carried>,
+}
+
+/// A value that a turn hands on to the next.
+struct Carried {
+    /// The register in which it is; `None` for one in memory.
+    slot: Option<Slot>,
+    /// What makes it in the loop, and reaches the next turn.
+    definitions: Vec<usize>,
+    /// The loads that fetch it, where it is in memory.
+    loads: Vec<usize>,
+}
+
+/// What turns hand on through global memory: a thread loads what it stored in the turn before.
+fn carried_in_memory(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Carried> {
+    let sass = listing.sass;
+    let mut states = memory_state::kept(listing, reaching, of);
+    states.retain(|state| state.is_carried);
+    let in_loop = |at: &usize| of.blocks.binary_search(&sass.flow.block_of[*at]).is_ok();
+    let mut makers = |store: usize| -> Vec<usize> {
+        let data = sass.uses(store).iter().filter(|each| each.role == Role::Data);
+        let made = data.flat_map(|each| {
+            reaching.definitions(store, *each).map(|at| at as usize).collect::<Vec<_>>()
+        });
+        made.filter(in_loop).collect()
+    };
+    let carried = states.into_iter().map(|state| Carried {
+        slot: None,
+        definitions: state.stores.iter().flat_map(|&store| makers(store)).collect(),
+        loads: state.loads,
+    });
+    carried.collect()
 }
 
 impl Walk<'_> {
@@ -200,8 +233,11 @@ impl Walk<'_> {
                 };
                 let definitions = reaching.definitions(at, *each).map(|at| at as usize);
                 for before in definitions.filter(|&before| self.contains(before)) {
-                    let carried = self.carried.iter().position(|(slot, definitions)| {
-                        *slot == each.slot && before >= at && definitions.contains(&before)
+                    let carried = self.carried.iter().position(|carried| {
+                        let in_register = carried.slot == Some(each.slot)
+                            && before >= at
+                            && carried.definitions.contains(&before);
+                        in_register || carried.loads.contains(&before)
                     });
                     match carried {
                         Some(own) if !found.contains(&(own, way)) => found.push((own, way)),
@@ -273,7 +309,7 @@ impl Walk<'_> {
         let mut open = vec![definition];
         while let Some(at) = open.pop() {
             for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
-                if self.carried.iter().any(|(slot, _)| *slot == each.slot) {
+                if self.carried.iter().any(|carried| carried.slot == Some(each.slot)) {
                     continue;
                 }
                 let before = reaching.definitions(at, *each).map(|at| at as usize);

@@ -80,6 +80,18 @@ fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
 }
 
 #[test]
+fn a_value_that_goes_through_memory_ties_turns_together() {
+    let of = |change| {
+        let body = ["LDG.E R4, desc[UR4][R6.64]", change, "STG.E desc[UR4][R6.64], R5", NEXT];
+        of_loop(&body).turns
+    };
+    assert!((of("FFMA R5, R4, R8, R10") - 1.0).abs() < 1e-12, "scaled");
+    assert!((of("MUFU.EX2 R5, R4") - 1.0).abs() < 1e-12, "worked out");
+    assert!((of("FADD R5, R4, R8") - 40.0).abs() < 1e-12, "a sum");
+    assert!((of("FMUL R5, R10, R8") - 40.0).abs() < 1e-12, "made of something else");
+}
+
+#[test]
 fn sums_of_products_come_together_although_each_turn_scales_them() {
     let product = "HMMA.16816.F32.BF16 R20, R12, R36, R20";
     let softmax = [

@@ -1,0 +1,229 @@
+//! State that each turn of a loop loads from global memory and stores back, although one thread alone has it.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::hardware::MOST_REGISTERS;
+use crate::metric::stall::StallReason;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::code::blocks::Loop;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
+use crate::sass::questions::memory_state::{MemoryState, behind, kept};
+use crate::sass::{Family, Listing};
+use crate::term::Term;
+use crate::text::{count, count_of, percent};
+
+const REGISTERS: &str = "launch__registers_per_thread";
+const TO_L2: &str = "lts__t_sectors_srcunit_tex.sum";
+
+/// Bytes of a register.
+const REGISTER_BYTES: f64 = 4.0;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "state-in-memory",
+    kind: Kind::Cause,
+    summary: "a loop loads from global memory what the same thread stored one turn before",
+    explanation: "\
+A recurrence carries a state from turn to turn: a filter's memory, a hidden state, a running average. If each turn loads it from global \
+memory, changes it, and stores it back to the same address, then each turn waits for a load that has just been \
+stored, and the store goes to L2 every time. Worse, the compiler must take it that the store may change what any other pointer \
+leads to: it can't move the loads behind it ahead, so that these wait one after another. Only the thread itself reads \
+the state as long as the loop has no barrier, so it can stay in a register: load it before the loop, store it after it. The compiler \
+does so by itself only where no store in the loop may change it. The rule looks for \
+loads and stores of a loop that have one address, or for loads of the element that the last turn stored, where what is stored is made of \
+what was loaded. The estimate takes these accesses away but for the first and the last, with the waits for them and for \
+the loads of the turn that are only issued behind them.",
+    examples: &[Example {
+        fault: "\
+for (int t = 0; t < steps; t++) {
+    state[c] = decay[c] * state[c] + in[t * channels + c];
+    out[t * channels + c] = state[c];
+}",
+        repair: "\
+float s = state[c];
+const float d = decay[c];
+for (int t = 0; t < steps; t++) {
+    s = d * s + in[t * channels + c];
+    out[t * channels + c] = s;
+}
+state[c] = s;",
+        note: "\
+A register for each value of the state. Pointers that are __restrict__ let the compiler do the same, and load the next turns' \
+inputs early. A state too large for registers may fit into shared memory.",
+    }],
+    section: "MemoryWorkloadAnalysis",
+    thresholds: &[
+        MATTERS_LIMIT,
+        Threshold {
+            what: "registers of a thread, those for the state included, at most",
+            value: MOST_REGISTERS,
+            unit: "register",
+            source: "definition: as many as an instruction can name; beyond, the state would be spilt to memory again",
+        },
+    ],
+    needs: &[ISSUE_BUSY, REGISTERS],
+    sharpened_by: &[Reads::always(&[TO_L2])],
+    source_page: SourcePage::Needed,
+    explains: &[
+        "long-scoreboard-stalls",
+        "lg-throttle",
+        "fixed-latency-stalls",
+        "issue-slots-underused",
+    ],
+    in_triton: "\
+keep the tensor in a variable across the loop: tl.load it before, tl.store it after, and let the loop only compute with it.",
+    unrecorded: Some("its pair is not recorded yet"),
+    check,
+    ..Rule::DEFAULT
+};
+
+/// A loop with its state.
+struct Keeps<'a> {
+    of: &'a Loop,
+    states: Vec<MemoryState>,
+}
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let mut reaching = Reaching::new(listing.sass);
+    let registers = launch.need(REGISTERS);
+    let mut loops: Vec<Keeps> = Vec::new();
+    for of in &listing.sass.flow.loops {
+        if turns(&listing, of) > 1.0 && !meets_others(&listing, of) {
+            let states = kept(&listing, &mut reaching, of);
+            let bytes: f64 = states.iter().map(|state| f64::from(state.bytes)).sum();
+            if !states.is_empty() && registers + bytes / REGISTER_BYTES <= MOST_REGISTERS {
+                loops.push(Keeps { of, states });
+            }
+        }
+    }
+    let (mut accesses, mut sectors) = (0.0, 0.0);
+    let mut is_load = vec![false; listing.sass.entries.len()];
+    for Keeps { of, states } in &loops {
+        let gone = 1.0 - 1.0 / turns(&listing, of);
+        for state in states {
+            for &at in &state.loads {
+                removal.remove(at, gone);
+                is_load[at] = true;
+            }
+            // What a running sum stores is wanted.
+            if !state.moves {
+                state.stores.iter().for_each(|&at| removal.remove(at, gone));
+                let stored = |&at: &usize| gone * listing.row(at).counters.l2_sectors_global;
+                sectors += state.stores.iter().map(stored).sum::<f64>();
+            }
+        }
+        for at in behind(&listing, &mut reaching, of, states) {
+            removal.remove_latency(at, 1.0);
+        }
+        let executed = |at: &usize| listing.executed(*at);
+        accesses += states.iter().flat_map(|state| &state.loads).map(executed).sum::<f64>();
+    }
+    let largest = loops.iter().max_by(|a, b| {
+        let executed = |each: &Keeps| listing.executed(each.of.head);
+        executed(a).total_cmp(&executed(b))
+    })?;
+    let mut effect = removal.effect(launch);
+    // Loads may find in L1 what was stored; stores go through it.
+    if let Some(all) = launch.get(TO_L2).filter(|&all| all > 0.0 && sectors > 0.0) {
+        let share = (sectors / all).min(1.0);
+        effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
+    }
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let waits = effect.share_of_stall(StallReason::LongScoreboard);
+    let weight = |at: usize| if is_load[at] { listing.executed(at) } else { 0.0 };
+    let locations = locations(launch, listing, weight, "loads of the state");
+    let at = place(&locations, "the loads of the state");
+    let bytes: f64 = largest.states.iter().map(|state| f64::from(state.bytes)).sum();
+    let moves = largest.states.iter().all(|state| state.moves);
+    let (what, how) = if moves {
+        (
+            "the element that it stored in the turn before",
+            "Keep the last element in a register and go on from it, instead of loading it again"
+                .to_owned(),
+        )
+    } else {
+        (
+            "what it stored itself a turn or a statement before",
+            "Load the state before the loop, keep it in a register, and store it after the loop, if no other thread needs it on the way"
+                .to_owned(),
+        )
+    };
+    Some(Draft {
+        message: format!(
+            "Each turn of a loop loads {what}: {} at {at}, {} per thread. The state of a thread would fit in {}. {} of \
+             the time that warps wait for global memory goes to these loads and to those that are held up behind them.",
+            count_of(accesses, "warp-wide load"),
+            count_of(bytes, "byte"),
+            count_of((bytes / REGISTER_BYTES).ceil(), "register"),
+            percent(waits),
+        ),
+        evidence: vec![
+            Evidence::new("warp-wide loads of the state", accesses, "inst"),
+            Evidence::new("state of a thread", bytes, "byte"),
+            Evidence::new(REGISTERS, registers, "register/thread"),
+        ],
+        hint: format!(
+            "{how} ({at}). The loop's other loads can then be issued earlier, as no store of the state stands before them. It costs {} per \
+             thread.",
+            count((bytes / REGISTER_BYTES).ceil()) + " more registers",
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// True where other threads may read what a loop stores while it runs: they meet there, or what they read is ordered.
+fn meets_others(listing: &Listing, of: &Loop) -> bool {
+    let flow = &listing.sass.flow;
+    let blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
+    let mut places = blocks.flat_map(|block| block.start..block.end);
+    places.any(|at| {
+        let family = listing.sass.entries[at].family;
+        matches!(family, Family::Barrier | Family::Fence | Family::Atomic(_))
+            && listing.executed(at) > 0.0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::{check, sass};
+
+    fn of(registers: f64, beside: &'static str) -> Option<Draft> {
+        let code = [
+            ("LDC.64 R2, c[0x0][0x210]", 100.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 1000.0), // 0x110
+            ("FFMA R4, R4, R8, R9", 1000.0),
+            ("STG.E desc[UR4][R2.64], R4", 1000.0),
+            (beside, 1000.0),
+            ("@P0 BRA 0x110", 1000.0),
+            ("EXIT", 100.0),
+        ];
+        let metrics = [(ISSUE_BUSY, 60.0), (REGISTERS, registers)];
+        check(&RULE, &sass(&metrics, &code))
+    }
+
+    #[test]
+    fn a_state_is_named_where_registers_can_hold_it() {
+        assert!(of(254.0, "NOP").is_some());
+        assert!(of(255.0, "NOP").is_none(), "there is no room for it");
+        assert!(of(32.0, "BAR.SYNC.DEFER_BLOCKING 0x0").is_none(), "others may read it");
+    }
+
+    #[test]
+    fn all_but_the_first_load_and_the_last_store_go() {
+        let draft = of(32.0, "NOP").unwrap();
+        assert!(draft.message.contains("1,000 warp-wide loads"), "{}", draft.message);
+        assert!(draft.hint.contains("before the loop"), "{}", draft.hint);
+        let share = draft.effect.share_of(Term::Issue);
+        assert!((share - 0.9 * 2000.0 / 5200.0).abs() < 1e-12, "{share}");
+    }
+}

@@ -63,27 +63,28 @@ pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Memory
         if seen.is_empty() || !seen.iter().all(is_same) {
             continue;
         }
-        let state = found.iter_mut().find(|(address, _)| address.is_along(from));
-        let state = match state {
-            Some((_, state)) => state,
-            None => {
-                let (loads, stores, moves) = (Vec::new(), Vec::new(), from.step != 0);
-                let state = MemoryState { loads, stores, moves, bytes, is_carried: moves };
-                found.push((from, state));
-                &mut found.last_mut().expect("it was added").1
-            }
-        };
+        let known = found.iter().position(|(address, _)| address.is_along(from));
+        let place = known.unwrap_or_else(|| {
+            let (loads, stores, moves) = (Vec::new(), Vec::new(), from.step != 0);
+            let state = MemoryState { loads, stores, moves, bytes, is_carried: moves };
+            found.push((from, state));
+            found.len() - 1
+        });
+        let state = &mut found[place].1;
         state.loads.push(*load);
         state.stores.extend(seen);
         state.stores.sort_unstable();
         state.stores.dedup();
     }
     let mut states: Vec<MemoryState> = found.into_iter().map(|(_, state)| state).collect();
+    // One value of a state may be made of another one.
+    let of_states = Marks::of(listing.sass.entries.len(), |at| {
+        states.iter().any(|state| state.loads.contains(&at))
+    });
     states.retain_mut(|state| {
-        let of_state = Marks::of(listing.sass.entries.len(), |at| state.loads.contains(&at));
         let first = state.loads[0];
         state.is_carried |= state.stores.first().is_some_and(|&store| first < store);
-        state.stores.retain(|&store| is_made_of(listing, reaching, of, store, &of_state));
+        state.stores.retain(|&store| is_made_of(listing, reaching, of, store, &of_states));
         !state.stores.is_empty()
     });
     states
@@ -167,20 +168,20 @@ fn address(
         instruction.operands.iter().find(|operand| operand.kind == OperandKind::Memory)?.text;
     let (text, mut offset) = without_offset(text)?;
     let mut base = String::from(text);
-    let (mut step, mut moved) = (0, None);
+    let (mut step, mut is_moved) = (0, None);
     for each in listing.sass.uses(access).iter().filter(|each| each.role == Role::Address) {
         if let Some(value) = value(listing, reaching, of, access, *each, ADDRESS_STEPS.whole()) {
             base.push_str(&value);
         } else {
             // A register of a pair takes the carry of the other one.
-            let moves = moves(listing, reaching, of, access, *each)?;
-            match (moves.by, moved) {
+            let by_turn = moves(listing, reaching, of, access, *each)?;
+            match (by_turn.by, is_moved) {
                 (Some(by), None) => {
                     step = by;
-                    offset += if moves.is_behind { by } else { 0 };
-                    moved = Some(moves.is_behind);
+                    offset += if by_turn.is_behind { by } else { 0 };
+                    is_moved = Some(by_turn.is_behind);
                 }
-                (None, Some(is_behind)) if is_behind == moves.is_behind => {}
+                (None, Some(is_behind)) if is_behind == by_turn.is_behind => {}
                 _ => return None,
             }
         }
@@ -227,10 +228,9 @@ fn value(
     let (opcode, operands) =
         listing.text(maker).split_once(' ').filter(|_| is_alike && is_number)?;
     let (_, sources) = operands.split_once(',').unwrap_or_default();
-    let mut text = format!(" ({opcode} {}", sources.replace(".reuse", ""));
     // Which of a pair it is.
     let place = listing.sass.defs(maker).iter().position(|slot| *slot == each.slot)?;
-    text.push_str(&format!(" {place}"));
+    let mut text = format!(" ({opcode} {} {place}", sources.replace(".reuse", ""));
     for source in listing.sass.uses(maker) {
         text.push_str(&value(listing, reaching, of, maker, *source, steps - 1)?);
     }
@@ -351,7 +351,7 @@ mod tests {
             bytes: 4,
             is_carried: true,
         };
-        assert_eq!(found, [expected.clone()]);
+        assert_eq!(found, [expected]);
         // The address is made in every turn, of what stays the same.
         let address = "IMAD.WIDE R2, R0, R7, UR6";
         let made =
@@ -367,6 +367,18 @@ mod tests {
             "STG.E.STRONG.GPU desc[UR4][R2.64], R5",
         ]);
         assert!(flag.is_empty(), "for others to see");
+    }
+
+    #[test]
+    fn values_may_be_made_of_each_other() {
+        let found = of(&[
+            "LDG.E R4, desc[UR4][R2.64]",
+            "LDG.E R5, desc[UR4][R6.64]",
+            "FADD R5, R5, R8",
+            "STG.E desc[UR4][R2.64], R5",
+            "STG.E desc[UR4][R6.64], R4",
+        ]);
+        assert_eq!(found.len(), 2, "{found:?}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod thread_divergence;
 pub mod idle_threads;
 pub mod unexpected_fp64;
 pub mod select_chain;
+pub mod sum_as_product;
 pub mod slow_math_functions;
 pub mod discarded_random_numbers;
 pub mod integer_arithmetic_bound;

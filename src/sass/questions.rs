@@ -5,6 +5,7 @@ pub mod arrays;
 pub mod assertions;
 pub mod bystanders;
 pub mod chain;
+pub mod chosen_sums;
 pub mod divisors;
 pub mod doubles;
 pub mod few_values;

@@ -50,5 +50,6 @@ pub mod unaligned_rows;
 pub mod operands_converted_in_loop;
 pub mod reduction_in_loop;
 pub mod reduction_of_few_values;
+pub mod descriptors_in_loop;
 pub mod instruction_overhead;
 pub mod launch_overhead_bound;

@@ -6,6 +6,7 @@ pub mod assertions;
 pub mod bystanders;
 pub mod chain;
 pub mod chosen_sums;
+pub mod descriptors;
 pub mod divisors;
 pub mod doubles;
 pub mod few_values;

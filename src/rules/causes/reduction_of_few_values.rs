@@ -1,15 +1,12 @@
 //! Lanes that are combined after each has loaded a value or two.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{
-    CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, gains, locations,
-};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::{WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::few_values::{MOST_BYTES, small_trees};
-use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
@@ -55,7 +52,6 @@ The elements stay in registers between the sum and the division. It costs regist
         },
     ],
     needs: &[EXECUTED, ISSUE_BUSY, BLOCK],
-    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",
@@ -83,7 +79,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     for each in &places {
         let gone = 1.0 - 1.0 / each.room();
         each.of_threads.iter().for_each(|&at| removal.remove(at, gone));
-        removal.add(Term::Alu, gone * each.per_value);
+        // Values of one lane are combined with each other in as many operations as one step of a tree takes.
+        each.combines.iter().for_each(|&at| removal.remove(at, gone * (1.0 - 1.0 / each.steps)));
     }
     let effect = removal.effect(launch);
     if !gains(launch, &effect) {
@@ -136,6 +133,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 mod tests {
     use super::*;
     use crate::rules::testing::{check, sass};
+    use crate::term::Term;
 
     fn of(load: &'static str) -> Option<Draft> {
         let code = [

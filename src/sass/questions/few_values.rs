@@ -19,16 +19,18 @@ use crate::sass::thresholds::TREE_STEPS;
 pub struct SmallTrees {
     /// The shuffles.
     pub exchanges: Vec<usize>,
-    /// What each thread executes once, however many values it has: the trees, what hands totals from warp to warp, indices.
+    /// What each thread executes once, however many values it has: the shuffles, what hands totals from warp to warp, indices.
     pub of_threads: Vec<usize>,
+    /// The arithmetic of the trees.
+    pub combines: Vec<usize>,
+    /// Steps of the trees: so many times is each value combined with others.
+    pub steps: f64,
     /// The loads of what is combined.
     pub loads: Vec<usize>,
     /// Barriers at that place.
     pub barriers: usize,
     /// Bytes that a lane loads for a tree, or keeps for all of them.
     pub bytes: f64,
-    /// Warp instructions that one more value of a lane would take in all trees, where it is combined with the lane's others.
-    pub per_value: f64,
 }
 
 impl SmallTrees {
@@ -110,13 +112,12 @@ fn at(
     if combining.iter().any(|&at| !is_sum(listing.text(at)) && !chooses(reaching, at)) {
         return None;
     }
-    let executed: f64 = combining.iter().map(|&at| listing.executed(at)).sum();
     // The distance that the fewest shuffles have: as many as there are values in all trees.
     let of_distance = |distance: &&str| {
         exchanges.iter().filter(|&&at| self::distance(listing.text(at)) == Some(*distance)).count()
     };
     let values = distances.iter().map(of_distance).min()?;
-    let per_value = executed * values as f64 / exchanges.len() as f64;
+    let steps = exchanges.len() as f64 / values as f64;
     // What is made of a lane's own values, once for each of them.
     let is_access = |at: usize| {
         matches!(
@@ -142,9 +143,10 @@ fn at(
             break;
         }
     }
-    let of_threads = (0..entries).filter(|&at| here(at) && !of_values[at]).collect();
+    let of_threads =
+        (0..entries).filter(|&at| here(at) && !of_values[at] && !combining.contains(&at)).collect();
     let barriers = (0..entries).filter(|&at| here(at) && listing.text(at).contains("BAR.")).count();
-    Some(SmallTrees { exchanges, of_threads, loads, barriers, bytes, per_value })
+    Some(SmallTrees { exchanges, of_threads, combines: combining, steps, loads, barriers, bytes })
 }
 
 /// The global loads whose values reach the exchanges through registers.
@@ -236,7 +238,8 @@ mod tests {
         assert_eq!(trees[0].exchanges, [3, 5, 7]);
         assert_eq!(trees[0].loads, [2]);
         assert!((trees[0].bytes - 4.0).abs() < 1e-12 && (trees[0].room() - 4.0).abs() < 1e-12);
-        assert_eq!(trees[0].of_threads, [0, 1, 3, 4, 5, 6, 7, 8, 9, 12]);
+        assert_eq!(trees[0].of_threads, [0, 1, 3, 5, 7, 9, 12]);
+        assert_eq!((&trees[0].combines[..], trees[0].steps), (&[4, 6, 8][..], 3.0));
     }
 
     #[test]

@@ -101,6 +101,8 @@ mod tests {
         let code = [
             ("S2R R0, SR_CTAID.X", 10.0),
             ("S2R R1, SR_CTAID.Y", 10.0),
+            ("LDC.64 R10, c[0x0][0x210]", 10.0),
+            ("LDC.64 R12, c[0x0][0x218]", 10.0),
             ("IMAD R3, R1, 0x3e8, R0", 10.0),
             ("IMAD.WIDE R4, R3, 0x4, R10", 10.0),
             (address, 10.0),
@@ -119,7 +121,7 @@ mod tests {
         ];
         let mut launch = sass(&metrics, &code);
         launch.row.grid = [1000, last, 1];
-        for load in [5, 6] {
+        for load in [7, 8] {
             launch.instructions[load].counters.l2_sectors_global = 1000.0;
             launch.instructions[load].counters.l2_sectors_global_ideal = 1000.0;
         }
@@ -133,7 +135,7 @@ mod tests {
         let draft = of(64_000.0, 8, by_x).unwrap();
         // Seven eighths of 32,000 bytes, of 64,000.
         assert!((draft.effect.share_of(Term::Dram) - 7.0 / 16.0).abs() < 1e-12);
-        assert!(draft.message.contains("blockIdx.y") && draft.message.contains("line 7"));
+        assert!(draft.message.contains("blockIdx.y") && draft.message.contains("line 9"));
         assert!(of(36_000.0, 8, by_x).is_none(), "a cache holds it");
         assert!(of(64_000.0, 1, by_x).is_none(), "there is no such axis");
         assert!(of(64_000.0, 8, "IMAD.WIDE R6, R3, 0x4, R12").is_none(), "each block has its own");

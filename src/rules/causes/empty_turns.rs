@@ -15,13 +15,14 @@ use crate::text::{count, percent};
 pub const RULE: Rule = Rule {
     name: "empty-turns",
     kind: Kind::Cause,
-    summary: "a loop goes on behind the end of the block's own data, with its loads masked off",
+    summary: "a loop makes turns in which the block loads nothing",
     explanation: "\
 Rows of unequal length are often walked by one loop for all blocks, up to the longest row, with a condition on each load that \
 asks whether the block's own row goes so far. Behind the row's end the loads bring nothing, but everything else is done as before: \
 products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these turns go. The rule looks for \
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
-and counts how many are. Half a turn for the row's ragged end stays.",
+and counts how many are. Half a turn for the row's ragged end stays. It also names loops that ask in each turn whether there is \
+anything to do, where the whole block passes all loads by in most: the first and the last turn with work can be worked out before.",
     examples: &[Example {
         fault: "\
 for (int k = 0; k < longest; k += 64) {   // the same for all rows
@@ -64,8 +65,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
     for (at, entry) in listing.entries() {
-        let inside = loops.iter().find(|each| each.inside.binary_search(&at).is_ok());
-        let gone = inside.map_or(0.0, |each| each.empty);
+        let mut going = loops.iter().flat_map(|each| &each.going);
+        let gone = going.find(|(of, _)| *of == at).map_or(0.0, |(_, share)| *share);
         if gone > 0.0 {
             removal.remove(at, gone);
         }
@@ -90,24 +91,41 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let is_load = |at: usize| loops.iter().any(|each| each.loads.binary_search(&at).is_ok());
-    let weight = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
-    let locations = locations(launch, listing, weight, "loads under a condition");
+    let of_load = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
+    let locations = if main.tested {
+        removal.locations(launch, "executed instructions of empty turns")
+    } else {
+        locations(launch, listing, of_load, "loads under a condition")
+    };
     let at = place(&locations, "the loads");
+    let (share, turns) = (percent(main.empty), count(main.turns.round()));
     Some(Draft {
-        message: format!(
-            "In {} of its {} turns, the loop around {at} loads nothing: the loop's counter has passed the end by which the \
-             loads are masked, but the loop goes on, and works on zeros.",
-            percent(main.empty),
-            count(main.turns.round()),
-        ),
+        message: if main.tested {
+            format!(
+                "In {share} of its {turns} turns, the loop around {at} only finds out that there is nothing to do: a branch that the \
+                 whole block takes passes all of its loads by."
+            )
+        } else {
+            format!(
+                "In {share} of its {turns} turns, the loop around {at} loads nothing: the loop's counter has passed the end by \
+                 which the loads are masked, but the loop goes on, and works on zeros."
+            )
+        },
         evidence: vec![
             Evidence::new("turns that load nothing", 100.0 * main.empty, "%"),
             Evidence::new("turns of the loop", main.turns, ""),
         ],
-        hint: format!(
-            "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
-             blocks with most turns first, because they then take unequal time."
-        ),
+        hint: if main.tested {
+            format!(
+                "Work out before the loop around {at} which turns have something to do, the first and the last from the block's \
+                 index or a list of them, and make only these. Without the branch, the loads of the next turn can be started early."
+            )
+        } else {
+            format!(
+                "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
+                 blocks with most turns first, because they then take unequal time."
+            )
+        },
         locations,
         effect,
     })

@@ -1,8 +1,11 @@
-//! Loops that go on where their data has ended: in later turns a comparison of the loop's counter switches all of their loads off.
+//! Loops that make turns for nothing.
 //!
 //! A loop with one end for all blocks, such as the longest row's, and a condition on each load by the length of the block's own
 //! row, makes its last turns for nothing. The condition compares what the loop counts with a number that the whole block
 //! shares. Where a condition stays the same from turn to turn, or goes by what was loaded, all turns are needed.
+//!
+//! Or a loop asks in each turn whether there is anything to do, from its counter and the block's index, and branches around all
+//! of its loads where there is not. What the whole block decides alike, it could have worked out before.
 
 use std::collections::BTreeSet;
 
@@ -22,20 +25,22 @@ use crate::sass::questions::matrix_loops::{StagedLoop, filled, members, staged};
 /// A loop of which some turns load nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmptyTurns {
-    /// Its executed instructions.
-    pub inside: Vec<usize>,
-    /// Its loads that the counter switches off.
+    /// Its instructions, each with the share of its executions that is in these turns (0 to 1).
+    pub going: Vec<(usize, f64)>,
+    /// Its loads that are switched off or passed by.
     pub loads: Vec<usize>,
     /// Its turns, on average.
     pub turns: f64,
     /// The share of them that loads nothing (0 to 1).
     pub empty: f64,
+    /// True where a branch passes the loads by.
+    pub tested: bool,
 }
 
 /// Of the last turn with data, half is off on average.
 const LAST_TURN: f64 = 0.5;
 
-/// The innermost loops whose loads are off in later turns.
+/// The innermost loops some of whose turns load nothing.
 #[must_use]
 pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
     let sass = listing.sass;
@@ -49,6 +54,13 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
             can_be_off && listing.executed(at) > 0.0
         })
         .collect();
+    let found = masked_turns(listing, &accesses);
+    if found.is_empty() { tested_turns(listing) } else { found }
+}
+
+/// The loops whose loads a comparison of the counter switches off.
+fn masked_turns(listing: &Listing, accesses: &[usize]) -> Vec<EmptyTurns> {
+    let sass = listing.sass;
     let loops: BTreeSet<usize> =
         accesses.iter().filter_map(|&at| sass.flow.innermost(at)).collect();
     // Most kernels have none, and to know whose values are a thread's own takes time.
@@ -72,7 +84,42 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
             None => off_in_loads(listing, &loads) - 1.0 / turns,
         };
         let empty = off - LAST_TURN / turns;
-        (empty > 0.0).then_some(EmptyTurns { inside, loads, turns, empty })
+        let going = inside.into_iter().map(|at| (at, empty)).collect();
+        (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, tested: false })
+    });
+    found.collect()
+}
+
+/// The loops in which a branch that the block takes as one passes all loads by.
+fn tested_turns(listing: &Listing) -> Vec<EmptyTurns> {
+    let sass = listing.sass;
+    let is_load = |at: usize| {
+        let family = sass.entries[at].family;
+        matches!(family, Family::Load(Space::Global | Space::Generic) | Family::AsyncCopy)
+    };
+    let executed = |at: usize| listing.executed(at);
+    let rarely = |at: usize| {
+        let around = sass.flow.innermost(at)?;
+        let in_turns = executed(sass.flow.loops[around].head);
+        (is_load(at) && executed(at) > 0.0 && executed(at) < in_turns).then_some(around)
+    };
+    let loops: BTreeSet<usize> = (0..sass.entries.len()).filter_map(rarely).collect();
+    let found = loops.into_iter().filter_map(|of| {
+        let each = &sass.flow.loops[of];
+        let inside = members(listing, of);
+        let loads: Vec<usize> = inside.iter().copied().filter(|&at| is_load(at)).collect();
+        let needed = loads.iter().map(|&at| executed(at)).fold(0.0, f64::max);
+        // Where warps wait for each other, all of them are there.
+        let meets = |&at: &usize| sass.entries[at].family == Family::Barrier;
+        let together = inside.iter().filter(|at| meets(at)).any(|&at| executed(at) <= needed);
+        let empty = 1.0 - needed / executed(each.head);
+        if !together || empty <= 0.0 {
+            return None;
+        }
+        let share = |at: usize| (1.0 - needed / executed(at)).max(0.0);
+        let going = inside.into_iter().map(|at| (at, share(at))).filter(|(_, share)| *share > 0.0);
+        let going = going.collect();
+        Some(EmptyTurns { going, loads, turns: turns(listing, each), empty, tested: true })
     });
     found.collect()
 }
@@ -235,6 +282,30 @@ mod tests {
         // Half of the lanes, less one turn that runs ahead and half of the last one.
         assert!((found[0].empty - (0.5 - 1.5 / 40.0)).abs() < 1e-12, "{}", found[0].empty);
         assert!(of(LENGTH, COMPARE, 31.0).is_empty(), "the last turn");
+    }
+
+    #[test]
+    fn turns_that_only_ask_are_empty() {
+        let of = |body: &str| {
+            let launch = launch(&[
+                ("S2R R3, SR_CTAID.X", 8.0),
+                ("IADD3 R2, R2, 0x80, RZ", 320.0), // 1
+                ("ISETP.GE.AND P1, PT, R2, R3, PT", 320.0),
+                ("@P1 BRA 0x170", 320.0),
+                ("LDG.E R4, desc[UR4][R12.64]", 32.0),
+                (body, 32.0),
+                ("FADD R5, R5, R4", 32.0),
+                ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0), // 7
+                ("@!P0 BRA 0x110", 320.0),
+                ("EXIT", 8.0),
+            ]);
+            empty_turns(&launch.listing().unwrap())
+        };
+        let found = of("BAR.SYNC.DEFER_BLOCKING 0x0");
+        assert!(found[0].tested && (found[0].empty - 0.9).abs() < 1e-12);
+        let going: Vec<usize> = found[0].going.iter().map(|(at, _)| *at).collect();
+        assert_eq!((going, &found[0].loads[..]), (vec![1, 2, 3, 7, 8], &[4][..]));
+        assert!(of("NOP").is_empty(), "each warp may have turns of its own");
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub(super) struct Parts {
 
 /// How a loop can be shared out; `None` where a turn needs what an earlier one found.
 pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<Parts> {
-    let can_join = is_of_products(listing, of);
+    let multiplies = is_of_products(listing, of);
+    let can_join = multiplies || has_exponential(listing, of);
+    let mut keeps_largest = false;
     if !can_join && reads_shared_before_writing(listing, of) {
         return None;
     }
@@ -62,6 +64,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
             }
             let is_way = |way| from.contains(&(own, way));
             are_scaled |= is_way(Way::Scales);
+            keeps_largest |= is_way(Way::KeepsLargest);
             let sums = is_way(Way::Adds) || is_way(Way::Scales) || is_way(Way::KeepsLargest);
             if !sums && walk.is_a_choice(definition, definitions) {
                 return None;
@@ -74,8 +77,20 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         }
         needs.push(of_slot);
     }
+    // A softmax on the way scales by exponentials of the largest value so far; another recurrence by anything.
+    if are_scaled && !multiplies && !keeps_largest {
+        return None;
+    }
     let is_apart = (0..needs.len()).all(|start| !leads_back(&needs, start));
     is_apart.then_some(Parts { least_turns: least, are_scaled, carries: !needs.is_empty() })
+}
+
+/// True where a loop takes exponentials.
+fn has_exponential(listing: &Listing, of: &Loop) -> bool {
+    let mut blocks = of.blocks.iter().map(|&block| &listing.sass.flow.blocks[block as usize]);
+    let is_exponential =
+        |at: usize| listing.text(at).contains("MUFU.EX2") && listing.executed(at) > 0.0;
+    blocks.any(|block| (block.start..block.end).any(is_exponential))
 }
 
 /// True where a value is worked out from others that are worked out from it.

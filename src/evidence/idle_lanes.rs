@@ -41,14 +41,17 @@ pub(crate) const UNIFORM_LIMIT: crate::evidence::Threshold = crate::evidence::Th
 
 /// Lanes of an average instruction: those active and those at work, per 32 of the lanes that the
 /// block size gives a warp. Steps of maths routines that only some arguments need, such as the scaling of
-/// denormal ones, leave no lane without work.
+/// denormal ones, leave no lane without work. Lanes that wait for others to succeed with an atomic count as active: that is
+/// the atomics' fault.
 pub(crate) fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
     let scale = WARP_LANES / launch.full_lanes();
     let (active, at_work) = (launch.need(ACTIVE), launch.need(AT_WORK));
     // Only where they decide anything.
     let listing = launch.profile.listing().filter(|_| few(at_work * scale));
     let by_value = listing.map_or(0.0, |listing| idle::off_by_value(&listing));
-    (active * scale, (at_work + by_value).min(active) * scale)
+    let retrying = listing.map_or(0.0, |listing| idle::off_in_retries(&listing));
+    let active = (active + retrying).min(launch.full_lanes());
+    (active * scale, (at_work + by_value + retrying).min(active) * scale)
 }
 
 /// The share of the missing lanes that have nothing to do at all, by the instructions: they left the

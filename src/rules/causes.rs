@@ -32,6 +32,7 @@ pub mod constant_cache_divergence;
 pub mod low_instruction_parallelism;
 pub mod thread_divergence;
 pub mod idle_threads;
+pub mod duplicated_threads;
 pub mod unexpected_fp64;
 pub mod select_chain;
 pub mod sum_as_product;

@@ -32,4 +32,5 @@ pub mod sharing;
 pub mod spin_loops;
 mod statements;
 pub mod swap;
+pub mod thread_bits;
 pub mod tables;

@@ -20,6 +20,9 @@ const BLOCK: &str = "launch__block_size";
 const READ: &str = "dram__bytes_read.sum";
 const WRITTEN: &str = "dram__bytes_write.sum";
 
+/// The share of the waits at the barrier behind the loop that is for the spinning, from which all of it is.
+const FOR_SPINNERS: f64 = 0.5;
+
 /// Launches that take the place of one.
 const LAUNCHES: f64 = 3.0;
 
@@ -61,6 +64,13 @@ of many predecessors at a time (decoupled look-back, as in cub::DeviceScan). Whe
             source: "definition: one thread reads the flag for its block",
         },
         Threshold {
+            what: "share of the waits at the barrier behind the loop that spinning takes, from which the rest counts as \
+                   well: the spinning warp's fence, and its reading of what was announced, at least",
+            value: FOR_SPINNERS,
+            unit: "share",
+            source: "definition: as much as the rest",
+        },
+        Threshold {
             what: "constant: launches that take the place of one",
             value: LAUNCHES,
             unit: "launch",
@@ -82,7 +92,6 @@ of many predecessors at a time (decoupled look-back, as in cub::DeviceScan). Whe
     in_triton: "\
 load and reduce the program's own data before the while loop, or split the kernel in three: sums of programs, their scan, and the \
 additions (tl.associative_scan and tl.cumsum work within a program).",
-    unrecorded: Some("the pair meter-readings is still to be recorded"),
     check,
     ..Rule::DEFAULT
 };
@@ -189,7 +198,7 @@ fn samples(listing: &Listing, at: usize) -> f64 {
 }
 
 /// The share of the waits at the barrier behind a loop that is for the warps in the loop: each other warp of the block waits there as
-/// long as they spin.
+/// long as they spin, and then for what follows from the flag.
 fn share_for(
     launch: &ModeledLaunch,
     listing: &Listing,
@@ -202,7 +211,8 @@ fn share_for(
     let warps_per_block = (launch.need(BLOCK) / WARP_LANES).ceil().max(1.0);
     let spinners = spin.warps.unwrap_or(meeting / warps_per_block);
     let others = if spinners > 0.0 { (meeting / spinners - 1.0).max(0.0) } else { 0.0 };
-    (spinning * others / at_barrier).min(1.0)
+    let share = spinning * others / at_barrier;
+    if share >= FOR_SPINNERS { 1.0 } else { share }
 }
 
 /// The picked instructions' share of a count over all.

@@ -59,7 +59,6 @@ the loop; compute-sanitizer finds accesses out of bounds without any.",
     ],
     in_triton: "\
 launch without debug=True (and without TRITON_DEBUG=1), which compiles tl.device_assert and the checks of integer overflow away.",
-    unrecorded: Some("the pair rain-series is still to be recorded"),
     check,
     ..Rule::DEFAULT
 };

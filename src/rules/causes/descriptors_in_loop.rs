@@ -55,7 +55,6 @@ let the loop choose one.",
     in_triton: "\
 call tl.make_tensor_descriptor before the loop, over all batches ([batches * M, K], where M is a multiple of the block), and \
 add the batch's rows to the coordinates; or pass a TensorDescriptor from the host.",
-    unrecorded: Some("its pair is not recorded yet"),
     check,
     ..Rule::DEFAULT
 };

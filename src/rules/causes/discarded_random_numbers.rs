@@ -53,7 +53,6 @@ A thread then takes four neighbouring elements, which also makes its accesses wi
     in_triton: "\
 call tl.rand4x (or tl.randint4x, tl.randn4x) on a quarter of the offsets and use all four results, for instance on four parts of the \
 block, or joined by tl.join; tl.rand makes four and returns one.",
-    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

@@ -52,7 +52,6 @@ The condition stays for the last turn. Blocks then take unequal time: let the lo
     ],
     in_triton: "\
 give range() the program's own length, loaded before the loop, in place of the maximum over all programs.",
-    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

@@ -41,7 +41,6 @@ and an acquire where it is read are needed.",
     explains: &["memory-fence-stalls", "long-scoreboard-stalls", "issue-slots-underused"],
     in_triton: "\
 pass sem=\"relaxed\" to tl.atomic_add and its like; the default is \"acq_rel\".",
-    unrecorded: Some("the pairs that show it are in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

@@ -76,7 +76,6 @@ inputs early. A state too large for registers may fit into shared memory.",
     ],
     in_triton: "\
 keep the tensor in a variable across the loop: tl.load it before, tl.store it after, and let the loop only compute with it.",
-    unrecorded: Some("its pair is not recorded yet"),
     check,
     ..Rule::DEFAULT
 };

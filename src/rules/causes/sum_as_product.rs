@@ -71,7 +71,6 @@ Where the sums run across lanes, a scan by __shfl_up_sync takes five additions i
     in_triton: "\
 tl.cumsum(x, axis=0) for a triangle, tl.cumsum(x, axis=0, reverse=True) for its mirror image, tl.sum for groups: a scan by registers \
 and shuffles in place of tl.dot with a mask.",
-    unrecorded: Some("its pair is not recorded yet"),
     check,
     ..Rule::DEFAULT
 };

@@ -5,6 +5,8 @@
 //! they are on the other side of a branch, or out of a loop before the others. The first two do
 //! nothing meanwhile and never will: such threads need not have been launched.
 
+use std::collections::BTreeSet;
+
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Exit;
@@ -56,6 +58,30 @@ pub fn off_by_value(listing: &Listing) -> f64 {
             && is_by_value(listing, &mut reaching, index)
         {
             off += here;
+        }
+    }
+    if executed > 0.0 { off / executed } else { 0.0 }
+}
+
+/// Lanes of an average instruction that are missing because they have done their part of an atomic that is tried again until it
+/// succeeds: lanes of one address succeed one after another. 0 without such loops.
+#[must_use]
+pub fn off_in_retries(listing: &Listing) -> f64 {
+    let sass = listing.sass;
+    let tries = |at: &usize| {
+        matches!(sass.entries[*at].family, Family::Atomic(_)) && listing.text(*at).contains(".CAS")
+    };
+    let all = (0..sass.entries.len()).filter(tries);
+    let loops: BTreeSet<usize> = all.filter_map(|at| sass.flow.innermost(at)).collect();
+    if loops.is_empty() {
+        return 0.0;
+    }
+    let (mut executed, mut off) = (0.0, 0.0);
+    for (at, _) in listing.entries() {
+        let counters = &listing.row(at).counters;
+        executed += counters.inst_executed;
+        if sass.flow.innermost(at).is_some_and(|of| loops.contains(&of)) {
+            off += WARP_LANES * counters.inst_executed - counters.thread_inst_executed_pred_on;
         }
     }
     if executed > 0.0 { off / executed } else { 0.0 }

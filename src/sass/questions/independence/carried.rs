@@ -27,8 +27,10 @@ pub(super) struct Parts {
 
 /// How a loop can be shared out; `None` where a turn needs what an earlier one found.
 pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<Parts> {
-    let multiplies = is_of_products(listing, of);
-    let can_join = multiplies || has_exponential(listing, of);
+    let multiplies =
+        ends_in_sums(listing, of, |at| listing.sass.entries[at].family == Family::Tensor);
+    let can_join =
+        multiplies || ends_in_sums(listing, of, |at| listing.text(at).contains("MUFU.EX2"));
     let mut keeps_largest = false;
     if !can_join && reads_shared_before_writing(listing, of) {
         return None;
@@ -83,14 +85,6 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     }
     let is_apart = (0..needs.len()).all(|start| !leads_back(&needs, start));
     is_apart.then_some(Parts { least_turns: least, are_scaled, carries: !needs.is_empty() })
-}
-
-/// True where a loop takes exponentials.
-fn has_exponential(listing: &Listing, of: &Loop) -> bool {
-    let mut blocks = of.blocks.iter().map(|&block| &listing.sass.flow.blocks[block as usize]);
-    let is_exponential =
-        |at: usize| listing.text(at).contains("MUFU.EX2") && listing.executed(at) > 0.0;
-    blocks.any(|block| (block.start..block.end).any(is_exponential))
 }
 
 /// True where a value is worked out from others that are worked out from it.
@@ -364,22 +358,24 @@ impl Walk<'_> {
     }
 }
 
-/// True where a loop multiplies on the tensor units and stores nothing but at its end: the sum of products, even of
-/// some that are scaled by the largest value so far (a softmax on the way), can be put together from parts. What earlier
-/// turns leave in shared memory are tiles of its operands. Any other loop that scales or compares is taken as a recurrence,
-/// whose turns may each be wanted.
-fn is_of_products(listing: &Listing, of: &Loop) -> bool {
+/// True for a loop of such instructions that stores nothing on the way: what it leaves are its sums. Those of products on the
+/// tensor units, and those of a softmax on the way, which scales them by exponentials of the largest value so far, can be
+/// put together from parts. What earlier turns leave in shared memory are tiles of its operands, or the lanes' parts of a sum.
+/// Any other loop that scales or compares is taken as a recurrence, whose turns may each be wanted.
+fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize) -> bool) -> bool {
     let sass = listing.sass;
-    let at = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = at.flat_map(|block| block.start..block.end);
-    let mut families =
-        places.filter(|&at| listing.executed(at) > 0.0).map(|at| sass.entries[at].family);
-    let mut multiplies = false;
-    let stores = families.any(|family| {
-        multiplies |= family == Family::Tensor;
-        matches!(family, Family::Store(Space::Global) | Family::Atomic(Space::Global))
-    });
-    multiplies && !stores
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let executed: Vec<usize> = blocks
+        .flat_map(|block| block.start..block.end)
+        .filter(|&at| listing.executed(at) > 0.0)
+        .collect();
+    let stores = |&at: &usize| {
+        matches!(
+            sass.entries[at].family,
+            Family::Store(Space::Global) | Family::Atomic(Space::Global)
+        )
+    };
+    executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(|at| stores(at))
 }
 
 /// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier

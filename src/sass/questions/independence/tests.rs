@@ -109,7 +109,9 @@ fn sums_of_products_come_together_although_each_turn_scales_them() {
     let plain = of_loop(&[product, NEXT]);
     assert!(plain.turns > 1.0 && plain.results == Results::Summed, "{plain:?}");
     let without: Vec<&str> = softmax.into_iter().filter(|text| *text != product).collect();
-    assert!(of_loop(&without).turns <= 1.0, "without a product");
+    assert!(of_loop(&without).turns > 1.0, "its products are sums of lanes");
+    let decay = ["MUFU.EX2 R5, R4", "FFMA R0, R0, R5, R4", NEXT];
+    assert!(of_loop(&decay).turns <= 1.0, "scaled by no largest value");
     let mut stored = softmax.to_vec();
     stored.push("STG.E desc[UR4][R6.64], R20");
     assert!(of_loop(&stored).turns <= 1.0, "each turn's state is wanted");

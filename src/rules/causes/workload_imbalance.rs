@@ -1,12 +1,15 @@
 //! Some SMs work much longer than others.
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::removal::gains;
+use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
+use crate::evidence::threshold::{LATENCY, NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::independence::shareable;
 use crate::text::{count, percent};
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -22,7 +25,8 @@ The launch ends when its last SM does. Where blocks have very different amounts 
 got short blocks wait for those that got long ones, and where blocks are equal but few, SMs that got one \
 less wait for those that got one more. The rule compares the active cycles of the \
 busiest SM with the average; it leaves grids below one wave, and partial last waves of equal \
-blocks, to other rules. Split the long blocks, start them first, or let blocks fetch work from an \
+blocks, to other rules. Where all blocks run at once, the launch takes as long as its longest warp: only what other threads \
+could take over of its work is then counted. Split the long blocks, start them first, or let blocks fetch work from an \
 atomic counter.",
     examples: &[Example {
         fault: "\
@@ -47,7 +51,7 @@ costs one more load per read.",
         source: NOISE_SOURCE,
     }],
     needs: &[AVERAGE, MOST],
-    sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES, WAITS_FOR_OTHERS],
     trials: &[Trial::Tunables],
     said_by_ncu: &[
         // Which L2 slices and memory channels are busy follows from the addresses.
@@ -74,6 +78,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(100.0 * (gap - tail) >= NOISE && in_waves) {
         return None;
     }
+    let effect = Effect { idle: gap, least: longest_warps(launch), ..Effect::default() };
+    if effect.least > 0.0 && !gains(launch, &effect) {
+        return None;
+    }
     let shares = uneven_shares(launch, gap);
     let why = shares.as_ref().map_or_else(String::new, |shares| format!(" {shares}"));
     Some(Draft {
@@ -97,8 +105,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              work from an atomic counter."
         }
         .to_owned(),
-        effect: Effect { idle: gap, ..Effect::default() },
+        effect,
     })
+}
+
+/// The share of the time that the longest warps take whatever SM they are on, where all blocks run at once and the code
+/// tells what of a warp's work others could take over: the rest of it, without its turns behind other warps. 0 elsewhere.
+fn longest_warps(launch: &ModeledLaunch) -> f64 {
+    let at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
+    let work = launch.profile.listing().filter(|_| at_once).and_then(|listing| shareable(&listing));
+    let Some(work) = work else { return 0.0 };
+    let all = launch.get(LATENCY).unwrap_or(0.0);
+    let others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
+    let behind_others = if all > 0.0 { (others / all).min(1.0) } else { 0.0 };
+    (1.0 - work.share) * (1.0 - behind_others)
 }
 
 /// Where equal blocks explain the gap: some SMs get one block more than others. The gap of equal blocks may

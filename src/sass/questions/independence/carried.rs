@@ -32,7 +32,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let can_join =
         multiplies || ends_in_sums(listing, of, |at| listing.text(at).contains("MUFU.EX2"));
     let mut keeps_largest = false;
-    if !can_join && reads_shared_before_writing(listing, of) {
+    if !can_join && reads_shared_before_writing(listing, of) || keeps_local_state(listing, of) {
         return None;
     }
     let mut least = FEW_TURNS.value;
@@ -376,6 +376,28 @@ fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize) -> bool) -
         )
     };
     executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(|at| stores(at))
+}
+
+/// True where a turn reads a place in local memory before it writes it: what the turn before left in an array of the thread's own,
+/// or in a register that was spilled.
+fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = blocks.flat_map(|block| block.start..block.end);
+    let mut read: Vec<&str> = Vec::new();
+    let mut written: Vec<&str> = Vec::new();
+    for at in places.filter(|&at| listing.executed(at) > 0.0) {
+        let text = listing.text(at);
+        let Some((_, place)) = text.split_once('[') else { continue };
+        let place = place.split(']').next().unwrap_or_default();
+        match sass.entries[at].family {
+            Family::Load(Space::Local) if !written.contains(&place) => read.push(place),
+            Family::Store(Space::Local) if read.contains(&place) => return true,
+            Family::Store(Space::Local) => written.push(place),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier

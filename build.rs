@@ -1,5 +1,5 @@
 //! Writes the registries of rules and report formats and the tables that ranges and the ledger come from, compiles the library of the survey,
-//! rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
+//! packs the kernels, rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
 
 #[path = "build/injection.rs"]
 mod injection;
@@ -7,6 +7,8 @@ mod injection;
 mod first_sight;
 #[path = "build/formats.rs"]
 mod formats;
+#[path = "build/kernels.rs"]
+mod kernels;
 #[path = "build/registry.rs"]
 mod registry;
 #[path = "build/said.rs"]
@@ -21,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     injection::write()?;
     first_sight::write()?;
     said::write()?;
+    kernels::pack()?;
     rebuild_with_embedded_folders();
     link_at_a_fixed_address();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");

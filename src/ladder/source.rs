@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 
 use super::manifest::{FILE, Origin};
 use super::{Ladder, check, nearest};
@@ -15,8 +15,8 @@ use crate::plan::Source;
 /// The ladder that a bare step's name belongs to.
 pub const DEFAULT: &str = "ado";
 
-/// The ladders that the program carries.
-static BUILTIN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+/// The ladders that the program carries, each file packed by `build/kernels.rs`.
+static BUILTIN: Dir = include_dir!("$OUT_DIR/kernels");
 
 /// The most that the sources of a ladder's steps take together, bytes.
 const MOST_SOURCES: usize = 256 << 20;
@@ -30,7 +30,7 @@ fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
     static CARRIED: LazyLock<Vec<(String, &'static Dir<'static>)>> = LazyLock::new(|| {
         let named = |dir: &'static Dir<'static>, prefix: &str| {
             // `Dir::get_file` compares whole paths, which takes longer than all else here.
-            let is_manifest = |file: &include_dir::File| file.path().ends_with(FILE);
+            let is_manifest = |file: &File| file.path().ends_with(FILE);
             dir.files().find(|file| is_manifest(file))?;
             Some((format!("{prefix}{}", dir.path().file_name()?.to_str()?), dir))
         };
@@ -45,17 +45,22 @@ fn carried() -> Vec<(&'static str, &'static Dir<'static>)> {
     CARRIED.iter().map(|(name, dir)| (name.as_str(), *dir)).collect()
 }
 
+/// The text of a file that the program carries.
+fn text_of(file: &File) -> Option<String> {
+    String::from_utf8(zstd::decode_all(file.contents()).ok()?).ok()
+}
+
 /// The files of a ladder that the program carries, from the folder of the ladders, with their text.
-pub(super) fn embedded(name: &str) -> Vec<(&'static Path, &'static str)> {
+pub(super) fn embedded(name: &str) -> Vec<(&'static Path, String)> {
     let carried = carried();
     let dir = carried.iter().find(|(known, _)| *known == name).map(|(_, dir)| *dir);
     let files = dir.into_iter().flat_map(Dir::files);
-    files.filter_map(|file| Some((file.path(), file.contents_utf8()?))).collect()
+    files.filter_map(|file| Some((file.path(), text_of(file)?))).collect()
 }
 
 /// The text of a file that the program carries: `reduce/r0.cu`.
-pub(super) fn embedded_file(path: &str) -> Option<&'static str> {
-    BUILTIN.get_file(path)?.contents_utf8()
+pub(super) fn embedded_file(path: &str) -> Option<String> {
+    text_of(BUILTIN.get_file(path)?)
 }
 
 impl Ladder {
@@ -85,21 +90,18 @@ impl Ladder {
             )));
         };
         let folder = dir.path();
-        let text = BUILTIN
-            .get_file(folder.join(FILE))
-            .and_then(include_dir::File::contents_utf8)
-            .unwrap_or_default();
+        let text = BUILTIN.get_file(folder.join(FILE)).and_then(text_of).unwrap_or_default();
         let path = Path::new("kernels").join(folder).join(FILE);
         let read = |file: &str| {
             let place = place(&folder.to_string_lossy(), file);
             let text = BUILTIN
                 .get_file(&place)
-                .and_then(include_dir::File::contents_utf8)
+                .and_then(text_of)
                 .ok_or_else(|| "it is not among the built-in kernels".to_owned())?;
             let name = format!("kernels/{place}");
-            Ok(Source { name, text: text.to_owned(), path: None })
+            Ok(Source { name, text, path: None })
         };
-        check::ladder(Origin { path: &path, text }, None, &read)
+        check::ladder(Origin { path: &path, text: &text }, None, &read)
     }
 
     /// The ladder that `--ladder` names: a built-in one, or a directory (anything with a `/`, and any

@@ -46,6 +46,12 @@ A thread then takes four neighbouring elements, which also makes its accesses wi
             unit: "word",
             source: "definition: half, so that one call could serve twice as many elements",
         },
+        Threshold {
+            what: "constant: results that a call makes",
+            value: MADE,
+            unit: "word",
+            source: "definition of Philox-4x32 (Salmon et al., 2011)",
+        },
     ],
     needs: &[EXECUTED, ISSUE_BUSY],
     source_page: SourcePage::Needed,

@@ -2,12 +2,12 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
-use crate::sass::questions::empty_turns::empty_turns;
+use crate::sass::questions::empty_turns::{LAST_TURN, empty_turns};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -38,7 +38,15 @@ for (int k = 0; k < length[row]; k += 64) {
 The condition stays for the last turn. Blocks then take unequal time: let the longest rows come first.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[
+        MATTERS_LIMIT,
+        Threshold {
+            what: "constant: part of the last turn with data whose loads are off and that is needed all the same",
+            value: LAST_TURN,
+            unit: "turn",
+            source: "derivation: a row ends anywhere in a turn",
+        },
+    ],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &[

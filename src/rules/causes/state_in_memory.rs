@@ -5,7 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locati
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
-use crate::hardware::MOST_REGISTERS;
+use crate::hardware::{MOST_REGISTERS, REGISTER_BYTES};
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::code::blocks::Loop;
@@ -18,9 +18,6 @@ use crate::text::{count, count_of, percent};
 
 const REGISTERS: &str = "launch__registers_per_thread";
 const TO_L2: &str = "lts__t_sectors_srcunit_tex.sum";
-
-/// Bytes of a register.
-const REGISTER_BYTES: f64 = 4.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {

@@ -37,8 +37,8 @@ pub struct EmptyTurns {
     pub tested: bool,
 }
 
-/// Of the last turn with data, half is off on average.
-const LAST_TURN: f64 = 0.5;
+/// The part of the last turn with data that is off on average.
+pub const LAST_TURN: f64 = 0.5;
 
 /// The innermost loops some of whose turns load nothing.
 #[must_use]

@@ -375,7 +375,7 @@ fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize) -> bool) -
             Family::Store(Space::Global) | Family::Atomic(Space::Global)
         )
     };
-    executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(|at| stores(at))
+    executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(stores)
 }
 
 /// True where a turn reads a place in local memory before it writes it: what the turn before left in an array of the thread's own,

@@ -35,6 +35,7 @@ pub(super) fn opcode<'a>(listing: &Listing<'a>, index: usize) -> &'a str {
 }
 
 /// The executed instructions of a loop, those of loops in it included.
+#[must_use]
 pub fn members(listing: &Listing, of: usize) -> Vec<usize> {
     let flow = &listing.sass.flow;
     let blocks = flow.loops[of].blocks.iter().map(|&block| &flow.blocks[block as usize]);

@@ -46,6 +46,12 @@ fn built(architecture: Architecture) -> BTreeSet<u128> {
         }
         for step in ladder.steps() {
             let plan = ladder.plan(step.name(), &Overrides::new(), 132).unwrap();
+            // A step that names an architecture is built for that one whatever is asked for.
+            let own = format!("--gpu-architecture=sm_{}", architecture.0);
+            let names = |flag: &&String| flag.starts_with("--gpu-architecture");
+            if plan.flags.iter().find(names).is_some_and(|flag| !flag.starts_with(&own)) {
+                continue;
+            }
             let unit = Unit {
                 text: &plan.source.text,
                 path: Path::new(&plan.source.name),

@@ -1,5 +1,7 @@
 //! What the two rules on atomics share: which instructions they are, and what waits at them.
 
+use std::collections::BTreeSet;
+
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
@@ -40,11 +42,12 @@ fn on_their_lines<'a>(
     lines.sort_unstable();
     lines.dedup();
     // What waits for fences that an atomic need not have does not wait in its queue.
-    let fences = launch.profile.listing().map_or_else(Vec::new, |listing| {
-        let fences = fenced_atomics(&listing).into_iter().flat_map(|each| each.fences);
-        fences.map(|at| listing.row(at)).collect()
-    });
-    let is_fence = |row: &SourceRow| fences.iter().any(|fence| std::ptr::eq(*fence, row));
+    let fences: BTreeSet<*const SourceRow> =
+        launch.profile.listing().map_or_else(BTreeSet::new, |listing| {
+            let fences = fenced_atomics(&listing).into_iter().flat_map(|each| each.fences);
+            fences.map(|at| std::ptr::from_ref(listing.row(at))).collect()
+        });
+    let is_fence = |row: &SourceRow| fences.contains(&std::ptr::from_ref(row));
     let is_there = |row: &&'a SourceRow| {
         let on_line = || line(row).is_some_and(|line| lines.binary_search(&line).is_ok());
         pick(row) || on_line() && !is_fence(row)

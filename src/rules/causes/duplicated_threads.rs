@@ -2,7 +2,7 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::thread_bits::bits_of_work;
@@ -10,6 +10,9 @@ use crate::sass::{Family, Space};
 use crate::text::count;
 
 const BLOCK: &str = "launch__block_size";
+
+/// Threads of a block, at most.
+const MOST_THREADS: f64 = 1024.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -36,7 +39,15 @@ out[blockIdx.x * 128 + threadIdx.x] = y;",
 Fewer threads still, with several elements each, also make accesses wider.",
     }],
     section: "LaunchStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[
+        MATTERS_LIMIT,
+        Threshold {
+            what: "constant: threads of a block, at most",
+            value: MOST_THREADS,
+            unit: "thread",
+            source: "definition: of every CUDA device so far",
+        },
+    ],
     needs: &[BLOCK, ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &["lg-throttle", "mio-throttle", "math-pipe-throttle", "issue-slots-underused"],
@@ -52,6 +63,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = removal.listing;
     let bits = bits_of_work(&listing)?;
     let threads = launch.need(BLOCK);
+    // No device launches more; a damaged profile may say so.
+    if !(1.0..=MOST_THREADS).contains(&threads) {
+        return None;
+    }
     // Of a block of 256, eight bits tell the threads apart.
     let apart = (threads as u32).next_power_of_two() - 1;
     let copies = f64::from(1_u32 << (apart & !bits).count_ones());

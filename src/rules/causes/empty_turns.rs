@@ -71,9 +71,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let main = loops.iter().max_by(|a, b| a.empty.total_cmp(&b.empty))?;
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
+    let mut going = vec![0.0; listing.sass.entries.len()];
+    for (at, share) in loops.iter().flat_map(|each| &each.going) {
+        going[*at] = *share;
+    }
     for (at, entry) in listing.entries() {
-        let mut going = loops.iter().flat_map(|each| &each.going);
-        let gone = going.find(|(of, _)| *of == at).map_or(0.0, |(_, share)| *share);
+        let gone = going[at];
         if gone > 0.0 {
             removal.remove(at, gone);
         }

@@ -143,8 +143,9 @@ fn at(
             break;
         }
     }
-    let of_threads =
-        (0..entries).filter(|&at| here(at) && !of_values[at] && !combining.contains(&at)).collect();
+    let of_threads = (0..entries)
+        .filter(|&at| here(at) && !of_values[at] && combining.binary_search(&at).is_err())
+        .collect();
     let barriers = (0..entries).filter(|&at| here(at) && listing.text(at).contains("BAR.")).count();
     Some(SmallTrees { exchanges, of_threads, combines: combining, steps, loads, barriers, bytes })
 }

@@ -150,7 +150,7 @@ impl Address {
 
     /// True where a load from here sees what a store wrote there: in its own turn, or in the one before.
     fn sees(&self, load: usize, other: &Self, store: usize) -> bool {
-        let ahead = other.offset - self.offset;
+        let ahead = other.offset.wrapping_sub(self.offset);
         let is_turn_before = ahead == self.step;
         self.is_along(other) && (is_turn_before || ahead == 0 && store < load)
     }
@@ -178,7 +178,7 @@ fn address(
             match (by_turn.by, is_moved) {
                 (Some(by), None) => {
                     step = by;
-                    offset += if by_turn.is_behind { by } else { 0 };
+                    offset = offset.wrapping_add(if by_turn.is_behind { by } else { 0 });
                     is_moved = Some(by_turn.is_behind);
                 }
                 (None, Some(is_behind)) if is_behind == by_turn.is_behind => {}

@@ -98,7 +98,7 @@ fn readers(listing: &Listing, reaching: &mut Reaching, of: &[usize]) -> Vec<Read
     for at in (0..sass.entries.len()).filter(|&at| listing.executed(at) > 0.0) {
         for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
             for by in reaching.definitions(at, *each).map(|by| by as usize) {
-                if of.contains(&by) {
+                if of.binary_search(&by).is_ok() {
                     found.push(Reader { of: by, slot: each.slot, at });
                 }
             }

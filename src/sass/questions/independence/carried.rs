@@ -1,5 +1,7 @@
 //! What a loop carries from turn to turn, and whether that ties its turns together.
 
+use std::collections::BTreeSet;
+
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -384,16 +386,20 @@ fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
     let sass = listing.sass;
     let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
     let places = blocks.flat_map(|block| block.start..block.end);
-    let mut read: Vec<&str> = Vec::new();
-    let mut written: Vec<&str> = Vec::new();
+    let mut read: BTreeSet<&str> = BTreeSet::new();
+    let mut written: BTreeSet<&str> = BTreeSet::new();
     for at in places.filter(|&at| listing.executed(at) > 0.0) {
         let text = listing.text(at);
         let Some((_, place)) = text.split_once('[') else { continue };
         let place = place.split(']').next().unwrap_or_default();
         match sass.entries[at].family {
-            Family::Load(Space::Local) if !written.contains(&place) => read.push(place),
-            Family::Store(Space::Local) if read.contains(&place) => return true,
-            Family::Store(Space::Local) => written.push(place),
+            Family::Load(Space::Local) if !written.contains(place) => {
+                read.insert(place);
+            }
+            Family::Store(Space::Local) if read.contains(place) => return true,
+            Family::Store(Space::Local) => {
+                written.insert(place);
+            }
             _ => {}
         }
     }

@@ -187,7 +187,11 @@ fn follow(
                 }
                 let _ = reader.try_wait();
             }
-            while let Ok(bytes) = pieces.try_recv() {
+            // The last words may still be on their way; a process that was left behind keeps the pipe open.
+            let deadline = Instant::now() + LEFTOVER;
+            while let Ok(bytes) =
+                pieces.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 piece(&bytes);
             }
             let ended = reader.try_wait().ok().flatten().filter(|_| !limits.write_up.is_zero());

@@ -288,8 +288,8 @@ fn an_ncu_that_is_missing_foreign_or_too_old() {
 fn a_time_limit_ends_the_run_and_leaves_nothing() {
     let bench = Bench::new();
     for (case, hint) in [("hang", false), ("hang_slow", true)] {
-        let ran = bench.profile(case, &["--timeout", "1s", "-o", "out/here"]);
-        ran.fails(3, &["1.00 s", "--timeout"]);
+        let ran = bench.profile(case, &["--timeout", "3s", "-o", "out/here"]);
+        ran.fails(3, &["3.00 s", "--timeout"]);
         assert_eq!(ran.err.contains("--replay-mode range"), hint, "{ran:?}");
         assert!(bench.left("out").is_empty(), "{:?}", bench.left("out"));
     }

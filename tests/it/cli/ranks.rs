@@ -174,7 +174,7 @@ fn ranks_that_hang_end_at_the_limit() {
         let bench = Bench::new();
         let pids = bench.path("pids").display().to_string();
         let env = [("STAND_IN_CASE_RANK_1", case), ("STAND_IN_PIDS", &pids)];
-        let options = [&JSON[..], &["--timeout", "3s"]].concat();
+        let options = [&JSON[..], &["--timeout", "6s"]].concat();
         let start = Instant::now();
         let document = profile(&bench, &options, &env, &TORCH).json();
         assert!(start.elapsed() < Duration::from_secs(60), "{case}: {:?}", start.elapsed());
@@ -300,7 +300,7 @@ fn a_hang_in_lockstep_ends_at_the_limit_and_says_what_to_do() {
     let bench = Bench::new();
     let folder = bench.path("meet").display().to_string();
     let env = [("STAND_IN_LOCKSTEP", folder.as_str()), ("STAND_IN_CASE_RANK_1", "misses")];
-    let options = ["--coverage", "100%", "--lockstep", "--timeout", "3s"];
+    let options = ["--coverage", "100%", "--lockstep", "--timeout", "6s"];
     let start = Instant::now();
     let ran = profile(&bench, &options, &env, &TORCH);
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod instruction;
 pub mod library;
+pub mod number;
 pub mod opcode;
 pub mod operands;
 pub mod register;

@@ -8,6 +8,7 @@ mod begins;
 use begins::Begins;
 
 use crate::sass::code::listing::Listing;
+use crate::sass::parse::number::signed;
 use crate::sass::parse::opcode::Family;
 use crate::sass::{Instruction, Space};
 
@@ -81,15 +82,6 @@ fn frame_bytes(text: &str) -> Option<u64> {
     }
     let added = instruction.operands.iter().skip(1).find_map(|operand| signed(operand.text))?;
     (added < 0).then_some(added.unsigned_abs())
-}
-
-/// A constant of 32 bits with its sign: -8 of `-0x8` and of `0xfffffff8`.
-fn signed(text: &str) -> Option<i64> {
-    if let Some(below) = text.strip_prefix("-0x") {
-        return Some(-i64::from(u32::from_str_radix(below, 16).ok()?));
-    }
-    let bits = u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()?;
-    Some(i64::from(bits.cast_signed()))
 }
 
 /// The constant part of an access's address: 24 of `[R14+0x18]`, -4 of `[R14-0x4]`.

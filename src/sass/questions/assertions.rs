@@ -82,45 +82,41 @@ pub fn assertions(listing: &Listing) -> Option<Assertions> {
 
 /// The never executed blocks that report a failure, and those that lead nowhere else; `None` where there are none.
 fn failing(listing: &Listing) -> Option<Marks> {
-    let sass = listing.sass;
-    let blocks = &sass.flow.blocks;
+    let blocks = &listing.sass.flow.blocks;
     let is_cold = |block: usize| listing.executed(blocks[block].start) <= 0.0;
-    let mut failing = Marks::of(blocks.len(), |block| {
-        let mut here = blocks[block].start..blocks[block].end;
-        is_cold(block) && here.any(|at| reports(listing, blocks[block].start, at))
-    });
+    let mut failing = Marks::of(blocks.len(), |block| is_cold(block) && reports(listing, block));
     if failing.are_none() {
         return None;
     }
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-    for (to, block) in blocks.iter().enumerate() {
-        block.before.iter().for_each(|&from| after[from as usize].push(to));
+    // How many of the blocks that may come next are not known to fail.
+    let mut others = vec![0_usize; blocks.len()];
+    for block in blocks {
+        block.before.iter().for_each(|&from| others[from as usize] += 1);
     }
-    loop {
-        let mut changed = false;
-        for (block, after) in after.iter().enumerate() {
-            let leads_there = !after.is_empty() && after.iter().all(|&to| failing[to]);
-            if is_cold(block) && leads_there {
-                changed |= failing.insert(block);
+    let mut open: Vec<usize> = failing.iter().collect();
+    while let Some(block) = open.pop() {
+        for &from in &blocks[block].before {
+            let from = from as usize;
+            others[from] -= 1;
+            if others[from] == 0 && is_cold(from) && failing.insert(from) {
+                open.push(from);
             }
         }
-        if !changed {
-            return Some(failing);
-        }
     }
+    Some(failing)
 }
 
-/// True for a trap, and for a call through a register of a function that is given as many strings as `__assertfail`.
-fn reports(listing: &Listing, start: usize, at: usize) -> bool {
-    let text = listing.text(at);
-    if text.contains("BPT.TRAP") {
-        return true;
-    }
-    if !text.contains("CALL.ABS") {
-        return false;
-    }
-    let addresses: BTreeSet<u64> = (start..at).filter_map(|at| address(listing.text(at))).collect();
-    addresses.len() >= STRINGS
+/// True for a block with a trap, or with a call through a register of a function that is given as many strings as
+/// `__assertfail`.
+fn reports(listing: &Listing, block: usize) -> bool {
+    let block = &listing.sass.flow.blocks[block];
+    let mut addresses: BTreeSet<u64> = BTreeSet::new();
+    (block.start..block.end).any(|at| {
+        let text = listing.text(at);
+        let calls = text.contains("CALL.ABS") && addresses.len() >= STRINGS;
+        addresses.extend(address(text));
+        calls || text.contains("BPT.TRAP")
+    })
 }
 
 /// The place of an address that an instruction takes from the bank of addresses, whole or one half.
@@ -135,6 +131,8 @@ fn needed(listing: &Listing, reaching: &mut Reaching, counts: impl Fn(usize) -> 
     let sass = listing.sass;
     let mut needed = Marks::new(sass.entries.len());
     let mut open: Vec<usize> = Vec::new();
+    // Everything up to the last call of a block is needed already.
+    let mut called = 0;
     for (at, entry) in listing.entries() {
         let goes_on = entry.exit() == Exit::Next;
         let writes_memory = matches!(
@@ -142,17 +140,15 @@ fn needed(listing: &Listing, reaching: &mut Reaching, counts: impl Fn(usize) -> 
             Family::Store(_) | Family::Atomic(_) | Family::Reduction(_) | Family::AsyncCopy
         );
         let is_effect = sass.defs(at).is_empty() || writes_memory || !goes_on;
-        if is_effect && counts(at) {
+        if is_effect && counts(at) && needed.insert(at) {
             open.push(at);
         }
         // A called function reads registers that the call doesn't name: all that were written before it.
         if counts(at) && listing.text(at).contains("CALL") {
             let start = sass.flow.blocks[sass.flow.block_of[at] as usize].start;
-            open.extend(start..at);
+            open.extend((start.max(called)..at).filter(|&before| needed.insert(before)));
+            called = at;
         }
-    }
-    for &at in &open {
-        needed.insert(at);
     }
     while let Some(at) = open.pop() {
         for each in sass.uses(at) {

@@ -79,9 +79,19 @@ fn is_of_a_piece(text: &str) -> bool {
     [".S8", ".U8", ".S16", ".U16"].iter().any(|width| text.contains(width))
 }
 
-/// True for a bitwise AND with a constant: `LOP3.LUT R7, R7, 0x7, RZ, 0xc0, !PT`.
+/// Bits of a field, at most: those of a float's fraction, beside which a field can be put to become a float.
+const FRACTION_BITS: u32 = 23;
+
+/// True for a bitwise AND with a constant that leaves a field: `LOP3.LUT R7, R7, 0x7, RZ, 0xc0, !PT`. A wider one, such as that of a
+/// sign, leaves a number.
 fn is_mask(text: &str) -> bool {
-    text.contains("LOP3.LUT") && text.contains(", 0xc0,") && text.matches(", 0x").count() == 2
+    let mut numbers = text.split(", 0x").skip(1).map(|rest| {
+        let digits = rest.split(',').next().unwrap_or_default();
+        u32::from_str_radix(digits.trim(), 16).ok()
+    });
+    let (mask, table, more) = (numbers.next().flatten(), numbers.next().flatten(), numbers.next());
+    let is_field = |mask: u32| mask > 0 && mask >> mask.trailing_zeros() < 1 << FRACTION_BITS;
+    text.contains("LOP3.LUT") && table == Some(0xc0) && more.is_none() && mask.is_some_and(is_field)
 }
 
 #[cfg(test)]
@@ -110,6 +120,8 @@ mod tests {
             Fields::default(),
             "no mask"
         );
+        let sign = of(&[shift, mask.replace("0x7,", "0x7fffffff,").leak(), convert]);
+        assert_eq!(sign, Fields::default(), "all but the sign is no field");
     }
 
     #[test]

@@ -4,17 +4,19 @@
 //! nothing makes. One that a constant is added to in every turn is followed as well: the element before the one that is
 //! stored is what the last turn stored.
 
-use crate::sass::Instruction;
+mod address;
+
+use std::collections::BTreeMap;
+
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
-use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
-use crate::sass::parse::instruction::OperandKind;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::thresholds::ADDRESS_STEPS;
+
+use address::{Address, Line, address};
 
 /// A value of a thread that a loop keeps in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,36 +54,39 @@ pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Memory
         let accesses = of_accesses.iter().filter(|&&at| is_of_one_thread(listing.text(at)));
         accesses.filter_map(|&at| Some((at, address(listing, reaching, of, at)?))).collect()
     };
-    let stores = addresses(reaching, &stores);
+    let mut stores = by_address(listing, addresses(reaching, &stores));
     let loads = if stores.is_empty() { Vec::new() } else { addresses(reaching, &loads) };
-    let mut found: Vec<(&Address, MemoryState)> = Vec::new();
-    for (load, from) in &loads {
-        let of_load = |(store, to): &&(usize, Address)| from.sees(*load, to, *store);
-        let seen: Vec<usize> = stores.iter().filter(of_load).map(|(store, _)| *store).collect();
-        let bytes = listing.sass.entries[*load].width;
-        let is_same = |at: &usize| listing.sass.entries[*at].width == bytes;
-        if seen.is_empty() || !seen.iter().all(is_same) {
+    let mut states: Vec<MemoryState> = Vec::new();
+    let mut state_of: BTreeMap<Line, usize> = BTreeMap::new();
+    for (load, from) in loads {
+        let bytes = listing.sass.entries[load].width;
+        let (of_turn_before, line) = (from.a_turn_on(), from.line());
+        // What it loads in the next turn may be stored at any place of this one.
+        let mut seen = vec![(of_turn_before, usize::MAX)];
+        if from.step != 0 {
+            seen.push((from, load));
+        }
+        seen.retain(|(to, end)| stores.get(to).is_some_and(|there| there.until(*end) > 0));
+        let are_alike = |(to, end): &(Address, usize)| stores[to].are_of(bytes, *end);
+        if seen.is_empty() || !seen.iter().all(are_alike) {
             continue;
         }
-        let known = found.iter().position(|(address, _)| address.is_along(from));
-        let place = known.unwrap_or_else(|| {
-            let (loads, stores, moves) = (Vec::new(), Vec::new(), from.step != 0);
-            let state = MemoryState { loads, stores, moves, bytes, is_carried: moves };
-            found.push((from, state));
-            found.len() - 1
+        let place = *state_of.entry(line).or_insert_with(|| {
+            let moves = seen[0].0.step != 0;
+            let (loads, stores) = (Vec::new(), Vec::new());
+            states.push(MemoryState { loads, stores, moves, bytes, is_carried: moves });
+            states.len() - 1
         });
-        let state = &mut found[place].1;
-        state.loads.push(*load);
-        state.stores.extend(seen);
-        state.stores.sort_unstable();
-        state.stores.dedup();
+        states[place].loads.push(load);
+        for (to, end) in &seen {
+            let there = stores.get_mut(to).into_iter();
+            states[place].stores.extend(there.flat_map(|there| there.take(*end)));
+        }
     }
-    let mut states: Vec<MemoryState> = found.into_iter().map(|(_, state)| state).collect();
+    let of_states = loads_of(listing, &states);
     // One value of a state may be made of another one.
-    let of_states = Marks::of(listing.sass.entries.len(), |at| {
-        states.iter().any(|state| state.loads.contains(&at))
-    });
     states.retain_mut(|state| {
+        state.stores.sort_unstable();
         let first = state.loads[0];
         state.is_carried |= state.stores.first().is_some_and(|&store| first < store);
         state.stores.retain(|&store| is_made_of(listing, reaching, of, store, &of_states));
@@ -101,9 +106,10 @@ pub fn behind(
     states: &[MemoryState],
 ) -> Vec<usize> {
     let sass = listing.sass;
-    let count = sass.entries.len();
-    let of_state = Marks::of(count, |at| states.iter().any(|state| state.loads.contains(&at)));
-    let goes = |at: usize| states.iter().any(|state| !state.moves && state.stores.contains(&at));
+    let of_state = loads_of(listing, states);
+    let mut going = Marks::new(sass.entries.len());
+    let that_go = states.iter().filter(|state| !state.moves).flat_map(|state| &state.stores);
+    that_go.for_each(|&at| _ = going.insert(at));
     let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
     let places = blocks.flat_map(|block| block.start..block.end);
     let mut has_waited = false;
@@ -113,7 +119,7 @@ pub fn behind(
             Family::Load(Space::Global | Space::Generic) if has_waited && !of_state[at] => {
                 found.push(at);
             }
-            Family::Store(Space::Global | Space::Generic) if !goes(at) => break,
+            Family::Store(Space::Global | Space::Generic) if !going[at] => break,
             _ => {}
         }
         has_waited |= sass
@@ -129,169 +135,57 @@ fn is_of_one_thread(text: &str) -> bool {
     !["STRONG", "CONSTANT", "MMIO"].iter().any(|mark| text.contains(mark))
 }
 
-/// Where an access of a loop goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Address {
-    /// Everything but the offset, by what made it.
-    base: String,
-    /// Bytes from there at a turn's beginning.
-    offset: i64,
-    /// Bytes by which it moves from turn to turn.
-    step: i64,
+/// The stores to one address.
+struct Stores {
+    /// Ascending.
+    places: Vec<usize>,
+    /// Bytes per lane of the first.
+    bytes: u8,
+    /// How many from the first on write so many bytes.
+    alike: usize,
+    /// How many from the first on are a state's already.
+    taken: usize,
 }
 
-impl Address {
-    /// True for one that differs by the offset alone, along which it moves.
-    fn is_along(&self, other: &Self) -> bool {
-        self.base == other.base
-            && self.step == other.step
-            && (self.step != 0 || self.offset == other.offset)
+impl Stores {
+    /// How many stand before a place.
+    fn until(&self, end: usize) -> usize {
+        self.places.partition_point(|&at| at < end)
     }
 
-    /// True where a load from here sees what a store wrote there: in its own turn, or in the one before.
-    fn sees(&self, load: usize, other: &Self, store: usize) -> bool {
-        let ahead = other.offset.wrapping_sub(self.offset);
-        let is_turn_before = ahead == self.step;
-        self.is_along(other) && (is_turn_before || ahead == 0 && store < load)
+    /// True where all before a place write so many bytes.
+    fn are_of(&self, bytes: u8, end: usize) -> bool {
+        self.bytes == bytes && self.until(end) <= self.alike
+    }
+
+    /// Those before a place that are not taken yet.
+    fn take(&mut self, end: usize) -> Vec<usize> {
+        let from = self.taken;
+        self.taken = self.until(end).max(from);
+        self.places[from..self.taken].to_vec()
     }
 }
 
-/// Where an access goes; `None` where turns go to places that have nothing simple in common.
-fn address(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    of: &Loop,
-    access: usize,
-) -> Option<Address> {
-    let instruction = Instruction::parse(listing.text(access))?;
-    let text =
-        instruction.operands.iter().find(|operand| operand.kind == OperandKind::Memory)?.text;
-    let (text, mut offset) = without_offset(text)?;
-    let mut base = String::from(text);
-    let (mut step, mut is_moved) = (0, None);
-    for each in listing.sass.uses(access).iter().filter(|each| each.role == Role::Address) {
-        if let Some(value) = value(listing, reaching, of, access, *each, ADDRESS_STEPS.whole()) {
-            base.push_str(&value);
-        } else {
-            // A register of a pair takes the carry of the other one.
-            let by_turn = moves(listing, reaching, of, access, *each)?;
-            match (by_turn.by, is_moved) {
-                (Some(by), None) => {
-                    step = by;
-                    offset = offset.wrapping_add(if by_turn.is_behind { by } else { 0 });
-                    is_moved = Some(by_turn.is_behind);
-                }
-                (None, Some(is_behind)) if is_behind == by_turn.is_behind => {}
-                _ => return None,
-            }
+/// Stores by where they go.
+fn by_address(listing: &Listing, stores: Vec<(usize, Address)>) -> BTreeMap<Address, Stores> {
+    let mut found: BTreeMap<Address, Stores> = BTreeMap::new();
+    for (store, to) in stores {
+        let bytes = listing.sass.entries[store].width;
+        let none = Stores { places: Vec::new(), bytes, alike: 0, taken: 0 };
+        let there = found.entry(to).or_insert(none);
+        if there.alike == there.places.len() && there.bytes == bytes {
+            there.alike += 1;
         }
+        there.places.push(store);
     }
-    Some(Address { base, offset, step })
+    found
 }
 
-/// An address in brackets in two: the registers, and the number of bytes added to them.
-fn without_offset(text: &str) -> Option<(&str, i64)> {
-    let inside = text.strip_suffix(']')?;
-    match inside
-        .rsplit_once("+0x")
-        .map(|(base, digits)| (base, digits, 1))
-        .or_else(|| inside.rsplit_once("+-0x").map(|(base, digits)| (base, digits, -1)))
-    {
-        Some((base, digits, sign)) => Some((base, sign * i64::from_str_radix(digits, 16).ok()?)),
-        None => Some((inside, 0)),
-    }
-}
-
-/// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. `None` for
-/// any other.
-fn value(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    of: &Loop,
-    at: usize,
-    each: Use,
-    steps: usize,
-) -> Option<String> {
-    let mut makers = reaching.definitions(at, each).map(|maker| maker as usize);
-    let maker = makers.next();
-    let is_only = makers.len() == 0;
-    let Some(maker) = maker.into_iter().chain(makers).find(|&maker| is_in(listing, of, maker))
-    else {
-        return Some(format!(" {}", each.slot.index()));
-    };
-    let entry = &listing.sass.entries[maker];
-    let is_alike = is_only && !entry.conditional && !entry.family.is_memory() && steps > 0;
-    let is_number = !matches!(
-        entry.family,
-        Family::Shuffle | Family::Vote | Family::System | Family::Atomic(_) | Family::Other
-    );
-    let (opcode, operands) =
-        listing.text(maker).split_once(' ').filter(|_| is_alike && is_number)?;
-    let (_, sources) = operands.split_once(',').unwrap_or_default();
-    // Which of a pair it is.
-    let place = listing.sass.defs(maker).iter().position(|slot| *slot == each.slot)?;
-    let mut text = format!(" ({opcode} {} {place}", sources.replace(".reuse", ""));
-    for source in listing.sass.uses(maker) {
-        text.push_str(&value(listing, reaching, of, maker, *source, steps - 1)?);
-    }
-    text.push(')');
-    Some(text)
-}
-
-/// How a register moves on from turn to turn.
-struct Moves {
-    /// Bytes; `None` for the upper half of a pair, which takes the carry.
-    by: Option<i64>,
-    /// True where it has moved already when it is read.
-    is_behind: bool,
-}
-
-/// How a register moves that one instruction of the loop adds a constant to; `None` for any other.
-fn moves(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    of: &Loop,
-    at: usize,
-    each: Use,
-) -> Option<Moves> {
-    let makers: Vec<usize> = reaching.definitions(at, each).map(|maker| maker as usize).collect();
-    let mut inside = makers.iter().copied().filter(|&maker| is_in(listing, of, maker));
-    let (maker, another) = (inside.next()?, inside.next());
-    let entry = &listing.sass.entries[maker];
-    let is_innermost = listing.sass.flow.innermost(maker) == listing.sass.flow.innermost(of.head)
-        && listing.sass.flow.innermost(at) == listing.sass.flow.innermost(of.head);
-    if another.is_some() || entry.conditional || !is_innermost {
-        return None;
-    }
-    // The register itself is what the last turn left or what it was before the loop.
-    let own = listing.sass.uses(maker).iter().find(|own| own.slot == each.slot).copied()?;
-    let own_makers: Vec<usize> =
-        reaching.definitions(maker, own).map(|maker| maker as usize).collect();
-    if own_makers.len() < 2 || own_makers.iter().filter(|&&at| is_in(listing, of, at)).count() != 1
-    {
-        return None;
-    }
-    let instruction = Instruction::parse(listing.text(maker))?;
-    let is_behind = makers.len() == 1;
-    if instruction.has("X") {
-        return Some(Moves { by: None, is_behind });
-    }
-    if !matches!(instruction.base(), "IADD3" | "VIADD" | "UIADD3" | "IADD") {
-        return None;
-    }
-    let registers = listing.sass.uses(maker).iter().filter(|each| !each.slot.is_predicate());
-    let mut numbers = instruction.operands.iter().filter_map(|operand| number(operand.text));
-    let by = numbers.next().filter(|_| registers.count() == 1 && numbers.next().is_none())?;
-    Some(Moves { by: Some(by), is_behind })
-}
-
-/// A number as it stands in the code: `0x10`, `-0x4`.
-fn number(text: &str) -> Option<i64> {
-    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-    let value = i64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
-    // Additions wrap around at 32 bits.
-    let wrapped = i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed));
-    Some(sign * i64::from(wrapped.ok()?))
+/// The loads of some states.
+fn loads_of(listing: &Listing, states: &[MemoryState]) -> Marks {
+    let mut loads = Marks::new(listing.sass.entries.len());
+    states.iter().flat_map(|state| &state.loads).for_each(|&at| _ = loads.insert(at));
+    loads
 }
 
 /// True where what is stored is worked out, through registers, from what some of these load in the loop.
@@ -321,7 +215,7 @@ fn is_made_of(
     false
 }
 
-fn is_in(listing: &Listing, of: &Loop, at: usize) -> bool {
+pub(super) fn is_in(listing: &Listing, of: &Loop, at: usize) -> bool {
     of.blocks.binary_search(&listing.sass.flow.block_of[at]).is_ok()
 }
 

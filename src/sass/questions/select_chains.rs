@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sass::Instruction;
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::{Operand, OperandKind};
 
@@ -26,7 +27,8 @@ struct Select {
     from: Option<usize>,
 }
 
-/// The executed chains, each once by its last selection.
+/// The executed chains, each once by its last selection. One that goes on into another chain ends where it meets it: the shared
+/// selections are counted once.
 #[must_use]
 pub fn select_chains(listing: &Listing) -> Vec<SelectChain> {
     let sass = listing.sass;
@@ -41,15 +43,14 @@ pub fn select_chains(listing: &Listing) -> Vec<SelectChain> {
     }
     let goes_on: BTreeSet<usize> = selects.values().filter_map(|select| select.from).collect();
     let ends = selects.keys().filter(|at| !goes_on.contains(at));
+    let mut taken = Marks::new(sass.entries.len());
     ends.map(|&end| {
         let mut chain = SelectChain { selects: Vec::new(), compares: BTreeSet::new() };
         let index = selects[&end].index;
         let mut next = Some(end);
-        let mut seen = BTreeSet::new();
-        while let Some(at) = next.filter(|&at| seen.insert(at)) {
-            let Some(select) = selects.get(&at).filter(|select| select.index == index) else {
-                break;
-            };
+        while let Some(at) = next {
+            let of_index = selects.get(&at).filter(|select| select.index == index);
+            let Some(select) = of_index.filter(|_| taken.insert(at)) else { break };
             chain.selects.push(at);
             chain.compares.insert(select.by);
             next = select.from;

@@ -1,5 +1,7 @@
 //! Threads that do what others do.
 
+use std::collections::BTreeSet;
+
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -7,7 +9,7 @@ use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::thread_bits::bits_of_work;
 use crate::sass::{Family, Space};
-use crate::text::count;
+use crate::text::{count, percent};
 
 const BLOCK: &str = "launch__block_size";
 
@@ -67,9 +69,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(1.0..=MOST_THREADS).contains(&threads) {
         return None;
     }
-    // Of a block of 256, eight bits tell the threads apart.
-    let apart = (threads as u32).next_power_of_two() - 1;
-    let copies = f64::from(1_u32 << (apart & !bits).count_ones());
+    let apart: BTreeSet<u32> = (0..threads as u32).map(|thread| thread & bits).collect();
+    let needed = apart.len() as f64;
+    let copies = threads / needed;
     if copies <= 1.0 {
         return None;
     }
@@ -87,23 +89,21 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let weight = |at: usize| if is_store(at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "stores");
     let at = place(&locations, "its stores");
-    let needed = threads / copies;
     Some(Draft {
         message: format!(
-            "Each element that is stored at {at} is worked out by {} threads of the block: its {} threads have {} different \
-             indices, and the others repeat what they load and compute.",
-            count(copies),
+            "The {} threads of a block have only {} different indices: {} of them repeat what others load and compute, and \
+             drop it before the stores at {at}.",
             count(threads),
             count(needed),
+            percent(1.0 - needed / threads),
         ),
         evidence: vec![
             Evidence::new(BLOCK, threads, "thread"),
             Evidence::new("threads that do the same work", copies, "thread"),
         ],
         hint: format!(
-            "Launch blocks of {} threads, or give each block {} times as many elements.",
+            "Launch blocks of {} threads, or give a block so many elements that each thread has one of its own.",
             count(needed),
-            count(copies),
         ),
         locations,
         effect,
@@ -130,5 +130,9 @@ mod tests {
         // Half of all but the store.
         assert!((draft.effect.share_of(Term::Issue) - 0.5 * 4.0 / 5.0).abs() < 1e-12);
         assert!(draft.hint.contains("blocks of 128 threads"), "{}", draft.hint);
+        // Of 192 threads, the last 64 do what the first 64 do.
+        let launch = sass(&[(BLOCK, 192.0), (ISSUE_BUSY, 90.0)], &code);
+        let draft = assert_sides(&RULE, &launch, &[]);
+        assert!(draft.message.contains("192 threads") && draft.message.contains("128 different"));
     }
 }

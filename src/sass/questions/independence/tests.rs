@@ -44,6 +44,21 @@ fn counters_and_sums_leave_turns_independent() {
 }
 
 #[test]
+fn turns_that_store_go_on_from_earlier_ones_where_data_is_handed_on() {
+    let store = "STG.E desc[UR4][R12.64], R4";
+    let pointer = ["IADD3 R12, P2, R12, 0x100, RZ", "IMAD.X R13, RZ, RZ, R13, P2", NEXT];
+    let own = [&["LDG.E R4, desc[UR4][R14.64]", store][..], &pointer].concat();
+    assert_eq!(of_loop(&own).results, Results::Apart, "counters and pointers are known");
+    let sum = [&["FADD R4, R4, R5", store][..], &pointer].concat();
+    assert_eq!(of_loop(&sum).results, Results::Apart, "a counter of floats");
+    let load = "LDG.E R5, desc[UR4][R14.64]";
+    let sum = [&[load, "FADD R4, R4, R5", store][..], &pointer].concat();
+    assert_eq!(of_loop(&sum).results, Results::HandedOn, "a running sum");
+    let window = [&["FADD R4, R5, R6", store, "MOV R6, R5", load][..], &pointer].concat();
+    assert_eq!(of_loop(&window).results, Results::HandedOn, "a window");
+}
+
+#[test]
 fn the_number_of_a_stage_ties_no_turns_together() {
     let wraps = ["UIADD3 UR7, UR7, 0x1, URZ", "UISETP.GT.AND UP0, UPT, UR7, 0x2, UPT"];
     let stage = [&wraps[..], &["USEL UR7, UR7, URZ, !UP0", "FADD R0, R0, R4", NEXT]].concat();

@@ -1,0 +1,107 @@
+//! What turns hand on through memory: global, shared, and each thread's own.
+
+use std::collections::BTreeSet;
+
+use crate::sass::code::blocks::Loop;
+use crate::sass::code::listing::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::questions::memory_state;
+
+use super::walk::Carried;
+
+/// What turns hand on through global memory: a thread loads what it stored in the turn before.
+pub(super) fn carried_in_memory(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &Loop,
+) -> Vec<Carried> {
+    let sass = listing.sass;
+    let mut states = memory_state::kept(listing, reaching, of);
+    states.retain(|state| state.is_carried);
+    let in_loop = |at: &usize| of.blocks.binary_search(&sass.flow.block_of[*at]).is_ok();
+    let mut makers = |store: usize| -> Vec<usize> {
+        let data = sass.uses(store).iter().filter(|each| each.role == Role::Data);
+        let made = data.flat_map(|each| {
+            reaching.definitions(store, *each).map(|at| at as usize).collect::<Vec<_>>()
+        });
+        made.filter(in_loop).collect()
+    };
+    let carried = states.into_iter().map(|state| Carried {
+        slot: None,
+        definitions: state.stores.iter().flat_map(|&store| makers(store)).collect(),
+        loads: state.loads,
+    });
+    carried.collect()
+}
+
+/// True for a loop of such instructions that stores nothing on the way: what it leaves are its sums. Those of products on the
+/// tensor units, and those of a softmax on the way, which scales them by exponentials of the largest value so far, can be
+/// put together from parts. What earlier turns leave in shared memory are tiles of its operands, or the lanes' parts of a sum.
+/// Any other loop that scales or compares is taken as a recurrence, whose turns may each be wanted.
+pub(super) fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize) -> bool) -> bool {
+    let sass = listing.sass;
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let executed: Vec<usize> = blocks
+        .flat_map(|block| block.start..block.end)
+        .filter(|&at| listing.executed(at) > 0.0)
+        .collect();
+    let stores = |&at: &usize| {
+        matches!(
+            sass.entries[at].family,
+            Family::Store(Space::Global) | Family::Atomic(Space::Global)
+        )
+    };
+    executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(stores)
+}
+
+/// True where a turn reads a place in local memory before it writes it: what the turn before left in an array of the thread's own,
+/// or in a register that was spilled.
+pub(super) fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = blocks.flat_map(|block| block.start..block.end);
+    let mut read: BTreeSet<&str> = BTreeSet::new();
+    let mut written: BTreeSet<&str> = BTreeSet::new();
+    for at in places.filter(|&at| listing.executed(at) > 0.0) {
+        let text = listing.text(at);
+        let Some((_, place)) = text.split_once('[') else { continue };
+        let place = place.split(']').next().unwrap_or_default();
+        match sass.entries[at].family {
+            Family::Load(Space::Local) if !written.contains(place) => {
+                read.insert(place);
+            }
+            Family::Store(Space::Local) if read.contains(place) => return true,
+            Family::Store(Space::Local) => {
+                written.insert(place);
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier
+/// turns wrote. One that writes first fills it anew for itself.
+pub(super) fn reads_shared_before_writing(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let at = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = at.flat_map(|block| block.start..block.end);
+    let mut reads_first = None;
+    let mut writes = false;
+    for at in places.filter(|&at| listing.executed(at) > 0.0) {
+        match sass.entries[at].family {
+            Family::Load(Space::Shared) => {
+                reads_first.get_or_insert(true);
+            }
+            Family::Store(Space::Shared) | Family::Atomic(Space::Shared) => {
+                reads_first.get_or_insert(false);
+                writes = true;
+            }
+            _ => {}
+        }
+    }
+    writes && reads_first == Some(true)
+}

@@ -15,7 +15,6 @@ use crate::sass::{Family, Listing};
 use crate::term::Term;
 use crate::text::{count_of, percent};
 
-const EXECUTED: &str = "smsp__inst_executed.sum";
 const BLOCK: &str = "launch__block_size";
 const READ: &str = "dram__bytes_read.sum";
 const WRITTEN: &str = "dram__bytes_write.sum";
@@ -34,11 +33,12 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A block that needs what another one has computed can wait for it in a loop that reads a flag until the other block has set it. If each \
 waits for the one before, as in a running total over a whole array, the blocks' work takes place one after another, and each step costs \
-a way to L2 and back, a fence, and whatever the block does between its wait and its own announcement. If all wait for all, the slowest \
-block holds up the device, and what is resident can be no more than fits at once. The rule looks for loops that do nothing but read one \
-address which stays, and go by what they read; it leaves loops of compare-and-swap to global-atomic-contention, which are locks, and \
-devices that wait for one another. The estimate takes the loop's instructions and waits away, with the waits of the block's other \
-warps for it; what warps do besides takes as long as now, DRAM delivers the data twice, and two more launches are paid for.",
+a round trip to L2, a fence, and whatever the block does between its wait and its own announcement. If all blocks wait for all others, \
+the slowest one holds up the device, and the grid can be no larger than what runs at once. The rule looks for loops that only read \
+one unchanging address and leave by what they read. Loops of compare-and-swap are locks and belong to global-atomic-contention; \
+devices that wait for one another are left out, too. The estimate takes the loop's instructions and waits away, with the waits of the \
+block's other warps for it; what warps do besides takes as long as now, DRAM delivers the data twice, and two more launches are paid \
+for.",
     examples: &[Example {
         fault: "\
 while (atomicAdd(&done[block - 1], 0) == 0) {}      // the block before
@@ -74,10 +74,10 @@ of many predecessors at a time (decoupled look-back, as in cub::DeviceScan). Whe
             what: "constant: launches that take the place of one",
             value: LAUNCHES,
             unit: "launch",
-            source: "definition: what blocks need of one another, how it follows from the parts, and the rest",
+            source: "definition: each block's part, what blocks need of one another, and the rest",
         },
     ],
-    needs: &[EXECUTED, ISSUE_BUSY, BLOCK],
+    needs: &[ISSUE_BUSY, BLOCK],
     sharpened_by: &[PAST_L2, Reads::always(&[READ, WRITTEN])],
     source_page: SourcePage::Needed,
     explains: &[
@@ -153,13 +153,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "reads of flags");
     let turns: f64 =
         spins.iter().flat_map(|spin| &spin.flags).map(|&at| listing.executed(at)).sum();
-    let executed = launch.need(EXECUTED);
+    // How often a loop turns differs from pass to pass: both numbers are from the same one.
+    let executed = listing.total();
     let going = removal.instructions();
     let at = place(&locations, "the loop");
     Some(Draft {
         message: format!(
-            "Blocks wait for one another: at {at}, warps read a flag in a loop ({}) until another block has set it. They and those that \
-             wait for them at barriers spend {} of all warps' time there, and {} of the executed instructions.",
+            "Blocks wait for one another: at {at}, warps read a flag in a loop ({}) until another block has set it. With those that wait \
+             for them at barriers, they spend {} of all warps' time there; {} of the executed instructions only ask for the flag.",
             count_of(turns, "warp-wide read"),
             percent(waiting),
             percent(going / executed),
@@ -168,13 +169,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("reads of flags", turns, "inst"),
             Evidence::new("samples in loops that wait for another block", 100.0 * waiting, "%"),
             Evidence::new("executed instructions of these loops", going, "inst"),
-            Evidence::new(EXECUTED, executed, "inst"),
+            Evidence::new("executed instructions in all", executed, "inst"),
         ],
         hint: format!(
-            "Don't let blocks wait at {at}: compute in separate launches what another block needs, such as sums of blocks, a scan of the sums, \
-             and the additions, which reads the data twice. To read them once, load and reduce each block's own data and announce \
-             the result before the wait, and look back over many predecessors' results at a time. A barrier of the whole grid is the \
-             end of a launch."
+            "Don't let blocks wait at {at}: split the kernel into launches where one block needs another's results (for a running total: the \
+             blocks' sums, a scan of these sums, the additions), which reads the data twice. To read the data once, let each block \
+             load and reduce its own part and announce the result before it waits, and look back over many predecessors' \
+             results at a time. Where all blocks wait for each other, end the launch instead."
         ),
         locations,
         effect,
@@ -245,7 +246,6 @@ mod tests {
             ("EXIT", 64.0),
         ];
         let metrics = [
-            (EXECUTED, 2664.0),
             (ISSUE_BUSY, 5.0),
             (BLOCK, 256.0),
             ("smsp__average_warp_latency_per_inst_issued.ratio", 100.0),

@@ -1,5 +1,7 @@
 //! State that each turn of a loop loads from global memory and stores back, although one thread alone has it.
 
+use std::collections::BTreeMap;
+
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -7,6 +9,7 @@ use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::{MOST_REGISTERS, REGISTER_BYTES};
 use crate::metric::stall::StallReason;
+use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::code::blocks::Loop;
 use crate::sass::flow::reaching::Reaching;
@@ -14,7 +17,7 @@ use crate::sass::flow::turns::turns;
 use crate::sass::questions::memory_state::{MemoryState, behind, kept};
 use crate::sass::{Family, Listing};
 use crate::term::Term;
-use crate::text::{count, count_of, percent};
+use crate::text::{count_of, percent};
 
 const REGISTERS: &str = "launch__registers_per_thread";
 const TO_L2: &str = "lts__t_sectors_srcunit_tex.sum";
@@ -98,28 +101,26 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             }
         }
     }
-    let (mut accesses, mut sectors) = (0.0, 0.0);
-    let mut is_load = vec![false; listing.sass.entries.len()];
+    // What an inner loop keeps, the loop around it keeps as well, over more turns: each access counts once.
+    let mut loads: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut stores: BTreeMap<usize, f64> = BTreeMap::new();
     for Keeps { of, states } in &loops {
         let gone = 1.0 - 1.0 / turns(&listing, of);
         for state in states {
-            for &at in &state.loads {
-                removal.remove(at, gone);
-                is_load[at] = true;
-            }
+            note(&mut loads, &state.loads, gone);
             // What a running sum stores is wanted.
             if !state.moves {
-                state.stores.iter().for_each(|&at| removal.remove(at, gone));
-                let stored = |&at: &usize| gone * listing.row(at).counters.l2_sectors_global;
-                sectors += state.stores.iter().map(stored).sum::<f64>();
+                note(&mut stores, &state.stores, gone);
             }
         }
         for at in behind(&listing, &mut reaching, of, states) {
             removal.remove_latency(at, 1.0);
         }
-        let executed = |at: &usize| listing.executed(*at);
-        accesses += states.iter().flat_map(|state| &state.loads).map(executed).sum::<f64>();
     }
+    loads.iter().chain(&stores).for_each(|(&at, &gone)| removal.remove(at, gone));
+    let accesses: f64 = loads.keys().map(|&at| listing.executed(at)).sum();
+    let sectors: f64 =
+        stores.iter().map(|(&at, &gone)| gone * listing.row(at).counters.l2_sectors_global).sum();
     let largest = loops.iter().max_by(|a, b| {
         let executed = |each: &Keeps| listing.executed(each.of.head);
         executed(a).total_cmp(&executed(b))
@@ -133,33 +134,32 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !gains(launch, &effect) {
         return None;
     }
-    let waits = effect.share_of_stall(StallReason::LongScoreboard);
-    let weight = |at: usize| if is_load[at] { listing.executed(at) } else { 0.0 };
+    let weight = |at: usize| if loads.contains_key(&at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "loads of the state");
     let at = place(&locations, "the loads of the state");
     let bytes: f64 = largest.states.iter().map(|state| f64::from(state.bytes)).sum();
     let moves = largest.states.iter().all(|state| state.moves);
     let (what, how) = if moves {
         (
-            "the element that it stored in the turn before",
+            "the element that the same thread stored in the iteration before",
             "Keep the last element in a register and go on from it, instead of loading it again"
                 .to_owned(),
         )
     } else {
         (
-            "what it stored itself a turn or a statement before",
-            "Load the state before the loop, keep it in a register, and store it after the loop, if no other thread needs it on the way"
+            "what the same thread stored in the iteration before, or earlier in the same one",
+            "Load the state before the loop, keep it in a register, and store it after the loop, unless another thread needs it meanwhile"
                 .to_owned(),
         )
     };
     Some(Draft {
         message: format!(
-            "Each turn of a loop loads {what}: {} at {at}, {} per thread. The state of a thread would fit in {}. {} of \
-             the time that warps wait for global memory goes to these loads and to those that are held up behind them.",
+            "A loop keeps a thread's state in global memory: each iteration loads {what} ({} at {at}, {} per thread). The \
+             state would fit in {}. {}",
             count_of(accesses, "warp-wide load"),
             count_of(bytes, "byte"),
             count_of((bytes / REGISTER_BYTES).ceil(), "register"),
-            percent(waits),
+            costs(launch, &effect),
         ),
         evidence: vec![
             Evidence::new("warp-wide loads of the state", accesses, "inst"),
@@ -167,13 +167,36 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(REGISTERS, registers, "register/thread"),
         ],
         hint: format!(
-            "{how} ({at}). The loop's other loads can then be issued earlier, as no store of the state stands before them. It costs {} per \
+            "{how} ({at}). The loop's other loads can then be issued earlier, as no store of the state stands before them. It takes {} per \
              thread.",
-            count((bytes / REGISTER_BYTES).ceil()) + " more registers",
+            count_of((bytes / REGISTER_BYTES).ceil(), "more register"),
         ),
         locations,
         effect,
     })
+}
+
+/// Notes the largest share of some accesses that goes.
+fn note(shares: &mut BTreeMap<usize, f64>, accesses: &[usize], gone: f64) {
+    for &at in accesses {
+        let share = shares.entry(at).or_default();
+        *share = share.max(gone);
+    }
+}
+
+/// What the accesses cost: the waits for them, or the traffic, whichever is more.
+fn costs(launch: &ModeledLaunch, effect: &Effect) -> String {
+    let waits = effect.share_of_stall(StallReason::LongScoreboard);
+    let traffic = effect.share_of(Term::L2Requests);
+    let busy = launch.model.utilization(Term::L2Requests).unwrap_or(0.0);
+    if traffic * busy > waits {
+        format!("They are {} of the requests to L2.", percent(traffic))
+    } else {
+        format!(
+            "{} of the time that warps wait for global memory goes to these loads and to those that are held up behind them.",
+            percent(waits)
+        )
+    }
 }
 
 /// True where other threads may read what a loop stores while it runs: they meet there, or what they read is ordered.

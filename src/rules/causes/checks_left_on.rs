@@ -70,13 +70,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     for &at in found.checks.iter().chain(&found.for_checks).chain(&found.barriers) {
         removal.remove(at, 1.0);
     }
-    // A wait at a barrier is sampled there, or where its end is needed.
-    let is_barrier = |at: usize| listing.text(at).contains("BAR.SYNC");
-    for &barrier in &found.barriers {
-        removal.remove_waits_for_others(barrier, 1.0);
-        let behind = (barrier + 1..listing.sass.entries.len()).take_while(|&at| !is_barrier(at));
-        behind.for_each(|at| removal.remove_waits_for_others(at, 1.0));
-    }
+    let waits = found.barriers.iter().flat_map(|&barrier| listing.waits_of_barrier(barrier));
+    waits.for_each(|at| removal.remove_waits_for_others(at, 1.0));
     let effect = removal.effect(launch);
     if !gains(launch, &effect) {
         return None;

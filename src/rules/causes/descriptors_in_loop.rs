@@ -7,7 +7,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice::addresses_only_of;
-use crate::sass::questions::descriptors::{Descriptor, in_loops, is_barrier};
+use crate::sass::questions::descriptors::{Descriptor, in_loops};
 use crate::sass::{Listing, Marks};
 use crate::text::{count, count_of, percent};
 
@@ -115,14 +115,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// Samples of warps that wait at the barrier behind a descriptor: they are found at the instructions that follow, up to the
-/// next barrier.
+/// Samples of warps that wait at the barrier behind a descriptor.
 fn waits_at_barrier(listing: &Listing, descriptor: &Descriptor) -> f64 {
-    let Some(barrier) = descriptor.barrier else { return 0.0 };
-    let behind = barrier + 1..listing.sass.entries.len();
-    let next = behind.clone().find(|&at| is_barrier(listing, at));
-    let until = next.map_or(behind.end, |next| next + 1);
-    (behind.start..until).map(|at| listing.samples(at, StallReason::Barrier)).sum()
+    let waits = descriptor.barrier.map(|barrier| listing.waits_of_barrier(barrier));
+    waits.into_iter().flatten().map(|at| listing.samples(at, StallReason::Barrier)).sum()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A launch's machine code beside the counts of its instructions.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use foldhash::{HashMap, HashMapExt};
 
@@ -12,6 +12,8 @@ use super::mix::Mix;
 use super::sass::{Sass, line_of};
 use crate::export::SourceRow;
 use crate::metric::stall::StallReason;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::opcode::Family;
 
 /// A launch's SASS together with the counts of its instructions.
 #[derive(Debug, Clone, Copy)]
@@ -112,6 +114,25 @@ impl<'a> Listing<'a> {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.sass.entries.iter().any(|entry| matches!(entry.exit(), Exit::End | Exit::MaybeEnd))
+    }
+
+    /// True for a barrier at which a block's warps wait for each other. Waits of one warp for copies or for what another
+    /// signals are of the same family.
+    #[must_use]
+    pub fn is_block_barrier(&self, index: usize) -> bool {
+        if self.sass.entries[index].family != Family::Barrier {
+            return false;
+        }
+        let opcode = Instruction::opcode_of(self.text(index)).unwrap_or_default();
+        opcode.split('.').next() == Some("BAR") && !opcode.starts_with("BAR.ARV")
+    }
+
+    /// Where waits at a block's barrier are sampled: there, or where their end is needed, up to the next barrier.
+    #[must_use]
+    pub fn waits_of_barrier(&self, barrier: usize) -> Range<usize> {
+        let mut behind = barrier + 1..self.sass.entries.len();
+        let end = behind.end;
+        barrier..behind.find(|&at| self.is_block_barrier(at)).unwrap_or(end)
     }
 
     /// Warp instructions executed in all.

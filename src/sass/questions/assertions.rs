@@ -72,7 +72,7 @@ pub fn assertions(listing: &Listing) -> Option<Assertions> {
         let block = &blocks[block];
         let here = block.start..block.end;
         if !exchanges {
-            let is_barrier = |at: &usize| sass.entries[*at].family == Family::Barrier;
+            let is_barrier = |at: &usize| listing.is_block_barrier(*at);
             barriers.extend(here.filter(is_barrier).filter(is_executed));
         }
         for_checks.extend(meeting(listing, &failing, block.start).into_iter().flatten());

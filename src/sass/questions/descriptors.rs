@@ -3,7 +3,6 @@
 //! A descriptor is 128 bytes, written to shared memory field by field, copied to global memory, and then the unit's
 //! copy of what was there before is invalidated, for which everything that was written must have arrived.
 
-use crate::sass::Instruction;
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::turns::turns;
@@ -45,12 +44,12 @@ fn written(listing: &Listing, of: &Loop, invalidates: usize, turns: f64) -> Desc
     let sass = listing.sass;
     let is_in = |at: usize| of.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
     let mut before = (0..invalidates).rev().take_while(|&at| is_in(at));
-    let first = before.find(|&at| is_barrier(listing, at)).map_or_else(
+    let first = before.find(|&at| listing.is_block_barrier(at)).map_or_else(
         || (0..invalidates).rev().take_while(|&at| is_in(at)).last().unwrap_or(invalidates),
         |at| at + 1,
     );
     let mut behind = (invalidates + 1..sass.entries.len()).take_while(|&at| is_in(at));
-    let barrier = behind.find(|&at| is_barrier(listing, at));
+    let barrier = behind.find(|&at| listing.is_block_barrier(at));
     let writes = |at: &usize| {
         let is_of_tile = ["LDSM", "STSM"].iter().any(|name| listing.text(*at).contains(name));
         let family = sass.entries[*at].family;
@@ -66,13 +65,6 @@ fn written(listing: &Listing, of: &Loop, invalidates: usize, turns: f64) -> Desc
     };
     let last = barrier.unwrap_or(invalidates);
     Descriptor { invalidates, writes: (first..=last).filter(writes).collect(), barrier, turns }
-}
-
-/// True where the whole block meets.
-#[must_use]
-pub fn is_barrier(listing: &Listing, at: usize) -> bool {
-    let is_known = listing.sass.entries[at].family == Family::Barrier;
-    is_known && Instruction::base_of(listing.text(at)) == Some("BAR")
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ fn at(
     let of_threads = (0..entries)
         .filter(|&at| here(at) && !of_values[at] && combining.binary_search(&at).is_err())
         .collect();
-    let barriers = (0..entries).filter(|&at| here(at) && listing.text(at).contains("BAR.")).count();
+    let barriers = (0..entries).filter(|&at| here(at) && listing.is_block_barrier(at)).count();
     Some(SmallTrees { exchanges, of_threads, combines: combining, steps, loads, barriers, bytes })
 }
 

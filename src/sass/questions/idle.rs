@@ -117,7 +117,7 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
         return 0.0;
     }
     let barriers: Vec<usize> =
-        (0..sass.entries.len()).filter(|&at| sass.entries[at].family == Family::Barrier).collect();
+        (0..sass.entries.len()).filter(|&at| listing.is_block_barrier(at)).collect();
     let mut reaching = Reaching::with_guards(sass);
     let mut behind = Marks::new(sass.entries.len());
     for (index, entry) in listing.entries() {
@@ -139,15 +139,8 @@ fn find_waits_for_few(listing: &Listing) -> f64 {
             behind.insert(barrier);
         }
     }
-    // A wait is sampled at the barrier, or a few instructions on, where its end is needed.
-    let (mut last, mut theirs) = (false, 0.0);
-    for (index, entry) in listing.entries() {
-        if entry.family == Family::Barrier {
-            last = behind[index];
-        }
-        theirs += if last { listing.samples(index, StallReason::Barrier) } else { 0.0 };
-    }
-    theirs / all
+    let waits = behind.iter().flat_map(|barrier| listing.waits_of_barrier(barrier));
+    waits.map(|at| listing.samples(at, StallReason::Barrier)).sum::<f64>() / all
 }
 
 /// Code that some lanes of an average warp sit out.

@@ -287,8 +287,7 @@ impl<'a, 'b> Turn<'a, 'b> {
             matches!(self.family(*at), Family::Load(Space::Shared) | Family::Store(Space::Shared))
         };
         let all_of_tree = self.inside.iter().filter(is_shared).all(|at| self.combined[at]);
-        let barriers =
-            self.inside.iter().filter(|&at| all_of_tree && self.family(at) == Family::Barrier);
+        let barriers = self.inside.iter().filter(|&at| all_of_tree && listing.is_block_barrier(at));
         let of = &listing.sass.flow.loops[self.of];
         let (adding, combining): (Vec<usize>, Vec<usize>) =
             self.combined.iter().partition(|&at| self.adding[at]);

@@ -91,7 +91,7 @@ fn spin_loop(listing: &Listing, reaching: &mut Reaching, each: &Loop) -> Option<
             behind.push((next, (1.0 - left).max(0.0)));
         }
     }
-    let has_barrier = is_inside.iter().any(|at| sass.entries[at].family == Family::Barrier);
+    let has_barrier = is_inside.iter().any(|at| listing.is_block_barrier(at));
     let met_at = if has_barrier { Vec::new() } else { behind_barrier(listing, &after) };
     Some(SpinLoop {
         inside: is_inside.iter().collect(),
@@ -197,7 +197,6 @@ fn leaves_by(
 /// needed.
 fn behind_barrier(listing: &Listing, from: &[usize]) -> Vec<usize> {
     let sass = listing.sass;
-    let is_barrier = |at: usize| sass.entries[at].family == Family::Barrier;
     let mut seen = Marks::new(sass.entries.len());
     let mut open = from.to_vec();
     let mut found = Vec::new();
@@ -206,10 +205,8 @@ fn behind_barrier(listing: &Listing, from: &[usize]) -> Vec<usize> {
         if !seen.insert(start) {
             continue;
         }
-        if let Some(barrier) = (start..end).find(|&at| is_barrier(at)) {
-            let rest = barrier + 1..sass.entries.len();
-            found.push(barrier);
-            found.extend(rest.take_while(|&at| !is_barrier(at)));
+        if let Some(barrier) = (start..end).find(|&at| listing.is_block_barrier(at)) {
+            found.extend(listing.waits_of_barrier(barrier));
             continue;
         }
         match sass.entries[end - 1].exit() {

@@ -1,6 +1,7 @@
 //! Questions that several rules ask of a launch, and the words in which a rule answers.
 
 pub(crate) mod alike;
+pub(crate) mod atomic_traffic;
 pub(crate) mod atomics;
 pub(crate) mod bank_conflicts;
 mod draft;

@@ -190,7 +190,7 @@ fn address(
 }
 
 /// An address in brackets in two: the registers, and the number of bytes added to them.
-fn without_offset(text: &str) -> Option<(&str, i64)> {
+pub(super) fn without_offset(text: &str) -> Option<(&str, i64)> {
     let inside = text.strip_suffix(']')?;
     match inside
         .rsplit_once("+0x")

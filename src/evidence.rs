@@ -1,6 +1,7 @@
 //! Questions that several rules ask of a launch, and the words in which a rule answers.
 
 pub(crate) mod alike;
+pub(crate) mod atomic_traffic;
 pub(crate) mod atomics;
 pub(crate) mod bank_conflicts;
 mod draft;
@@ -8,6 +9,7 @@ pub(crate) mod fetched_again;
 pub(crate) mod idle_lanes;
 pub(crate) mod idle_warps;
 pub(crate) mod linked_memory;
+pub(crate) mod loads_in_flight;
 pub(crate) mod local_memory;
 pub(crate) mod look_ups;
 pub(crate) mod modeled_launch;

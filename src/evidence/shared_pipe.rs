@@ -93,16 +93,7 @@ impl<'a> SharedPipe<'a> {
     pub(crate) fn units(&self) -> Vec<(Term, f64)> {
         let launch = self.launch;
         let needed = 1.0 - self.conflicts - self.shuffles;
-        // By the pipe's own counter where it is known: look-ups tell too little of wide accesses.
-        let of_counter = launch
-            .model
-            .utilization(Term::L1Data)
-            .filter(|&busy| busy > 0.0)
-            .map(|pipe| (self.busy / 100.0 / pipe).min(1.0));
-        let of_pipe = of_counter.or_else(|| {
-            let (shared, tags) = launch.get(ALL).zip(launch.get(TAGS))?;
-            (shared + tags > 0.0).then(|| shared / (shared + tags))
-        });
+        let of_pipe = self.share_of_pipe();
         // Without conflicts an access is one wavefront, so the wavefronts are the unit's instructions.
         let of_lsu = launch
             .model
@@ -111,6 +102,21 @@ impl<'a> SharedPipe<'a> {
             .map(|busy| (self.busy * needed / 100.0 / busy).min(1.0));
         let of_pipe = of_pipe.map(|share| (Term::L1Data, share * needed));
         of_pipe.into_iter().chain(of_lsu.map(|share| (Term::Lsu, share))).collect()
+    }
+
+    /// The part of shared memory in the work of L1's data pipe, 0 to 1.
+    pub(crate) fn share_of_pipe(&self) -> Option<f64> {
+        let launch = self.launch;
+        // By the pipe's own counter where it is known: look-ups tell too little of wide accesses.
+        let of_counter = launch
+            .model
+            .utilization(Term::L1Data)
+            .filter(|&busy| busy > 0.0)
+            .map(|pipe| (self.busy / 100.0 / pipe).min(1.0));
+        of_counter.or_else(|| {
+            let (shared, tags) = launch.get(ALL).zip(launch.get(TAGS))?;
+            (shared + tags > 0.0).then(|| shared / (shared + tags))
+        })
     }
 
     /// True where no unit does more other work than the pipe or the load/store unit does altogether: the

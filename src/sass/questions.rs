@@ -28,6 +28,8 @@ pub mod reductions;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;
+pub mod shared_trees;
+pub mod shared_windows;
 pub mod sharing;
 pub mod spin_loops;
 mod statements;

@@ -1,12 +1,17 @@
 //! Atomics that wait for fences which nobody needs.
 
+use crate::evidence::atomic_traffic::{self, share_from_dram};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::hardware::SECTORS_PER_LINE;
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::fences::fenced_atomics;
+use crate::sass::Listing;
+use crate::sass::questions::fences::{FencedAtomic, fenced_atomics};
+use crate::term::Term;
 use crate::text::{count, percent};
 
 const MEMBAR: &str = "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio";
@@ -37,6 +42,10 @@ and an acquire where it is read are needed.",
     section: "WarpStateStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[MEMBAR],
+    sharpened_by: &[
+        Reads::always(&atomic_traffic::ATOMIC_SECTORS),
+        Reads::always(&atomic_traffic::FROM_DRAM),
+    ],
     source_page: SourcePage::Needed,
     explains: &["memory-fence-stalls", "long-scoreboard-stalls", "issue-slots-underused"],
     in_triton: "\
@@ -51,13 +60,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let found = fenced_atomics(&listing);
     found.iter().flat_map(|each| &each.fences).for_each(|&fence| removal.remove(fence, 1.0));
     let mut effect = removal.effect(launch);
+    let stays = queueing(launch, &listing, &found);
     // A fence's wait is counted where the next instruction can't be issued; what drops L1's lines waits for the old value.
     for reason in [StallReason::Membar, StallReason::LongScoreboard] {
         let there = found.iter().flat_map(|each| each.fences.iter().copied().chain([each.atomic]));
         let goes: f64 = there.map(|at| listing.samples(at, reason)).sum();
         let all = listing.sass.counts.stall_samples(reason);
         if goes > 0.0 {
-            effect.stalls.push((reason, (goes / all).min(1.0)));
+            effect.stalls.push((reason, (goes / all).min(1.0) * (1.0 - stays)));
         }
     }
     if found.is_empty() || !gains(launch, &effect) {
@@ -87,6 +97,22 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// The part of the waits, 0 to 1, that stays: a warp that waits for its atomics waits for the slowest of their lines, and those
+/// that DRAM brings queue in front of it for as much of the time as it is busy. That work is the same in any order, and
+/// whatever is asked for next queues behind it.
+fn queueing(launch: &ModeledLaunch, listing: &Listing, found: &[FencedAtomic]) -> f64 {
+    let of =
+        |count: &dyn Fn(usize) -> f64| found.iter().map(|each| count(each.atomic)).sum::<f64>();
+    let executed = of(&|at| listing.executed(at));
+    let sectors = of(&|at| listing.row(at).counters.l2_sectors_global);
+    if executed <= 0.0 {
+        return 0.0;
+    }
+    let lines = (sectors / executed / SECTORS_PER_LINE).max(1.0);
+    let any_from_dram = 1.0 - (1.0 - share_from_dram(launch)).powf(lines);
+    launch.model.utilization(Term::Dram).unwrap_or(0.0) * any_from_dram
 }
 
 #[cfg(test)]
@@ -125,6 +151,15 @@ mod tests {
         assert!((draft.effect.share_of_stall(StallReason::Membar) - 1.0).abs() < 1e-12);
         assert!((draft.effect.share_of_stall(StallReason::LongScoreboard) - 1.0).abs() < 1e-12);
         assert!(draft.message.contains("line 4"), "{}", draft.message);
+        // DRAM brings a quarter of the sectors: for as much of the time as it is busy they queue in front of it.
+        let mut missing = fenced(thrown_away);
+        missing.set("dram__bytes_read.sum", Some(3200.0));
+        missing.set("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", Some(0.0));
+        missing.set(atomic_traffic::ATOMIC_SECTORS[1], Some(400.0));
+        let draft = check(&RULE, &missing).unwrap();
+        let dram = crate::model::Model::new(&missing).utilization(Term::Dram).unwrap();
+        let goes = draft.effect.share_of_stall(StallReason::Membar);
+        assert!((goes - (1.0 - 0.25 * dram)).abs() < 1e-12, "{goes}");
         let ticket = "ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR8][R8.64], R4";
         assert!(check(&RULE, &fenced(ticket)).is_none());
     }

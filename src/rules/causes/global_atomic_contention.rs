@@ -1,8 +1,8 @@
 //! Atomics on global memory queue on few addresses.
 
-mod traffic;
 mod waits;
 
+use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::atomics::{self, share_of_stalls};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};

@@ -1,8 +1,11 @@
 //! Too few bytes in flight to cover the latency.
 
 mod littles_law;
-mod loads;
 
+use crate::evidence::loads_in_flight::{
+    A_STOP, Around, Behind, CHAINED_STAYS, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, LONG, chained_share,
+    covered, loads_in_flight,
+};
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
 use crate::evidence::threshold::{
@@ -16,11 +19,6 @@ use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::term::Term;
 use crate::text::percent;
 use littles_law::in_flight;
-use loads::{
-    A_STOP, Around, Behind, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, chained_share, loads_in_flight,
-};
-
-const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -166,13 +164,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// The waits for data that go: of those for chains of loads half, of the others what more loads at a time
-/// cover, or what copying ahead covers where that is more.
+/// The waits for data that go, and the blocks that fewer threads with more loads each take.
 fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
     let loads = loads_in_flight(launch);
-    let more_at_a_time = (1.0 - loads.now / loads.then).max(0.0);
-    let ahead = if loads.around == Around::Loop { copied_ahead(launch) } else { 0.0 };
-    let share = chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * more_at_a_time.max(ahead);
+    let more_at_a_time = loads.more_at_a_time();
+    let share = covered(launch, &loads, chained);
     // A thread that is given several elements leaves fewer for other threads.
     let fewer_blocks = if loads.around == Around::NoLoop { more_at_a_time } else { 0.0 };
     Effect {
@@ -181,21 +177,6 @@ fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
         ..Effect::default()
     }
 }
-
-/// The share of the waits for data that goes where a loop asks for its next data before it works on what
-/// it has: a wait of S cycles beside C other cycles becomes max(0, S − C). Of the waits at barriers those
-/// for warps that wait for data go too and are no other cycles.
-fn copied_ahead(launch: &ModeledLaunch) -> f64 {
-    let (wait, all) = (launch.need(LONG), launch.need(LATENCY));
-    let barrier = launch.stall(StallReason::Barrier);
-    let other = (all - wait - barrier).max(0.0);
-    let barrier_stays = barrier * other / (other + wait).max(f64::MIN_POSITIVE);
-    if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
-}
-
-/// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
-/// thread that follows two chains side by side, which takes twice the registers, halves them.
-const CHAINED_STAYS: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {
@@ -312,6 +293,18 @@ mod tests {
         );
         launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
         check(&RULE, &launch).unwrap()
+    }
+
+    #[test]
+    fn a_wide_load_brings_as_many_words_as_several_narrow_ones() {
+        let goes = |load: &str| {
+            let code = [load, "FADD R4, R4, R5", "STG.E desc[UR4][R6.64], R4", "EXIT"];
+            of(&code).effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        assert!((goes("LDG.E R4, desc[UR4][R2.64]") - 0.75).abs() < 1e-12);
+        assert!((goes("LDG.E.U8 R4, desc[UR4][R2.64]") - 0.75).abs() < 1e-12, "a register");
+        assert!((goes("LDG.E.64 R4, desc[UR4][R2.64]") - 0.5).abs() < 1e-12);
+        assert!(goes("LDG.E.128 R4, desc[UR4][R2.64]").abs() < 1e-12, "a float4");
     }
 
     #[test]

@@ -120,7 +120,7 @@ rounded in another order.",
         shared_pipe::WAVEFRONTS,
         shared_pipe::QUEUED,
         shared_pipe::LOOK_UPS,
-        Reads::always(&[dense_use::REGISTERS]),
+        Reads::always(&[dense_use::REGISTERS, idle_sweep::BLOCK]),
         BLOCKS_AT_ONCE,
         WAVES,
     ],
@@ -289,6 +289,42 @@ mod tests {
         );
         assert_eq!(draft.locations[0].line, 43);
         assert!(draft.hint.contains("line 43") && draft.hint.contains("__shfl_down_sync"));
+    }
+
+    #[test]
+    fn what_runs_as_often_as_an_unrolled_tree_is_no_part_of_it() {
+        let mut code = vec![("FFMA R7, R7, R7, R5", 8.0); 60];
+        for _ in 0..8 {
+            code.extend([
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 8.0),
+                ("@!P0 LDS R0, [R8]", 8.0),
+                ("@!P0 LDS R3, [R8+0x80]", 8.0),
+                ("@!P0 FADD R3, R0, R3", 8.0),
+                ("@!P0 STS [R8], R3", 8.0),
+            ]);
+        }
+        code.push(("EXIT", 8.0));
+        let metrics = [
+            (BUSY, 57.0),
+            (ALL, 1000.0),
+            (LOADS, 70.0),
+            (STORES, 70.0),
+            (L1, 57.0),
+            ("launch__block_size", 256.0),
+        ];
+        let mut sweep = sass(&metrics, &code);
+        for row in &mut sweep.instructions {
+            let lanes = if row.text.starts_with('@') { 4.0 } else { 32.0 };
+            row.counters.thread_inst_executed_pred_on = 8.0 * lanes;
+        }
+        let effect = check(&RULE, &sweep).unwrap().effect;
+        // Of 101 instructions 32 go, with 7/8 of the 7 barriers between them. Each of eight warps, and one of them twice, then
+        // takes 5 shuffles, 5 additions, and an access for its result.
+        let net = 32.0 + 7.0 * 7.0 / 8.0 - 1.125 * 11.0;
+        assert!((effect.share_of(Term::Issue) - net / 101.0).abs() < 1e-12);
+        // 24 wavefronts of each of 8 warps, and 6 instead, of 1,000.
+        let wavefronts = 8.0 * (24.0 - 1.125 * 6.0) / 1000.0;
+        assert!((effect.share_of(Term::L1Data) - wavefronts).abs() < 1e-12);
     }
 
     #[test]

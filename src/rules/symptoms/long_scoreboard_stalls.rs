@@ -1,8 +1,12 @@
 //! Warps wait for data from L1, L2 or device memory.
 
-use crate::evidence::stalls::{Stall, THRESHOLDS};
+use crate::evidence::loads_in_flight::{chained_share, covered, loads_in_flight};
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
+use crate::evidence::stalls::{self, AT_BARRIERS, Stall, THRESHOLDS};
 use crate::evidence::threshold::{ISSUE, LATENCY};
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::metric::stall::StallReason;
+use crate::model::Effect;
 use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Example, Kind, Rule};
 
@@ -52,14 +56,46 @@ arithmetic; it costs one register per thread.",
         LATENCY,
         ISSUE,
     ],
+    sharpened_by: &[AT_BARRIERS, BLOCKS_AT_ONCE, WAVES],
     said_by_ncu: &[SaidByNcu::stall(&["scoreboard", "l1tex"], &[StallReason::LongScoreboard])
         .unless(&["not to l1tex"])],
-    check: |launch| crate::evidence::stalls::check(launch, &STALL),
+    check,
     ..Rule::DEFAULT
 };
 
+/// The advice is to start loads earlier, so no more is promised than that covers.
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let draft = stalls::check(launch, &STALL)?;
+    let covers = covered(launch, &loads_in_flight(launch), chained_share(launch));
+    let effect = Effect { stalls: vec![(STALL.reason, covers)], ..Effect::default() };
+    Some(Draft { effect, ..draft })
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::evidence::loads_in_flight::LONG;
+    use crate::evidence::threshold::LATENCY;
+    use crate::metric::stall::StallReason;
+    use crate::rules::testing::{check, sass};
+
+    #[test]
+    fn no_more_is_promised_than_earlier_loads_cover() {
+        let goes = |load: &'static str| {
+            let code = [(load, 10.0), ("FADD R4, R4, R5", 10.0), ("EXIT", 10.0)];
+            let waves = ("launch__waves_per_multiprocessor", 2.0);
+            let mut launch = sass(&[(LONG, 80.0), (LATENCY, 100.0), waves], &code);
+            launch.set(crate::evidence::threshold::ISSUE, Some(20.0));
+            let samples = &mut launch.instructions[1].counters.stall_samples;
+            samples[StallReason::LongScoreboard as usize] = 9.0;
+            check(&super::RULE, &launch).unwrap().effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        assert!(
+            (goes("LDG.E R4, desc[UR4][R2.64]") - 0.75).abs() < 1e-12,
+            "a float4 in place of a float"
+        );
+        assert!(goes("LDG.E.128 R4, desc[UR4][R2.64]").abs() < 1e-12);
+    }
+
     #[test]
     fn fires_from_a_large_share_while_slots_are_free() {
         crate::rules::testing::assert_stall_rule(&super::RULE, super::STALL.reason);

@@ -1,6 +1,6 @@
 //! What waits for atomics on global memory.
 
-use super::traffic;
+use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::{ModeledLaunch, atomics};
 use crate::metric::stall::StallReason;
 

@@ -8,6 +8,7 @@ use crate::hardware::MOST_REGISTERS;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::flow::slice;
+use crate::sass::questions::shared_windows::windows;
 use crate::sass::questions::sharing::gathers::sent_by_values;
 use crate::sass::{Family, Space};
 use crate::term::Term;
@@ -20,7 +21,7 @@ pub(super) const REGISTERS: &str = "launch__registers_per_thread";
 /// barriers wait for warps that do.
 pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     let tile = tile(pipe);
-    let goes = (1.0 - 1.0 / tile) * (1.0 - looked_up(pipe));
+    let goes = goes(pipe, tile);
     let instructions = &pipe.launch.profile.instructions;
     let mut removed: Vec<(Term, f64)> =
         pipe.units().into_iter().map(|(term, share)| (term, share * goes)).collect();
@@ -42,6 +43,34 @@ pub(super) fn effect(pipe: &SharedPipe) -> Effect {
         Some(threads) => accesses.and(&threads),
         None => accesses,
     }
+}
+
+/// The share of the accesses' wavefronts, 0 to 1, that goes with a tile of results. Of what is read around a place of the
+/// thread's own, that at which the results' windows overlap; its values are stored once whatever the tile. Of everything
+/// else, what all results but one read, but for look-ups by data.
+fn goes(pipe: &SharedPipe, tile: f64) -> f64 {
+    let of_tile = 1.0 - 1.0 / tile;
+    let others = of_tile * (1.0 - looked_up(pipe));
+    let Some(listing) = pipe.launch.profile.listing() else { return others };
+    let windows = windows(&listing);
+    let wavefronts = |at: usize| listing.wavefronts(at);
+    let of = |family: Family| -> f64 {
+        let theirs = listing.entries().filter(|(_, entry)| entry.family == family);
+        theirs.map(|(at, _)| wavefronts(at)).sum()
+    };
+    let (loads, stores) = (of(Family::Load(Space::Shared)), of(Family::Store(Space::Shared)));
+    if windows.is_empty() || loads <= 0.0 {
+        return others;
+    }
+    let (mut read, mut shared) = (0.0, 0.0);
+    for window in &windows {
+        let theirs: f64 = window.loads.iter().map(|&at| wavefronts(at)).sum();
+        read += theirs;
+        shared += theirs * (1.0 - window.stays(tile));
+    }
+    // Stores feed windows as far as loads are of windows.
+    let rest = (loads + stores) * (1.0 - read / loads).max(0.0);
+    (shared + rest * others) / (loads + stores)
 }
 
 /// The share of the accesses' wavefronts, 0 to 1, that look values up by data: each lane reads where a value that it loaded

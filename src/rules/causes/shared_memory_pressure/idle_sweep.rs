@@ -2,16 +2,22 @@
 //! step.
 
 use crate::evidence::Threshold;
+use crate::evidence::removal::Removal;
 use crate::evidence::shared_pipe::{
     ALL, SharedPipe, WithoutAccess, executed_on, stalls_on, uses_shared_alone,
 };
 use crate::export::SourceRow;
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::bystanders::switched_off;
+use crate::sass::questions::shared_trees::shared_trees;
 use crate::sass::{Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
+
+/// Threads of a block.
+pub(super) const BLOCK: &str = "launch__block_size";
 
 /// The accesses that belong to the sweep's loops.
 pub(super) const FREQUENT: Threshold = Threshold {
@@ -32,10 +38,60 @@ pub(super) const SAME_LOOP: Threshold = Threshold {
              warp's loop over a large array has hundreds",
 };
 
-/// The whole sweep goes: the lines that work on shared memory alone and the loops around the most
+/// Shuffles that combine the lanes of a warp: the binary logarithm of their number.
+const SHUFFLES: f64 = 5.0;
+
+/// What goes with the sweep, and what takes its place.
+pub(super) fn effect(pipe: &SharedPipe) -> Effect {
+    by_code(pipe).unwrap_or_else(|| by_lines(pipe))
+}
+
+/// By the trees' own instructions: they go with their barriers but one. Instead each warp combines its lanes by shuffles and
+/// keeps one result, and one warp does the same with these. A shuffle is awaited about as long as a load of shared memory,
+/// so of the waits for values those of the steps beyond the shuffles go. `None` without machine code or trees in it.
+fn by_code(pipe: &SharedPipe) -> Option<Effect> {
+    let launch = pipe.launch;
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let trees = shared_trees(&listing);
+    let warps = (launch.get(BLOCK)? / WARP_LANES).max(1.0);
+    // One warp more of each block's.
+    let shares = if warps > 1.0 { 1.0 + 1.0 / warps } else { 1.0 };
+    let mut wavefronts = 0.0;
+    for tree in &trees {
+        let later = 1.0 - 1.0 / tree.steps;
+        let sooner = (1.0 - SHUFFLES * shares / tree.steps).max(0.0);
+        for &at in &tree.accesses {
+            removal.remove_but_latency(at, 1.0);
+            removal.remove_latency(at, sooner);
+            wavefronts += listing.executed(at);
+        }
+        tree.rest.iter().for_each(|&at| removal.remove(at, 1.0));
+        tree.barriers.iter().for_each(|&at| removal.remove(at, later));
+        // Waits at a barrier are sampled behind it.
+        let all = tree.accesses.iter().chain(&tree.rest).chain(&tree.barriers);
+        all.for_each(|&at| removal.remove_waits_for_others(at, later));
+        let shuffles = SHUFFLES * shares * tree.passes;
+        let kept = shares * tree.passes;
+        removal.add(Term::Lsu, shuffles + kept);
+        removal.add(tree.combines_on.unwrap_or(Term::Alu), shuffles);
+        wavefronts -= shuffles + kept;
+    }
+    let all = launch.get(ALL).filter(|&all| all > 0.0)?;
+    if trees.is_empty() {
+        return None;
+    }
+    let mut effect = removal.effect(launch);
+    effect.removed.retain(|(term, _)| *term != Term::L1Data);
+    let of_pipe = pipe.share_of_pipe().unwrap_or(1.0);
+    effect.removed.push((Term::L1Data, of_pipe * (wavefronts / all).clamp(0.0, 1.0)));
+    Some(effect)
+}
+
+/// Where the trees' instructions can't be told: the lines that work on shared memory alone and the loops around the most
 /// frequent accesses, with their additions and comparisons, every stall on those lines, the barriers,
 /// and what waits for shared memory anywhere.
-pub(super) fn effect(pipe: &SharedPipe) -> Effect {
+fn by_lines(pipe: &SharedPipe) -> Effect {
     let mut removed = pipe.units();
     if let Some(share) = instruction_share(pipe) {
         removed.extend([Term::Issue, Term::Alu, Term::Fma].map(|term| (term, share)));

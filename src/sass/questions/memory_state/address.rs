@@ -6,7 +6,7 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::OperandKind;
-use crate::sass::parse::number::signed;
+use crate::sass::parse::number::{signed, without_offset};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::ADDRESS_STEPS;
@@ -72,13 +72,6 @@ pub(super) fn address(
         }
     }
     Some(Address { base, offset, step })
-}
-
-/// An address in brackets in two: the registers, and the number of bytes added to them.
-fn without_offset(text: &str) -> Option<(&str, i64)> {
-    let inside = text.strip_suffix(']')?;
-    let number = |(base, added)| Some((base, signed(added)?));
-    inside.rsplit_once('+').and_then(number).or(Some((inside, 0)))
 }
 
 /// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. `None` for

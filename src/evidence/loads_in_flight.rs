@@ -1,19 +1,25 @@
 //! The loads of a thread around its longest wait for data.
 
+use crate::evidence::threshold::LATENCY;
 use crate::evidence::{ModeledLaunch, slow_routines};
+use crate::hardware::REGISTER_BYTES;
 use crate::metric::stall::StallReason;
 use crate::sass::questions::chain;
 use crate::sass::{Family, Listing, Space};
 
+/// Cycles that a warp waits for data between two instructions.
+pub(crate) const LONG: &str =
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+
 /// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
 /// eight registers, which is what most kernels can spare. The waits are shared among them.
-pub(super) const IN_FLIGHT: f64 = 8.0;
+pub(crate) const IN_FLIGHT: f64 = 8.0;
 
 /// The same where the waits are in no loop: a thread that has one element must be given several.
-pub(super) const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
+pub(crate) const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
 
-/// The loads of a thread around its longest wait for data.
-pub(super) struct Loads {
+/// The loads of a thread around its longest wait for data, in words of four bytes.
+pub(crate) struct Loads {
     /// On their way when it stops.
     pub now: f64,
     /// Which could be.
@@ -26,7 +32,7 @@ pub(super) struct Loads {
 
 /// What keeps the compiler from issuing the next loads earlier, with its line in words; empty where it is not
 /// known.
-pub(super) enum Behind {
+pub(crate) enum Behind {
     /// A store that could write where they read.
     Store(String),
     /// A routine that branches around a call.
@@ -35,7 +41,7 @@ pub(super) enum Behind {
 
 /// Whether a thread's longest wait for data is in a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Around {
+pub(crate) enum Around {
     /// The profile has no machine code.
     Unknown,
     NoLoop,
@@ -45,9 +51,9 @@ pub(super) enum Around {
 }
 
 /// Loads of a thread that are on their way when it stops at the instruction with most waits for data,
-/// which are those between it and the stop before it in its loop, and those that could be. One and
+/// which are those between it and the stop before it in its loop, and those that could be, in words. One and
 /// [`IN_FLIGHT`] where the profile does not tell.
-pub(super) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
+pub(crate) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
     let unknown = Loads { now: 1.0, then: IN_FLIGHT, around: Around::Unknown, behind: None };
     let Some(listing) = launch.profile.listing() else { return unknown };
     let waits = |index: usize| listing.samples(index, StallReason::LongScoreboard);
@@ -67,7 +73,7 @@ pub(super) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
             Family::Load(Space::Global | Space::Generic) | Family::Texture
         ) && listing.executed(*index) > 0.0
     };
-    let now = (before.filter(is_load).count() as f64).max(1.0);
+    let now = before.filter(is_load).map(|at| words(&listing, at)).sum::<f64>().max(1.0);
     let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
     let (around, then) = match (around, &kept) {
         (Some(_), _) => (Around::Loop, IN_FLIGHT),
@@ -91,10 +97,45 @@ pub(super) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
     Loads { now, then, around, behind }
 }
 
+/// The registers that a load fills: what limits the loads in flight is the registers that they take, and what fills the
+/// memory's latency is the bytes, so that a float4 is as good as four floats.
+fn words(listing: &Listing, at: usize) -> f64 {
+    (f64::from(listing.sass.entries[at].width) / REGISTER_BYTES).max(1.0)
+}
+
+impl Loads {
+    /// The share of the waits, 0 to 1, that goes where all of them are on their way together.
+    pub(crate) fn more_at_a_time(&self) -> f64 {
+        (1.0 - self.now / self.then).max(0.0)
+    }
+}
+
+/// The share of the waits for data, 0 to 1, that goes with loads that start earlier: of those for chains of loads half, of
+/// the others what more loads at a time cover, or what copying ahead covers where that is more.
+pub(crate) fn covered(launch: &ModeledLaunch, loads: &Loads, chained: f64) -> f64 {
+    let ahead = if loads.around == Around::Loop { copied_ahead(launch) } else { 0.0 };
+    chained * (1.0 - CHAINED_STAYS) + (1.0 - chained) * loads.more_at_a_time().max(ahead)
+}
+
+/// The share of the waits for data that goes where a loop asks for its next data before it works on what
+/// it has: a wait of S cycles beside C other cycles becomes max(0, S − C). Of the waits at barriers those
+/// for warps that wait for data go too and are no other cycles.
+fn copied_ahead(launch: &ModeledLaunch) -> f64 {
+    let (wait, all) = (launch.need(LONG), launch.need(LATENCY));
+    let barrier = launch.stall(StallReason::Barrier);
+    let other = (all - wait - barrier).max(0.0);
+    let barrier_stays = barrier * other / (other + wait).max(f64::MIN_POSITIVE);
+    if wait > 0.0 { ((other + barrier_stays) / wait).min(1.0) } else { 0.0 }
+}
+
+/// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
+/// thread that follows two chains side by side, which takes twice the registers, halves them.
+pub(crate) const CHAINED_STAYS: f64 = 0.5;
+
 /// Loads that the compiler keeps behind a store because it could write where they read.
 struct Kept {
     store: usize,
-    /// For each time that a thread comes to the stop.
+    /// In words, for each time that a thread comes to the stop.
     loads: f64,
 }
 
@@ -117,7 +158,7 @@ fn kept_behind_a_store(
             && !listing.text(*at).contains(".CONSTANT")
     };
     let comes = listing.executed(stop).max(f64::MIN_POSITIVE);
-    let times = |at: usize| (listing.executed(at) / comes).min(1.0);
+    let times = |at: usize| words(listing, at) * (listing.executed(at) / comes).min(1.0);
     let (store, loads) = if turns {
         let mut round = (stop..=end).chain(head..stop).filter(|&at| listing.executed(at) > 0.0);
         (round.find(is_store)?, round.filter(may_change).map(times).sum())
@@ -159,10 +200,10 @@ fn behind(listing: &Listing, first: &[usize]) -> impl Fn(usize) -> bool {
 }
 
 /// The part of the largest wait from which another instruction before it is a stop of its own.
-pub(super) const A_STOP: f64 = 0.25;
+pub(crate) const A_STOP: f64 = 0.25;
 
 /// The share of the waits for data that is for loads whose address is their own last result.
-pub(super) fn chained_share(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn chained_share(launch: &ModeledLaunch) -> f64 {
     let Some(listing) = launch.profile.listing() else { return 0.0 };
     let chained = chain::chained(&listing);
     if chained.are_none() {

@@ -4,27 +4,30 @@ use crate::evidence::ModeledLaunch;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
 
 /// Sectors that atomics touch in L2: those without a result first.
-pub(super) const ATOMIC_SECTORS: [&str; 3] = [
+pub(crate) const ATOMIC_SECTORS: [&str; 3] = [
     "lts__t_sectors_srcunit_tex_op_red.sum",
     "lts__t_sectors_srcunit_tex_op_atom_dot_alu.sum",
     "lts__t_sectors_srcunit_tex_op_atom_dot_cas.sum",
 ];
 
 /// Sectors that are stored in global and in local memory.
-pub(super) const STORED: [&str; 2] = [
+pub(crate) const STORED: [&str; 2] = [
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
 ];
 
 /// Sectors that L2 moves for whoever asks.
-pub(super) const L2_SECTORS: &str = "lts__t_sectors.sum";
+pub(crate) const L2_SECTORS: &str = "lts__t_sectors.sum";
 const L2_REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
 const LOADED: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const DRAM_READ: &str = "dram__bytes_read.sum";
 const DRAM_WRITTEN: &str = "dram__bytes_write.sum";
 
 /// All that L2 and DRAM move, and what loads ask for.
-pub(super) const ALL: [&str; 5] = [L2_SECTORS, L2_REQUESTS, LOADED, DRAM_READ, DRAM_WRITTEN];
+pub(crate) const ALL: [&str; 5] = [L2_SECTORS, L2_REQUESTS, LOADED, DRAM_READ, DRAM_WRITTEN];
+
+/// What tells which of their sectors DRAM brings.
+pub(crate) const FROM_DRAM: [&str; 2] = [LOADED, DRAM_READ];
 
 fn atomic_sectors(launch: &ModeledLaunch) -> f64 {
     ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum()
@@ -35,7 +38,7 @@ fn stored_sectors(launch: &ModeledLaunch) -> f64 {
 }
 
 /// Their sectors over all of L2 (0 to 1).
-pub(super) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
     let all = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
     all.map_or(0.0, |all| (atomic_sectors(launch) / all).min(1.0))
 }
@@ -44,7 +47,7 @@ pub(super) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
 /// written or added to: on an H200 additions to four sectors per request took 1.25 cycles per sector whatever their type,
 /// at up to 90% of the peak. Their own requests are the fewest that can be. Where requests were not counted, it is their
 /// part of the sectors.
-pub(super) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
     let Some(requests) = launch.get(L2_REQUESTS).filter(|&requests| requests > 0.0) else {
         return share_of_l2(launch);
     };
@@ -56,7 +59,7 @@ pub(super) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
 /// Their part of what DRAM moves (0 to 1): the sectors that they add to are read and written back. What is read beyond
 /// all that loads ask for is theirs, and of what is written, their part of what warps write. 0 where any of that was not
 /// counted.
-pub(super) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
     let sectors = atomic_sectors(launch);
     let [loaded, read, written] = [LOADED, DRAM_READ, DRAM_WRITTEN].map(|name| launch.get(name));
     let (Some(loaded), Some(read), Some(written)) = (loaded, read, written) else { return 0.0 };
@@ -68,8 +71,16 @@ pub(super) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
     (own / (read + written)).min(1.0)
 }
 
+/// The part of the sectors that they add to which DRAM brings, 0 to 1: what is read beyond all that loads ask for. 0 where
+/// that was not counted.
+pub(crate) fn share_from_dram(launch: &ModeledLaunch) -> f64 {
+    let sectors = atomic_sectors(launch);
+    let bytes = launch.get(DRAM_READ).zip(launch.get(LOADED)).filter(|_| sectors > 0.0);
+    bytes.map_or(0.0, |(read, loaded)| ((read / SECTOR_BYTES - loaded) / sectors).clamp(0.0, 1.0))
+}
+
 /// The sectors of those without a result over all that warps store (0 to 1); 0 where the stores were not counted.
-pub(super) fn share_of_stores(launch: &ModeledLaunch) -> f64 {
+pub(crate) fn share_of_stores(launch: &ModeledLaunch) -> f64 {
     let reduced = launch.get(ATOMIC_SECTORS[0]).filter(|&sectors| sectors > 0.0);
     let stored = launch.get(STORED[0]).map(|_| stored_sectors(launch));
     reduced.zip(stored).map_or(0.0, |(reduced, stored)| reduced / (reduced + stored))
@@ -84,6 +95,16 @@ mod tests {
     fn of(values: &[(&str, f64)], share: fn(&ModeledLaunch) -> f64) -> f64 {
         let launch = launch(values);
         share(&ModeledLaunch { profile: &launch, model: &Model::new(&launch) })
+    }
+
+    #[test]
+    fn what_no_load_asks_for_is_read_for_atomics() {
+        let values = [(DRAM_READ, 3200.0), (LOADED, 40.0), (ATOMIC_SECTORS[0], 80.0)];
+        // 100 sectors come, of which loads asked for 40 at most: 60 of 80.
+        assert!((of(&values, share_from_dram) - 0.75).abs() < 1e-12);
+        let more = [(DRAM_READ, 3200.0), (LOADED, 140.0), (ATOMIC_SECTORS[0], 80.0)];
+        assert!(of(&more, share_from_dram).abs() < 1e-12);
+        assert!(of(&values[..2], share_from_dram).abs() < 1e-12, "no atomics");
     }
 
     #[test]

@@ -1,0 +1,170 @@
+//! Trees in shared memory: steps in each of which at most half of a block's lanes add another one's value to their own,
+//! while all warps go through every step.
+
+use crate::hardware::WARP_LANES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::slice::addresses_only_of;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::term::Term;
+
+/// One tree, in a loop or unrolled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedTree {
+    /// Its loads and stores.
+    pub accesses: Vec<usize>,
+    /// What else its steps take: what combines two values, addresses, guards, and the loop.
+    pub rest: Vec<usize>,
+    /// The barriers between its steps.
+    pub barriers: Vec<usize>,
+    /// The unit that combines two values.
+    pub combines_on: Option<Term>,
+    /// How often warps go through the whole of it.
+    pub passes: f64,
+    /// Its steps.
+    pub steps: f64,
+}
+
+/// The trees of a launch, one at most for each innermost loop and for the code outside of loops.
+#[must_use]
+pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
+    let sass = listing.sass;
+    let half = |at: usize| {
+        let executed = listing.executed(at);
+        let on = listing.row(at).counters.thread_inst_executed_pred_on;
+        executed > 0.0 && on > 0.0 && on <= 0.5 * WARP_LANES * executed
+    };
+    let is_shared = |at: usize| {
+        let family = sass.entries[at].family;
+        matches!(family, Family::Load(Space::Shared) | Family::Store(Space::Shared))
+    };
+    let mut places: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
+    for at in (0..sass.entries.len()).filter(|&at| is_shared(at) && half(at)) {
+        let place = sass.flow.innermost(at);
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, accesses)) => accesses.push(at),
+            None => places.push((place, vec![at])),
+        }
+    }
+    places
+        .into_iter()
+        .filter_map(|(place, accesses)| tree(listing, place, accesses, half))
+        .collect()
+}
+
+fn tree(
+    listing: &Listing,
+    place: Option<usize>,
+    accesses: Vec<usize>,
+    half: impl Fn(usize) -> bool,
+) -> Option<SharedTree> {
+    let sass = listing.sass;
+    let count = sass.entries.len();
+    let is_store = |at: &usize| sass.entries[*at].family == Family::Store(Space::Shared);
+    let stores: Vec<usize> = accesses.iter().copied().filter(is_store).collect();
+    // A step reads what the step before left.
+    if stores.is_empty() || stores.len() == accesses.len() {
+        return None;
+    }
+    let stored: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
+    let picked = Marks::of(count, |at| accesses.contains(&at));
+    let own_loop = place.map(|place| &sass.flow.loops[place]).filter(|_| {
+        let others = (0..count).filter(|&at| sass.flow.innermost(at) == place && !picked[at]);
+        let moves = |at: usize| {
+            let family = sass.entries[at].family;
+            family.is_memory() && !matches!(family, Family::Fence | Family::Barrier)
+        };
+        !others.filter(|&at| listing.executed(at) > 0.0).any(moves)
+    });
+    let (first, last) = (*accesses.first()?, *accesses.last()?);
+    let is_theirs = |at: usize| match own_loop {
+        Some(_) => sass.flow.innermost(at) == place,
+        None => (first..=last).contains(&at) && sass.flow.innermost(at) == place,
+    };
+    let theirs = || (0..count).filter(|&at| is_theirs(at) && !picked[at]);
+    let is_barrier = |at: &usize| sass.entries[*at].family == Family::Barrier;
+    let barriers: Vec<usize> = theirs().filter(is_barrier).collect();
+    let is_arithmetic = |at: usize| {
+        !sass.entries[at].family.is_memory() && sass.entries[at].family != Family::Control
+    };
+    let rest: Vec<usize> = if own_loop.is_some() {
+        theirs().filter(|at| !is_barrier(at)).collect()
+    } else {
+        let addresses = addresses_only_of(listing, &picked);
+        let goes = |at: usize| addresses[at] || is_theirs(at) && is_arithmetic(at) && half(at);
+        (0..count).filter(|&at| !picked[at] && !is_barrier(&at) && goes(at)).collect()
+    };
+    let passes = match own_loop {
+        Some(of) => listing.executed(of.head) / crate::sass::flow::turns::turns(listing, of),
+        None => stores.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max),
+    };
+    let combines = rest.iter().filter(|&&at| is_arithmetic(at) && half(at));
+    let combines_on = combines.filter_map(|&at| sass.entries[at].term).next_back();
+    let steps = if passes > 0.0 { stored / passes } else { 0.0 };
+    // One step is a hand-over.
+    (steps > 1.0).then_some(SharedTree { accesses, rest, barriers, combines_on, passes, steps })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn of(code: &[(&str, f64, f64)]) -> Vec<SharedTree> {
+        let texts: Vec<(&str, f64)> =
+            code.iter().map(|(text, executed, _)| (*text, *executed)).collect();
+        let mut launch = launch(&texts);
+        for (row, (_, executed, lanes)) in launch.instructions.iter_mut().zip(code) {
+            row.counters.thread_inst_executed_pred_on = executed * lanes;
+        }
+        shared_trees(&launch.listing().unwrap())
+    }
+
+    #[test]
+    fn an_unrolled_tree_has_a_step_for_each_store() {
+        let code = [
+            ("STS [R8], R7", 8.0, 32.0),
+            ("BAR.SYNC 0x0", 8.0, 32.0),
+            ("@!P0 LDS R0, [R8]", 8.0, 16.0),
+            ("@!P0 LDS R3, [R8+0x80]", 8.0, 16.0),
+            ("@!P0 FADD R3, R0, R3", 8.0, 16.0),
+            ("@!P0 STS [R8], R3", 8.0, 16.0),
+            ("BAR.SYNC 0x0", 8.0, 32.0),
+            ("@!P1 LDS R0, [R8]", 8.0, 8.0),
+            ("@!P1 LDS R3, [R8+0x40]", 8.0, 8.0),
+            ("@!P1 FADD R3, R0, R3", 8.0, 8.0),
+            ("@!P1 STS [R8], R3", 8.0, 8.0),
+            ("EXIT", 8.0, 32.0),
+        ];
+        let found = of(&code);
+        assert_eq!(found.len(), 1);
+        let tree = &found[0];
+        assert_eq!(tree.accesses, [2, 3, 5, 7, 8, 10], "what fills it stays");
+        assert_eq!((tree.rest.clone(), tree.barriers.clone()), (vec![4, 9], vec![6]));
+        assert!((tree.passes - 8.0).abs() < 1e-12 && (tree.steps - 2.0).abs() < 1e-12);
+        assert_eq!(tree.combines_on, Some(Term::Fma));
+        let mut more = code;
+        for each in &mut more[2..6] {
+            each.2 = 17.0;
+        }
+        assert!(of(&more).is_empty(), "one step is no tree");
+    }
+
+    #[test]
+    fn a_loop_is_gone_through_by_every_warp() {
+        let found = of(&[
+            ("STS [R8], R7", 8.0, 32.0),
+            ("BAR.SYNC 0x0", 24.0, 32.0),
+            ("@!P0 LDS R0, [R8]", 24.0, 9.0),
+            ("@!P0 LDS R3, [R9]", 24.0, 9.0),
+            ("@!P0 FADD R3, R0, R3", 24.0, 9.0),
+            ("@!P0 STS [R8], R3", 24.0, 9.0),
+            ("@P1 BRA 0x110", 24.0, 32.0),
+            ("EXIT", 8.0, 32.0),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].rest.clone(), found[0].barriers.clone()), (vec![4, 6], vec![1]));
+        assert!((found[0].passes - 8.0).abs() < 1e-12 && (found[0].steps - 3.0).abs() < 1e-12);
+    }
+}

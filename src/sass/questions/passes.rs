@@ -88,6 +88,24 @@ pub fn second_reading(listing: &Listing) -> Option<SecondReading> {
     (again.sectors > 0.0).then_some(again)
 }
 
+/// True where the kernel also writes where a load reads, as far as is known.
+pub(super) fn is_written(listing: &Listing, load: usize) -> bool {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let Some(read) = origin(listing, &mut reaching, load) else { return true };
+    let writes = listing.entries().filter(|(at, entry)| {
+        let family = entry.family;
+        let is_write = matches!(
+            family,
+            Family::Store(Space::Global | Space::Generic)
+                | Family::Atomic(Space::Global | Space::Generic)
+                | Family::Reduction(Space::Global | Space::Generic)
+        );
+        is_write && listing.executed(*at) > 0.0
+    });
+    let mut origins = writes.map(|(at, _)| origin(listing, &mut reaching, at));
+    origins.any(|written| written.is_none_or(|written| read.is_subset(&written)))
+}
+
 /// True where a pass reads what an earlier one has read: neither loop is in the other.
 fn is_same(listing: &Listing, earlier: &Pass, later: &Pass) -> bool {
     let loops = &listing.sass.flow.loops;
@@ -148,7 +166,7 @@ fn constants(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// How far from its base a load reads: `+0x10` of `[R2.64+0x10]`.
-fn step(text: &str) -> String {
+pub(super) fn step(text: &str) -> String {
     let place = text.rsplit('[').next().and_then(|rest| rest.split(']').next()).unwrap_or_default();
     place.find(['+', '-']).map_or_else(String::new, |at| place[at..].to_owned())
 }

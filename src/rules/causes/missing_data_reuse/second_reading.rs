@@ -1,4 +1,4 @@
-//! Rows that one loop reads from DRAM and a later one reads from there again.
+//! Rows that one loop reads and a later one reads again, from DRAM or from a cache.
 
 use super::removed::needed_by_loads;
 use super::{L2_ALL, READ, WRITTEN};
@@ -9,7 +9,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::SECTOR_BYTES;
 use crate::sass::flow::slice;
-use crate::sass::questions::passes;
+use crate::sass::questions::{passes, rereadings, sharing};
 use crate::term::Term;
 use crate::text::{bytes, percent};
 
@@ -22,8 +22,13 @@ pub(super) const FROM_DRAM: Threshold = Threshold {
     source: "definition: more than one of the two readings",
 };
 
-/// The finding; `None` where no loop reads again what another has read, or where a cache delivers it.
+/// The finding; `None` where no load reads again what another has read.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    from_dram(launch).or_else(|| from_cache(launch))
+}
+
+/// The finding where DRAM delivers rows to two loops.
+fn from_dram(launch: &ModeledLaunch) -> Option<Draft> {
     let read = launch.need(READ);
     let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
     let asked = SECTOR_BYTES * needed_by_loads(launch)?;
@@ -88,6 +93,61 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hint: format!(
             "Read each row once: do both in one loop, as a running maximum with a sum that is rescaled when the \
              maximum grows, or a sum beside a sum of squares; or {keep}."
+        ),
+        locations,
+        effect,
+    })
+}
+
+/// The finding where a thread loads again what it has had in a register, and a cache delivers most of it.
+fn from_cache(launch: &ModeledLaunch) -> Option<Draft> {
+    let read = launch.need(READ);
+    let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let again = rereadings::rereadings(&listing)?;
+    let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
+    // What blocks share is delivered once at best, what they have for themselves once for each.
+    let (mut asked, mut once) = (0.0, 0.0);
+    for (at, copies) in sharing::repetitions(listing, grid, block) {
+        let sectors = listing.row(at).counters.l2_sectors_global_ideal;
+        asked += sectors;
+        if again.loads.binary_search(&at).is_err() {
+            once += sectors / copies.unwrap_or(1.0).max(1.0);
+        }
+    }
+    again.loads.iter().for_each(|&at| removal.remove(at, 1.0));
+    let mut effect = removal.effect(launch);
+    let twice = (read - SECTOR_BYTES * once).clamp(0.0, SECTOR_BYTES * again.sectors);
+    if twice > 0.0 {
+        effect.removed.push((Term::Dram, (twice / moved).min(1.0)));
+    }
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let locations = launch.places_of("sectors read again", |row| {
+        let is_row = |&load: &usize| std::ptr::eq(listing.row(load), row);
+        if again.loads.iter().any(is_row) { row.counters.l2_sectors_global_ideal } else { 0.0 }
+    });
+    let threads: f64 = grid.iter().chain(&block).map(|&size| f64::from(size)).product();
+    let of_thread = SECTOR_BYTES * again.sectors / threads.max(1.0);
+    let at = place(&locations, "the end");
+    Some(Draft {
+        message: format!(
+            "The loads at {at} bring again what the same threads have loaded before: {}, {} of all that loads ask for. A barrier, \
+             a store or a loop stands between, so that the compiler does not keep it.",
+            bytes(SECTOR_BYTES * again.sectors),
+            percent(again.sectors / asked),
+        ),
+        evidence: vec![
+            Evidence::new("bytes_read_again", SECTOR_BYTES * again.sectors, "byte"),
+            Evidence::new(READ, read, "byte"),
+        ],
+        hint: format!(
+            "Keep in registers what the earlier loads brought, at most {} per thread, and use it again at {at}: in an array whose \
+             indices the compiler knows, or in Triton by one block as long as the row in place of loops over parts of it. That takes \
+             registers; more threads per row take fewer each.",
+            bytes(of_thread),
         ),
         locations,
         effect,

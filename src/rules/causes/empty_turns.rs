@@ -23,7 +23,7 @@ products of zeros, exponentials, reductions, barriers. If the loop ends where th
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
 and counts how many are. Half a turn for the row's ragged end stays. It also names loops that ask in each turn whether there is \
 anything to do, where the whole block passes all loads by in most: the first and the last turn with work can be worked out before. \
-Where a table says it, of which the block loads an entry in each turn, such as the experts that a token goes to, a list of the \
+Where a table says it, of which all lanes of a warp load one entry in each turn, such as the experts that a token goes to, a list of the \
 entries that have something is shorter; each look at the table else costs the whole latency of a load.",
     examples: &[
         Example {
@@ -156,8 +156,8 @@ fn message(of: &EmptyTurns, at: &str) -> String {
              whole block takes passes all of its loads by."
         ),
         How::LookedUp => format!(
-            "In {share} of its {turns} turns, the loop around {at} only loads an entry that says that there is nothing to do: the \
-             whole block waits for it and goes on to the next."
+            "In {share} of its {turns} turns, the loop around {at} only loads an entry that says that there is nothing to do: all \
+             lanes wait for it and go on to the next."
         ),
     }
 }

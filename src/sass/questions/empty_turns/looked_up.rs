@@ -22,6 +22,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike::of_threads_own;
 use crate::sass::questions::matrix_loops::members;
+use crate::sass::thresholds::THREADS_MEET;
 
 /// The part of its turns in which such a loop has something to do, at most.
 pub const WITH_WORK: f64 = 0.5;
@@ -45,6 +46,8 @@ struct Test {
     at: usize,
     /// Executions of the work.
     with_work: f64,
+    /// True where the lanes of a warp have work in the same turns.
+    together: bool,
 }
 
 /// What a loop does in each turn, and the branches around what it seldom does.
@@ -80,7 +83,9 @@ impl<'a> Turn<'a> {
             let only_from_here = flow.blocks[block as usize].before == [flow.block_of[branch]];
             let with_work = executed(work);
             if only_from_here && with_work <= WITH_WORK * executed(branch) {
-                tests.push(Test { at: branch, with_work });
+                let lanes = lanes_on(listing, work) / WARP_LANES;
+                let together = lanes >= THREADS_MEET.value * with_work;
+                tests.push(Test { at: branch, with_work, together });
                 seldom.insert(block);
             }
         }
@@ -101,7 +106,8 @@ impl<'a> Turn<'a> {
             let made = guard.flat_map(|each| reaching.definitions(at, *each).collect::<Vec<_>>());
             // Several accesses under one condition are one piece of work.
             if conditions.insert(made.collect::<Vec<_>>()) {
-                tests.push(Test { at, with_work: lanes_on(listing, at) / WARP_LANES });
+                let with_work = lanes_on(listing, at) / WARP_LANES;
+                tests.push(Test { at, with_work, together: false });
             }
         }
         let mut always = issued.clone();
@@ -150,7 +156,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The loads that the conditions are made of; `None` where a condition is made of anything but what these bring, what counts
-    /// turns, and what stays the same, or where it may differ among the block's threads.
+    /// turns, and what stays the same, or where it may differ among the lanes of a warp.
     fn asked(&self, reaching: &mut Reaching, own: &Marks) -> Option<BTreeSet<usize>> {
         let sass = self.listing.sass;
         let mut asked = BTreeSet::new();
@@ -176,7 +182,7 @@ impl<'a> Turn<'a> {
                 };
                 for each in sass.uses(at).iter().filter(condition) {
                     for by in reaching.definitions(at, *each).map(|by| by as usize) {
-                        if own[by] {
+                        if own[by] && !test.together {
                             return None;
                         }
                         if !self.is_inside(by) || !seen.insert(by) {
@@ -311,6 +317,11 @@ mod tests {
 
     /// A loop of 40 turns that loads an entry and mostly passes four instructions by.
     fn of(changes: &[(usize, &'static str)], with_work: f64) -> Vec<EmptyTurns> {
+        of_lanes(changes, with_work, 4.0)
+    }
+
+    /// Likewise, with so many lanes that have work where any has.
+    fn of_lanes(changes: &[(usize, &'static str)], with_work: f64, lanes: f64) -> Vec<EmptyTurns> {
         let mut code = [
             ("S2UR UR6, SR_CTAID.X", 8.0),
             ("S2R R9, SR_TID.X", 8.0),
@@ -334,7 +345,9 @@ mod tests {
         for (at, text) in changes {
             code[*at].0 = text;
         }
-        looked_up_turns(&launch(&code).listing().unwrap())
+        let mut launch = launch(&code);
+        launch.instructions[11].counters.thread_inst_executed_pred_on = with_work * lanes;
+        looked_up_turns(&launch.listing().unwrap())
     }
 
     #[test]
@@ -380,6 +393,14 @@ mod tests {
         assert_eq!((found[0].loads.as_slice(), found[0].going.len()), (&[2, 3][..], 13));
         assert!(of(41.0, last).is_empty(), "work in more than half of the turns");
         assert!(of(8.0, "STG.E desc[UR4][R14.64], R9").is_empty(), "one entry in two has work");
+    }
+
+    #[test]
+    fn a_warp_may_have_entries_of_its_own() {
+        let own = [(5, "IMAD.WIDE R12, R9, 0x4, R10")];
+        assert_eq!(of_lanes(&own, 32.0, 32.0).len(), 1);
+        assert_eq!(of_lanes(&own, 32.0, 29.0).len(), 1);
+        assert!(of_lanes(&own, 32.0, 28.0).is_empty(), "each lane has its own");
     }
 
     #[test]

@@ -193,8 +193,8 @@ impl<'a> Numbers<'a> {
         }
         let text = match entry.family {
             // Such a value is the same only where the instruction is.
-            family if family.is_memory() => format!("made at {maker}"),
-            Family::Shuffle | Family::Vote | Family::Other => format!("made at {maker}"),
+            family if family.is_memory() => format!("made at {maker} {place}"),
+            Family::Shuffle | Family::Vote | Family::Other => format!("made at {maker} {place}"),
             _ => {
                 let (opcode, operands) = written.split_once(' ')?;
                 let sources = operands.split_once(',').map_or("", |(_, sources)| sources);
@@ -287,6 +287,13 @@ mod tests {
         let only_loop = Some(vec![12]);
         assert_eq!(found(&[(7, "LDC.64 R12, c[0x0][0x218]")], 80.0), only_loop, "another array");
         assert_eq!(found(&[(8, "IMAD.WIDE R14, R10, 0x8, R12")], 80.0), only_loop, "strided");
+        let gathers = [
+            (0, "LDG.E.128 R24, desc[UR8][R22.64]"),
+            (2, "IMAD.WIDE R4, R24, 0x4, R2"),
+            (6, "NOP"),
+            (8, "IMAD.WIDE R14, R26, 0x4, R12"),
+        ];
+        assert_eq!(found(&gathers, 80.0), only_loop, "another number of the same load");
         let strong = "LDG.E.STRONG.GPU R16, desc[UR8][R14.64]";
         assert_eq!(found(&[(9, strong)], 80.0), only_loop, "others write it");
         let passed_by = [(2, "@P1 BRA 0x150"), (8, "MOV R14, R2")];

@@ -208,6 +208,49 @@ mod tests {
         assert!((three_quarters - 0.5).abs() < 1e-12);
     }
 
+    /// A load of 400 sectors, a barrier, and the same load again; DRAM delivers so many bytes.
+    fn behind_a_barrier(load: &'static str, read: f64) -> Option<Draft> {
+        let mut launch = sass(
+            &[(READ, read), (L2_ALL, 800.0), (DRAM, 80.0)],
+            &[
+                ("S2R R0, SR_TID.X", 100.0),
+                ("S2R R1, SR_CTAID.X", 100.0),
+                ("LDC.64 R2, c[0x0][0x210]", 100.0),
+                ("IMAD R0, R1, 0x100, R0", 100.0),
+                ("IMAD.WIDE R4, R0, 0x4, R2", 100.0),
+                ("LDG.E R6, desc[UR8][R4.64]", 100.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 100.0),
+                (load, 100.0),
+                ("FADD R14, R6, R13", 100.0),
+                ("LDC.64 R20, c[0x0][0x220]", 100.0),
+                ("STG.E desc[UR8][R20.64], R14", 100.0),
+                ("EXIT", 100.0),
+            ],
+        );
+        (launch.row.grid, launch.row.block) = ([10, 1, 1], [256, 1, 1]);
+        for index in [5, 7] {
+            launch.instructions[index].counters.l2_sectors_global_ideal = 400.0;
+        }
+        let model = Model::new(&launch);
+        check(&ModeledLaunch { profile: &launch, model: &model })
+    }
+
+    #[test]
+    fn what_a_thread_has_had_in_a_register_is_not_loaded_again() {
+        let again = "LDG.E R13, desc[UR8][R4.64]";
+        // A quarter of what comes from DRAM comes for the second time.
+        let draft = behind_a_barrier(again, 12_800.0 / 0.75).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 0.25).abs() < 1e-12, "{:?}", draft.effect);
+        let said = &draft.message;
+        assert!(said.contains("line 8") && said.contains("12.8 kB, 50% of all"), "{said}");
+        assert!(draft.hint.contains("5.00 B per thread"), "{}", draft.hint);
+        assert!(
+            behind_a_barrier(again, 12_800.0).is_none(),
+            "DRAM is the limit, and has nothing more to do"
+        );
+        assert!(behind_a_barrier("LDG.E R13, desc[UR8][R4.64+0x400]", 12_800.0 / 0.75).is_none());
+    }
+
     #[test]
     fn what_a_cache_delivers_again_is_another_finding() {
         assert!(two_passes(6_400.0).is_none());

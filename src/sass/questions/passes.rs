@@ -88,22 +88,28 @@ pub fn second_reading(listing: &Listing) -> Option<SecondReading> {
     (again.sectors > 0.0).then_some(again)
 }
 
-/// True where the kernel also writes where a load reads, as far as is known.
-pub(super) fn is_written(listing: &Listing, load: usize) -> bool {
+/// Those of some loads from where the kernel does not write, as far as is known.
+pub(super) fn not_written(listing: &Listing, loads: &[usize]) -> Vec<usize> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let Some(read) = origin(listing, &mut reaching, load) else { return true };
     let writes = listing.entries().filter(|(at, entry)| {
-        let family = entry.family;
         let is_write = matches!(
-            family,
+            entry.family,
             Family::Store(Space::Global | Space::Generic)
                 | Family::Atomic(Space::Global | Space::Generic)
                 | Family::Reduction(Space::Global | Space::Generic)
         );
         is_write && listing.executed(*at) > 0.0
     });
-    let mut origins = writes.map(|(at, _)| origin(listing, &mut reaching, at));
-    origins.any(|written| written.is_none_or(|written| read.is_subset(&written)))
+    let mut written: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for (at, _) in writes {
+        let Some(origin) = origin(listing, &mut reaching, at) else { return Vec::new() };
+        written.insert(origin);
+    }
+    let mut stays = |load: &&usize| {
+        let read = origin(listing, &mut reaching, **load);
+        read.is_some_and(|read| !written.iter().any(|written| read.is_subset(written)))
+    };
+    loads.iter().filter(|load| stays(load)).copied().collect()
 }
 
 /// True where a pass reads what an earlier one has read: neither loop is in the other.

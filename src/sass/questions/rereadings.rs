@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 
+use crate::sass::code::blocks::Block;
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
-use crate::sass::questions::passes::{SecondReading, is_written, step};
+use crate::sass::questions::passes::{SecondReading, not_written, step};
 use crate::sass::thresholds::{LANE_STEPS, SAME_READING};
 
 /// What makes the registers of an address, by its number.
@@ -41,6 +43,7 @@ pub fn rereadings(listing: &Listing) -> Option<SecondReading> {
         .map(|(at, _)| at)
         .collect();
     let mut numbers = Numbers::new(listing);
+    let mut ways = Ways::new(listing);
     let mut known: HashMap<Base, Known> = HashMap::new();
     let mut in_loops: BTreeMap<(usize, Base), Vec<usize>> = BTreeMap::new();
     let mut again: Vec<usize> = Vec::new();
@@ -53,9 +56,7 @@ pub fn rereadings(listing: &Listing) -> Option<SecondReading> {
         let of_base = known.entry(base).or_default();
         let width = sass.entries[at].width;
         match of_base.places.get(&step(listing.text(at))) {
-            Some(&first)
-                if sass.entries[first].width >= width && comes_before(listing, first, at) =>
-            {
+            Some(&first) if sass.entries[first].width >= width && ways.go_through(first, at) => {
                 again.push(at);
             }
             Some(_) => {}
@@ -69,13 +70,16 @@ pub fn rereadings(listing: &Listing) -> Option<SecondReading> {
         let Some(of_base) = known.get(&base) else { continue };
         let in_loop: f64 = loads.iter().map(|&at| sectors(listing, at)).sum();
         let alike = (in_loop / of_base.sectors - 1.0).abs() <= SAME_READING.value;
-        let before = |first: &usize| loads.iter().all(|&at| comes_before(listing, *first, at));
-        if alike && of_base.places.values().all(before) {
+        let mut before = |first: &usize| loads.iter().all(|&at| ways.go_through(*first, at));
+        if alike && of_base.places.values().all(&mut before) {
             again.extend(loads);
         }
     }
-    again.retain(|&at| !is_written(listing, at));
     again.sort_unstable();
+    if again.is_empty() {
+        return None;
+    }
+    let again = not_written(listing, &again);
     let sectors = again.iter().map(|&at| sectors(listing, at)).sum();
     (sectors > 0.0).then_some(SecondReading { loads: again, sectors })
 }
@@ -84,28 +88,44 @@ fn sectors(listing: &Listing, at: usize) -> f64 {
     listing.row(at).counters.l2_sectors_global_ideal
 }
 
-/// True where every way to an instruction goes through another one.
-fn comes_before(listing: &Listing, first: usize, later: usize) -> bool {
-    let flow = &listing.sass.flow;
-    let (of_first, of_later) = (flow.block_of[first], flow.block_of[later]);
-    if of_first == of_later {
-        return first < later;
+/// Which blocks every way to others goes through.
+struct Ways<'a> {
+    blocks: &'a [Block],
+    block_of: &'a [u32],
+    known: HashMap<(u32, u32), bool>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(listing: &Listing<'a>) -> Self {
+        let flow = &listing.sass.flow;
+        Self { blocks: &flow.blocks, block_of: &flow.block_of, known: HashMap::new() }
     }
-    let mut seen = vec![of_later];
-    let mut next = 0;
-    while let Some(&block) = seen.get(next) {
-        next += 1;
-        if flow.blocks[block as usize].before.is_empty() {
-            return false;
+
+    /// True where every way to an instruction goes through another one.
+    fn go_through(&mut self, first: usize, later: usize) -> bool {
+        let (of_first, of_later) = (self.block_of[first], self.block_of[later]);
+        if of_first == of_later {
+            return first < later;
         }
-        for &from in &flow.blocks[block as usize].before {
-            if from != of_first && !seen.contains(&from) {
-                seen.push(from);
+        let blocks = self.blocks;
+        let known = self.known.entry((of_first, of_later));
+        *known.or_insert_with(|| {
+            let mut seen = Marks::new(blocks.len());
+            seen.insert(of_first as usize);
+            let mut open = vec![of_later];
+            while let Some(block) = open.pop() {
+                if seen.insert(block as usize) {
+                    let before = &blocks[block as usize].before;
+                    // The kernel begins with the first block, even where something branches back to it.
+                    if block == 0 || before.is_empty() {
+                        return false;
+                    }
+                    open.extend(before);
+                }
             }
-        }
+            true
+        })
     }
-    // The kernel begins with the first block, even where something branches back to it.
-    !seen.contains(&0)
 }
 
 /// Numbers for values: those that are made alike have the same.
@@ -198,11 +218,10 @@ impl<'a> Numbers<'a> {
             _ => {
                 let (opcode, operands) = written.split_once(' ')?;
                 let sources = operands.split_once(',').map_or("", |(_, sources)| sources);
-                let mut text = format!("{opcode} {place} {}", without_registers(sources));
-                for each in uses() {
-                    text.push_str(&format!(" {}", self.value(maker, *each, around, steps)?));
-                }
-                text
+                let made: Option<Vec<String>> = uses()
+                    .map(|each| Some(self.value(maker, *each, around, steps)?.to_string()))
+                    .collect();
+                format!("{opcode} {place} {} {}", without_registers(sources), made?.join(" "))
             }
         };
         Some(self.number(text))

@@ -85,11 +85,15 @@ impl<'a> Turn<'a> {
             if only_from_here && with_work <= WITH_WORK * executed(branch) {
                 let lanes = lanes_on(listing, work) / WARP_LANES;
                 let together = lanes >= THREADS_MEET.value * with_work;
-                tests.push(Test { at: branch, with_work, together });
+                // What is never done, such as a slow path of a division, is no work.
+                if with_work > 0.0 {
+                    tests.push(Test { at: branch, with_work, together });
+                }
                 seldom.insert(block);
             }
         }
-        let issued = each_turn(listing, of, &seldom);
+        let issued =
+            if seldom.is_empty() { inside.clone() } else { each_turn(listing, of, &seldom) };
         tests.retain(|test| issued.binary_search(&test.at).is_ok());
         let off = |at: &usize| {
             let with_work = lanes_on(listing, *at) / WARP_LANES;
@@ -227,20 +231,21 @@ impl<'a> Turn<'a> {
     fn keeps(&self, reaching: &mut Reaching, asked: &BTreeSet<usize>) -> bool {
         let sass = self.listing.sass;
         let mut of_entries = asked.clone();
-        loop {
-            let mut more = Vec::new();
-            for &at in self.always.iter().filter(|at| !of_entries.contains(at)) {
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for &at in &self.always {
                 let mut uses = sass.uses(at).iter();
-                if uses.any(|each| {
-                    reaching.definitions(at, *each).any(|by| of_entries.contains(&(by as usize)))
-                }) {
-                    more.push(at);
+                let is_made = !of_entries.contains(&at)
+                    && uses.any(|each| {
+                        let mut made = reaching.definitions(at, *each);
+                        made.any(|by| of_entries.contains(&(by as usize)))
+                    });
+                if is_made {
+                    of_entries.insert(at);
+                    grows = true;
                 }
             }
-            if more.is_empty() {
-                break;
-            }
-            of_entries.extend(more);
         }
         let is_test = |at: &usize| self.tests.iter().any(|test| test.at == *at);
         let ends = |at: &usize| sass.entries[*at].exit() != Exit::Next && !is_test(at);
@@ -291,17 +296,19 @@ fn each_turn(listing: &Listing, of: usize, without: &BTreeSet<u32>) -> Vec<usize
     let each = &flow.loops[of];
     let head = flow.block_of[each.head];
     let mut reached = BTreeSet::from([head]);
-    loop {
-        let comes = |block: &&u32| {
-            !reached.contains(*block)
-                && !without.contains(*block)
-                && flow.blocks[**block as usize].before.iter().any(|from| reached.contains(from))
-        };
-        let more: Vec<u32> = each.blocks.iter().filter(comes).copied().collect();
-        if more.is_empty() {
-            break;
+    // Mostly in the order of the code: a second look finds nothing.
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for block in &each.blocks {
+            let comes = !reached.contains(block)
+                && !without.contains(block)
+                && flow.blocks[*block as usize].before.iter().any(|from| reached.contains(from));
+            if comes {
+                reached.insert(*block);
+                grows = true;
+            }
         }
-        reached.extend(more);
     }
     let places = reached.into_iter().map(|block| &flow.blocks[block as usize]);
     places

@@ -1,4 +1,4 @@
-//! Loops that go on behind the end of their data.
+//! Loops that make turns in which there is nothing to do.
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
@@ -7,7 +7,7 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
-use crate::sass::questions::empty_turns::{LAST_TURN, empty_turns};
+use crate::sass::questions::empty_turns::{EmptyTurns, How, LAST_TURN, WITH_WORK, empty_turns};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -15,28 +15,45 @@ use crate::text::{count, percent};
 pub const RULE: Rule = Rule {
     name: "empty-turns",
     kind: Kind::Cause,
-    summary: "a loop makes turns in which the block loads nothing",
+    summary: "a loop makes turns in which the block has nothing to do",
     explanation: "\
 Rows of unequal length are often walked by one loop for all blocks, up to the longest row, with a condition on each load that \
 asks whether the block's own row goes so far. Behind the row's end the loads bring nothing, but everything else is done as before: \
 products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these turns go. The rule looks for \
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
 and counts how many are. Half a turn for the row's ragged end stays. It also names loops that ask in each turn whether there is \
-anything to do, where the whole block passes all loads by in most: the first and the last turn with work can be worked out before.",
-    examples: &[Example {
-        fault: "\
+anything to do, where the whole block passes all loads by in most: the first and the last turn with work can be worked out before. \
+Where a table says it, of which all lanes of a warp load one entry in each turn, such as the experts that a token goes to, a list of the \
+entries that have something is shorter; each look at the table else costs the whole latency of a load.",
+    examples: &[
+        Example {
+            fault: "\
 for (int k = 0; k < longest; k += 64) {   // the same for all rows
     float x = k + t < length[row] ? data[first + k + t] : 0.0f;
     sum += warp_sum(x * x);
 }",
-        repair: "\
+            repair: "\
 for (int k = 0; k < length[row]; k += 64) {
     float x = k + t < length[row] ? data[first + k + t] : 0.0f;
     sum += warp_sum(x * x);
 }",
-        note: "\
+            note: "\
 The condition stays for the last turn. Blocks then take unequal time: let the longest rows come first.",
-    }],
+        },
+        Example {
+            fault: "\
+for (int expert = 0; expert < experts; ++expert) {
+    int row = row_of[expert * tokens + token];   // mostly -1
+    if (row >= 0)
+        out[row * width + i] = value;
+}",
+            repair: "\
+for (int k = 0; k < chosen; ++k)                 // a list per token
+    out[rows[token * chosen + k] * width + i] = value;",
+            note: "\
+The list is made where the table is. Without one, let each lane of a warp load an entry, and go through the bits of __ballot_sync.",
+        },
+    ],
     section: "InstructionStats",
     thresholds: &[
         MATTERS_LIMIT,
@@ -45,6 +62,12 @@ The condition stays for the last turn. Blocks then take unequal time: let the lo
             value: LAST_TURN,
             unit: "turn",
             source: "derivation: a row ends anywhere in a turn",
+        },
+        Threshold {
+            what: "share of the entries of a table that lead to work, at most",
+            value: WITH_WORK,
+            unit: "share",
+            source: "definition: most do not",
         },
     ],
     needs: &[ISSUE_BUSY],
@@ -59,7 +82,8 @@ The condition stays for the last turn. Blocks then take unequal time: let the lo
         "issue-slots-underused",
     ],
     in_triton: "\
-give range() the program's own length, loaded before the loop, in place of the maximum over all programs.",
+give range() the program's own length, loaded before the loop, in place of the maximum over all programs. There are no votes of a \
+warp: make the list of entries before the launch.",
     check,
     ..Rule::DEFAULT
 };
@@ -102,43 +126,58 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let is_load = |at: usize| loops.iter().any(|each| each.loads.binary_search(&at).is_ok());
     let of_load = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
-    let locations = if main.tested {
-        removal.locations(launch, "executed instructions of empty turns")
-    } else {
-        locations(launch, listing, of_load, "loads under a condition")
+    let locations = match main.how {
+        How::Masked => locations(launch, listing, of_load, "loads under a condition"),
+        How::Tested => removal.locations(launch, "executed instructions of empty turns"),
+        How::LookedUp => locations(launch, listing, of_load, "loads of what to do"),
     };
     let at = place(&locations, "the loads");
-    let (share, turns) = (percent(main.empty), count(main.turns.round()));
     Some(Draft {
-        message: if main.tested {
-            format!(
-                "In {share} of its {turns} turns, the loop around {at} only finds out that there is nothing to do: a branch that the \
-                 whole block takes passes all of its loads by."
-            )
-        } else {
-            format!(
-                "In {share} of its {turns} turns, the loop around {at} loads nothing: the loop's counter has passed the end by \
-                 which the loads are masked, but the loop goes on, and works on zeros."
-            )
-        },
+        message: message(main, &at),
         evidence: vec![
-            Evidence::new("turns that load nothing", 100.0 * main.empty, "%"),
+            Evidence::new("turns that do nothing", 100.0 * main.empty, "%"),
             Evidence::new("turns of the loop", main.turns, ""),
         ],
-        hint: if main.tested {
-            format!(
-                "Work out before the loop around {at} which turns have something to do, the first and the last from the block's \
-                 index or a list of them, and make only these. Without the branch, the loads of the next turn can be started early."
-            )
-        } else {
-            format!(
-                "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
-                 blocks with most turns first, because they then take unequal time."
-            )
-        },
+        hint: hint(main, &at),
         locations,
         effect,
     })
+}
+
+fn message(of: &EmptyTurns, at: &str) -> String {
+    let (share, turns) = (percent(of.empty), count(of.turns.round()));
+    match of.how {
+        How::Masked => format!(
+            "In {share} of its {turns} turns, the loop around {at} loads nothing: the loop's counter has passed the end by \
+             which the loads are masked, but the loop goes on, and works on zeros."
+        ),
+        How::Tested => format!(
+            "In {share} of its {turns} turns, the loop around {at} only finds out that there is nothing to do: a branch that the \
+             whole block takes passes all of its loads by."
+        ),
+        How::LookedUp => format!(
+            "In {share} of its {turns} turns, the loop around {at} only loads an entry that says that there is nothing to do: all \
+             lanes wait for it and go on to the next."
+        ),
+    }
+}
+
+fn hint(of: &EmptyTurns, at: &str) -> String {
+    match of.how {
+        How::Masked => format!(
+            "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
+             blocks with most turns first, because they then take unequal time."
+        ),
+        How::Tested => format!(
+            "Work out before the loop around {at} which turns have something to do, the first and the last from the block's \
+             index or a list of them, and make only these. Without the branch, the loads of the next turn can be started early."
+        ),
+        How::LookedUp => format!(
+            "Go through a list of the entries that have something to do in place of the whole table at {at}. Make it where the \
+             table is made; or let each lane of a warp load one entry, so that __ballot_sync finds those of 32 at once. A list \
+             that a kernel of its own has to make costs that kernel's time."
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,15 @@
 //! shares. Where a condition stays the same from turn to turn, or goes by what was loaded, all turns are needed.
 //!
 //! Or a loop asks in each turn whether there is anything to do, from its counter and the block's index, and branches around all
-//! of its loads where there is not. What the whole block decides alike, it could have worked out before.
+//! of its loads where there is not. What the whole block decides alike, it could have worked out before. Or a table says it.
+
+mod looked_up;
+
+pub use looked_up::WITH_WORK;
 
 use std::collections::BTreeSet;
+
+use looked_up::looked_up_turns;
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::listing::Listing;
@@ -27,14 +33,25 @@ use crate::sass::questions::matrix_loops::{StagedLoop, filled, members, staged};
 pub struct EmptyTurns {
     /// Its instructions, each with the share of its executions that is in these turns (0 to 1).
     pub going: Vec<(usize, f64)>,
-    /// Its loads that are switched off or passed by.
+    /// Its loads that are switched off or passed by, or that look up what to do.
     pub loads: Vec<usize>,
     /// Its turns, on average.
     pub turns: f64,
     /// The share of them that loads nothing (0 to 1).
     pub empty: f64,
-    /// True where a branch passes the loads by.
-    pub tested: bool,
+    /// How it goes on.
+    pub how: How,
+}
+
+/// How a turn comes to do nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Its loads are switched off.
+    Masked,
+    /// A branch passes its loads by.
+    Tested,
+    /// What it loads says so.
+    LookedUp,
 }
 
 /// The part of the last turn with data that is off on average.
@@ -55,7 +72,11 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
         })
         .collect();
     let found = masked_turns(listing, &accesses);
-    if found.is_empty() { tested_turns(listing) } else { found }
+    if !found.is_empty() {
+        return found;
+    }
+    let found = tested_turns(listing);
+    if found.is_empty() { looked_up_turns(listing) } else { found }
 }
 
 /// The loops whose loads a comparison of the counter switches off.
@@ -85,7 +106,7 @@ fn masked_turns(listing: &Listing, accesses: &[usize]) -> Vec<EmptyTurns> {
         };
         let empty = off - LAST_TURN / turns;
         let going = inside.into_iter().map(|at| (at, empty)).collect();
-        (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, tested: false })
+        (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, how: How::Masked })
     });
     found.collect()
 }
@@ -119,7 +140,7 @@ fn tested_turns(listing: &Listing) -> Vec<EmptyTurns> {
         let share = |at: usize| (1.0 - needed / executed(at)).max(0.0);
         let going = inside.into_iter().map(|at| (at, share(at))).filter(|(_, share)| *share > 0.0);
         let going = going.collect();
-        Some(EmptyTurns { going, loads, turns: turns(listing, each), empty, tested: true })
+        Some(EmptyTurns { going, loads, turns: turns(listing, each), empty, how: How::Tested })
     });
     found.collect()
 }
@@ -302,7 +323,7 @@ mod tests {
             empty_turns(&launch.listing().unwrap())
         };
         let found = of("BAR.SYNC.DEFER_BLOCKING 0x0");
-        assert!(found[0].tested && (found[0].empty - 0.9).abs() < 1e-12);
+        assert!(found[0].how == How::Tested && (found[0].empty - 0.9).abs() < 1e-12);
         let going: Vec<usize> = found[0].going.iter().map(|(at, _)| *at).collect();
         assert_eq!((going, &found[0].loads[..]), (vec![1, 2, 3, 7, 8], &[4][..]));
         assert!(of("NOP").is_empty(), "each warp may have turns of its own");

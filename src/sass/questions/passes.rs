@@ -88,6 +88,30 @@ pub fn second_reading(listing: &Listing) -> Option<SecondReading> {
     (again.sectors > 0.0).then_some(again)
 }
 
+/// Those of some loads from where the kernel does not write, as far as is known.
+pub(super) fn not_written(listing: &Listing, loads: &[usize]) -> Vec<usize> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let writes = listing.entries().filter(|(at, entry)| {
+        let is_write = matches!(
+            entry.family,
+            Family::Store(Space::Global | Space::Generic)
+                | Family::Atomic(Space::Global | Space::Generic)
+                | Family::Reduction(Space::Global | Space::Generic)
+        );
+        is_write && listing.executed(*at) > 0.0
+    });
+    let mut written: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for (at, _) in writes {
+        let Some(origin) = origin(listing, &mut reaching, at) else { return Vec::new() };
+        written.insert(origin);
+    }
+    let mut stays = |load: &&usize| {
+        let read = origin(listing, &mut reaching, **load);
+        read.is_some_and(|read| !written.iter().any(|written| read.is_subset(written)))
+    };
+    loads.iter().filter(|load| stays(load)).copied().collect()
+}
+
 /// True where a pass reads what an earlier one has read: neither loop is in the other.
 fn is_same(listing: &Listing, earlier: &Pass, later: &Pass) -> bool {
     let loops = &listing.sass.flow.loops;
@@ -148,7 +172,7 @@ fn constants(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// How far from its base a load reads: `+0x10` of `[R2.64+0x10]`.
-fn step(text: &str) -> String {
+pub(super) fn step(text: &str) -> String {
     let place = text.rsplit('[').next().and_then(|rest| rest.split(']').next()).unwrap_or_default();
     place.find(['+', '-']).map_or_else(String::new, |at| place[at..].to_owned())
 }

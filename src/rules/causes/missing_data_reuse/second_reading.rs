@@ -1,4 +1,4 @@
-//! Rows that one loop reads from DRAM and a later one reads from there again.
+//! Rows that one loop reads and a later one reads again, from DRAM or from a cache.
 
 use super::removed::needed_by_loads;
 use super::{L2_ALL, READ, WRITTEN};
@@ -9,7 +9,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::SECTOR_BYTES;
 use crate::sass::flow::slice;
-use crate::sass::questions::passes;
+use crate::sass::questions::{passes, rereadings, sharing};
 use crate::term::Term;
 use crate::text::{bytes, percent};
 
@@ -22,8 +22,13 @@ pub(super) const FROM_DRAM: Threshold = Threshold {
     source: "definition: more than one of the two readings",
 };
 
-/// The finding; `None` where no loop reads again what another has read, or where a cache delivers it.
+/// The finding; `None` where no load reads again what another has read.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    from_dram(launch).or_else(|| from_cache(launch))
+}
+
+/// The finding where DRAM delivers rows to two loops.
+fn from_dram(launch: &ModeledLaunch) -> Option<Draft> {
     let read = launch.need(READ);
     let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
     let asked = SECTOR_BYTES * needed_by_loads(launch)?;
@@ -94,6 +99,61 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
+/// The finding where a thread loads again what it has had in a register, and a cache delivers most of it.
+fn from_cache(launch: &ModeledLaunch) -> Option<Draft> {
+    let read = launch.need(READ);
+    let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
+    let mut removal = Removal::new(launch)?;
+    let listing = removal.listing;
+    let again = rereadings::rereadings(&listing)?;
+    let (grid, block) = (launch.profile.row.grid, launch.profile.row.block);
+    // What blocks share is delivered once at best, what they have for themselves once for each.
+    let (mut asked, mut once) = (0.0, 0.0);
+    for (at, copies) in sharing::repetitions(listing, grid, block) {
+        let sectors = listing.row(at).counters.l2_sectors_global_ideal;
+        asked += sectors;
+        if again.loads.binary_search(&at).is_err() {
+            once += sectors / copies.unwrap_or(1.0).max(1.0);
+        }
+    }
+    again.loads.iter().for_each(|&at| removal.remove(at, 1.0));
+    let mut effect = removal.effect(launch);
+    let twice = (read - SECTOR_BYTES * once).clamp(0.0, SECTOR_BYTES * again.sectors);
+    if twice > 0.0 {
+        effect.removed.push((Term::Dram, (twice / moved).min(1.0)));
+    }
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let locations = launch.places_of("sectors read again", |row| {
+        let is_row = |&load: &usize| std::ptr::eq(listing.row(load), row);
+        if again.loads.iter().any(is_row) { row.counters.l2_sectors_global_ideal } else { 0.0 }
+    });
+    let threads: f64 = grid.iter().chain(&block).map(|&size| f64::from(size)).product();
+    let of_thread = SECTOR_BYTES * again.sectors / threads.max(1.0);
+    let at = place(&locations, "the end");
+    Some(Draft {
+        message: format!(
+            "The loads at {at} bring again what the same threads have loaded before: {}, {} of all that loads ask for. A barrier, \
+             a store or a loop stands between, so that the compiler does not keep it.",
+            bytes(SECTOR_BYTES * again.sectors),
+            percent(again.sectors / asked),
+        ),
+        evidence: vec![
+            Evidence::new("bytes_read_again", SECTOR_BYTES * again.sectors, "byte"),
+            Evidence::new(READ, read, "byte"),
+        ],
+        hint: format!(
+            "Keep in registers what the earlier loads brought, at most {} per thread, and use it again at {at}: in an array whose \
+             indices the compiler knows, or in Triton by one block as long as the row in place of loops over parts of it. That takes \
+             registers; more threads per row take fewer each.",
+            bytes(of_thread),
+        ),
+        locations,
+        effect,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +206,49 @@ mod tests {
         // Three quarters of each reading: 4,800 of 9,600 bytes.
         let three_quarters = two_passes(9_600.0).unwrap().effect.share_of(Term::Dram);
         assert!((three_quarters - 0.5).abs() < 1e-12);
+    }
+
+    /// A load of 400 sectors, a barrier, and the same load again; DRAM delivers so many bytes.
+    fn behind_a_barrier(load: &'static str, read: f64) -> Option<Draft> {
+        let mut launch = sass(
+            &[(READ, read), (L2_ALL, 800.0), (DRAM, 80.0)],
+            &[
+                ("S2R R0, SR_TID.X", 100.0),
+                ("S2R R1, SR_CTAID.X", 100.0),
+                ("LDC.64 R2, c[0x0][0x210]", 100.0),
+                ("IMAD R0, R1, 0x100, R0", 100.0),
+                ("IMAD.WIDE R4, R0, 0x4, R2", 100.0),
+                ("LDG.E R6, desc[UR8][R4.64]", 100.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 100.0),
+                (load, 100.0),
+                ("FADD R14, R6, R13", 100.0),
+                ("LDC.64 R20, c[0x0][0x220]", 100.0),
+                ("STG.E desc[UR8][R20.64], R14", 100.0),
+                ("EXIT", 100.0),
+            ],
+        );
+        (launch.row.grid, launch.row.block) = ([10, 1, 1], [256, 1, 1]);
+        for index in [5, 7] {
+            launch.instructions[index].counters.l2_sectors_global_ideal = 400.0;
+        }
+        let model = Model::new(&launch);
+        check(&ModeledLaunch { profile: &launch, model: &model })
+    }
+
+    #[test]
+    fn what_a_thread_has_had_in_a_register_is_not_loaded_again() {
+        let again = "LDG.E R13, desc[UR8][R4.64]";
+        // A quarter of what comes from DRAM comes for the second time.
+        let draft = behind_a_barrier(again, 12_800.0 / 0.75).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 0.25).abs() < 1e-12, "{:?}", draft.effect);
+        let said = &draft.message;
+        assert!(said.contains("line 8") && said.contains("12.8 kB, 50% of all"), "{said}");
+        assert!(draft.hint.contains("5.00 B per thread"), "{}", draft.hint);
+        assert!(
+            behind_a_barrier(again, 12_800.0).is_none(),
+            "DRAM is the limit, and has nothing more to do"
+        );
+        assert!(behind_a_barrier("LDG.E R13, desc[UR8][R4.64+0x400]", 12_800.0 / 0.75).is_none());
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub mod padded_tiles;
 pub mod empty_turns;
 pub mod unaligned_rows;
 pub mod operands_converted_in_loop;
+pub mod operands_widened;
 pub mod reduction_in_loop;
 pub mod reduction_of_few_values;
 pub mod descriptors_in_loop;

@@ -34,3 +34,4 @@ mod statements;
 pub mod swap;
 pub mod thread_bits;
 pub mod tables;
+pub mod widened;

@@ -25,6 +25,7 @@ pub mod philox;
 pub mod product;
 mod queue;
 pub mod reductions;
+pub mod rows_in_turn;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;

@@ -5,6 +5,7 @@ use crate::evidence::{ModeledLaunch, slow_routines};
 use crate::hardware::REGISTER_BYTES;
 use crate::metric::stall::StallReason;
 use crate::sass::questions::chain;
+use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged};
 use crate::sass::{Family, Listing, Space};
 
 /// Cycles that a warp waits for data between two instructions.
@@ -17,6 +18,9 @@ pub(crate) const IN_FLIGHT: f64 = 8.0;
 
 /// The same where the waits are in no loop: a thread that has one element must be given several.
 pub(crate) const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
+
+/// Turns that a loop copies further ahead, where it does so already: each takes another stage of shared memory.
+pub(crate) const FURTHER_AHEAD: f64 = 1.0;
 
 /// The loads of a thread around its longest wait for data, in words of four bytes.
 pub(crate) struct Loads {
@@ -46,6 +50,8 @@ pub(crate) enum Around {
     Unknown,
     NoLoop,
     Loop,
+    /// In a loop that copies operands ahead already.
+    Pipeline,
     /// In a row of statements that each load and store.
     Statements,
 }
@@ -74,6 +80,10 @@ pub(crate) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
         ) && listing.executed(*index) > 0.0
     };
     let now = before.filter(is_load).map(|at| words(&listing, at)).sum::<f64>().max(1.0);
+    if let Some(ahead) = around.and_then(|_| turns_copied_ahead(&listing, stop)) {
+        let now = ahead.max(1.0);
+        return Loads { now, then: now + FURTHER_AHEAD, around: Around::Pipeline, behind: None };
+    }
     let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
     let (around, then) = match (around, &kept) {
         (Some(_), _) => (Around::Loop, IN_FLIGHT),
@@ -131,6 +141,32 @@ fn copied_ahead(launch: &ModeledLaunch) -> f64 {
 /// Of the waits for a chain of loads, the part that stays: unrolling does nothing for them, and a
 /// thread that follows two chains side by side, which takes twice the registers, halves them.
 pub(crate) const CHAINED_STAYS: f64 = 0.5;
+
+/// How many turns ahead the loop around a wait copies the operands of its matrix instructions; `None` where it waits for
+/// each copy before the next product, or brings operands through registers.
+fn turns_copied_ahead(listing: &Listing, stop: usize) -> Option<f64> {
+    let holds = |each: &StagedLoop| each.inside.binary_search(&stop).is_ok();
+    let of = staged(listing).into_iter().find(holds)?;
+    if of.way == Way::Registers || !of.in_turn.is_empty() {
+        return None;
+    }
+    // What fills the pipeline stands beside the loop: in the loop around it, or outside all.
+    let flow = &listing.sass.flow;
+    let is_beside = |at: usize| {
+        of.inside.binary_search(&at).is_err()
+            && flow.innermost(at).is_none_or(|outer| {
+                flow.loops[outer].blocks.binary_search(&flow.block_of[stop]).is_ok()
+            })
+    };
+    let is_copy = |at: usize| {
+        listing.sass.entries[at].family == Family::AsyncCopy
+            && listing.executed(at) > 0.0
+            && !listing.text(at).contains("UTMASTG")
+    };
+    let fills = listing.entries().filter(|&(at, _)| is_copy(at) && is_beside(at)).count();
+    let turn = of.copies.iter().filter(|&&at| is_copy(at)).count();
+    Some(fills as f64 / turn as f64)
+}
 
 /// Loads that the compiler keeps behind a store because it could write where they read.
 struct Kept {
@@ -218,4 +254,35 @@ pub(crate) fn chained_share(launch: &ModeledLaunch) -> f64 {
         .filter(|wait| wait.producer.address.is_some_and(|address| addresses.contains(&address)));
     let theirs: f64 = theirs.map(|wait| wait.samples).sum();
     if all > 0.0 { theirs / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn ahead(wait: &'static str, fills: usize) -> Option<f64> {
+        let copy = "LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]";
+        let mut code = vec![(copy, 1.0); fills];
+        let head = format!("@P0 BRA {:#x}", 0x100 + 16 * fills);
+        code.extend([
+            (wait, 10.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0),
+            ("LDSM.16.M88.4 R8, [R21]", 10.0),
+            ("HMMA.16816.F32 R12, R8, R10, R12", 10.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0),
+            (copy, 10.0),
+            ("LDGDEPBAR", 10.0),
+            (head.as_str(), 10.0),
+            ("EXIT", 1.0),
+        ]);
+        copied_ahead(&launch(&code).listing().unwrap(), fills)
+    }
+
+    #[test]
+    fn copies_that_fill_a_pipeline_tell_how_far_ahead_they_run() {
+        assert_eq!(ahead("DEPBAR.LE SB0, 0x1", 2), Some(2.0));
+        assert_eq!(ahead("DEPBAR.LE SB0, 0x2", 3), Some(3.0));
+        assert_eq!(ahead("DEPBAR.LE SB0, 0x0", 1), None, "waited for before the next product");
+    }
 }

@@ -3,8 +3,8 @@
 mod littles_law;
 
 use crate::evidence::loads_in_flight::{
-    A_STOP, Around, Behind, CHAINED_STAYS, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, LONG, chained_share,
-    covered, loads_in_flight,
+    A_STOP, Around, Behind, CHAINED_STAYS, FURTHER_AHEAD, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, LONG,
+    chained_share, covered, loads_in_flight,
 };
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
@@ -17,7 +17,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::term::Term;
-use crate::text::percent;
+use crate::text::{count_of, percent};
 use littles_law::in_flight;
 
 /// The rule.
@@ -69,6 +69,14 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
             value: IN_FLIGHT_WITHOUT_LOOP,
             unit: "load",
             source: "definition: one float4, or four elements per thread",
+        },
+        Threshold {
+            what: "constant: turns that a loop copies further ahead once repaired, where it copies operands of matrix \
+                   instructions ahead already",
+            value: FURTHER_AHEAD,
+            unit: "turn",
+            source: "definition: one more stage of shared memory. By Little's law the waits of a loop with d turns in \
+                     flight shrink to d of d + 1 parts",
         },
         Threshold {
             what: "constant: share of the longest wait that an earlier wait must take to end the loads in flight, \
@@ -131,6 +139,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
                 "Let each thread follow two or more chains of loads side by side at {at}; or keep more warps \
                  resident, or shorten the chains (a flatter structure, hot levels in shared memory). Unrolling \
                  does not help: each load there needs the address that the previous one returned."
+            )
+        } else if loads.around == Around::Pipeline {
+            format!(
+                "The loop at {at} copies {} ahead of its products already: begin its copies a turn earlier yet, with another \
+                 stage of shared memory. Where the loop is short, most of the waiting is for its first copies: let those of \
+                 the next tile begin before this one's results are stored.",
+                count_of(loads.now, "turn"),
             )
         } else if let Some(Behind::SlowPath(line)) = loads.behind {
             format!(

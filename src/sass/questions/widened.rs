@@ -1,0 +1,455 @@
+//! Operands of matrix instructions that come from bytes, and were made wider only to be multiplied.
+//!
+//! How many numbers a register holds does not stand in the code. But a byte that becomes a float of 16 bits takes twice the
+//! room, so where both operands are made of loaded values alone and take at least twice their bytes, what was loaded are
+//! bytes, or less.
+
+use std::collections::BTreeSet;
+
+use crate::hardware::REGISTER_BYTES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::parse::register::Slot;
+use crate::sass::questions::matrix_loops::members;
+
+/// Operands take so many times the bytes that are loaded for them, at least.
+pub const WIDER: f64 = 2.0;
+
+/// The matrix instructions of a loop whose operands all come from bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widened {
+    /// The matrix instructions.
+    pub products: Vec<usize>,
+    /// What converts, ascending.
+    pub conversions: Vec<usize>,
+    /// The loads of what is converted, ascending.
+    pub loads: Vec<usize>,
+    /// The stores of what was converted to shared memory, where matrix instructions or their loads find it.
+    pub stores: Vec<usize>,
+    /// The loads of what was stored so.
+    pub reads: Vec<usize>,
+    /// What makes the operands that are in registers.
+    pub last: Vec<usize>,
+    /// True for matrix instructions of a warp group.
+    pub by_groups: bool,
+    /// True for bytes that are floats, as a conversion from such says.
+    pub floats: bool,
+}
+
+/// The loops, each by all matrix instructions that stand in no smaller one, whose operands were bytes, in blocks of so many
+/// threads.
+#[must_use]
+pub fn widened(listing: &Listing, threads: f64) -> Vec<Widened> {
+    let sass = listing.sass;
+    let products: Vec<(usize, usize)> = listing
+        .entries()
+        .filter(|(at, entry)| entry.family == Family::Tensor && listing.executed(*at) > 0.0)
+        .filter_map(|(at, _)| Some((sass.flow.innermost(at)?, at)))
+        .collect();
+    let loops: BTreeSet<usize> = products.iter().map(|(of, _)| *of).collect();
+    let mut reaching = Reaching::new(sass);
+    let of = |of: usize| products.iter().filter(move |each| each.0 == of).map(|each| each.1);
+    let found = loops
+        .into_iter()
+        .filter_map(|each| in_loop(listing, &mut reaching, of(each).collect(), threads));
+    found.collect()
+}
+
+/// The matrix instructions of one loop; `None` where some operand is not known to come from bytes.
+fn in_loop(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    products: Vec<usize>,
+    threads: f64,
+) -> Option<Widened> {
+    let sass = listing.sass;
+    let mut sides: [Vec<(usize, Use)>; 2] = Default::default();
+    let mut by_groups = false;
+    for &at in &products {
+        let operands = operands(listing, at)?;
+        by_groups |= operands.from_memory;
+        for (side, uses) in sides.iter_mut().zip(operands.in_registers) {
+            side.extend(uses.into_iter().map(|each| (at, each)));
+        }
+    }
+    let mut found = Widened {
+        products,
+        conversions: Vec::new(),
+        loads: Vec::new(),
+        stores: Vec::new(),
+        reads: Vec::new(),
+        last: Vec::new(),
+        by_groups,
+        floats: false,
+    };
+    for side in &sides {
+        let mut made = Made::of(listing, reaching, side)?;
+        let is_shared = |at: &usize| sass.entries[*at].family == Family::Load(Space::Shared);
+        if !made.as_they_are.iter().all(is_shared) {
+            return None;
+        }
+        found.reads.append(&mut made.as_they_are);
+        if !made.last.is_empty() {
+            found.add(&made)?;
+            found.last.append(&mut made.last);
+        }
+    }
+    if by_groups || !found.reads.is_empty() {
+        found.add_shared(listing, reaching, threads)?;
+    }
+    for list in [&mut found.conversions, &mut found.loads, &mut found.reads, &mut found.last] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Some(found)
+}
+
+impl Widened {
+    /// Takes in what operands are made of; `None` where they are not wider than that.
+    fn add(&mut self, made: &Made) -> Option<()> {
+        let wide = REGISTER_BYTES * made.last.len() as f64;
+        if !made.is_float || wide < WIDER * made.bytes {
+            return None;
+        }
+        self.conversions.extend(&made.conversions);
+        self.loads.extend(made.loads.iter().map(|(at, _)| *at));
+        self.floats |= made.floats;
+        Some(())
+    }
+
+    /// Takes in what operands are made of that come through shared memory: all that is stored there was converted, and there
+    /// is no room for an operand that was not.
+    fn add_shared(
+        &mut self,
+        listing: &Listing,
+        reaching: &mut Reaching,
+        threads: f64,
+    ) -> Option<()> {
+        let sass = listing.sass;
+        let product = self.products[0];
+        let around = (0..sass.flow.loops.len()).map(|of| members(listing, of));
+        let around = around.filter(|inside| inside.binary_search(&product).is_ok());
+        let inside: BTreeSet<usize> = around.flatten().collect();
+        let bytes = |at: usize| f64::from(sass.entries[at].width) * listing.executed(at);
+        let (mut copied, mut stored) = (0.0, Vec::new());
+        for &at in &inside {
+            match sass.entries[at].family {
+                Family::AsyncCopy => copied += bytes(at),
+                Family::Store(Space::Shared) => {
+                    let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+                    let uses: Vec<(usize, Use)> = data.map(|each| (at, *each)).collect();
+                    if Made::of(listing, reaching, &uses)?.last.is_empty() {
+                        copied += bytes(at);
+                    } else {
+                        self.stores.push(at);
+                        stored.extend(uses);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let made = Made::of(listing, reaching, &stored).filter(|made| !made.last.is_empty())?;
+        self.add(&made)?;
+        if self.by_groups {
+            let theirs = self.products.iter().map(|&at| group_bytes(listing, at, threads));
+            let needed = theirs.sum::<Option<f64>>()?;
+            return (self.stores.iter().map(|&at| bytes(at)).sum::<f64>() >= needed).then_some(());
+        }
+        // All that is copied is read back to be converted, so that products find nothing else. How much a bulk copy brings
+        // does not stand in the code, and what came before the loop may stay.
+        let is_bulk = |at: &usize| {
+            sass.entries[*at].family == Family::AsyncCopy && sass.entries[*at].width == 0
+        };
+        let outside = |at: &usize| {
+            *at < product
+                && !inside.contains(at)
+                && listing.executed(*at) > 0.0
+                && matches!(
+                    sass.entries[*at].family,
+                    Family::AsyncCopy | Family::Store(Space::Shared)
+                )
+        };
+        let is_ahead = copied > 0.0;
+        if inside.iter().any(is_bulk) || !is_ahead && (0..sass.entries.len()).any(|at| outside(&at))
+        {
+            return None;
+        }
+        let loads: BTreeSet<usize> = self.loads.iter().copied().collect();
+        let is_shared = |at: &&usize| sass.entries[**at].family == Family::Load(Space::Shared);
+        let read: f64 = loads.iter().filter(is_shared).map(|&at| bytes(at)).sum();
+        (copied <= read).then_some(())
+    }
+}
+
+/// Bytes per lane, over all executions, of what a matrix instruction of a warp group reads from shared memory; of the operand
+/// that all groups of a block may share, once for the block.
+fn group_bytes(listing: &Listing, at: usize, threads: f64) -> Option<f64> {
+    let instruction = Instruction::parse(listing.text(at))?;
+    let mut sides = instruction.modifiers().find(|each| each.contains('x'))?.split('x');
+    let mut side = || sides.next()?.parse::<f64>().ok();
+    let (rows, columns, depth) = (side()?, side()?, side()?);
+    let from_memory = instruction.operands.get(1)?.text.starts_with("gdesc");
+    let a = if from_memory { rows * depth * HALF_BYTES } else { 0.0 };
+    let b = columns * depth * HALF_BYTES;
+    let groups = (threads / GROUP_LANES).max(1.0);
+    let needed = (a + b / groups).min(a / groups + b);
+    Some(listing.executed(at) * needed / GROUP_LANES)
+}
+
+/// Bytes of a float of 16 bits.
+const HALF_BYTES: f64 = 2.0;
+/// Lanes of a warp group.
+const GROUP_LANES: f64 = 128.0;
+
+/// What values are made of.
+#[derive(Default)]
+struct Made {
+    /// The instructions whose results they are.
+    last: Vec<usize>,
+    /// Those of the values that were loaded as they are, by their loads.
+    as_they_are: Vec<usize>,
+    /// The instructions that make them of what was loaded.
+    conversions: Vec<usize>,
+    /// The loads, by the registers that are taken of each.
+    loads: BTreeSet<(usize, Slot)>,
+    /// Bytes of what was loaded.
+    bytes: f64,
+    /// True where something makes floats of them.
+    is_float: bool,
+    /// True where floats of a byte were unpacked.
+    floats: bool,
+}
+
+impl Made {
+    /// Follows values back to loads, through what rearranges and converts; `None` where anything else takes part.
+    fn of(listing: &Listing, reaching: &mut Reaching, values: &[(usize, Use)]) -> Option<Self> {
+        let sass = listing.sass;
+        let mut made = Self::default();
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = Vec::new();
+        for &(at, each) in values {
+            for by in reaching.definitions(at, each).map(|by| by as usize) {
+                match sass.entries[by].family {
+                    Family::Load(Space::Shared | Space::Global | Space::Generic) => {
+                        made.as_they_are.push(by);
+                    }
+                    _ if !made.last.contains(&by) => {
+                        made.last.push(by);
+                        open.push(by);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        while let Some(at) = open.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if !converts(listing, at) {
+                return None;
+            }
+            made.conversions.push(at);
+            // Conversions from integers are no arithmetic of floats.
+            let family = sass.entries[at].family;
+            made.is_float |= family.is_float() || family == Family::Convert;
+            made.floats |= ["E4M3", "E5M2"].iter().any(|name| listing.text(at).contains(name));
+            for each in sass.uses(at).iter().filter(|each| {
+                each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
+            }) {
+                for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                    match sass.entries[by].family {
+                        Family::Load(Space::Shared | Space::Global | Space::Generic) => {
+                            made.loads.insert((by, each.slot));
+                        }
+                        _ => open.push(by),
+                    }
+                }
+            }
+        }
+        let bytes = |at: usize| f64::from(sass.entries[at].width).min(REGISTER_BYTES);
+        made.bytes = made.loads.iter().map(|(at, _)| bytes(*at)).sum();
+        (made.last.is_empty() || made.bytes > 0.0).then_some(made)
+    }
+}
+
+/// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, and
+/// the additions of tricks that let a byte's bits become those of a float. Products with other values scale.
+fn converts(listing: &Listing, at: usize) -> bool {
+    match listing.sass.entries[at].family {
+        Family::Move
+        | Family::Integer
+        | Family::IntegerMultiply
+        | Family::HalfConvert
+        | Family::Convert
+        | Family::Fp32Add => true,
+        Family::HalfPacked | Family::HalfScalar => {
+            ["HADD2", "HFMA2"].iter().any(|name| listing.text(at).contains(name))
+        }
+        _ => false,
+    }
+}
+
+/// The operands of a matrix instruction.
+struct Operands {
+    /// The registers of A and of B.
+    in_registers: [Vec<Use>; 2],
+    /// True where it reads B, or both, from shared memory.
+    from_memory: bool,
+}
+
+/// The operands of a matrix instruction on floats of 16 bits; `None` for others.
+fn operands(listing: &Listing, at: usize) -> Option<Operands> {
+    let instruction = Instruction::parse(listing.text(at))?;
+    if !matches!(instruction.base(), "HMMA" | "HGMMA") || instruction.has("TF32") {
+        return None;
+    }
+    let sass = listing.sass;
+    let mut in_registers: [Vec<Use>; 2] = Default::default();
+    let is_descriptor = |operand: usize| {
+        instruction.operands.get(operand).is_some_and(|each| each.text.starts_with("gdesc"))
+    };
+    let from_memory = instruction.base() == "HGMMA";
+    // D, A, B, C; or D, the descriptors of A and B, C; or D, A, that of B, C.
+    for (side, operand) in [1, 2].into_iter().enumerate() {
+        if from_memory && (is_descriptor(1) || operand == 2) {
+            continue;
+        }
+        let first = instruction.operands.get(operand)?.slot()?;
+        let registers = if operand == 1 { A_REGISTERS } else { B_REGISTERS };
+        let registers = if instruction.has("1688") { registers / 2 } else { registers };
+        let is_in = |slot: Slot| (0..registers).any(|by| first.after(by) == Some(slot));
+        let uses = sass.uses(at).iter().filter(|each| each.role == Role::Data && is_in(each.slot));
+        in_registers[side] = uses.copied().collect();
+    }
+    Some(Operands { in_registers, from_memory })
+}
+
+/// Registers of A, at most: 16 rows of 16 halves over 32 lanes.
+const A_REGISTERS: u16 = 4;
+/// Registers of B, at most: 8 columns of 16 halves.
+const B_REGISTERS: u16 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    const THREADS: f64 = 128.0;
+    const PRODUCT: &str = "HMMA.16816.F32 R24, R8, R12, R24";
+    const BACK: &str = "@P0 BRA 0x100";
+
+    /// What is found in a loop of these instructions, each executed as often.
+    fn found(code: &[&str]) -> Option<Widened> {
+        let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 8.0)).collect();
+        widened(&launch(&code).listing().unwrap(), THREADS).pop()
+    }
+
+    /// Four registers of A and two of B, unpacked from loaded bytes.
+    fn unpacked<'a>(a: &'a str, b: &'a str) -> Vec<&'a str> {
+        let mut code = vec![a, b];
+        code.extend([
+            "F2FP.F16.E4M3.UNPACK_B R8, R4",
+            "F2FP.F16.E4M3.UNPACK_B R9, R4.H1",
+            "F2FP.F16.E4M3.UNPACK_B R10, R5",
+            "F2FP.F16.E4M3.UNPACK_B R11, R5.H1",
+            "F2FP.F16.E4M3.UNPACK_B R12, R6",
+            "F2FP.F16.E4M3.UNPACK_B R13, R6.H1",
+        ]);
+        code.extend([PRODUCT, BACK]);
+        code
+    }
+
+    #[test]
+    fn both_operands_must_be_bytes() {
+        let both = found(&unpacked("LDS.64 R4, [R20]", "LDS R6, [R21]")).unwrap();
+        assert_eq!((both.loads, both.last.len(), both.floats), (vec![0, 1], 6, true));
+        let mut weights = unpacked("LDS.64 R4, [R20]", "LDS.64 R12, [R21]");
+        weights.drain(6..8);
+        assert_eq!(found(&weights), None, "B as it was loaded");
+        let rounded = [
+            "LDS.128 R4, [R20]",
+            "F2FP.F16.F32.PACK_AB R8, R5, R4",
+            "F2FP.F16.F32.PACK_AB R12, R7, R6",
+            "HMMA.1684.F32 R24, R8, R12, R24",
+            BACK,
+        ];
+        assert_eq!(found(&rounded), None, "floats of 32 bits");
+    }
+
+    #[test]
+    fn integers_are_converted_by_permutations_and_a_subtraction() {
+        let code = |subtract: &'static str| {
+            found(&[
+                "LDS.U16 R4, [R20]",
+                "LDS.U16 R5, [R21]",
+                "PRMT R6, R4, 0x4140, R30",
+                "PRMT R7, R5, 0x4140, R30",
+                "HADD2.BF16_V2 R8, R6, -R31",
+                subtract,
+                "HMMA.1688.F32.BF16 R24, R8, R12, R24",
+                BACK,
+            ])
+        };
+        // R30 and R31 hold constants that nothing here makes; A's second register holds nothing either.
+        let integers = code("HADD2.BF16_V2 R12, R7, -R31").unwrap();
+        assert_eq!((integers.conversions, integers.floats), (vec![2, 3, 4, 5], false));
+        assert_eq!(code("HMUL2.BF16_V2 R12, R7, R31"), None, "scaled");
+        assert_eq!(code("SHFL.BFLY PT, R12, R7, 0x1, 0x1f"), None, "from another lane");
+        assert_eq!(code("HADD2.BF16_V2 R12, R7, R24"), None, "a sum");
+    }
+
+    /// A warp group whose A is converted in registers, and whose B is by stores to shared memory.
+    fn group(product: &str, store: &str) -> Option<Widened> {
+        let mut code = unpacked("LDS.64 R4, [R20]", "LDS.64 R6, [R21]");
+        code.truncate(8);
+        code.extend([
+            "F2FP.F16.E4M3.UNPACK_B R14, R7",
+            "F2FP.F16.E4M3.UNPACK_B R15, R7.H1",
+            store,
+            "BAR.SYNC.DEFER_BLOCKING 0x0",
+            product,
+            BACK,
+        ]);
+        found(&code)
+    }
+
+    #[test]
+    fn what_a_group_reads_itself_was_stored_as_a_whole() {
+        let product = "HGMMA.64x64x16.F32 R24, R8, gdesc[UR8], R24";
+        // 64 columns of 16 halves: 2048 bytes, 16 for each of 128 lanes.
+        let all = group(product, "STS.128 [R22], R12").unwrap();
+        assert_eq!((all.stores.len(), all.by_groups), (1, true));
+        let wider = "HGMMA.64x72x16.F32 R24, R8, gdesc[UR8], R24";
+        assert_eq!(group(wider, "STS.128 [R22], R12"), None, "some columns come from elsewhere");
+        let both = "HGMMA.64x64x16.F32 R24, gdesc[UR8], R24";
+        assert_eq!(group(both, "STS.128 [R22], R12"), None, "no room for A");
+        assert_eq!(group(product, "STS.128 [R22], R64"), None, "nothing that was converted");
+    }
+
+    #[test]
+    fn operands_that_are_loaded_again_were_converted_where_copies_are_read_back() {
+        let code = |copy: &'static str| {
+            found(&[
+                copy,
+                "LDS R4, [R20]",
+                "F2FP.F16.E4M3.UNPACK_B R16, R4",
+                "F2FP.F16.E4M3.UNPACK_B R17, R4.H1",
+                "STS.64 [R22], R16",
+                "LDSM.16.M88.4 R8, [R23]",
+                "LDSM.16.M88.2 R12, [R23+0x1000]",
+                PRODUCT,
+                BACK,
+            ])
+        };
+        let all = code("LDGSTS.E [R21], desc[UR4][R2.64]").unwrap();
+        assert_eq!((all.reads, all.stores), (vec![5, 6], vec![4]));
+        assert_eq!(code("LDGSTS.E.64 [R21], desc[UR4][R2.64]"), None, "half is read as it is");
+        assert_eq!(code("UBLKCP.S.G [UR14], [UR8], UR10"), None, "of unknown length");
+    }
+}

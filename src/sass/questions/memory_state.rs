@@ -2,7 +2,8 @@
 //!
 //! An address is the same in every turn where nothing in the loop makes its registers, or makes them anew from such that
 //! nothing makes. One that a constant is added to in every turn is followed as well: the element before the one that is
-//! stored is what the last turn stored.
+//! stored is what the last turn stored. And so is one that an inner loop moves on and that starts over in every turn: each
+//! turn comes to the same elements again, as the steps of a simulation do.
 
 use crate::sass::Instruction;
 use crate::sass::code::blocks::Loop;
@@ -29,6 +30,8 @@ pub struct MemoryState {
     pub bytes: u8,
     /// True where a turn loads what an earlier one stored, and not only what it stored itself.
     pub is_carried: bool,
+    /// True where an inner loop runs through it: an element for each of its turns.
+    pub is_array: bool,
 }
 
 /// What a loop keeps in memory.
@@ -66,7 +69,8 @@ pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Memory
         let known = found.iter().position(|(address, _)| address.is_along(from));
         let place = known.unwrap_or_else(|| {
             let (loads, stores, moves) = (Vec::new(), Vec::new(), from.step != 0);
-            let state = MemoryState { loads, stores, moves, bytes, is_carried: moves };
+            let is_array = from.base.contains(STARTS);
+            let state = MemoryState { loads, stores, moves, bytes, is_carried: moves, is_array };
             found.push((from, state));
             found.len() - 1
         });
@@ -202,8 +206,11 @@ fn without_offset(text: &str) -> Option<(&str, i64)> {
     }
 }
 
-/// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. `None` for
-/// any other.
+/// What stands in front of the first value of a register that an inner loop moves on.
+const STARTS: &str = "(from";
+
+/// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. The values
+/// that it takes one after another in an inner loop may be, too. `None` for any other.
 fn value(
     listing: &Listing,
     reaching: &mut Reaching,
@@ -212,15 +219,49 @@ fn value(
     each: Use,
     steps: usize,
 ) -> Option<String> {
-    let mut makers = reaching.definitions(at, each).map(|maker| maker as usize);
-    let maker = makers.next();
-    let is_only = makers.len() == 0;
-    let Some(maker) = maker.into_iter().chain(makers).find(|&maker| is_in(listing, of, maker))
-    else {
+    let makers: Vec<usize> = reaching.definitions(at, each).map(|maker| maker as usize).collect();
+    if !makers.iter().any(|&maker| is_in(listing, of, maker)) {
         return Some(format!(" {}", each.slot.index()));
-    };
+    }
+    let mut made = |maker, but| made(listing, reaching, of, Made { maker, each, but }, steps);
+    match *makers {
+        [maker] => made(maker, &[]),
+        [one, other] => {
+            let flow = &listing.sass.flow;
+            // The one that is in a loop within, which the other is not in, moves on what that one starts with.
+            let is_within = |inner: usize, outer: usize| {
+                flow.innermost(inner).is_some_and(|at| {
+                    let inner = &flow.loops[at];
+                    inner.blocks.len() < of.blocks.len() && !is_in(listing, inner, outer)
+                })
+            };
+            let (start, step) = if is_within(other, one) { (one, other) } else { (other, one) };
+            let follows = is_in(listing, of, start) && is_within(step, start);
+            let (start, step) = (made(start, &[]).filter(|_| follows)?, made(step, &makers)?);
+            Some(format!(" {STARTS}{start} by{step})"))
+        }
+        _ => None,
+    }
+}
+
+/// A register with one of the instructions that make it.
+struct Made<'a> {
+    maker: usize,
+    each: Use,
+    /// The instructions that make its old value, where it is made of that.
+    but: &'a [usize],
+}
+
+/// What an instruction makes of values that are the same in every turn, as [`value`] says it.
+fn made(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &Loop,
+    Made { maker, each, but }: Made,
+    steps: usize,
+) -> Option<String> {
     let entry = &listing.sass.entries[maker];
-    let is_alike = is_only && !entry.conditional && !entry.family.is_memory() && steps > 0;
+    let is_alike = !entry.conditional && !entry.family.is_memory() && steps > 0;
     let is_number = !matches!(
         entry.family,
         Family::Shuffle | Family::Vote | Family::System | Family::Atomic(_) | Family::Other
@@ -232,6 +273,12 @@ fn value(
     let place = listing.sass.defs(maker).iter().position(|slot| *slot == each.slot)?;
     let mut text = format!(" ({opcode} {} {place}", sources.replace(".reuse", ""));
     for source in listing.sass.uses(maker) {
+        let is_old = source.slot == each.slot
+            && !but.is_empty()
+            && reaching.definitions(maker, *source).all(|at| but.contains(&(at as usize)));
+        if is_old {
+            continue;
+        }
         text.push_str(&value(listing, reaching, of, maker, *source, steps - 1)?);
     }
     text.push(')');
@@ -350,6 +397,7 @@ mod tests {
             moves: false,
             bytes: 4,
             is_carried: true,
+            is_array: false,
         };
         assert_eq!(found, [expected]);
         // The address is made in every turn, of what stays the same.
@@ -367,6 +415,36 @@ mod tests {
             "STG.E.STRONG.GPU desc[UR4][R2.64], R5",
         ]);
         assert!(flag.is_empty(), "for others to see");
+    }
+
+    #[test]
+    fn an_array_that_every_turn_runs_through_is_state() {
+        let steps = |start: &'static str, load: &'static str, step: &'static str| {
+            let launch = launch(&[
+                ("LDC.64 R2, c[0x0][0x210]", 8.0),
+                (start, 80.0),                        // 0x110
+                ("IMAD.WIDE R6, R9, 0x4, R2", 800.0), // 0x120
+                (load, 800.0),
+                ("FFMA R5, R4, R8, R10", 800.0),
+                ("STG.E desc[UR4][R6.64], R5", 800.0),
+                (step, 800.0),
+                ("@P1 BRA 0x120", 800.0),
+                ("@P0 BRA 0x110", 80.0),
+                ("EXIT", 8.0),
+            ]);
+            let listing = launch.listing().unwrap();
+            let loops = &listing.sass.flow.loops;
+            let outer = loops.iter().max_by_key(|each| each.blocks.len()).unwrap();
+            kept(&listing, &mut Reaching::new(listing.sass), outer)
+        };
+        let (start, load, step) =
+            ("MOV R9, R0", "LDG.E R4, desc[UR4][R6.64]", "IADD3 R9, R12, R9, RZ");
+        let found = steps(start, load, step);
+        assert!(found.len() == 1 && found[0].is_array && found[0].is_carried, "{found:?}");
+        assert!(steps(start, "LDG.E R4, desc[UR4][R14.64]", step).is_empty(), "another array");
+        assert!(steps("NOP", load, step).is_empty(), "goes on where the last turn ended");
+        assert!(steps(start, load, "IADD3 R9, R5, R9, RZ").is_empty(), "data choose the step");
+        assert!(steps("LDG.E R9, desc[UR4][R16.64]", load, step).is_empty(), "and the start");
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct Model {
     lone_launch_ns: f64,
     /// Busy share of each term at its achievable rate, 0 to 1; `None` where no counter was collected.
     busy: [Option<f64>; Term::COUNT],
+    /// True where L2's slices do their atomics one after another.
+    atomics_in_turn: bool,
     /// Share of the SMs' cycles without a resident warp, 0 to 1; 0 where it was not collected.
     idle: f64,
     /// Stall cycles per issued instruction by reason, without `selected` and `not_selected`.
@@ -73,7 +75,7 @@ impl Model {
         let facts = launch.device_facts();
         let dram_share = dram_share(launch, &facts);
         let idle = idle_share(launch);
-        let busy = Term::ALL.map(|term| {
+        let mut busy = Term::ALL.map(|term| {
             let percent = term
                 .counters()
                 .iter()
@@ -97,6 +99,8 @@ impl Model {
             let share = percent / 100.0 / reachable;
             share.is_finite().then(|| share.clamp(0.0, 1.0))
         });
+        let in_turn = atomics::in_turn(launch, &facts, &busy);
+        busy[Term::Atomic as usize] = in_turn.or(busy[Term::Atomic as usize]);
         let mut stall_cycles = [0.0; StallReason::COUNT];
         for reason in StallReason::all() {
             if !matches!(reason, StallReason::Selected | StallReason::NotSelected) {
@@ -116,6 +120,7 @@ impl Model {
                 .filter(|_| !launch.row.is_of_several_kernels()),
             lone_launch_ns: lone_launch_ns(&facts),
             busy,
+            atomics_in_turn: in_turn.is_some(),
             idle,
             stall_cycles,
             for_few,

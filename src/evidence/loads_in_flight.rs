@@ -276,7 +276,7 @@ mod tests {
             (head.as_str(), 10.0),
             ("EXIT", 1.0),
         ]);
-        copied_ahead(&launch(&code).listing().unwrap(), fills)
+        turns_copied_ahead(&launch(&code).listing().unwrap(), fills)
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What the atomic unit of an L2 slice can reach.
 
+use super::Model;
 use super::thresholds::FEW_ADDRESSES;
 use crate::device::{DeviceFacts, Quantity};
 use crate::frame::Launch;
+use crate::metric::stall::StallReason;
 use crate::sass::{Family, Space};
+use crate::term::Term;
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -57,6 +60,72 @@ pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     facts.get(on_one_address).unwrap_or(1.0)
 }
 
+/// The share of the time (0 to 1) for which some slice's atomic unit is at what it can reach, where atomics go to few
+/// addresses and these change in the course of the launch, as where blocks of one row after another add to the row's
+/// sum. The slices then work in turn, and none is busy for long, which looks like idle units and slow memory. But
+/// while accesses queue some unit is full; what of that no other unit is busy for, the atomics are. They are not busy
+/// for longer than all slices' work takes one after another. `None` where that is not known, or no longer than the
+/// busiest slice's own work takes.
+pub(super) fn in_turn(
+    launch: &Launch,
+    facts: &DeviceFacts,
+    busy: &[Option<f64>; Term::COUNT],
+) -> Option<f64> {
+    let (busiest, average) = (busiest(launch)?, launch.get(AVERAGE)?);
+    if average <= 0.0 || busiest < FEW_ADDRESSES.value * average {
+        return None;
+    }
+    let one_after_another = average / 100.0 * launch.get(BY_MEAN[0])? / share(launch, facts);
+    let others = Term::ALL
+        .into_iter()
+        .filter(|&term| term != Term::Atomic && term.waits().contains(&StallReason::LongScoreboard))
+        .filter_map(|term| busy[term as usize])
+        .fold(0.0, f64::max);
+    let in_turn = (queued(launch, facts)? - others).min(one_after_another).min(1.0);
+    Some(in_turn).filter(|&share| share > busy[Term::Atomic as usize].unwrap_or(1.0))
+}
+
+impl Model {
+    /// True where L2's slices do their atomics one after another, so that none is busy for long though one is at any
+    /// time.
+    #[must_use]
+    pub fn atomics_in_turn(&self) -> bool {
+        self.atomics_in_turn
+    }
+}
+
+/// The share of the warps' waiting (0 to 1) that is in a queue in front of memory: for a place in it, for stores to
+/// leave, and for data beyond what DRAM takes to deliver them where nobody else asks. There is a queue for at least that
+/// share of the time. `None` without machine code, or where nothing is known of the device's memory.
+fn queued(launch: &Launch, facts: &DeviceFacts) -> Option<f64> {
+    use StallReason::{Drain, LgThrottle, LongScoreboard, NotSelected, Selected};
+    let stall = |reason| launch.stall(reason).unwrap_or(0.0).max(0.0);
+    let all: f64 = StallReason::all()
+        .filter(|reason| !matches!(reason, Selected | NotSelected))
+        .map(stall)
+        .sum();
+    let listing = launch.listing()?;
+    let asks = |family: Family| {
+        matches!(
+            family,
+            Family::Load(Space::Global | Space::Generic | Space::Local)
+                | Family::Atomic(Space::Global | Space::Generic)
+                | Family::AsyncCopy
+                | Family::Texture
+        )
+    };
+    let asking: f64 = listing
+        .entries()
+        .filter(|(_, entry)| asks(entry.family))
+        .map(|(index, _)| listing.executed(index))
+        .sum();
+    let total = listing.total();
+    // If each asks by itself; several at once wait less.
+    let unloaded = facts.get(Quantity::DramLatency)? * asking / total;
+    let queue = stall(LgThrottle) + stall(Drain) + (stall(LongScoreboard) - unloaded).max(0.0);
+    (total > 0.0 && all > 0.0).then(|| queue / all)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +157,43 @@ mod tests {
         assert_eq!(of([Some(40.0), Some(100.0), None]), Some(2.0), "all may be at work");
         assert_eq!(of([Some(40.0), Some(0.0), None]), None, "the cache was not empty");
         assert_eq!(of([None, Some(1.0), None]), None);
+    }
+
+    #[test]
+    fn slices_work_in_turn_where_accesses_queue_and_nothing_else_is_busy() {
+        let busy = |slices: f64, others: f64, waiting: f64, average: f64| {
+            let mut launch = launch(&[
+                ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+                ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R6.64], R4", 10.0),
+                ("EXIT", 10.0),
+            ]);
+            launch.row.device = Some("NVIDIA H200".to_owned());
+            launch.set(BY_MEAN[0], Some(slices));
+            launch.set(BUSIEST, Some(9.0));
+            launch.set(AVERAGE, Some(average));
+            launch.set(Term::Dram.counters()[0], Some(others));
+            launch.set(&StallReason::LongScoreboard.ratio_metric(), Some(waiting));
+            launch.set(&StallReason::Wait.ratio_metric(), Some(230.0));
+            let model = Model::new(&launch);
+            (model.utilization(Term::Atomic).unwrap(), model.atomics_in_turn())
+        };
+        let near = |(share, in_turn): (f64, bool), expected: f64, turns: bool| {
+            (share - expected).abs() < 1e-6 && in_turn == turns
+        };
+        // A load in three instructions may wait 230 cycles per instruction for DRAM where it is alone.
+        // L2 itself is busy with them 0.45% of the time.
+        let queue = (4600.0 - 230.0) / 4830.0 - 0.0045;
+        assert!(near(busy(80.0, 0.0, 4600.0, 0.45), queue, true));
+        assert!(near(busy(40.0, 0.0, 4600.0, 0.45), 0.54, true), "all slices' work, 3 * 18%");
+        // One slice's work is 27%, at a third of the peak.
+        assert!(near(busy(80.0, 0.0, 230.0, 0.45), 0.27, false), "no queue");
+        let (share, in_turn) = busy(80.0, 40.0, 4600.0, 0.45);
+        assert!(
+            share < queue - 0.4 && share > 0.27 && in_turn,
+            "DRAM has a queue as well: {share}"
+        );
+        assert!(near(busy(80.0, 80.0, 4600.0, 0.45), 0.27, false), "DRAM's queue");
+        assert!(near(busy(80.0, 0.0, 4600.0, 2.3), 0.09, false), "many addresses");
     }
 
     #[test]

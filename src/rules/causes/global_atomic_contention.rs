@@ -114,6 +114,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let hot = launch.get(HOT).unwrap_or(0.0);
     // Of what these atomics can reach: on few addresses that is a third of the peak for floats.
     let reached = launch.model.utilization(Term::Atomic).map_or(hot, |share| 100.0 * share);
+    let in_turn = launch.model.atomics_in_turn();
     let stalls = waits::stalls(launch);
     let waits = share_of_stalls(launch, atomics::is_global).max(launch.model.stall_share(&stalls));
     if hot.max(reached) < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
@@ -124,7 +125,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         Some(mean) if hot > 0.0 => format!(
             " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate{}, that of \
              an average slice at {mean:.1}%: {}.",
-            if reached >= hot + 1.0 {
+            if reached >= hot + 1.0 && !in_turn {
                 format!(" ({reached:.0}% of what such atomics can reach on few addresses)")
             } else {
                 String::new()
@@ -140,9 +141,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} warp instructions are atomics on global memory, and {} of the stall cycles are \
-             spent at them.{slices}",
+             spent at them.{slices}{}",
             count(requests),
             percent(waits),
+            if in_turn { in_turn_text(reached) } else { String::new() },
         ),
         evidence: vec![
             Evidence::new(ATOMS, launch.need(ATOMS), "request"),
@@ -153,6 +155,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect: effect(launch, requests, stalls),
     })
+}
+
+/// Why slices that are seldom busy hold up everything.
+fn in_turn_text(busy: f64) -> String {
+    format!(
+        " Still they hold up all other accesses: only few of the addresses are in use at a time, so that the slices \
+         work one after another, which takes {busy:.0}% of the time."
+    )
 }
 
 /// The change: lanes with addresses of their own have nothing to combine with one another, and a loop of

@@ -1,12 +1,18 @@
 //! Loop control and addressing outweigh the work.
 
 use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, matters};
+use crate::evidence::rounds::one_after_another;
+use crate::evidence::stalls::WAITS_FOR_OTHERS;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::{Launch, Reads};
+use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::flow::slice;
 use crate::sass::parse::operands::Role;
+use crate::sass::questions::bystanders;
 use crate::sass::{Listing, Marks};
 use crate::text::{count, percent};
 
@@ -63,12 +69,22 @@ overlap.",
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[
+        Reads::only_where(most_have_no_work, BLOCKS_AT_ONCE.metrics),
+        Reads::only_where(most_have_no_work, WAITS_FOR_OTHERS.metrics),
+        WAVES,
+    ],
     source_page: SourcePage::Needed,
     explains: &["fixed-latency-stalls", "math-pipe-throttle", "issue-slots-underused"],
     trials: &[Trial::Tunables],
     check,
     ..Rule::DEFAULT
 };
+
+/// True where most warps have nothing to do.
+fn most_have_no_work(launch: &Launch) -> bool {
+    launch.listing().is_some_and(|listing| bystanders::find(&listing).is_some())
+}
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
@@ -95,7 +111,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if spent <= 0.0 {
         return None;
     }
-    let effect = removal.effect(launch);
+    let effect = Effect {
+        least: warps_at_work(launch, listing, |index| {
+            overhead[index] && listing.sass.flow.innermost(index).is_some_and(|at| heavy[at])
+        }),
+        ..removal.effect(launch)
+    };
     if !matters(launch, &effect) {
         return None;
     }
@@ -122,6 +143,28 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// The share of the time that stays where most warps have nothing to do and all run at once: warps at work step through
+/// the same loop as the others and through the work besides, so that they end last, and unrolling shortens the launch as
+/// far as it shortens what they execute. 0 elsewhere.
+fn warps_at_work(
+    launch: &ModeledLaunch,
+    listing: Listing,
+    is_overhead: impl Fn(usize) -> bool,
+) -> f64 {
+    let Some(others) = bystanders::find(&listing) else { return 0.0 };
+    let stays = one_after_another(launch, 0.0);
+    if launch.waves().is_none_or(|waves| waves > 1.0) {
+        return 0.0;
+    }
+    let (mut all, mut gone) = (0.0, 0.0);
+    for (index, share) in others.of_executions.iter().enumerate() {
+        let own = listing.executed(index) * (1.0 - share);
+        all += own;
+        gone += if is_overhead(index) { own * (1.0 - 1.0 / UNROLL) } else { 0.0 };
+    }
+    if all > 0.0 { (1.0 - gone / all) * stays } else { 0.0 }
 }
 
 /// For each loop whether so much of what it executes itself is overhead that it counts.
@@ -167,7 +210,6 @@ fn keep_removable(listing: Listing, overhead: &mut Marks) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Launch;
     use crate::rules::testing::{assert_sides, check, sass};
     use crate::term::Term;
 
@@ -205,5 +247,33 @@ mod tests {
         // The counter and the address still can, and are no half of the loop.
         let test = "ISETP.NE.AND P0, PT, R0, 0x40, PT";
         assert_eq!(check(&RULE, &short_loop(0, test)), None);
+    }
+
+    #[test]
+    fn warps_without_work_shorten_nothing_where_all_run_at_once() {
+        let least = |waves: f64| {
+            let mut code = vec![
+                ("MOV R9, RZ", 80.0),
+                ("IADD3 R9, R9, 0x1, RZ", 8000.0), // 0x110
+                ("ISETP.NE.AND P0, PT, R9, R11, PT", 8000.0),
+                ("@P1 BRA 0x190", 8000.0),
+            ];
+            code.push(("LDG.E R0, desc[UR6][R4.64]", 800.0));
+            code.extend([("FADD R2, R2, R0", 800.0); 4]);
+            code.extend([("@P0 BRA 0x110", 8000.0), ("STG.E desc[UR6][R4.64], R2", 8.0)]);
+            let mut launch = sass(
+                &[(ISSUE_BUSY, 50.0), ("launch__waves_per_multiprocessor", waves)],
+                &[&code[..], &[("EXIT", 80.0)]].concat(),
+            );
+            launch.set(crate::evidence::threshold::LATENCY, Some(10.0));
+            for row in &mut launch.instructions {
+                row.counters.thread_inst_executed_pred_on = 32.0 * row.counters.inst_executed;
+            }
+            check(&RULE, &launch).map(|draft| draft.effect.least)
+        };
+        // A tenth of 32,000 instructions of overhead, of which three quarters go, and 4,000 of work.
+        let of_one = least(0.9).unwrap();
+        assert!((of_one - (1.0 - 2400.0 / 7225.6)).abs() < 1e-3, "{of_one}");
+        assert!(least(1.1).unwrap().abs() < 1e-12, "another round begins sooner");
     }
 }

@@ -94,7 +94,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut loops: Vec<Keeps> = Vec::new();
     for of in &listing.sass.flow.loops {
         if turns(&listing, of) > 1.0 && !meets_others(&listing, of) {
-            let states = kept(&listing, &mut reaching, of);
+            let mut states = kept(&listing, &mut reaching, of);
+            // Registers have no index that changes.
+            states.retain(|state| !state.is_array);
             let bytes: f64 = states.iter().map(|state| f64::from(state.bytes)).sum();
             if !states.is_empty() && registers + bytes / REGISTER_BYTES <= MOST_REGISTERS {
                 loops.push(Keeps { of, states });

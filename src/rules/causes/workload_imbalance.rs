@@ -2,8 +2,9 @@
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::removal::gains;
-use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
-use crate::evidence::threshold::{LATENCY, NOISE, NOISE_SOURCE};
+use crate::evidence::rounds::behind_others;
+use crate::evidence::stalls::WAITS_FOR_OTHERS;
+use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::model::Effect;
@@ -115,10 +116,7 @@ fn longest_warps(launch: &ModeledLaunch) -> f64 {
     let at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
     let work = launch.profile.listing().filter(|_| at_once).and_then(|listing| shareable(&listing));
     let Some(work) = work else { return 0.0 };
-    let all = launch.get(LATENCY).unwrap_or(0.0);
-    let others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
-    let behind_others = if all > 0.0 { (others / all).min(1.0) } else { 0.0 };
-    (1.0 - work.share) * (1.0 - behind_others)
+    (1.0 - work.share) * (1.0 - behind_others(launch).unwrap_or(0.0))
 }
 
 /// Where equal blocks explain the gap: some SMs get one block more than others. The gap of equal blocks may

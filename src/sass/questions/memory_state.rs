@@ -2,7 +2,8 @@
 //!
 //! An address is the same in every turn where nothing in the loop makes its registers, or makes them anew from such that
 //! nothing makes. One that a constant is added to in every turn is followed as well: the element before the one that is
-//! stored is what the last turn stored.
+//! stored is what the last turn stored. And so is one that an inner loop moves on and that starts over in every turn: each
+//! turn comes to the same elements again, as the steps of a simulation do.
 
 mod address;
 
@@ -31,6 +32,8 @@ pub struct MemoryState {
     pub bytes: u8,
     /// True where a turn loads what an earlier one stored, and not only what it stored itself.
     pub is_carried: bool,
+    /// True where an inner loop runs through it: an element for each of its turns.
+    pub is_array: bool,
 }
 
 /// What a loop keeps in memory.
@@ -61,6 +64,7 @@ pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Memory
     for (load, from) in loads {
         let bytes = listing.sass.entries[load].width;
         let (of_turn_before, line) = (from.a_turn_on(), from.line());
+        let is_array = from.is_of_inner_loop();
         // What it loads in the next turn may be stored at any place of this one.
         let mut seen = vec![(of_turn_before, usize::MAX)];
         if from.step != 0 {
@@ -74,7 +78,7 @@ pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<Memory
         let place = *state_of.entry(line).or_insert_with(|| {
             let moves = seen[0].0.step != 0;
             let (loads, stores) = (Vec::new(), Vec::new());
-            states.push(MemoryState { loads, stores, moves, bytes, is_carried: moves });
+            states.push(MemoryState { loads, stores, moves, bytes, is_carried: moves, is_array });
             states.len() - 1
         });
         states[place].loads.push(load);
@@ -244,6 +248,7 @@ mod tests {
             moves: false,
             bytes: 4,
             is_carried: true,
+            is_array: false,
         };
         assert_eq!(found, [expected]);
         // The address is made in every turn, of what stays the same.
@@ -261,6 +266,36 @@ mod tests {
             "STG.E.STRONG.GPU desc[UR4][R2.64], R5",
         ]);
         assert!(flag.is_empty(), "for others to see");
+    }
+
+    #[test]
+    fn an_array_that_every_turn_runs_through_is_state() {
+        let steps = |start: &'static str, load: &'static str, step: &'static str| {
+            let launch = launch(&[
+                ("LDC.64 R2, c[0x0][0x210]", 8.0),
+                (start, 80.0),                        // 0x110
+                ("IMAD.WIDE R6, R9, 0x4, R2", 800.0), // 0x120
+                (load, 800.0),
+                ("FFMA R5, R4, R8, R10", 800.0),
+                ("STG.E desc[UR4][R6.64], R5", 800.0),
+                (step, 800.0),
+                ("@P1 BRA 0x120", 800.0),
+                ("@P0 BRA 0x110", 80.0),
+                ("EXIT", 8.0),
+            ]);
+            let listing = launch.listing().unwrap();
+            let loops = &listing.sass.flow.loops;
+            let outer = loops.iter().max_by_key(|each| each.blocks.len()).unwrap();
+            kept(&listing, &mut Reaching::new(listing.sass), outer)
+        };
+        let (start, load, step) =
+            ("MOV R9, R0", "LDG.E R4, desc[UR4][R6.64]", "IADD3 R9, R12, R9, RZ");
+        let found = steps(start, load, step);
+        assert!(found.len() == 1 && found[0].is_array && found[0].is_carried, "{found:?}");
+        assert!(steps(start, "LDG.E R4, desc[UR4][R14.64]", step).is_empty(), "another array");
+        assert!(steps("NOP", load, step).is_empty(), "goes on where the last turn ended");
+        assert!(steps(start, load, "IADD3 R9, R5, R9, RZ").is_empty(), "data choose the step");
+        assert!(steps("LDG.E R9, desc[UR4][R16.64]", load, step).is_empty(), "and the start");
     }
 
     #[test]

@@ -292,3 +292,35 @@ fn a_loop_of_one_turn_leaves_it_to_those_in_it() {
     assert!((nested("FADD R0, R0, R4") - 40.0).abs() < 1e-12);
     assert!((nested("FMUL R0, R0, R4") - 1.0).abs() < 1e-12);
 }
+
+#[test]
+fn steps_over_an_array_that_change_it_in_place_need_one_another() {
+    let share = |stored: &'static str| {
+        let found = shareable(
+            &launch(&[
+                ("LDC.64 R2, c[0x0][0x210]", 10.0),
+                ("MOV R9, R0", 400.0),                // 0x110
+                ("IMAD.WIDE R6, R9, 0x4, R2", 800.0), // 0x120
+                ("IMAD.WIDE R16, R9, 0x4, R14", 800.0),
+                ("LDG.E R4, desc[UR4][R6.64]", 800.0),
+                ("FMUL R5, R4, R4", 800.0),
+                (stored, 800.0),
+                ("IADD3 R9, R12, R9, RZ", 800.0),
+                ("ISETP.GE.AND P1, PT, R9, R13, PT", 800.0),
+                ("@!P1 BRA 0x120", 800.0),
+                ("IADD3 R8, R8, 0x1, RZ", 400.0),
+                ("ISETP.GE.AND P0, PT, R8, R11, PT", 400.0),
+                ("@!P0 BRA 0x110", 400.0),
+                ("EXIT", 10.0),
+            ])
+            .listing()
+            .unwrap(),
+        );
+        found.unwrap().share
+    };
+    assert!(
+        share("STG.E desc[UR4][R6.64], R5") < 1e-12,
+        "the next step loads what this one stored"
+    );
+    assert!(share("STG.E desc[UR4][R16.64], R5") > 0.9, "another array");
+}

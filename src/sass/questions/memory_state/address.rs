@@ -30,6 +30,11 @@ impl Address {
         Self { offset: self.offset.wrapping_add(self.step), ..self.clone() }
     }
 
+    /// True for the elements that an inner loop runs through.
+    pub(super) fn is_of_inner_loop(&self) -> bool {
+        self.base.contains(STARTS)
+    }
+
     /// What the addresses of one state have in common: they may differ by the offset along which they move.
     pub(super) fn line(&self) -> Line {
         let offset = if self.step == 0 { self.offset } else { 0 };
@@ -74,8 +79,11 @@ pub(super) fn address(
     Some(Address { base, offset, step })
 }
 
-/// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. `None` for
-/// any other.
+/// What stands in front of the first value of a register that an inner loop moves on.
+const STARTS: &str = "(from";
+
+/// A value that is the same in every turn, by what makes it in the loop: two with the same text are the same. The values
+/// that it takes one after another in an inner loop may be, too. `None` for any other.
 fn value(
     listing: &Listing,
     reaching: &mut Reaching,
@@ -84,15 +92,49 @@ fn value(
     each: Use,
     steps: usize,
 ) -> Option<String> {
-    let mut makers = reaching.definitions(at, each).map(|maker| maker as usize);
-    let maker = makers.next();
-    let is_only = makers.len() == 0;
-    let Some(maker) = maker.into_iter().chain(makers).find(|&maker| is_in(listing, of, maker))
-    else {
+    let makers: Vec<usize> = reaching.definitions(at, each).map(|maker| maker as usize).collect();
+    if !makers.iter().any(|&maker| is_in(listing, of, maker)) {
         return Some(format!(" {}", each.slot.index()));
-    };
+    }
+    let mut made = |maker, but| made(listing, reaching, of, Made { maker, each, but }, steps);
+    match *makers {
+        [maker] => made(maker, &[]),
+        [one, other] => {
+            let flow = &listing.sass.flow;
+            // The one that is in a loop within, which the other is not in, moves on what that one starts with.
+            let is_within = |inner: usize, outer: usize| {
+                flow.innermost(inner).is_some_and(|at| {
+                    let inner = &flow.loops[at];
+                    inner.blocks.len() < of.blocks.len() && !is_in(listing, inner, outer)
+                })
+            };
+            let (start, step) = if is_within(other, one) { (one, other) } else { (other, one) };
+            let follows = is_in(listing, of, start) && is_within(step, start);
+            let (start, step) = (made(start, &[]).filter(|_| follows)?, made(step, &makers)?);
+            Some(format!(" {STARTS}{start} by{step})"))
+        }
+        _ => None,
+    }
+}
+
+/// A register with one of the instructions that make it.
+struct Made<'a> {
+    maker: usize,
+    each: Use,
+    /// The instructions that make its old value, where it is made of that.
+    but: &'a [usize],
+}
+
+/// What an instruction makes of values that are the same in every turn, as [`value`] says it.
+fn made(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &Loop,
+    Made { maker, each, but }: Made,
+    steps: usize,
+) -> Option<String> {
     let entry = &listing.sass.entries[maker];
-    let is_alike = is_only && !entry.conditional && !entry.family.is_memory() && steps > 0;
+    let is_alike = !entry.conditional && !entry.family.is_memory() && steps > 0;
     let is_number = !matches!(
         entry.family,
         Family::Shuffle | Family::Vote | Family::System | Family::Atomic(_) | Family::Other
@@ -104,6 +146,12 @@ fn value(
     let place = listing.sass.defs(maker).iter().position(|slot| *slot == each.slot)?;
     let mut text = format!(" ({opcode} {} {place}", sources.replace(".reuse", ""));
     for source in listing.sass.uses(maker) {
+        let is_old = source.slot == each.slot
+            && !but.is_empty()
+            && reaching.definitions(maker, *source).all(|at| but.contains(&(at as usize)));
+        if is_old {
+            continue;
+        }
         text.push_str(&value(listing, reaching, of, maker, *source, steps - 1)?);
     }
     text.push(')');

@@ -39,7 +39,7 @@ pub(crate) fn advice(launch: &ModeledLaunch) -> String {
         return String::new();
     }
     format!(
-        " {} of the executed instructions compute values in which no thread's index and none of its data take part, \
+        " {} of the executed instructions compute values that depend neither on the thread's index nor on its data, \
          so that all threads of a block get the same: compute these once, on the host or in a kernel before this \
          one, or let one thread compute them and hand them on through shared memory.",
         percent(share)

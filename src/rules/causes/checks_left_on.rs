@@ -17,8 +17,8 @@ pub const RULE: Rule = Rule {
     summary: "assertions are compiled in, and never fail",
     explanation: "\
 Each assertion in a kernel costs its condition and a branch for every thread, whether it fails or not, and more: values have to \
-stay in registers for it, and loads, loops and stores can't be moved across the call that reports a failure. In Triton a barrier follows \
-on each, and a condition on indices can make the kernel compute them twice, once as the condition wants them laid out over \
+stay in registers for it, and loads, loops and stores can't be moved across the call that reports a failure. In Triton each is \
+followed by a barrier, and a condition on indices can make the kernel compute them twice, once as the condition wants them laid out over \
 threads and once as the accesses do. The rule looks for branches into code that was never executed and calls a function with \
 three constant strings (condition, file, function), or traps. The estimate takes the branches away, what makes their conditions and \
 nothing else, and the barriers behind them where no other data goes through shared memory.",
@@ -84,7 +84,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the assertions");
     let barriers = match found.barriers.len() {
         0 => String::new(),
-        barriers => format!(", with {} behind them", count_of(barriers as f64, "barrier")),
+        barriers => format!(", followed by {}", count_of(barriers as f64, "barrier")),
     };
     Some(Draft {
         message: format!(

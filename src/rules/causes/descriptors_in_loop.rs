@@ -94,9 +94,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "A loop of {} writes {} anew in each of them, {} times in all, the first of them at {at}: {} of the executed \
-             instructions{at_barriers} are for that. Copies can't begin before a descriptor has arrived in memory.",
-            count_of(main.turns.round(), "turn"),
+            "Loops of up to {} write {} anew in each of them ({} warp-wide writes in all, most at {at}): {} of the executed \
+             instructions{at_barriers} are for that. No copy can begin before its descriptor has arrived in memory.",
+            count_of(main.turns.round(), "iteration"),
             count_of(descriptors.len() as f64, "descriptor"),
             count(executed),
             percent(going / launch.need(EXECUTED)),

@@ -79,8 +79,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the generator");
     Some(Draft {
         message: format!(
-            "{} warp-wide calls of the random generator Philox make four numbers each and use {} of them. The rounds at {at} that \
-             would go are {} of the executed instructions.",
+            "{} warp-wide calls of the random generator Philox make four numbers each, but the kernel uses only {} per call. The \
+             rounds at {at} that could go are {} of the executed instructions.",
             count(calls.calls),
             count(calls.used.round()),
             percent(going / executed),

@@ -92,12 +92,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let loops = empty_turns(&listing);
-    let main = loops.iter().max_by(|a, b| a.empty.total_cmp(&b.empty))?;
+    let goes = |each: &EmptyTurns| -> f64 {
+        each.going.iter().map(|&(at, share)| share * listing.executed(at)).sum()
+    };
+    let main = loops.iter().max_by(|a, b| goes(a).total_cmp(&goes(b)))?;
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
     let mut going = vec![0.0; listing.sass.entries.len()];
     for (at, share) in loops.iter().flat_map(|each| &each.going) {
-        going[*at] = *share;
+        going[*at] = going[*at].max(*share);
     }
     for (at, entry) in listing.entries() {
         let gone = going[at];
@@ -124,11 +127,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !gains(launch, &effect) {
         return None;
     }
-    let is_load = |at: usize| loops.iter().any(|each| each.loads.binary_search(&at).is_ok());
+    let is_load = |at: usize| main.loads.binary_search(&at).is_ok();
     let of_load = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
     let locations = match main.how {
         How::Masked => locations(launch, listing, of_load, "loads under a condition"),
-        How::Tested => removal.locations(launch, "executed instructions of empty turns"),
+        How::Tested => {
+            let mut of_main = vec![0.0; going.len()];
+            main.going.iter().for_each(|&(at, share)| of_main[at] = share * listing.executed(at));
+            locations(launch, listing, |at| of_main[at], "executed instructions of empty turns")
+        }
         How::LookedUp => locations(launch, listing, of_load, "loads of what to do"),
     };
     let at = place(&locations, "the loads");
@@ -148,16 +155,16 @@ fn message(of: &EmptyTurns, at: &str) -> String {
     let (share, turns) = (percent(of.empty), count(of.turns.round()));
     match of.how {
         How::Masked => format!(
-            "In {share} of its {turns} turns, the loop around {at} loads nothing: the loop's counter has passed the end by \
-             which the loads are masked, but the loop goes on, and works on zeros."
+            "In {share} of its {turns} iterations, the loop around {at} loads nothing: the loop's counter has passed the end by \
+             which the loads are masked, but the loop goes on and works on zeros."
         ),
         How::Tested => format!(
-            "In {share} of its {turns} turns, the loop around {at} only finds out that there is nothing to do: a branch that the \
-             whole block takes passes all of its loads by."
+            "In {share} of its {turns} iterations, the loop around {at} only finds out that there is nothing to do: the whole block \
+             branches past all of its loads."
         ),
         How::LookedUp => format!(
-            "In {share} of its {turns} turns, the loop around {at} only loads an entry that says that there is nothing to do: all \
-             lanes wait for it and go on to the next."
+            "In {share} of its {turns} iterations, the loop around {at} only loads an entry which says that there is nothing to do: \
+             all lanes wait for it and go on to the next."
         ),
     }
 }
@@ -166,11 +173,11 @@ fn hint(of: &EmptyTurns, at: &str) -> String {
     match of.how {
         How::Masked => format!(
             "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
-             blocks with most turns first, because they then take unequal time."
+             blocks with the most iterations first, because blocks then take unequal time."
         ),
         How::Tested => format!(
-            "Work out before the loop around {at} which turns have something to do, the first and the last from the block's \
-             index or a list of them, and make only these. Without the branch, the loads of the next turn can be started early."
+            "Work out before the loop around {at} which iterations have something to do (the first and last from the block's index, \
+             or a list), and run only these. Without the branch, the loads of the next iteration can start early."
         ),
         How::LookedUp => format!(
             "Go through a list of the entries that have something to do in place of the whole table at {at}. Make it where the \

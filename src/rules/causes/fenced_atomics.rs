@@ -22,8 +22,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "atomics that only add up have fences around them",
     explanation: "\
-An atomic with acquire and release order (the default of Triton's tl.atomic_add, and with it the still stronger default of \
-cuda::atomic_ref) orders all other accesses of the thread as well: before it, a fence waits until everything that the warp wrote \
+An atomic with acquire and release order (Triton's default for tl.atomic_add; cuda::atomic_ref's default, sequential consistency, is \
+stronger still) also orders all other accesses of the thread: before it, a fence waits until everything that the warp wrote \
 has reached L2; after it, the warp waits for the old value and drops the lines that L1 holds. Where atomics only \
 add up and nobody reads other data because of them, that order is not needed: the kernel's end makes all results visible. With \
 relaxed order the atomic is sent and forgotten, as CUDA's atomicAdd does. The rule looks for atomics on global \

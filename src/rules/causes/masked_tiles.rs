@@ -5,6 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locati
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::Family;
 use crate::sass::questions::matrix_loops::{MaskedLoop, masked};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -60,8 +61,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let loops: Vec<MaskedLoop> = masked(&listing);
-    let turns =
-        loops.iter().map(|each| each.turns).reduce(f64::max).filter(|turns| *turns > 1.0)?;
+    let products = |each: &MaskedLoop| -> f64 {
+        let are_products = |&at: &usize| listing.sass.entries[at].family == Family::Tensor;
+        each.inside.iter().copied().filter(are_products).map(|at| listing.executed(at)).sum()
+    };
+    let main = loops.iter().max_by(|a, b| products(a).total_cmp(&products(b)))?;
+    let turns = Some(main.turns).filter(|turns| *turns > 1.0)?;
     // Of n tiles in a row, the block with row tile i needs the first i: (n + 1)/2 on average.
     let gone = |each: &MaskedLoop| 0.5 * (1.0 - 1.0 / each.turns);
     let (mut sectors, mut theirs) = (0.0, 0.0);
@@ -78,7 +83,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if sectors > 0.0 {
         effect.removed.extend([Term::L2, Term::L2Requests].map(|term| (term, theirs / sectors)));
     }
-    let multiplied = gone(loops.first()?);
+    let multiplied = gone(main);
     // The products of a warp are counted as the tensor pipe's; those of a warp group are not.
     if effect.share_of(Term::Tensor) <= 0.0 {
         effect.removed.push((Term::Tensor, multiplied));
@@ -94,14 +99,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (seen, change) = if loops.iter().all(|each| each.ends_with_rows) {
         (
             format!(
-                "begins at the same tile for every block and makes {} turns on average",
+                "begins at the same tile for every block and runs {} iterations on average",
                 count(turns)
             ),
             "begin with the first tile that the window of the block's rows reaches",
         )
     } else {
         (
-            format!("makes {} turns for every block", count(turns)),
+            format!("runs {} iterations for every block", count(turns)),
             "begin and end with the tiles that the block's own rows need",
         )
     };
@@ -116,7 +121,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Let the loop around {at} {change} (from blockIdx), and apply the mask on the tiles at its edges only. The \
-             estimate counts {} of the turns.",
+             estimate takes {} of the iterations away.",
             percent(multiplied),
         ),
         locations,

@@ -73,8 +73,8 @@ into one matrix product. In another form of the fault a loop reads rows that an 
 that no cache still holds them: DRAM delivers them twice, and one pass, or a row kept on the SM, saves half \
 of the bytes. Where a cache holds them still, threads that load again behind a barrier what they have had in registers wait for it \
 again, and a part comes from DRAM all the same. In a matrix product on the tensor units, blocks that run at once and lie along one row of tiles share \
-little of what they ask for: with W blocks at once, tiles in a square would need one part in the root of W from DRAM. Likewise, \
-blocks that load the same rows, but lie far apart in the grid's order, have them delivered again each time.",
+little of what they ask for: with W blocks at once, a square of tiles would need only 1/√W of that from DRAM. Likewise, \
+blocks that load the same rows but are far apart in the grid's order fetch them from DRAM again each time.",
     examples: &[
         Example {
             fault: "\

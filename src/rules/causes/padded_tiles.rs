@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "tiles of operands reach beyond the matrix, and the products multiply zeros",
     explanation: "\
-Tiles have sizes that the tensor units like, often powers of two, and matrices do not: of a head with 80 elements in a tile \
+The tensor units want tiles of certain sizes, often powers of two, which matrices seldom have: of a head with 80 elements in a tile \
 of 128, three eighths of each row are zeros, which are multiplied, kept in shared memory and rearranged like the others. The rule \
 compares what copies of operands fetch with what they have room for, where a condition can switch their lanes off. \
 Choose a tile that divides the matrix, or put it together from two (64 and 16), each with its own products. The estimate takes \

@@ -19,8 +19,8 @@ pub const RULE: Rule = Rule {
 A sum or a maximum over the lanes of a warp takes five shuffles, each followed by arithmetic that waits for it, and over the \
 warps of a block also shared memory and barriers. A loop that does this in each turn, only to add the result to a total, \
 can leave it for the end: each lane keeps a total of its own, and the lanes are combined once. The rule looks for loops in \
-which all that follows from a shuffle ends up in such totals: nothing of it is stored, decides a branch, or \
-is worked with on the lanes' own values, as a running maximum is that scales sums. The estimate takes the instructions \
+which all that follows from a shuffle ends up in such totals: nothing of it is stored, decides a branch, or is combined with the \
+lanes' own values, as where a running maximum rescales sums. The estimate takes the instructions \
 away that combine lanes, with their waits and the barriers that only they need, in all turns but one. Sums of floats are \
 then rounded in another order.",
     examples: &[Example {

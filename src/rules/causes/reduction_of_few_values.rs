@@ -106,9 +106,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the loads of the row");
     Some(Draft {
         message: format!(
-            "Lanes are combined by {}{with_barriers} after each has loaded {} at {at}. All that a thread executes once, however \
-             many elements it has, takes a large part of the time: with {} bytes per thread, {} of the executed instructions \
-             would go.",
+            "Lanes are combined by {}{with_barriers} after each lane has loaded only {} at {at}. What a thread executes once costs \
+             the same for one element as for many: with {} bytes per thread, {} of the executed instructions would go.",
             count_of(main.exchanges.len() as f64, "shuffle"),
             count_of(main.bytes.round(), "byte"),
             WIDEST_ACCESS_BYTES,

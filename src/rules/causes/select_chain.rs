@@ -94,8 +94,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the selections");
     Some(Draft {
         message: format!(
-            "{} warp-wide look-ups at {at} go through chains of up to {}, each with a comparison of the same index: {} of the \
-             executed instructions more than loads from a table would take.",
+            "{} warp-wide look-ups at {at} go through chains of up to {}, each with a comparison of the same index. Loads from a \
+             table would save {} of the executed instructions.",
             count(runs),
             count_of(longest as f64, "selection"),
             percent(going / executed),

@@ -34,7 +34,12 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let sectors = |at: usize| listing.row(at).counters.l2_sectors_global_ideal;
     let theirs = SECTOR_BYTES * loads.iter().map(|&at| sectors(at)).sum::<f64>();
     let again = theirs * (1.0 - 1.0 / grid[axis]);
-    let asked = SECTOR_BYTES * needed_by_loads(launch)?;
+    let copied: f64 = listing
+        .entries()
+        .filter(|(_, entry)| entry.family == Family::AsyncCopy)
+        .map(|(at, _)| sectors(at))
+        .sum();
+    let asked = SECTOR_BYTES * (needed_by_loads(launch).unwrap_or(0.0) + copied);
     let (read, written) = (launch.need(READ), launch.get(WRITTEN).unwrap_or(0.0));
     let extra = (read - (asked - again)).min(again);
     if extra.is_nan() || extra <= 0.0 {

@@ -58,7 +58,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
              a group of about 8 rows of tiles before the next column, not along a whole row of them. The operands \
              at {} then come from L2, and DRAM delivers {} less. Only the index of the tile changes.",
             place(&locations, "the loop with the products"),
-            percent(of_dram),
+            percent(((read - needed) / read).clamp(0.0, 1.0)),
         ),
         locations,
         effect,

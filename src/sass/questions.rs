@@ -15,6 +15,7 @@ pub mod fences;
 pub mod fields;
 pub mod idle;
 pub mod independence;
+pub mod index_parts;
 pub mod lanes;
 pub mod made_of_data;
 pub mod matrix_loops;

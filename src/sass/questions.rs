@@ -32,6 +32,7 @@ pub mod self_moves;
 pub mod sharing;
 pub mod spin_loops;
 mod statements;
+pub mod sums_of_products;
 pub mod swap;
 pub mod thread_bits;
 pub mod tables;

@@ -127,7 +127,8 @@ fn the_sentence_of_a_profile_without_units_reads_the_throughputs() {
 fn found(name: &str, effect: Effect, gain: f64) -> Found {
     let rule = crate::rules::find(name).unwrap();
     let estimate = Some(Estimate { factor: gain, low: 1.0, high: gain });
-    Found { rule, draft: Draft { effect, ..Draft::default() }, estimate, has_own_cause: false }
+    let draft = Draft { effect, ..Draft::default() };
+    Found { rule, draft, estimate, bounds: None, has_own_cause: false }
 }
 
 #[test]

@@ -55,6 +55,12 @@ fn the_sentence_names_the_two_busiest_units_and_what_none_covers() {
         "Memory",
         &["busy 99% of", "for the remaining 1% warps"],
     );
+    assert_sentence(
+        &launch(&[(L1, 100.0), (ISSUE, 30.0)]),
+        Bound::Memory,
+        "Memory",
+        &["busy 100% of the time (next: issue slots, 30%)."],
+    );
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn is_of_products(launch: &ModeledLaunch, at: Option<&Location>) -> bool {
             theirs += if entry.family == Family::Tensor { samples } else { 0.0 };
         }
     }
-    theirs > 0.5 * all
+    theirs > all - theirs
 }
 
 #[cfg(test)]

@@ -85,12 +85,10 @@ fn calls(text: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The arguments of a call, where they are short and no call is among them.
+/// The arguments of a call, where 24 letters hold them and no call is among them.
 fn arguments(behind: &str) -> Option<&str> {
-    /// Letters of arguments that are quoted.
-    const SHORT: usize = 24;
     let given = behind[..behind.find(')')?].trim();
-    (!given.is_empty() && given.len() <= SHORT && !given.contains('(')).then_some(given)
+    (!given.is_empty() && given.len() <= 24 && !given.contains('(')).then_some(given)
 }
 
 #[cfg(test)]

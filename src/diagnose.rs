@@ -19,7 +19,7 @@ mod unread;
 mod worked;
 
 use crate::evidence::{Draft, ModeledLaunch};
-use crate::finding::{Bound, Estimate, Finding, Skipped, Symptom};
+use crate::finding::{Bound, Estimate, Finding, LEAST_GAIN, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::model::{Effect, Model};
 use crate::rules::{self, Cure, Kind, RULES, Rule};
@@ -136,6 +136,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
     let found: Vec<Found> = drafts
         .into_iter()
         .map(|(rule, draft)| {
+            let mut bounds = None;
             let estimate = match rule.kind {
                 Kind::Roof => Some(Estimate::NONE),
                 Kind::Cause | Kind::Symptom if !rule.promises => None,
@@ -144,12 +145,13 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
                     let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));
-                    let known = known.map(|known| range::reaching(rule, known));
+                    bounds = known;
+                    let known = known.map(|known| range::reaching(rule, &draft.effect, known));
                     known.map(|known| if is_unread { unread::widened(known) } else { known })
                 }
             };
             let has_own_cause = (rule.has_own_cause)(model);
-            Found { rule, draft, estimate, has_own_cause }
+            Found { rule, draft, estimate, bounds, has_own_cause }
         })
         .collect();
     let explained: Vec<bool> =
@@ -179,7 +181,27 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
         kind.then(weight(b).total_cmp(&weight(a))).then(gain(b).total_cmp(&gain(a)))
     });
     warps_before_loads(&mut causes);
+    explain_far_ranges(&mut causes);
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
+}
+
+/// Says of findings whose range ends far above the estimate what decides that.
+fn explain_far_ranges(causes: &mut [(Found, Vec<Symptom>)]) {
+    let waits = |one: &Found| {
+        let effect = &one.draft.effect;
+        one.gain() >= LEAST_GAIN && (effect.hidden > 0.0 || !effect.stalls.is_empty())
+    };
+    let about_waiting = causes.iter().map(|(one, _)| one).filter(|one| waits(one));
+    let most = about_waiting.max_by(|a, b| a.gain().total_cmp(&b.gain()));
+    let most = most.map(|one| (one.rule.name, one.gain()));
+    for (one, _) in causes {
+        let (Some(known), Some(shown)) = (one.bounds, one.estimate) else { continue };
+        let other = most.filter(|&(name, gain)| name != one.rule.name && gain > one.gain());
+        let other = other.map(|(name, _)| name);
+        if let Some(why) = range::why_so_far(&one.draft.effect, known, shown, other) {
+            one.draft.message.push_str(&why);
+        }
+    }
 }
 
 /// Bytes in flight are warps times bytes per warp (Little's law), so that both cures answer the same wait
@@ -202,6 +224,8 @@ struct Found {
     rule: &'static Rule,
     draft: Draft,
     estimate: Option<Estimate>,
+    /// The same as the model alone has it.
+    bounds: Option<Estimate>,
     /// True for a symptom that only a cause of the same stall explains.
     has_own_cause: bool,
 }
@@ -308,6 +332,7 @@ mod tests {
                 rule,
                 draft: Draft { effect, ..Draft::default() },
                 estimate,
+                bounds: None,
                 has_own_cause: false,
             }
         };
@@ -367,7 +392,8 @@ mod tests {
         let found = |name: &str, effect: Effect, has_own_cause: bool| {
             let rule = rules::find(name).unwrap();
             let estimate = Some(Estimate { factor: 1.5, low: 1.0, high: 2.0 });
-            Found { rule, draft: Draft { effect, ..Draft::default() }, estimate, has_own_cause }
+            let draft = Draft { effect, ..Draft::default() };
+            Found { rule, draft, estimate, bounds: None, has_own_cause }
         };
         let barrier = Effect::stalls([StallReason::Barrier]);
         let pressure = found("shared-memory-pressure", Effect::default(), false);

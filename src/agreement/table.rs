@@ -171,5 +171,16 @@ mod tests {
             faults("TheoreticalOccupancy", both).unwrap(),
             ["occupancy-limited-by-registers", "occupancy-limited-by-shared-memory"]
         );
+        let blocks = "limited by the number of blocks that can fit on the SM, and the required amount of \
+                      shared memory.";
+        assert_eq!(
+            faults("TheoreticalOccupancy", blocks).unwrap(),
+            ["occupancy-limited-by-shared-memory", "occupancy-limited-by-block-size"]
+        );
+        let warps = "limited by the number of required registers, and the number of warps within each block.";
+        assert_eq!(
+            faults("TheoreticalOccupancy", warps).unwrap(),
+            ["occupancy-limited-by-registers", "occupancy-limited-by-block-size"]
+        );
     }
 }

@@ -56,10 +56,12 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         }
         Bound::Memory | Bound::Compute | Bound::None => {
             let class = if term.bound() == Bound::Memory { "Memory" } else { "Compute" };
-            format!(
-                "{class}: the busiest unit, {unit}, is busy {busy} of the time{next}; for the remaining \
-                 {uncovered} warps wait or SMs idle."
-            )
+            // All of it: nothing remains.
+            let rest = match uncovered.trim_start_matches('-') {
+                "0%" => String::new(),
+                rest => format!("; for the remaining {rest} warps wait or SMs idle"),
+            };
+            format!("{class}: the busiest unit, {unit}, is busy {busy} of the time{next}{rest}.")
         }
     }
 }

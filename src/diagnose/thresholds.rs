@@ -15,7 +15,16 @@ pub const THRESHOLDS: &[Threshold] = &[
     LEAST_CHANGE,
     LOW_THROUGHPUT,
     FEW_IDLE,
+    FAR_REACH,
 ];
+
+/// How far above its estimate a range may end without a word on it.
+pub const FAR_REACH: Threshold = Threshold {
+    what: "upper end of a range, divided by its estimate, for the finding to say what decides it, more than",
+    value: 4.0,
+    unit: "",
+    source: "measured: 49 of 2,092 findings of the recordings have such a range (2%), so that readers expect no other",
+};
 
 /// The share of the time without a warp that is too small to be what a small grid costs.
 pub const FEW_IDLE: Threshold = Threshold {

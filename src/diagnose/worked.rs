@@ -55,6 +55,12 @@ fn the_sentence_names_the_two_busiest_units_and_what_none_covers() {
         "Memory",
         &["busy 99% of", "for the remaining 1% warps"],
     );
+    assert_sentence(
+        &launch(&[(L1, 100.0), (ISSUE, 30.0)]),
+        Bound::Memory,
+        "Memory",
+        &["busy 100% of the time (next: issue slots, 30%)."],
+    );
 }
 
 #[test]
@@ -127,7 +133,8 @@ fn the_sentence_of_a_profile_without_units_reads_the_throughputs() {
 fn found(name: &str, effect: Effect, gain: f64) -> Found {
     let rule = crate::rules::find(name).unwrap();
     let estimate = Some(Estimate { factor: gain, low: 1.0, high: gain });
-    Found { rule, draft: Draft { effect, ..Draft::default() }, estimate, has_own_cause: false }
+    let draft = Draft { effect, ..Draft::default() };
+    Found { rule, draft, estimate, bounds: None, has_own_cause: false }
 }
 
 #[test]

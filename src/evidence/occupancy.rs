@@ -90,7 +90,7 @@ pub(crate) struct Resource {
     /// Blocks that could fit an SM by this resource, where something is known of it.
     pub at_most: fn(&ModeledLaunch) -> Option<f64>,
     /// The advice; `{now}` and `{then}` stand for blocks per SM.
-    pub hint: &'static str,
+    pub hint: fn(&ModeledLaunch) -> String,
 }
 
 /// Fires where this resource is the smallest limit, occupancy is low, and latency shows for it.
@@ -150,8 +150,7 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
             Evidence::new(ISSUE, launch.need(ISSUE), "%"),
         ],
         locations: Vec::new(),
-        hint: resource
-            .hint
+        hint: (resource.hint)(launch)
             .replace("{now}", &count(mine))
             .replace("{then}", &count(possible.min(mine * 100.0 / occupancy).floor())),
         effect,

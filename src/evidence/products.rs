@@ -5,8 +5,18 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::thresholds::TENSOR_FULL;
 use crate::sass::questions::matrix_loops::{StagedLoop, is_warp_product, operand_loads};
+use crate::sass::questions::sums_of_products;
 use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
+
+/// How repeated products of a matrix and a vector use a value more than once, after a comma; empty where the machine code
+/// has no such product.
+pub(crate) fn one_matrix_product(launch: &ModeledLaunch) -> &'static str {
+    if launch.profile.listing().is_some_and(|listing| !sums_of_products::has_any(&listing)) {
+        return "";
+    }
+    ", or turn repeated matrix-vector products into one matrix product (a library GEMM)"
+}
 
 /// The stalls of a warp that waits for copies, or for the other warps that do.
 pub(crate) const WAITS: [StallReason; 4] = [
@@ -90,6 +100,24 @@ const MOST: f64 = 0.5;
 mod tests {
     use super::*;
     use crate::evidence::testing::sass;
+    use crate::model::Model;
+
+    #[test]
+    fn a_matrix_product_is_named_where_loaded_values_are_multiplied() {
+        let clause = |factors: &'static str| {
+            let code = [
+                ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+                ("LDG.E R5, desc[UR4][R6.64]", 10.0),
+                (factors, 10.0),
+                ("@P0 BRA 0x100", 10.0),
+                ("EXIT", 1.0),
+            ];
+            let launch = sass(&[], &code);
+            one_matrix_product(&ModeledLaunch { profile: &launch, model: &Model::new(&launch) })
+        };
+        assert!(clause("FFMA R0, R4, R5, R0").contains("a library GEMM"));
+        assert_eq!(clause("FFMA R0, R4, 0.25, R0"), "", "the weights of a stencil");
+    }
 
     /// Matrix instructions in a loop beside as many loads, and so many loads in front of it.
     fn feeds(product: &str, outside: f64) -> bool {

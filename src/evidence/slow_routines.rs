@@ -51,6 +51,8 @@ const LONGEST_PATH: Threshold = Threshold {
 pub(crate) struct Runs {
     /// How often each routine's mark was executed.
     by_routine: BTreeMap<Routine, f64>,
+    /// What each mark is of.
+    marked: HashMap<usize, Routine>,
     /// How many an instruction saves as a mark, or 1 on a slow path, per execution.
     weights: HashMap<usize, f64>,
     /// Executed instructions of slow paths.
@@ -69,6 +71,7 @@ impl Runs {
         let listing = removal.listing;
         let mut found = Self {
             by_routine: BTreeMap::new(),
+            marked: HashMap::new(),
             weights: HashMap::new(),
             slow_path: 0.0,
             loads_together: 0.0,
@@ -114,6 +117,7 @@ impl Runs {
                 coefficients(listing, index).for_each(|at| removal.remove(at, 1.0));
             }
             *found.by_routine.entry(routine).or_default() += runs;
+            found.marked.insert(index, routine);
             let mut now = routine.cost();
             if quotients::is_wanted(listing, index) {
                 now = quotients::with_quotient(routine, now);
@@ -164,6 +168,25 @@ impl Runs {
         let cost = |(routine, runs): (&Routine, &f64)| runs * routine.cost().all.max(1.0);
         let most = self.by_routine.iter().max_by(|a, b| cost(*a).total_cmp(&cost(*b)))?;
         Some((*most.0, *most.1))
+    }
+
+    /// The routine whose fast form saves most at a place; `None` where none of them is there.
+    #[must_use]
+    pub(crate) fn most_at(
+        &self,
+        launch: &ModeledLaunch,
+        listing: Listing,
+        place: &Location,
+    ) -> Option<Routine> {
+        let mut saved: BTreeMap<Routine, f64> = BTreeMap::new();
+        for (&index, &routine) in &self.marked {
+            if launch.profile.is_at(listing.row(index), place) {
+                let each = self.weights.get(&index).copied().unwrap_or(0.0);
+                *saved.entry(routine).or_default() += each * listing.executed(index);
+            }
+        }
+        let most = saved.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        most.map(|(routine, _)| routine)
     }
 
     /// The lines that run them.

@@ -56,6 +56,7 @@ pub(super) fn value(threshold: &Threshold) -> String {
         // Symbols, rates and what is a plural already stay as they are.
         unit @ ("ns" | "block/SM" | "percentage points") => format!("{value} {unit}"),
         unit if (value - 1.0).abs() < f64::EPSILON => format!("{value} {unit}"),
+        unit if unit.ends_with("ch") => format!("{value} {unit}es"),
         unit => format!("{value} {unit}s"),
     }
 }
@@ -84,6 +85,7 @@ mod tests {
             |value, unit| super::value(&Threshold { what: "", value, unit, source: "a source" });
         assert_eq!(threshold(32.0, "thread"), "32 threads");
         assert_eq!(threshold(1.0, "wave"), "1 wave");
+        assert_eq!(threshold(3.0, "launch"), "3 launches");
         assert_eq!(threshold(1.25, "%"), "1.25%");
         assert_eq!(threshold(1728.0, "ns"), "1728 ns");
         assert_eq!(threshold(1.05, ""), "1.05");

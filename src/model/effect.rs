@@ -35,6 +35,8 @@ pub struct Effect {
     pub wasted: Vec<Term>,
     /// What a lesser change takes away that does for the fault too: the range begins with it.
     pub at_least: Option<Box<Effect>>,
+    /// The speed-up that no change can exceed: as many times as fast as the parts into which the work is divided.
+    pub at_most: Option<f64>,
 }
 
 impl Effect {
@@ -80,6 +82,7 @@ impl Effect {
             rounds: self.rounds.max(other.rounds),
             wasted: self.wasted.iter().chain(&other.wasted).copied().collect(),
             at_least: None,
+            at_most: None,
         }
     }
 

@@ -53,12 +53,7 @@ pub(crate) fn on_recording(given: GivenOptions, printer: &Printer) {
     names.extend(named("--device", given.profiling.device != 0));
     names.extend(named("--timeout", given.profiling.timeout != DEFAULT_TIMEOUT));
     names.extend(named("-o", given.profiling.output.is_some()));
-    let why = if given.origin.recorded {
-        "a recording is shown, nothing is run"
-    } else {
-        "there is no CUDA device, so a recording is shown and nothing is run"
-    };
-    say(why, &names, printer);
+    say(shown(given.origin.recorded), &names, printer);
 }
 
 /// Says which of the options mean nothing where a step is timed and not profiled.
@@ -79,7 +74,7 @@ pub(crate) fn on_recorded_limiter(args: &LimiterArgs, has_counts: bool, printer:
     let mut names = named("--check-counts", args.check_counts && !has_counts);
     names.extend(named("--device", args.device != 0));
     names.extend(named("--timeout", args.timeout != DEFAULT_TIMEOUT));
-    say("a recording is shown, nothing is run", &names, printer);
+    say(shown(true), &names, printer);
 }
 
 /// Says that `--explain-ranking` means nothing in a form, or for a result, without a ranking.
@@ -92,6 +87,15 @@ pub(crate) fn ranking(output: &Output, has_findings: bool, printer: &Printer) {
         "this result has no ranking"
     };
     say(why, &named("--explain-ranking", output.explain_ranking && !shown), printer);
+}
+
+/// Why nothing is run: as was asked, or for want of a device.
+fn shown(as_asked: bool) -> &'static str {
+    if as_asked {
+        "a recording is shown and nothing is run"
+    } else {
+        "there is no CUDA device: a recording is shown and nothing is run"
+    }
 }
 
 /// The options given that only ncu's run reads.
@@ -142,5 +146,9 @@ mod tests {
             sentence("why", &["--section", "--metrics", "-o"]).as_deref(),
             Some("why, so --section, --metrics and -o have no effect")
         );
+        for as_asked in [true, false] {
+            let said = sentence(shown(as_asked), &["--device"]).unwrap();
+            assert_eq!(said.matches(" so ").count(), 1, "{said}");
+        }
     }
 }

@@ -110,6 +110,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         rounds: 0.0,
         wasted: vec![Term::L2],
         at_least: None,
+        at_most: None,
     };
     let other = Effect {
         removed: vec![(Term::L1Data, 0.5), (Term::Fma, 0.3)],
@@ -124,6 +125,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         rounds: 3.0,
         wasted: Vec::new(),
         at_least: None,
+        at_most: None,
     };
     for both in [one.and(&other), other.and(&one)] {
         assert_near(both.share_of(Term::L1Data), 0.75);

@@ -91,7 +91,8 @@ fn table(page: &mut Page, document: &Document, kinds: &[Kind]) {
     }
     head.extend([
         Column::number("share"),
-        Column::number("time"),
+        // A step's own time, measured without the profiler, stands above.
+        Column::number(if document.step.is_some() { "under ncu" } else { "time" }),
         Column::text("bound").optional(),
         Column::text("first finding").flexible(25),
         Column::number("estimate").optional(),
@@ -171,6 +172,22 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let row = text.lines().find(|line| line.starts_with("0  f")).unwrap();
         assert!(row.contains("  3  ") && row.contains("65%") && row.contains("65.0 ms"), "{text}");
+    }
+
+    #[test]
+    fn beside_a_steps_own_time_the_column_says_that_ncu_ran() {
+        let head = |step| {
+            let document = Document { step, ..document(&[("f", 0.5), ("g", 0.5)]) };
+            let mut page = Page::new(Style { width: 100, ..Style::default() });
+            launches(&mut page, &document);
+            let mut out = Vec::new();
+            page.write(&mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            text.lines().find(|line| line.starts_with('#')).unwrap().to_owned()
+        };
+        let of_step = head(Some(crate::report::samples::step("v2", 8, 10.0, 1.0)));
+        assert!(of_step.contains("under ncu") && !of_step.contains("time"), "{of_step}");
+        assert!(head(None).contains("time"));
     }
 
     #[test]

@@ -166,9 +166,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let effect = Effect { hidden: effect.hidden * covered, ..effect };
     let effect = match work {
         // What is in no such loop takes as long as before.
-        Some(work) if more > 1.0 => {
-            Effect { least: 1.0 - work.share * (1.0 - 1.0 / more), ..effect }
-        }
+        Some(work) if more > 1.0 => Effect {
+            least: 1.0 - work.share * (1.0 - 1.0 / more),
+            at_most: (more >= 2.0).then_some(more),
+            ..effect
+        },
         _ => effect,
     };
     let what = work.map(|work| work.what);
@@ -212,8 +214,9 @@ fn second_wave(blocks: f64, parts: f64, places: f64) -> String {
     let more = parts + 1.0;
     if parts.is_finite() && parts >= 2.0 && blocks * more > places {
         format!(
-            " {} parts each would be {} blocks, which no longer run at once.",
+            " {} times the present {} would be {}, too many to run at once.",
             count(more),
+            count_of(blocks, "block"),
             count((blocks * more).ceil())
         )
     } else {
@@ -312,7 +315,11 @@ mod tests {
 
     #[test]
     fn one_part_more_than_fits_is_warned_of() {
-        assert!(second_wave(391.0, 2.0, 1056.0).contains("3 parts each would be 1,173 blocks"));
+        assert!(
+            second_wave(391.0, 2.0, 1056.0).contains(
+                "3 times the present 391 blocks would be 1,173, too many to run at once."
+            )
+        );
         assert_eq!(second_wave(352.0, 2.0, 1056.0), "", "that many fit");
         assert_eq!(second_wave(391.0, f64::INFINITY, 1056.0), "");
     }
@@ -372,6 +379,7 @@ mod tests {
         // The loop is 160 of 162 instructions; 132 places are four times the blocks.
         assert!((sums.effect.idle - 0.75).abs() < 1e-12);
         assert!((sums.effect.least - (1.0 - 160.0 / 162.0 * 0.75)).abs() < 1e-12);
+        assert_eq!(sums.effect.at_most, Some(4.0), "as many parts");
         assert_eq!(sums.locations[0].line, 5, "the branch back");
         assert!(sums.hint.contains("132 blocks instead of 33"), "{}", sums.hint);
         assert!(sums.hint.contains("the loop at line 5 (some 40 iterations)"), "{}", sums.hint);

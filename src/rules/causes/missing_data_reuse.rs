@@ -9,6 +9,7 @@ mod tile_order;
 use std::cell::LazyCell;
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, place};
+use crate::evidence::products::one_matrix_product;
 use crate::evidence::removal::{ADDRESSING, MATTERS_LIMIT};
 use crate::evidence::threshold::{
     LATENCY, REGISTER_TILE, REGISTER_TILE_LIMIT, STALL_SHARE, STALL_SHARE_LIMIT,
@@ -245,7 +246,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the kernel");
     Some(Draft {
         message: format!(
-            "{loads} ask for {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
+            "{loads} need {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
              fetched before.",
             bytes(asked),
             times(asked / read),
@@ -258,8 +259,8 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Use each value that {at} loads for several results before loading it again: let a \
-             thread or block compute several outputs (register tile), or turn repeated \
-             matrix-vector products into one matrix product (a library GEMM).{}",
+             thread or block compute several outputs (register tile){}.{}",
+            one_matrix_product(launch),
             alike::advice_on_loads(launch)
         ),
         effect: Effect {

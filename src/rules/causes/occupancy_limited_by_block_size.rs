@@ -1,5 +1,7 @@
 //! The block size holds resident warps down, and latency shows for it.
 
+mod hint;
+
 use crate::evidence::occupancy::{
     BY_BLOCKS, BY_WARPS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource,
     USUAL_BLOCK_LIMIT, WORTH_LIMIT,
@@ -17,10 +19,7 @@ const RESOURCE: Resource = Resource {
             .map_or_else(String::new, |each| format!(" of {}", count_of(each, "thread")))
     },
     at_most: |_| None,
-    hint: "\
-Choose a block size that divides the threads of an SM: larger blocks where the number of blocks \
-is the limit ({now} per SM now), smaller ones where a further block does not fit. Change \
-the number of blocks in proportion, so that the number of threads and the work of each stay the same.",
+    hint: hint::hint,
 };
 
 /// The rule.
@@ -60,9 +59,13 @@ warp still works alone.",
     cure: Cure::MoreWarps,
     trials: &[Trial::Tunables],
     said_by_ncu: &[
-        // Of warps within a block, or of blocks that an SM holds.
-        SaidByNcu::with("TheoreticalOccupancy", &["block"], Acts::Latency)
-            .unless(&["registers", "shared memory"]),
+        // The message lists every resource that is short.
+        SaidByNcu::with("TheoreticalOccupancy", &["number of blocks"], Acts::Latency),
+        SaidByNcu::with(
+            "TheoreticalOccupancy",
+            &["number of warps within each block"],
+            Acts::Latency,
+        ),
     ],
     explains: EXPLAINS,
     in_triton: "\

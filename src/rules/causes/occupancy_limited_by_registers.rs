@@ -21,10 +21,13 @@ const RESOURCE: Resource = Resource {
         })
     },
     at_most: blocks_that_fit,
-    hint: "\
+    hint: |_| {
+        "\
 Use fewer registers per thread, so that {then} blocks fit on an SM instead of {now}: \
 __launch_bounds__, less unrolling, shorter lifetimes of values. Watch for spills: they can cost \
-more than the extra warps gain.",
+more than the extra warps gain."
+            .to_owned()
+    },
 };
 
 /// The rule.

@@ -14,10 +14,13 @@ const RESOURCE: Resource = Resource {
             .map_or_else(String::new, |each| format!(", and a block takes {} bytes", count(each)))
     },
     at_most: |_| None,
-    hint: "\
+    hint: |_| {
+        "\
 Use less shared memory per block, so that {then} blocks fit on an SM instead of {now}: a smaller \
 tile, a narrower type, or registers and shuffles; or raise the carve-out \
-(cudaFuncAttributePreferredSharedMemoryCarveout).",
+(cudaFuncAttributePreferredSharedMemoryCarveout)."
+            .to_owned()
+    },
 };
 
 /// The rule.

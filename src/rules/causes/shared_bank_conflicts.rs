@@ -1,5 +1,6 @@
 //! Shared-memory accesses serialise on banks.
 
+mod by_data;
 mod hint;
 mod tile;
 
@@ -222,8 +223,63 @@ mod tests {
             let other = column(access, shift, 24.0).hint;
             assert!(other.contains("where the lanes go down a column"), "{other}");
         }
-        let unknown = column("LDS.128 R8, [R4]", "LDS R4, [R9]", 32.0).hint;
+        let unknown = column("LDS.128 R8, [R4]", "PRMT R4, R9, 0x7632, R9", 32.0).hint;
         assert!(unknown.contains("by 16 bytes") && unknown.contains("8 lanes are"), "{unknown}");
+    }
+
+    /// An access whose index each lane loads, beside its thread's part, with 3.5 wavefronts.
+    fn by_data(index: &'static str, access: &'static str) -> String {
+        let code = [
+            ("S2R R2, SR_TID.X", 10.0),
+            ("IMAD.WIDE.U32 R6, R2, 0x4, R4", 10.0),
+            ("LDG.E R8, desc[UR4][R6.64]", 10.0),
+            ("LOP3.LUT R9, R8, 0x7c, RZ, 0xc0, !PT", 10.0),
+            (index, 10.0),
+            (access, 10.0),
+            ("EXIT", 10.0),
+        ];
+        let mut launch = sass(&[(WAVEFRONTS, 35.0), (IDEAL, 10.0)], &code);
+        launch.row.block = [128, 1, 1];
+        launch.instructions[5].counters.wavefronts_shared = 35.0;
+        check(&RULE, &launch).unwrap().hint
+    }
+
+    #[test]
+    fn where_loaded_values_choose_the_bank_no_padding_is_named() {
+        let own = by_data("IMAD R10, R2, 0x80, R9", "LDS R11, [R10]");
+        assert!(own.contains("let the thread's index vary fastest"), "{own}");
+        assert!(own.contains("instead of thread * 32 + element"), "{own}");
+        let table = by_data("IMAD R10, R9, 0x4, RZ", "LDS R11, [R10]");
+        assert!(table.contains("several copies of the table"), "{table}");
+        let scatter = by_data("IMAD R10, R9, 0x4, RZ", "STS [R10], R3");
+        assert!(scatter.contains("where it writes"), "{scatter}");
+        for hint in [own, table, scatter] {
+            assert!(hint.contains("padding or XOR would change nothing"), "{hint}");
+        }
+        let side_by_side = by_data("IMAD R10, R2, 0x4, R9", "LDS R11, [R10]");
+        assert!(side_by_side.contains("down a column"), "{side_by_side}");
+    }
+
+    #[test]
+    fn a_distance_that_doubles_asks_for_another_order_and_not_for_padding() {
+        let code = [
+            ("S2R R2, SR_TID.X", 10.0),
+            ("MOV R5, 0x4", 10.0),
+            ("IMAD R4, R2, R5, RZ", 80.0),
+            ("LDS R8, [R4]", 80.0),
+            ("IMAD.SHL.U32 R5, R5, 0x2, RZ", 80.0),
+            ("ISETP.LE.U32.AND P1, PT, R5, c[0x0][0x0], PT", 80.0),
+            ("@P1 BRA 0x120", 80.0),
+            ("EXIT", 10.0),
+        ];
+        let mut launch = sass(&[(WAVEFRONTS, 320.0), (IDEAL, 80.0)], &code);
+        launch.row.block = [256, 1, 1];
+        launch.instructions[3].counters.wavefronts_shared = 320.0;
+        let hint = check(&RULE, &launch).unwrap().hint;
+        assert!(
+            hint.contains("no padding fits all of them: let neighbouring lanes take"),
+            "{hint}"
+        );
     }
 
     #[test]

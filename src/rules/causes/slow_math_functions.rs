@@ -1,7 +1,8 @@
 //! Accurate maths functions or division where a fast form exists.
 
+mod fast_form;
+
 use crate::evidence::alike::{self, ALIKE_LIMIT};
-use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -11,6 +12,7 @@ use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::Routine;
 use crate::term::Term;
 use crate::text::{count, percent};
+use fast_form::FastForm;
 
 /// The share of what is saved from which its first line is all that the hint names.
 const MOST_OF_IT: f64 = 0.75;
@@ -116,15 +118,53 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: hint(routine, &locations) + &alike::advice(launch),
+        hint: hint(&places(launch, &removal, &runs, routine, &locations)) + &alike::advice(launch),
         locations,
         effect,
     })
 }
 
-fn hint(routine: Routine, locations: &[Location]) -> String {
-    let (fast, at) = (routine.fast(), place(locations, "the hottest spot"));
-    if routine == Routine::RepeatedDoubleDivision {
+/// A place that runs a routine, and its share of what fast forms save.
+struct Place {
+    routine: Routine,
+    form: FastForm,
+    at: String,
+    share: f64,
+}
+
+/// The places that run routines, each with the one that costs most there; where none is known, the hottest spot with the
+/// routine that costs most of all.
+fn places(
+    launch: &ModeledLaunch,
+    removal: &Removal,
+    runs: &Runs,
+    most: Routine,
+    locations: &[Location],
+) -> Vec<Place> {
+    let place = |routine: Routine, text: &str, at: String, share: f64| Place {
+        routine,
+        form: FastForm::of(routine, text),
+        at,
+        share,
+    };
+    if locations.is_empty() {
+        return vec![place(most, "", "the hottest spot".to_owned(), 1.0)];
+    }
+    let each = locations.iter().map(|location| {
+        let routine = runs.most_at(launch, removal.listing, location).unwrap_or(most);
+        place(routine, &location.text, location.name(), location.share)
+    });
+    each.collect()
+}
+
+fn hint(places: &[Place]) -> String {
+    let Some(Place { routine, form, at, share }) = places.first() else { return String::new() };
+    let condition = match form.condition {
+        "" => String::new(),
+        condition => format!(" {condition},"),
+    };
+    let FastForm { what: fast, by_hand, .. } = form;
+    if *routine == Routine::RepeatedDoubleDivision {
         format!(
             "Use {fast}, at {at}: the divisor does not change there. The result is rounded once more, in the \
              last digit of a double, and the reciprocal takes a register pair. No compiler flag does this: \
@@ -135,16 +175,34 @@ fn hint(routine: Routine, locations: &[Location]) -> String {
             "Use {fast} at {at}; if all digits of a double are needed, compute fewer values: once for several \
              uses, or outside the loop. No compiler flag does this: -use_fast_math is for floats."
         )
-    } else if let Some(first) = locations.first().filter(|first| first.share < MOST_OF_IT) {
+    } else if *share < MOST_OF_IT {
+        let others = places[1..].iter().filter(|other| other.form.what != *fast);
+        let others: Vec<String> =
+            others.map(|other| format!("{} at {}", other.form.what, other.at)).collect();
+        let others = match &others[..] {
+            [] => String::new(),
+            others => format!(", and {}", others.join(" and ")),
+        };
+        let flag = if places.iter().any(|each| each.form.by_hand) {
+            "-use_fast_math replaces all but those whose names say how they round, such as __frcp_rn"
+        } else {
+            "-use_fast_math replaces all of them"
+        };
         format!(
-            "Use fast forms of all such routines, as {fast} at {at}, where {} of the instructions are saved, if \
-             their accuracy is enough (-use_fast_math replaces all of them). Fast forms are good to about 21 bits, for \
+            "Use fast forms of all such routines, as {fast} at {at}{condition} where {} of the instructions are saved{others}, \
+             if their accuracy is enough ({flag}). Fast forms are good to about 21 bits, for \
              sine and cosine only while the argument is small, so check the results.",
-            percent(first.share)
+            percent(*share),
+            condition = if condition.is_empty() { "," } else { condition.as_str() },
         )
     } else {
+        let flag = if *by_hand {
+            "no flag of the compiler does so: the function that is called there always rounds correctly"
+        } else {
+            "-use_fast_math does so everywhere"
+        };
         format!(
-            "Use {fast} at {at} if its accuracy is enough (-use_fast_math does so everywhere). Fast \
+            "Use {fast} at {at}{condition} if its accuracy is enough ({flag}). Fast \
              forms are good to about 21 bits, for sine and cosine only while the argument is \
              small, so check the results."
         )
@@ -154,7 +212,8 @@ fn hint(routine: Routine, locations: &[Location]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::testing::{assert_sides, check, sass};
+    use crate::export::SourceCounters;
+    use crate::rules::testing::{assert_sides, check, line, sass};
     use crate::term::Term;
 
     const FMA: &str = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -196,6 +255,57 @@ mod tests {
             "{hint}"
         );
         assert!(hint.contains("where 50% of the instructions"), "{hint}");
+    }
+
+    #[test]
+    fn each_line_is_named_with_its_own_routine() {
+        // The logarithms take more instructions, and the cosines save more.
+        let mut launch = sass(
+            &[(ISSUE_BUSY, 60.0)],
+            &[
+                ("FFMA R7, R6, R7, -0.16684235632419586182", 10.0),
+                ("FMUL R0, R2, 0.63661974668502807617", 9.0),
+                ("IADD3 R1, R1, R2, RZ", 350.0),
+            ],
+        );
+        launch.lines = vec![
+            line(1, "a = log2f(b);", SourceCounters::default()),
+            line(2, "c = cosf(d);", SourceCounters::default()),
+        ];
+        launch.lines.iter_mut().for_each(|row| row.file = launch.instructions[0].file.clone());
+        let draft = check(&RULE, &launch).unwrap();
+        assert!(draft.message.contains("most often, logf, log2f or log10f,"), "{}", draft.message);
+        let hint = draft.hint;
+        assert!(hint.contains("as __cosf at line 2, where 52%"), "{hint}");
+        assert!(hint.contains("are saved, and __log2f at line 1, if"), "{hint}");
+    }
+
+    #[test]
+    fn no_flag_is_named_for_a_function_that_always_rounds_correctly() {
+        let mut launch = sass(
+            &[(ISSUE_BUSY, 60.0)],
+            &[("VIADD R0, R2, 0x1800000", 20.0), ("IADD3 R1, R1, R2, RZ", 350.0)],
+        );
+        let of = |launch: &mut crate::frame::Launch, text: &str| {
+            launch.lines = vec![line(1, text, SourceCounters::default())];
+            launch.lines[0].file.clone_from(&launch.instructions[0].file);
+            check(&RULE, launch).unwrap().hint
+        };
+        let rounded = of(&mut launch, "y = __frcp_rn(t);");
+        assert!(
+            rounded.starts_with("Use __fdividef(1.0f, t) instead of __frcp_rn(t) at line 1 if")
+        );
+        assert!(!rounded.contains("-use_fast_math"), "{rounded}");
+        assert!(of(&mut launch, "y = 1 / t;").contains("-use_fast_math does so everywhere"));
+    }
+
+    #[test]
+    fn where_alone_a_fast_form_does_stands_behind_the_line() {
+        let code =
+            [("FFMA R7, R6, R7, 0.14491446316242218018", 20.0), ("IADD3 R1, R1, R2, RZ", 350.0)];
+        let hint = check(&RULE, &sass(&[(ISSUE_BUSY, 60.0)], &code)).unwrap().hint;
+        let said = "Use __logf(1 + x) at line 1 wherever x is not small, if its accuracy is enough";
+        assert!(hint.starts_with(said), "{hint}");
     }
 
     #[test]

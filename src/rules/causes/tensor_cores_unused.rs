@@ -122,10 +122,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let weight = |index: usize| if is_product(index) { listing.executed(index) } else { 0.0 };
     let locations = locations(launch, listing, weight, "multiply-adds of the product");
-    let (words, call) = match element {
-        Element::Half => ("16-bit floats", "wmma with __half or __nv_bfloat16 fragments"),
-        Element::Double => ("doubles", "wmma with double fragments (8x8x4)"),
-        Element::Byte => ("8-bit integers", "wmma with signed char fragments"),
+    let (words, call, sums) = match element {
+        Element::Half => (
+            "16-bit floats",
+            "wmma with __half or __nv_bfloat16 fragments",
+            "sums are added in another order, and they have 32 bits if the accumulator is declared as 32 bits",
+        ),
+        Element::Double => {
+            ("doubles", "wmma with double fragments (8x8x4)", "sums are added in another order")
+        }
+        Element::Byte => (
+            "8-bit integers",
+            "wmma with signed char fragments",
+            "the accumulator is a 32-bit integer, so that sums stay exact",
+        ),
     };
     Some(Draft {
         message: format!(
@@ -143,8 +153,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Compute the product at {} on the tensor units: {call}, or a library (cuBLAS, \
-             CUTLASS). Tiles must be multiples of the fragments, sums are added in another order, \
-             and 16-bit factors are summed in 32 bits if the accumulator is declared as 32 bits.",
+             CUTLASS). Tiles must be multiples of the fragments; {sums}.",
             place(&locations, "the innermost loop"),
         ),
         locations,
@@ -222,6 +231,23 @@ mod tests {
         let mut tensor = product(10.0);
         tensor.instructions[5].text = "HMMA.16816.F32 R12, R24, R28, R12".to_owned();
         assert_eq!(check(&RULE, &tensor), None);
+    }
+
+    #[test]
+    fn what_is_said_of_sums_fits_their_type() {
+        let halves = check(&RULE, &product(100.0)).unwrap().hint;
+        assert!(halves.ends_with("they have 32 bits if the accumulator is declared as 32 bits."));
+        let code = [
+            ("LDS R0, [R20]", 100.0),
+            ("LDS R2, [R22]", 100.0),
+            ("IDP.4A.S8.S8 R6, R0, R2, R6", 100.0),
+            ("@P0 BRA 0x100", 100.0),
+            ("STG.E desc[UR4][R20.64], R6", 1.0),
+        ];
+        let mut launch = sass(&[(ISSUE_BUSY, 60.0), (FMA, 30.0), (DRAM, 10.0)], &code);
+        launch.row.compute_capability = Some((9, 0));
+        let bytes = check(&RULE, &launch).unwrap().hint;
+        assert!(bytes.ends_with("32-bit integer, so that sums stay exact."), "{bytes}");
     }
 
     #[test]

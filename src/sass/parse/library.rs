@@ -154,12 +154,12 @@ impl Routine {
             R::Sine => "__sinf, __cosf or __tanf",
             R::Exponential => "__expf",
             R::Logarithm => "__logf",
-            R::LogarithmOfOnePlus => "__logf(1 + x), where x is not small",
-            R::ExponentialMinusOne => "__expf(x) - 1, where x is not small",
+            R::LogarithmOfOnePlus => "__logf(1 + x)",
+            R::ExponentialMinusOne => "__expf(x) - 1",
             R::Power | R::PowerLogarithm => "__powf",
             R::Tanh | R::SmallTanh => "the tanh.approx instruction",
             R::Division => "__fdividef, or a multiplication by the reciprocal",
-            R::Reciprocal => "__frcp_rn's approximation (-prec-div=false)",
+            R::Reciprocal => "__fdividef(1.0f, x)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
             R::DoubleDivision => "a float's division where 24 bits are enough",
             R::RepeatedDoubleDivision => "a multiplication by the reciprocal, worked out once",
@@ -178,6 +178,15 @@ impl Routine {
             | R::LongDivision => {
                 "a shift and mask, or a multiplication by a reciprocal computed on the host"
             }
+        }
+    }
+
+    /// Where alone the fast form does as well; empty for everywhere.
+    #[must_use]
+    pub fn fast_where(self) -> &'static str {
+        match self {
+            R::LogarithmOfOnePlus | R::ExponentialMinusOne => "wherever x is not small",
+            _ => "",
         }
     }
 

@@ -6,9 +6,11 @@
 use foldhash::{HashMap, HashMapExt};
 
 use crate::sass::Listing;
+use crate::sass::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::{Instruction, Operand, OperandKind};
 use crate::sass::parse::register::Slot;
+use crate::sass::questions::index_parts;
 use crate::sass::thresholds::LANE_STEPS;
 
 /// A value of each lane.
@@ -40,6 +42,23 @@ pub fn addresses(
     Some(Addresses { bytes: values.address(access)?, counted: true })
 }
 
+/// The addresses of an access to whose index loaded values of each lane's own belong, with these values taken as zero:
+/// where each lane's part begins. `None` where no such values take part, or the rest is not known either.
+#[must_use]
+pub fn without_data(
+    listing: &Listing,
+    access: usize,
+    block: [u32; 3],
+    grid: [u32; 3],
+) -> Option<Lanes> {
+    let of_data = index_parts::of_data_alone(listing, access);
+    if of_data.are_none() {
+        return None;
+    }
+    let mut values = Values { zero: Some(of_data), ..Values::new(listing, block, grid) };
+    values.address(access)
+}
+
 struct Values<'a> {
     listing: Listing<'a>,
     reaching: Reaching<'a>,
@@ -49,12 +68,22 @@ struct Values<'a> {
     known: HashMap<usize, Option<Lanes>>,
     /// An instruction whose result is taken to be the lane's number.
     counted: Option<usize>,
+    /// Instructions whose result is taken to be zero.
+    zero: Option<Marks>,
 }
 
 impl<'a> Values<'a> {
     fn new(listing: &Listing<'a>, block: [u32; 3], grid: [u32; 3]) -> Self {
         let reaching = Reaching::with_guards(listing.sass);
-        Self { listing: *listing, reaching, block, grid, known: HashMap::new(), counted: None }
+        Self {
+            listing: *listing,
+            reaching,
+            block,
+            grid,
+            known: HashMap::new(),
+            counted: None,
+            zero: None,
+        }
     }
 
     /// The sum in the brackets of an access: registers, each perhaps scaled, and a distance.
@@ -94,6 +123,9 @@ impl<'a> Values<'a> {
     fn made(&mut self, at: usize, step: usize) -> Option<Lanes> {
         if self.counted == Some(at) {
             return Some(std::array::from_fn(index));
+        }
+        if self.zero.as_ref().is_some_and(|zero| zero[at]) {
+            return Some([0; 32]);
         }
         if let Some(known) = self.known.get(&at) {
             return *known;
@@ -335,6 +367,22 @@ mod tests {
         assert_eq!(found.bytes[..5], [0, 512, 1024, 1536, 4]);
         let other = code("LOP3.LUT R16, R18, 0x7, RZ, 0xc0, !PT");
         assert_eq!(of(&other, [128, 1, 1]), None, "a bit is in both");
+    }
+
+    #[test]
+    fn each_lanes_part_begins_where_loaded_values_are_zero() {
+        let code = [
+            ("S2R R2, SR_TID.X", 1.0),
+            ("IMAD.WIDE.U32 R6, R2, 0x4, R4", 1.0),
+            ("LDG.E R8, desc[UR4][R6.64]", 1.0),
+            ("LOP3.LUT R9, R8, 0x7c, RZ, 0xc0, !PT", 1.0),
+            ("IMAD R10, R2, 0x80, R9", 1.0),
+            ("LDS R11, [R10]", 1.0),
+        ];
+        let launch = launch(&code);
+        let found = without_data(&launch.listing().unwrap(), 5, [128, 1, 1], [1, 1, 1]).unwrap();
+        assert_eq!(found[..3], [0, 128, 256]);
+        assert_eq!(of(&code, [128, 1, 1]), None);
     }
 
     #[test]

@@ -1,13 +1,21 @@
 //! The change: which index, and by how much, as far as the lanes' addresses can be worked out.
 
+use super::by_data;
 use super::tile::{SAME_WAVEFRONTS, Tile, at_once, wavefronts};
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::place;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::hardware::{REGISTER_BYTES, WARP_LANES};
+use crate::sass::questions::index_parts::distance_changes;
 use crate::sass::questions::lanes::addresses;
 use crate::sass::{Family, Listing, Space};
+
+/// What to do where a product of the thread's index and a number that changes gives the place.
+const OTHER_DISTANCE: &str = "\
+. The thread's index is multiplied there by a number that changes from iteration to iteration, so no padding fits all of \
+them: let neighbouring lanes take neighbouring words in every iteration. To add up a block's values, for example, add \
+value[t + s] to value[t] for t < s, with s half the block size at first and halved each time.";
 
 /// The change at the first of these places.
 ///
@@ -34,7 +42,13 @@ pub(super) fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
     let tile = access.and_then(|(listing, at)| tile(launch, &listing, at));
     let how = match tile {
         Some((tile, counted)) => of_tile(tile, counted, width),
-        None => narrow(launch, width).unwrap_or_else(|| unknown(width)),
+        None => access
+            .and_then(|(listing, at)| {
+                by_data::change(launch, &listing, at)
+                    .or_else(|| distance_changes(&listing, at).then(|| OTHER_DISTANCE.to_owned()))
+            })
+            .or_else(|| narrow(launch, width))
+            .unwrap_or_else(|| unknown(width)),
     };
     format!("{start}{how}")
 }
@@ -134,7 +148,7 @@ fn unknown(width: u8) -> String {
              {width} bytes, with the row."
         );
     }
-    ": where the lanes go down a column, pad each row of the tile by one element; where they fall on several rows, by as \
-     many words as there are lanes to a row; or XOR the column with the row."
+    ": where the lanes go down a column, pad each row of the tile by one element; where several lanes \
+     fall on each row, by as many words as there are such lanes; or XOR the column with the row."
         .to_owned()
 }

@@ -91,7 +91,8 @@ fn table(page: &mut Page, document: &Document, kinds: &[Kind]) {
     }
     head.extend([
         Column::number("share"),
-        Column::number("time"),
+        // Beside a step's own time, taken without the profiler.
+        Column::number(if document.step.is_some() { "under ncu" } else { "time" }),
         Column::text("bound").optional(),
         Column::text("first finding").flexible(25),
         Column::number("estimate").optional(),
@@ -171,6 +172,22 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let row = text.lines().find(|line| line.starts_with("0  f")).unwrap();
         assert!(row.contains("  3  ") && row.contains("65%") && row.contains("65.0 ms"), "{text}");
+    }
+
+    #[test]
+    fn times_beside_a_steps_own_are_called_the_profilers() {
+        let head = |document: &Document| {
+            let mut page = Page::new(Style { width: 100, ..Style::default() });
+            launches(&mut page, document);
+            let mut out = Vec::new();
+            page.write(&mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            text.lines().find(|line| line.starts_with('#')).unwrap().to_owned()
+        };
+        let mut document = document(&[("f", 0.5), ("g", 0.5)]);
+        assert!(head(&document).contains("  time  ") && !head(&document).contains("ncu"));
+        document.step = crate::report::samples::recorded_step().step;
+        assert!(head(&document).contains("under ncu"), "{}", head(&document));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod watch;
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ncu::watcher;
@@ -179,15 +180,36 @@ pub fn parse(settings: Settings) -> crate::error::Result<Result<Cli, clap::Error
         let ladder_is_projects = settings::ladder_is_projects(&matches, &settings);
         Ok(Cli { settings, ladder_is_projects, ..cli })
     });
-    Ok(parsed)
+    Ok(parsed.map_err(without_own))
 }
+
+/// The error without suggestions of commands that only adoprof itself runs.
+fn without_own(mut error: clap::Error) -> clap::Error {
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = error.get(kind) {
+        let theirs: Vec<String> =
+            names.iter().filter(|name| !name.starts_with(OWN)).cloned().collect();
+        if theirs.is_empty() {
+            error.remove(kind);
+        } else {
+            error.insert(kind, ContextValue::Strings(theirs));
+        }
+    }
+    error
+}
+
+/// How the names of commands begin that only adoprof itself runs.
+const OWN: &str = "__";
 
 /// The same without settings.
 ///
 /// # Errors
 /// What clap says of a mistake, and the texts of `--help` and `--version`.
 pub fn parse_alone() -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&sized().try_get_matches_from(words())?)
+    sized()
+        .try_get_matches_from(words())
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(without_own)
 }
 
 /// The words of the command line, as clap understands them.
@@ -223,7 +245,7 @@ fn sized() -> clap::Command {
 /// As [`Settings::here`].
 pub fn settings() -> crate::error::Result<Settings> {
     let is_own =
-        std::env::args_os().nth(1).is_some_and(|word| word.to_string_lossy().starts_with("__"));
+        std::env::args_os().nth(1).is_some_and(|word| word.to_string_lossy().starts_with(OWN));
     if is_own { Ok(Settings::default()) } else { Settings::here() }
 }
 
@@ -244,6 +266,15 @@ mod tests {
         assert_eq!(asked("adoprof help ladder list --help"), "adoprof help ladder list");
         for unchanged in ["adoprof help", "adoprof --help", "adoprof profile -- help --help"] {
             assert_eq!(asked(unchanged), unchanged);
+        }
+    }
+
+    #[test]
+    fn commands_of_adoprofs_own_are_not_suggested() {
+        for wrong in ["stepp", "__stepp"] {
+            let error = Cli::try_parse_from(["adoprof", wrong]).unwrap_err();
+            let text = without_own(error).render().to_string();
+            assert!(!text.contains("'__step'") && text.contains("'step'"), "{text}");
         }
     }
 

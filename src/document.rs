@@ -8,6 +8,7 @@ mod ranked;
 mod ranks;
 mod reference;
 mod run_device;
+mod savings;
 mod several;
 mod tried;
 mod version;
@@ -32,6 +33,7 @@ pub use ranked::Ranked;
 pub use ranks::{RankTime, RankedKernel, Ranks};
 pub use reference::*;
 pub use run_device::RunDevice;
+use savings::Savings;
 pub use several::{NamedDocument, SeveralDocuments};
 pub use tried::{Tried, gain};
 pub use version::Version;
@@ -294,19 +296,15 @@ impl Document {
             if firsts[..place].contains(rule) {
                 continue;
             }
-            let (mut saved, mut most, mut at) = (0.0, f64::NEG_INFINITY, 0);
+            let mut savings = Savings::default();
             for (index, launch) in self.launches.iter().enumerate() {
-                let Some(finding) = launch.findings.iter().find(|one| one.rule == *rule) else {
-                    continue;
-                };
-                let of_launch = self.share(launch) * in_question(finding);
-                saved += of_launch;
-                if of_launch > most {
-                    (most, at) = (of_launch, index);
+                if let Some(finding) = launch.findings.iter().find(|one| one.rule == *rule) {
+                    savings.add(launch, index, self.share(launch) * in_question(finding));
                 }
             }
+            let saved = savings.all();
             if best.is_none_or(|(largest, ..)| saved > largest) {
-                best = Some((saved, at, rule));
+                best = Some((saved, savings.place(), rule));
             }
         }
         let around = self.program.as_ref().and_then(|program| program.findings.first());

@@ -4,6 +4,7 @@
 mod kernels;
 mod lines;
 mod program;
+mod reads;
 mod signature;
 mod source;
 
@@ -13,6 +14,13 @@ pub(crate) use source::Source;
 
 /// What stands behind every guess.
 const GUESS: &str = "GUESS";
+
+/// How many lines of a manifest are guesses still; those that are comments don't count.
+pub(crate) fn guesses(manifest: &str) -> usize {
+    let mark = format!("# {GUESS}");
+    let lines = manifest.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.filter(|line| line.contains(&mark)).count()
+}
 
 /// A name that a ladder or a step may have: letters, digits, `-` and `_`.
 pub(crate) fn name_of(text: &str) -> String {
@@ -30,6 +38,13 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn guesses_are_counted_by_line() {
+        let text = "# what is marked GUESS\nname = \"a\"\ntitle = \"b\"  # GUESS\nbytes = \"8\" # GUESS: bytes\n\
+                    # flops = \"1\"  # GUESS\n";
+        assert_eq!((guesses(text), guesses("")), (2, 0));
+    }
 
     #[test]
     fn names_are_made_fit() {

@@ -153,6 +153,11 @@ impl Ladder {
         })
     }
 
+    /// The manifest as it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The first main step after `after_step` that takes the fault `rule` away. A side step counts
     /// as the step that it starts from. `None` where no later step does, or the step is unknown.
     #[must_use]

@@ -48,6 +48,8 @@ pub struct Profile {
     pub meta: Option<Meta>,
     /// The directory it lies in, for saved profiles.
     pub folder: Option<PathBuf>,
+    /// True where launches were left out because of their kernels.
+    lacks_kernels: bool,
 }
 
 impl Profile {
@@ -106,6 +108,7 @@ impl Profile {
             notices,
             meta: None,
             folder: None,
+            lacks_kernels: false,
         })
     }
 
@@ -115,12 +118,21 @@ impl Profile {
         self.meta.as_ref()?.step.as_ref()
     }
 
+    /// True where one launch is all there was: of a step that adoprof launches itself, the profile has every launch.
+    /// Of a program or of a report from elsewhere, others may not have been collected.
+    fn has_one_launch(&self) -> bool {
+        let is_whole = self.step().is_some_and(|step| step.program.is_none());
+        is_whole && !self.lacks_kernels && self.frames.launches.height() == 1
+    }
+
     /// Keeps only the launches whose kernel matches.
     ///
     /// # Errors
     /// [`crate::error::Error::Frames`] where a frame lacks its columns.
     pub fn retain_kernels(&mut self, matches: impl Fn(&str) -> bool) -> Result<()> {
+        let all = self.frames.launches.height();
         self.frames = self.frames.of_kernels(matches)?;
+        self.lacks_kernels |= self.frames.launches.height() < all;
         Ok(())
     }
 
@@ -131,7 +143,8 @@ impl Profile {
     /// [`crate::error::Error::Frames`] where a frame lacks its columns.
     pub fn diagnose(&self, ladder: Option<&Ladder>) -> Result<Document> {
         let mut said = Remarks::default();
-        let launches = diagnosed(&self.frames, &mut said, |_| {})?;
+        let is_alone = self.has_one_launch();
+        let launches = diagnosed(&self.frames, &mut said, |launch| launch.is_alone = is_alone)?;
         self.document(launches, said, ladder)
     }
 

@@ -26,6 +26,12 @@ pub mod window;
 
 use record::Process;
 
+/// False on a system whose driver loads no library into programs.
+#[must_use]
+pub fn is_possible() -> bool {
+    library::is_there()
+}
+
 /// What a run of a program did on its devices.
 #[derive(Debug, Clone, Default)]
 pub struct Survey {

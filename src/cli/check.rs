@@ -94,13 +94,21 @@ pub(super) fn slowdown(text: &str) -> Result<f64, String> {
     share(text)
 }
 
-/// A share such as `0.5%` or `0.005`.
+/// A share such as `0.5%` or `0.005`. A bare number from 1 on is rather meant as a percentage.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.trim().strip_suffix('%') {
         Some(number) => (number, 0.01),
         None => (text, 1.0),
     };
-    let share = number.trim().parse::<f64>().ok().map(|value| value * unit);
+    let number = number.trim().parse::<f64>().ok();
+    if let Some(bare) = number.filter(|bare| unit >= 1.0 && (1.0..f64::INFINITY).contains(bare)) {
+        let percentage = 100.0 * bare;
+        return Err(format!(
+            "a number without % is a share, so this would be {percentage}%: write {bare}% or {}",
+            bare / 100.0
+        ));
+    }
+    let share = number.map(|number| number * unit);
     share
         .filter(|share| (0.0..10.0).contains(share))
         .ok_or_else(|| "expected a share such as 0.5% or 0.005".to_owned())
@@ -115,6 +123,12 @@ mod tests {
         assert_eq!(share("0.5%"), Ok(0.005));
         assert_eq!(share("0.02"), Ok(0.02));
         assert_eq!(share("0"), Ok(0.0));
+        assert_eq!(share("112%"), Ok(1.12));
+        for (bare, meant) in [("5", "write 5% or 0.05"), ("1", "write 1% or 0.01"), ("2.5", "250%")]
+        {
+            assert!(share(bare).unwrap_err().contains(meant), "{bare}");
+        }
+        assert!(share("inf").is_err() && share("NaN").is_err() && share("1e400").is_err());
         assert!(share("-1%").is_err() && share("much").is_err() && share("2000%").is_err());
         assert_eq!((slowdown("0%"), slowdown("2%")), (Ok(0.0), Ok(0.02)));
         for negative in ["-1%", "-0.5", "-2 %"] {

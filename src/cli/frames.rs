@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::common::pattern;
 use crate::ladder;
@@ -10,6 +10,7 @@ use crate::tables::{Form, Table};
 
 /// `adoprof frames`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").args(["table", "output"]).required(true).multiple(true)))]
 #[command(after_help = "\
 Examples:
   adoprof frames v2 -o tables                                 # a file per table
@@ -26,7 +27,7 @@ pub struct FramesArgs {
     #[arg(short, long, value_name = "REGEX", value_parser = pattern())]
     pub kernel: Option<String>,
     /// Write only this table, to stdout unless -o is given.
-    #[arg(long, value_enum, required_unless_present = "output")]
+    #[arg(long, value_enum)]
     pub table: Option<Table>,
     /// Write one file per table into this folder.
     #[arg(short, long, value_name = "DIR")]

@@ -41,6 +41,9 @@ pub fn meant(error: &clap::Error, words: impl Iterator<Item = String>) -> Option
     if error.kind() == ErrorKind::InvalidValue {
         return of_value(error);
     }
+    if error.kind() == ErrorKind::MissingRequiredArgument && lacks_table(error) {
+        return Some(NO_TABLE.to_owned());
+    }
     let words: Vec<String> = words.skip(1).collect();
     let command = match error.kind() {
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument => {
@@ -57,6 +60,18 @@ pub fn meant(error: &clap::Error, words: impl Iterator<Item = String>) -> Option
     let complaint =
         if complaint.ends_with(':') { "the command is not complete" } else { complaint };
     Some(format!("{complaint}; did you mean `adoprof {command}`?"))
+}
+
+/// What `frames` needs beside profiles.
+const NO_TABLE: &str = "`frames` needs --table TABLE, which writes one table to stdout, or -o DIR, which writes a file \
+                        for each table";
+
+/// True where only the choice between one table and a folder is missing.
+fn lacks_table(error: &clap::Error) -> bool {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return false;
+    };
+    matches!(&missing[..], [one] if one.contains("--table"))
 }
 
 /// A word that an option does not take, with those that it takes.
@@ -299,6 +314,19 @@ mod tests {
             Some("--format does not take `jsn`, but text, json; did you mean `json`?")
         );
         assert_eq!(said("adoprof step --kernel v2 --timeout soon"), None);
+    }
+
+    #[test]
+    fn frames_says_what_it_needs_beside_a_profile() {
+        let said = |line: &str| {
+            let words = || line.split(' ').map(str::to_owned);
+            meant(&Cli::try_parse_from(words()).unwrap_err(), words())
+        };
+        assert_eq!(said("adoprof frames v2").as_deref(), Some(NO_TABLE));
+        assert_eq!(said("adoprof frames"), None);
+        for line in ["adoprof frames v2 -o x", "adoprof frames v2 --table metrics -o x"] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn surveyed(
             Ok((Seen { kernels: kernels(&survey), output }, why))
         }
         // The system has no such library: the command is known all the same.
-        Err(Error::Environment(why)) => Ok((Seen::default(), Some(why))),
+        Err(Error::Environment(why)) if !survey::is_possible() => Ok((Seen::default(), Some(why))),
         Err(error) => Err(error),
     }
 }

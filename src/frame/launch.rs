@@ -30,6 +30,8 @@ pub struct Launch {
     /// How many launches of the profile are like this one: the same kernel, grid and block, itself
     /// included. 0 where nobody counted.
     pub alike: usize,
+    /// True where it is known that the whole run launched nothing else.
+    pub is_alone: bool,
     values: HashMap<&'static str, f64>,
     sass: Parsed,
 }

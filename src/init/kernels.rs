@@ -31,7 +31,10 @@ pub(crate) fn manifest(ladder: &str, file: &str, source: &Source) -> Result<Stri
             ),
         });
     };
-    let problem = Problem::of(first);
+    let mut problem = Problem::of(first);
+    for other in kernels.iter().map(Problem::of) {
+        problem.join(&other);
+    }
     let mut lines = Lines::default();
     lines.comment(&format!(
         "A ladder for {file}, from its kernels' signatures: names, types, and blocks with launch bounds were \
@@ -47,8 +50,7 @@ pub(crate) fn manifest(ladder: &str, file: &str, source: &Source) -> Result<Stri
     for kernel in &kernels {
         lines.gap();
         let obstacle = obstacle(kernel).or_else(|| {
-            let is_like = Problem::of(kernel).buffers == problem.buffers;
-            (!is_like).then(|| {
+            (!Problem::of(kernel).is_like(&problem)).then(|| {
                 format!(
                     "does not take the buffers of `{}`: a step of the same problem writes the same outputs; \
                      declare the buffers that it lacks, or launch it in a step with others",
@@ -232,6 +234,30 @@ mod tests {
         assert_eq!((plan.launches[0].grid, plan.launches[0].block), ([3, 7, 1], [16, 16, 1]));
         assert_eq!(plan.launches[0].shared_bytes, 1024);
         assert_eq!(plan.buffers[0].shape, [100, 33]);
+    }
+
+    #[test]
+    fn what_a_kernel_reads_and_writes_moves_twice() {
+        let (ladder, text) = ladder(
+            "__global__ void saxpy(const float* x, float* y, float a, int n) \
+             { int i = threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }\n\
+             __global__ void zero(const float* x, float* y, float a, int n) { y[threadIdx.x] = 0; }",
+        );
+        let plan = ladder.plan("saxpy", &Overrides::new(), 1).unwrap();
+        assert_eq!((plan.bytes, plan.buffers[1].role), (12 << 24, Role::Output));
+        assert!(text.contains("the kernel reads it too"), "{text}");
+        assert_eq!(ladder.steps().len(), 2, "{text}");
+    }
+
+    #[test]
+    fn what_is_read_beside_an_answer_is_a_state() {
+        let (ladder, text) =
+            ladder("__global__ void k(unsigned* count, float* y) { y[atomicAdd(count, 1u)] = 1; }");
+        let plan = ladder.plan("k", &Overrides::new(), 1).unwrap();
+        let roles: Vec<_> = plan.buffers.iter().map(|buffer| buffer.role).collect();
+        assert_eq!(roles, [Role::State, Role::Output], "{text}");
+        assert_eq!(plan.bytes, 12 << 24);
+        assert!(text.contains("fill = { constant = 0 }"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The signatures of a source's kernels.
 
+use std::collections::BTreeSet;
+
+use super::reads::read_through;
 use super::source::{Source, Word};
 
 /// A kernel's declaration.
@@ -30,6 +33,8 @@ pub(super) struct Parameter {
     pub is_pointer: bool,
     /// True where what it points to is constant.
     pub is_const: bool,
+    /// True where the body is seen to read what it points to.
+    pub is_read: bool,
 }
 
 /// What a body says.
@@ -113,13 +118,16 @@ fn kernel(words: &[Word], before: &[Word]) -> Option<Kernel> {
     let template = template(before)?;
     let inner = parenthesized(&words[at + 1..])?;
     let body = words.get(at + 1 + inner.len() + 2..).unwrap_or_default();
+    let mut parameters = parameters(inner);
+    let inside = inside(body);
+    mark_read(&mut parameters, inside);
     Some(Kernel {
         name,
         is_extern_c: false,
         template,
         most_threads,
-        parameters: parameters(inner),
-        body: body_of(body),
+        parameters,
+        body: body_of(inside),
     })
 }
 
@@ -223,7 +231,19 @@ fn parameter(words: &[Word]) -> Parameter {
         Some((Word::Name(name), kind)) if is_named => (name.clone(), kind),
         _ => (String::new(), &kept[..]),
     };
-    Parameter { name, kind: spelled(kind), is_pointer: star.is_some() || is_array, is_const }
+    let is_pointer = star.is_some() || is_array;
+    Parameter { name, kind: spelled(kind), is_pointer, is_const, is_read: false }
+}
+
+/// Marks the pointers through which the body reads.
+fn mark_read(parameters: &mut [Parameter], body: &[Word]) {
+    let pointers = parameters.iter().filter(|parameter| parameter.is_pointer);
+    let names: BTreeSet<&str> = pointers.map(|parameter| parameter.name.as_str()).collect();
+    let read = read_through(body, &names);
+    let read: BTreeSet<String> = read.into_iter().map(str::to_owned).collect();
+    for parameter in parameters {
+        parameter.is_read = parameter.is_pointer && read.contains(&parameter.name);
+    }
 }
 
 /// Words of built-in types, which are no names of parameters.
@@ -252,11 +272,11 @@ fn spelled(words: &[Word]) -> String {
     text
 }
 
-fn body_of(words: &[Word]) -> Body {
+/// The words of a body with its braces, which is all of them where no brace closes it; none where no body begins.
+fn inside(words: &[Word]) -> &[Word] {
     if !words.first().is_some_and(|word| word.is_sign('{')) {
-        return Body::default();
+        return &[];
     }
-    let mut body = Body { is_there: true, ..Body::default() };
     let mut depth = 0_usize;
     for (at, word) in words.iter().enumerate() {
         match word {
@@ -264,9 +284,19 @@ fn body_of(words: &[Word]) -> Body {
             Word::Sign('}') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    break;
+                    return &words[..=at];
                 }
             }
+            _ => {}
+        }
+    }
+    words
+}
+
+fn body_of(words: &[Word]) -> Body {
+    let mut body = Body { is_there: !words.is_empty(), ..Body::default() };
+    for (at, word) in words.iter().enumerate() {
+        match word {
             Word::Name(name) if matches!(name.as_str(), "blockIdx" | "threadIdx") => {
                 body.uses_y |= words.get(at + 2).is_some_and(|word| word.is("y"));
             }

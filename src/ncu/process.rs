@@ -1,6 +1,7 @@
 //! Running a command in a process group of its own, with an end to it.
 
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,6 +113,12 @@ pub struct Ended {
     pub stopped: Option<Error>,
 }
 
+/// That a bare name is no program.
+pub(crate) fn not_in_path(program: &Path) -> String {
+    let program = program.display();
+    format!("there is no program {program} in PATH; if it is in this folder, write ./{program}")
+}
+
 /// Runs a command and hands its output on as it comes, in pieces of any size. At a limit the
 /// command and everything that it started is ended before this returns; a command that ends by itself
 /// within [`Limits::write_up`] is no error.
@@ -131,9 +138,7 @@ pub fn stream(
         let program = command.program.display();
         let bare = command.program.components().count() == 1;
         Error::Environment(if bare && error.kind() == std::io::ErrorKind::NotFound {
-            format!(
-                "there is no program {program} in PATH; if it is in this folder, write ./{program}"
-            )
+            not_in_path(&command.program)
         } else {
             format!("{program} does not run: {error}")
         })

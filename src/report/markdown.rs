@@ -19,7 +19,7 @@ use crate::report::markdown::tables::{
     tried_table,
 };
 use crate::report::words::diff::{findings, headline, lead, movers, shown};
-use crate::report::words::finding::{agreement, ncu_alone, promise, weight};
+use crate::report::words::finding::{agreement, ncu_alone, promise, unchecked, weight};
 use crate::report::words::number::{estimate, place, timing};
 use crate::report::words::run::{devices, sentence};
 use crate::report::words::steps::rows;
@@ -231,9 +231,9 @@ fn details(text: &mut String, document: &Document) {
     }
     push(text, "<details><summary>evidence</summary>\n\n");
     evidence_table(text, document);
-    for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
-        let missing: Vec<String> = skipped.missing.iter().map(|name| code(name)).collect();
-        let rule = escape(&skipped.rule);
+    for (rule, missing) in unchecked(document) {
+        let missing: Vec<String> = missing.iter().map(|name| code(name)).collect();
+        let rule = escape(rule);
         push(text, &format!("- {rule} not checked: {} missing\n", missing.join(", ")));
     }
     push(text, "\n</details>\n");

@@ -147,6 +147,32 @@ fn what_only_ncu_promises_is_named_and_verbose_says_why_not() {
 }
 
 #[test]
+fn what_a_rule_of_ncu_promises_twice_is_named_once() {
+    let mut document = samples::recorded_step();
+    let mut again = document.launches[0].ncu_only[0].clone();
+    again.estimate_percent = 5.0;
+    document.launches[0].ncu_only.push(again);
+    for verbose in [false, true] {
+        let style = Style { verbose, ..style(100) };
+        let said = text(|out| render(&document, TEXT, style, out));
+        let (_, alone) =
+            said.split_once("only by ncu").or(said.split_once("what only ncu")).unwrap();
+        assert_eq!(alone.matches("ThreadDivergence").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn a_rule_that_several_launches_lack_is_named_once() {
+    let mut document = samples::program();
+    let skipped = samples::recorded_step().launches[0].skipped.clone();
+    for launch in &mut document.launches {
+        launch.skipped.clone_from(&skipped);
+    }
+    let markdown = text(|out| render(&document, MARKDOWN, style(80), out));
+    assert_eq!(markdown.matches("register-spilling not checked").count(), 1, "{markdown}");
+}
+
+#[test]
 fn the_verdict_takes_five_lines_whatever_the_names() {
     let mut document = samples::recorded_step();
     let step = document.step.as_mut().expect("a step");

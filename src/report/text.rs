@@ -24,14 +24,13 @@ mod table;
 mod tried;
 
 use crate::kernel_name;
-use crate::report::words::finding::{ncu_alone, promise, saving};
-use std::collections::BTreeMap;
+use crate::report::words::finding::{ncu_alone, promise, saving, unchecked};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::format::Renderer;
 use super::{Content, Style};
 use crate::document::{Document, LaunchReport, rule_count};
-use crate::finding::Name;
 use crate::report::text::bars::bars;
 use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
@@ -153,10 +152,7 @@ fn bottleneck(page: &mut Page, launch: &LaunchReport) {
 
 /// One line for the rules that could not be checked; verbose, each with what it lacks.
 fn skipped(page: &mut Page, document: &Document) {
-    let mut rules: BTreeMap<&str, &[Name]> = BTreeMap::new();
-    for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
-        rules.entry(&skipped.rule).or_insert(&skipped.missing);
-    }
+    let rules = unchecked(document);
     if rules.is_empty() {
         return;
     }
@@ -207,9 +203,10 @@ fn ncu_only(page: &mut Page, launch: &LaunchReport) {
         return;
     }
     if !page.style.verbose {
+        let mut named = BTreeSet::new();
         let of_the_time: Vec<String> = alone
             .iter()
-            .filter(|only| only.global)
+            .filter(|only| only.global && named.insert(&only.rule))
             .map(|only| format!("{} {:.0}%", only.rule, only.estimate_percent))
             .collect();
         if !of_the_time.is_empty() {

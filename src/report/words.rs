@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(crate) mod finding;
 pub(crate) mod history;
 pub(crate) mod number;
+pub(crate) mod order;
 pub(crate) mod ranks;
 pub(crate) mod run;
 pub(crate) mod sentence;

@@ -9,13 +9,18 @@ use crate::error::{Error, Result};
 /// The library; empty where the system is not Linux.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/adoprof_survey.so"));
 
+/// True where adoprof was built with one.
+pub(super) fn is_there() -> bool {
+    !LIBRARY.is_empty()
+}
+
 /// Writes the library into a folder.
 ///
 /// # Errors
 /// [`Error::Environment`] where adoprof was built for a system without one, [`Error::Input`] where the
 /// folder can't be written.
 pub fn deploy(folder: &Path) -> Result<PathBuf> {
-    if LIBRARY.is_empty() {
+    if !is_there() {
         let text = "a survey needs Linux: CUDA's driver loads no library into programs elsewhere";
         return Err(Error::Environment(text.to_owned()));
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{Survey, cupti, file, library};
 use crate::error::{Error, Result};
-use crate::ncu::process::{Ended, Limits, Stderr, stream};
+use crate::ncu::process::{Ended, Limits, Stderr, not_in_path, stream};
 use crate::ncu::{NcuCommand, keep_end, watcher};
 use crate::text;
 
@@ -64,6 +64,9 @@ pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Sur
         let text = format!("{} does not exist or can't be run", program.program.display());
         return Err(Error::Usage(text));
     }
+    if program.program.components().count() == 1 && !is_in_path(program) {
+        return Err(Error::Usage(not_in_path(program.program)));
+    }
     let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
     let folder =
         folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
@@ -91,6 +94,16 @@ pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Sur
         });
     }
     Ok(surveyed)
+}
+
+/// False where no folder of PATH has a file of the program's name.
+fn is_in_path(program: &Program<'_>) -> bool {
+    let own = program.env.iter().rev().find(|(name, _)| name == "PATH");
+    let path = own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
+    // Without the variable the system has folders of its own.
+    path.is_none_or(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join(program.program).is_file())
+    })
 }
 
 /// Runs the program with the library inside, which writes into the folder and is told what the variables say.

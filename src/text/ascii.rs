@@ -1,23 +1,32 @@
-//! Pictures of a terminal that has letters alone.
+//! What is printed to a terminal that has ASCII's letters alone.
 
 use std::borrow::Cow;
 
-/// The text with its bars, lines and points drawn by ASCII's signs, each as wide as it was.
+/// The text with its bars, lines and points drawn by ASCII's signs, and other signs written with its letters. Those of
+/// tables stay as wide as they were. Letters of other languages, which stand in names and sources, stay as they are.
 pub(crate) fn drawn(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|letter| sign(letter).is_none()) {
+    if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|letter| sign(letter).unwrap_or(letter)).collect())
+    let mut drawn = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match (sign(letter), spelled(letter)) {
+            (Some(sign), _) => drawn.push(sign),
+            (None, Some(spelled)) => drawn.push_str(spelled),
+            (None, None) => drawn.push(letter),
+        }
+    }
+    Cow::Owned(drawn)
 }
 
-/// Letters of pictures with the sign that stands for them: bars, whose ends are rounded to whole columns, and their parts;
-/// heights from the lowest; axes, frames, and points.
-const SIGNS: [(&str, char); 13] = [
+/// Letters with the sign that stands for them: of bars, whose ends are rounded to whole columns, and their parts;
+/// heights from the lowest; axes, frames, and points; factors, differences, units, gaps, and ends that were cut.
+const SIGNS: [(&str, char); 19] = [
     ("█▉▊▋▌", '#'),
     ("▍▎▏", ' '),
     ("▁", '_'),
-    ("░▂", '.'),
-    ("▃─", '-'),
+    ("░▂…·", '.'),
+    ("▃─−–—", '-'),
     ("▓▄", '='),
     ("▅┌┐└┘├┤┬┴┼", '+'),
     ("▆", '*'),
@@ -26,12 +35,35 @@ const SIGNS: [(&str, char); 13] = [
     ("●", 'o'),
     ("▲", '^'),
     ("▼", 'v'),
+    ("×", 'x'),
+    ("≈", '~'),
+    ("µμ", 'u'),
+    ("’‘", '\''),
+    ("“”", '"'),
+    ("\u{a0}\u{202f}", ' '),
 ];
 
-/// The sign that stands for a letter of pictures; `None` for all others.
+/// Signs of sentences that take more than one letter.
+const SPELLED: [(char, &str); 8] = [
+    ('→', "->"),
+    ('±', "+-"),
+    ('≤', "<="),
+    ('≥', ">="),
+    ('²', "^2"),
+    ('³', "^3"),
+    ('√', "sqrt "),
+    ('∞', "inf"),
+];
+
+/// The sign that stands for a letter; `None` for all others.
 fn sign(letter: char) -> Option<char> {
     let stands = |(letters, _): &&(&str, char)| letters.contains(letter);
     SIGNS.iter().find(stands).map(|(_, sign)| *sign)
+}
+
+/// The letters that stand for a sign; `None` for all others.
+fn spelled(letter: char) -> Option<&'static str> {
+    SPELLED.iter().find(|(sign, _)| *sign == letter).map(|(_, spelled)| *spelled)
 }
 
 #[cfg(test)]
@@ -40,10 +72,20 @@ mod tests {
 
     #[test]
     fn bars_heights_and_frames_keep_their_widths() {
-        assert_eq!(drawn("L2  ███▌   31% µs"), "L2  ####   31% µs");
+        assert_eq!(drawn("L2  ███▌   31% µs"), "L2  ####   31% us");
         assert_eq!(drawn("█▓▓░ ▎"), "#==.  ");
         assert_eq!(drawn(" ▁▂▃▄▅▆▇█"), " _.-=+*%#");
         assert_eq!(drawn("┌─┬─┐\n│ ● │\n└─┴─┘ ▲"), "+-+-+\n| o |\n+-+-+ ^");
-        assert!(matches!(drawn("plain × text"), Cow::Borrowed("plain × text")));
+        assert_eq!(
+            drawn("DRAM  −0.1%  ≈  2.11×  grid-too-sm…"),
+            "DRAM  -0.1%  ~  2.11x  grid-too-sm."
+        );
+    }
+
+    #[test]
+    fn sentences_are_spelled_and_names_stay() {
+        assert_eq!(drawn("ado/v3 → ado/v4: ±0.50%, ≤ 2²"), "ado/v3 -> ado/v4: +-0.50%, <= 2^2");
+        assert_eq!(drawn("核函数 <int>"), "核函数 <int>");
+        assert!(matches!(drawn("plain text"), Cow::Borrowed("plain text")));
     }
 }

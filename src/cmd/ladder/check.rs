@@ -9,6 +9,7 @@ use crate::cmd::shared::facts::show;
 use crate::cmd::shared::printer::Printer;
 use crate::document::{LadderCheckDocument, ManifestMistake, SCHEMA, Version};
 use crate::error::{Error, ExitCode, Result};
+use crate::init;
 use crate::ladder::{Ladder, Overrides, Step, Tuning, parse_overrides};
 use crate::launch::nvrtc;
 use crate::text::{count_of, printable};
@@ -124,6 +125,7 @@ fn of_ladder(ladder: &Ladder, size: &Overrides, found: &mut Found) -> Result<()>
     for doubt in ladder.doubts() {
         found.add(doubt);
     }
+    found.unchecked.extend(guesses(ladder));
     let target = Target::of_this_machine(ladder);
     let can_compile = nvrtc::version().is_some();
     for step in ladder.steps() {
@@ -159,6 +161,22 @@ fn of_ladder(ladder: &Ladder, size: &Overrides, found: &mut Found) -> Result<()>
         );
     }
     Ok(())
+}
+
+/// What `init` guessed and nobody has confirmed by removing the mark.
+fn guesses(ladder: &Ladder) -> Option<String> {
+    match init::guesses(ladder.text()) {
+        0 => None,
+        1 => Some(
+            "1 line is still marked GUESS, and only you know whether it is right: correct it if it is wrong, and \
+             remove the mark"
+                .to_owned(),
+        ),
+        lines => Some(format!(
+            "{lines} lines are still marked GUESS, and only you know whether they are right: correct what is wrong, \
+             and remove the marks"
+        )),
+    }
 }
 
 /// The sizes at which a step is checked: its own or the user's, and those with a name.

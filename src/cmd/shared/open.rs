@@ -259,8 +259,8 @@ pub(crate) fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result
         format!("it was recorded at {}", recorded.join(" and at "))
     };
     Err(Error::Usage(format!(
-        "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, the same command \
-         with --live instead of --recorded profiles it",
+        "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, `adoprof step --live` \
+         profiles it at this size",
         ladder.name(),
         show(&wanted)
     )))

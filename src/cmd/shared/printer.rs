@@ -1,5 +1,6 @@
 //! Where results and notices go: results to stdout, everything else to stderr.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -98,14 +99,18 @@ impl Printer {
     /// Prints a notice to stderr, unless the user asked for quiet.
     pub(crate) fn notice(&self, text: &str) {
         if !self.quiet {
-            eprintln!("adoprof: {}", crate::text::printable(text));
+            eprintln!("adoprof: {}", self.letters(&crate::text::printable(text)));
         }
     }
 
     /// Prints to stderr what went wrong with a part of the work while the rest goes on.
-    #[expect(clippy::unused_self, reason = "everything that is printed goes through the printer")]
     pub(crate) fn warning(&self, text: &str) {
-        eprintln!("adoprof: {}", crate::text::printable_lines(text));
+        eprintln!("adoprof: {}", self.letters(&crate::text::printable_lines(text)));
+    }
+
+    /// The text in letters that the terminal has.
+    fn letters<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.style.ascii { ascii::drawn(text) } else { text.into() }
     }
 
     /// Prints a result to stdout. A closed pipe (`| head`) is no failure.
@@ -165,8 +170,7 @@ impl Printer {
     /// # Errors
     /// As [`result`](Self::result).
     pub(crate) fn text(&self, text: &str) -> Result<()> {
-        let text = text.trim_end();
-        let shown = if self.style.ascii { ascii::drawn(text) } else { text.into() };
+        let shown = self.letters(text.trim_end());
         self.result(|_, out| writeln!(out, "{shown}"))
     }
 }

@@ -42,6 +42,22 @@ impl Problem {
         }
     }
 
+    /// True where both have the same buffers, whatever their kernels do with these.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let pairs = self.buffers.iter().zip(&other.buffers);
+        self.buffers.len() == other.buffers.len() && pairs.into_iter().all(|(a, b)| a.is_like(b))
+    }
+
+    /// What another kernel with the same buffers reads is read.
+    pub(super) fn join(&mut self, other: &Self) {
+        if !self.is_like(other) {
+            return;
+        }
+        for (own, other) in self.buffers.iter_mut().zip(&other.buffers) {
+            own.is_read |= other.is_read;
+        }
+    }
+
     /// How many elements there are at most.
     pub(super) fn elements(&self) -> String {
         let names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
@@ -64,6 +80,8 @@ pub(super) struct Buffer {
     /// Numbers of the type per element of the pointer: 4 of a `float4`.
     width: u64,
     is_input: bool,
+    /// True where a kernel is seen to read it.
+    is_read: bool,
 }
 
 impl Buffer {
@@ -78,11 +96,30 @@ impl Buffer {
             dtype,
             width,
             is_input: parameter.is_const,
+            is_read: parameter.is_read,
         }
     }
 
+    /// True for the same buffer, whatever a kernel does with it.
+    fn is_like(&self, other: &Self) -> bool {
+        let what = |buffer: &Self| (buffer.dtype, buffer.width, buffer.is_input);
+        self.name == other.name && self.kind == other.kind && what(self) == what(other)
+    }
+
+    /// True for a buffer that holds nothing but an answer.
+    fn is_only_written(&self) -> bool {
+        !self.is_input && !self.is_read
+    }
+
+    /// True for a buffer that is read and written.
+    fn is_updated(&self) -> bool {
+        self.is_read && !self.is_input
+    }
+
+    /// Bytes that move for an element, in both directions where it is read and written.
     pub(super) fn bytes_per_element(&self) -> u64 {
-        self.dtype.unwrap_or(DType::F32).size() * self.width
+        let ways = if self.is_updated() { 2 } else { 1 };
+        self.dtype.unwrap_or(DType::F32).size() * self.width * ways
     }
 
     pub(super) fn write(&self, lines: &mut Lines, problem: &Problem) {
@@ -101,18 +138,31 @@ impl Buffer {
         }
         let comment = format!("{GUESS}: extents, slowest first");
         lines.entry("shape", &format!("[{}]", shape.join(", ")), &comment);
-        if self.is_input {
-            lines.entry("role", "\"input\"", "the kernel takes it as `const`");
-            let is_float = self.dtype.is_none_or(DType::is_float);
-            let fill = if is_float {
-                "{ uniform = { low = -1, high = 1 } }"
+        // An answer there must be: where a kernel reads all that it writes, one of these stays an output.
+        let is_state = self.is_updated() && problem.buffers.iter().any(Self::is_only_written);
+        if self.is_input || is_state {
+            let (role, comment) = if is_state {
+                ("\"state\"", format!("{GUESS}: the kernel reads and writes it"))
             } else {
-                "{ choice = [0, 1, 2, 3] }"
+                ("\"input\"", "the kernel takes it as `const`".to_owned())
+            };
+            lines.entry("role", role, &comment);
+            let is_float = self.dtype.is_none_or(DType::is_float);
+            let fill = match (is_state, is_float) {
+                (true, _) => "{ constant = 0 }",
+                (false, true) => "{ uniform = { low = -1, high = 1 } }",
+                (false, false) => "{ choice = [0, 1, 2, 3] }",
             };
             lines.entry("fill", fill, &format!("{GUESS}: the values that it holds"));
         } else {
-            let comment =
-                format!("{GUESS}: \"state\" or \"input\" with a `fill` if the kernel reads it");
+            let comment = if self.is_updated() {
+                format!(
+                    "{GUESS}: the kernel reads it too, and an output holds poison before a checked run: read the \
+                     old values from an input of its own"
+                )
+            } else {
+                format!("{GUESS}: \"state\" or \"input\" with a `fill` if the kernel reads it")
+            };
             lines.entry("role", "\"output\"", &comment);
         }
     }

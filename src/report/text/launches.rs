@@ -91,7 +91,7 @@ fn table(page: &mut Page, document: &Document, kinds: &[Kind]) {
     }
     head.extend([
         Column::number("share"),
-        // A step's own time, measured without the profiler, stands above.
+        // Beside a step's own time, taken without the profiler.
         Column::number(if document.step.is_some() { "under ncu" } else { "time" }),
         Column::text("bound").optional(),
         Column::text("first finding").flexible(25),
@@ -175,19 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_steps_own_time_the_column_says_that_ncu_ran() {
-        let head = |step| {
-            let document = Document { step, ..document(&[("f", 0.5), ("g", 0.5)]) };
+    fn times_beside_a_steps_own_are_called_the_profilers() {
+        let head = |document: &Document| {
             let mut page = Page::new(Style { width: 100, ..Style::default() });
-            launches(&mut page, &document);
+            launches(&mut page, document);
             let mut out = Vec::new();
             page.write(&mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
             text.lines().find(|line| line.starts_with('#')).unwrap().to_owned()
         };
-        let of_step = head(Some(crate::report::samples::step("v2", 8, 10.0, 1.0)));
-        assert!(of_step.contains("under ncu") && !of_step.contains("time"), "{of_step}");
-        assert!(head(None).contains("time"));
+        let mut document = document(&[("f", 0.5), ("g", 0.5)]);
+        assert!(head(&document).contains("  time  ") && !head(&document).contains("ncu"));
+        document.step = crate::report::samples::recorded_step().step;
+        assert!(head(&document).contains("under ncu"), "{}", head(&document));
     }
 
     #[test]

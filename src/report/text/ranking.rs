@@ -4,6 +4,7 @@ use crate::document::LaunchReport;
 use crate::report::text::page::{Ink, Page};
 use crate::report::text::table::{Column, render};
 use crate::report::words::number::factor;
+use crate::report::words::order;
 use crate::text::percent;
 
 /// What limits the launch now, what would without its first fault, and after that.
@@ -36,6 +37,9 @@ pub(super) fn ranking(page: &mut Page, launch: &LaunchReport) {
     ];
     let lines = render(&head, &rows, page.style.width.saturating_sub(2));
     page.table("  ", &lines);
+    for reason in order::reasons(launch) {
+        page.paragraph("  ", &reason);
+    }
     let listed = launch.ranking.iter().filter_map(|row| row.without.as_deref());
     let listed: Vec<&str> = listed.collect();
     let silent: Vec<&str> = launch

@@ -8,7 +8,7 @@ use crate::document::RunDocument;
 use crate::report::style::Style;
 use crate::report::text::bars::{bar, height};
 use crate::report::text::page::{Ink, Page};
-use crate::report::text::table::{Column, render};
+use crate::report::text::table::{Column, Table, render};
 use crate::report::words::number::{estimate, factor, place};
 use crate::report::words::steps::{Gain, Row, rows};
 use crate::report::words::subject::{device, recorded};
@@ -28,11 +28,12 @@ pub(super) fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::R
         page.paragraph("  ", &device);
     }
     page.blank();
-    table(&mut page, &rows);
-    let legend = "× prev, × first: speed-up over the previous main step, and over the first step";
-    page.inked("", legend, Ink::Dim);
-    let legend = "next step: what the next main step gained, and what became of the fault";
-    page.inked("", legend, Ink::Dim);
+    let table = table(&mut page, &rows);
+    page.inked("", legend(&table), Ink::Dim);
+    if table.shows(NEXT_STEP) {
+        let legend = "next step: what the next main step gained, and what became of the fault";
+        page.inked("", legend, Ink::Dim);
+    }
     if rows.iter().any(|row| [row.over_previous, row.over_first].iter().flatten().any(by_rate)) {
         page.inked("", "~: the problem sizes differ, so rates are compared, not times", Ink::Dim);
     }
@@ -45,9 +46,22 @@ pub(super) fn run(run: &RunDocument, style: Style, out: &mut dyn Write) -> io::R
     page.write(out)
 }
 
+/// What the columns of speed-ups mean, as far as they are shown.
+fn legend(table: &Table) -> &'static str {
+    if table.shows(OVER_FIRST) {
+        "× prev, × first: speed-up over the previous main step, and over the first step"
+    } else {
+        "× prev: speed-up over the previous main step"
+    }
+}
+
 fn by_rate(gain: &Gain) -> bool {
     gain.by_rate
 }
+
+/// Titles of columns that a legend explains.
+const OVER_FIRST: &str = "× first";
+const NEXT_STEP: &str = "next step";
 
 /// The table's columns; what a narrow one leaves out stands in the text below it.
 fn head() -> [Column; 9] {
@@ -55,16 +69,16 @@ fn head() -> [Column; 9] {
         Column::text("step").flexible(8),
         Column::number("time"),
         Column::number("× prev"),
-        Column::number("× first").optional(),
+        Column::number(OVER_FIRST).optional(),
         Column::text("bound by").optional(),
         Column::text("fault").flexible(12),
         Column::number("worth").optional(),
-        Column::text("next step").optional(),
+        Column::text(NEXT_STEP).optional(),
         Column::number("rate").optional(),
     ]
 }
 
-fn table(page: &mut Page, rows: &[Row<'_>]) {
+fn table(page: &mut Page, rows: &[Row<'_>]) -> Table {
     let mut head = head().to_vec();
     let mut cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     if page.style.pictures {
@@ -75,13 +89,14 @@ fn table(page: &mut Page, rows: &[Row<'_>]) {
     }
     let lines = render(&head, &cells, page.style.width);
     page.table("", &lines);
-    let has_bars = lines.titles.is_some_and(|titles| titles.contains(BARS));
+    let has_bars = lines.titles.as_ref().is_some_and(|titles| titles.contains(BARS));
     if page.style.pictures && !has_bars {
         let line = heights(rows);
         if columns(&line) <= page.style.width {
             page.line(&line);
         }
     }
+    lines
 }
 
 /// The main steps' times in one line, for tables that have no room for bars.
@@ -206,6 +221,19 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let line = "  device 1 (GPU-1): v1, v2-shuffle, v3; the first step takes 26.0 ms there\n";
         assert!(text.contains(line) && text.contains("  device 0 (GPU-0): v2;"), "{text}");
+    }
+
+    #[test]
+    fn a_legend_explains_what_is_shown() {
+        let text = |width| {
+            let mut out = Vec::new();
+            run(&samples::run(), Style { width, ..Style::default() }, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let (wide, narrow) = (text(160), text(45));
+        assert!(wide.contains("× prev, × first: ") && wide.contains("next step: "), "{wide}");
+        assert!(narrow.contains("× prev: ") && !narrow.contains("× first"), "{narrow}");
+        assert!(!narrow.contains("next step: "), "{narrow}");
     }
 
     #[test]

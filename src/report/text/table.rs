@@ -57,6 +57,14 @@ pub(crate) struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Table {
+    /// True where a column is shown: its title, or, where each row is a record, the title before a cell.
+    pub(super) fn shows(&self, title: &str) -> bool {
+        let mut lines = self.titles.iter().chain(self.rows.iter().flatten());
+        lines.any(|line| line.contains(title))
+    }
+}
+
 /// Lays a table out. Rows shorter than the columns are filled with blanks. Where
 /// the columns do not fit side by side, each row is its first cell and below it the others, each behind
 /// its title.

@@ -25,11 +25,21 @@ pub(crate) fn headline(check: &CheckDocument) -> String {
             let word = if check.exit_code == 5 { "undecided" } else { word };
             format!("{pair}: {word}, times not compared{gates}")
         }
-        (_, Some(found)) => format!("{pair}: {}, {}{gates}", found.verdict.word(), by(&found.time)),
+        (_, Some(found)) => format!("{pair}: {}, {}{gates}", verdict(found), by(&found.time)),
         (_, None) => {
             format!("{pair}: {}, no times to judge{gates}", check.verdict.word())
         }
     }
+}
+
+/// The verdict's word. Where the times do differ, SAME only means that the margin allows it.
+fn verdict(found: &Comparison) -> String {
+    let word = found.verdict.word();
+    let time = &found.time;
+    if found.verdict == Verdict::Same && (time.low > 1.0 || time.high < 1.0) {
+        return format!("{word} within the margin of {:.2}%", 100.0 * found.margin.used());
+    }
+    word.to_owned()
 }
 
 /// How much more or less the candidate takes: `+2.1% (+1.9% to +2.3%)`.
@@ -163,6 +173,21 @@ mod tests {
         assert!(
             headline(&check).ends_with("not compared, because they differ in more than the code")
         );
+    }
+
+    #[test]
+    fn a_difference_that_the_margin_allows_is_called_one() {
+        let mut check = samples::check();
+        check.gates.clear();
+        let found = check.comparison.as_mut().unwrap();
+        found.verdict = Verdict::Same;
+        found.margin.max_slowdown = 0.05;
+        assert_eq!(
+            headline(&check),
+            "v2 → v3: SAME within the margin of 5.00%, +2.10% (+1.90% to +2.30%)"
+        );
+        check.comparison.as_mut().unwrap().time.low = 0.999;
+        assert_eq!(headline(&check), "v2 → v3: SAME, +2.10% (-0.10% to +2.30%)");
     }
 
     #[test]

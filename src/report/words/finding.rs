@@ -1,7 +1,9 @@
 //! What is said of findings, whatever the form.
 
+use std::collections::BTreeMap;
+
 use crate::document::{Document, LaunchReport, NcuOnly, ProgramFinding, RankedFinding};
-use crate::finding::{Estimate, Location};
+use crate::finding::{Estimate, Location, Name};
 use crate::ladder;
 use crate::report::words::number::place;
 use crate::text::percent;
@@ -18,7 +20,8 @@ pub(crate) fn agreement(finding: &RankedFinding) -> String {
 }
 
 /// What ncu's rules promise and no finding of the launch says: a rule that is named beside a finding,
-/// and one whose fault was found, stand there and not here.
+/// and one whose fault was found, stand there and not here. What one rule promises twice for the same reason, as of the
+/// SMs and of the slices of L2, stands here once, with the larger promise.
 pub(crate) fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
     let found = |only: &NcuOnly| {
         launch.findings.iter().any(|finding| {
@@ -26,7 +29,25 @@ pub(crate) fn ncu_alone(launch: &LaunchReport) -> Vec<&NcuOnly> {
                 || only.faults.contains(&finding.rule)
         })
     };
-    launch.ncu_only.iter().filter(|only| !found(only)).collect()
+    let mut alone: Vec<&NcuOnly> = Vec::new();
+    for only in launch.ncu_only.iter().filter(|only| !found(only)) {
+        let is_same = |known: &&NcuOnly| {
+            (&known.rule, &known.reason, known.global) == (&only.rule, &only.reason, only.global)
+        };
+        if !alone.iter().any(is_same) {
+            alone.push(only);
+        }
+    }
+    alone
+}
+
+/// The rules that could not be checked for some launch, each once with the metrics that it lacks there.
+pub(crate) fn unchecked(document: &Document) -> BTreeMap<&str, &[Name]> {
+    let mut rules: BTreeMap<&str, &[Name]> = BTreeMap::new();
+    for skipped in document.launches.iter().flat_map(|launch| &launch.skipped) {
+        rules.entry(&skipped.rule).or_insert(&skipped.missing);
+    }
+    rules
 }
 
 /// ncu's promise in words: `CPIStall (estimate: 30% of the time)`.

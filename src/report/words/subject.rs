@@ -59,9 +59,9 @@ pub(crate) fn answer(document: &Document, step: &StepInfo) -> String {
     }
 }
 
-/// The figure of merit and its share of what the device can copy.
+/// The figure of merit and its share of what the device can copy; `None` where its unit does not say what is counted.
 pub(crate) fn rate(step: &StepInfo) -> Option<String> {
-    let rate = step.rate.as_ref()?;
+    let rate = step.rate.as_ref().filter(|rate| names_something(&rate.unit))?;
     let mut text = format!("{} {}", significant(rate.value, 3), rate.unit);
     // Only a rate of bytes is a share of a rate of bytes.
     if let Some(copy) = step.copy_bytes_per_s
@@ -75,6 +75,12 @@ pub(crate) fn rate(step: &StepInfo) -> Option<String> {
     Some(text)
 }
 
+/// False for a unit that is only a prefix: `G/s`.
+fn names_something(unit: &str) -> bool {
+    let counted = unit.strip_suffix("/s").map(str::trim_end);
+    counted.is_none_or(|counted| !matches!(counted, "" | "k" | "K" | "M" | "G" | "T" | "P"))
+}
+
 /// The library's routine and how much of its rate the step reaches.
 pub(crate) fn library(step: &StepInfo) -> Option<String> {
     let library = step.library.as_ref()?;
@@ -84,4 +90,23 @@ pub(crate) fn library(step: &StepInfo) -> Option<String> {
         text = format!("{text}, this step reaches {share} of its rate");
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use crate::timing::Rate;
+
+    #[test]
+    fn a_rate_of_nothing_in_particular_is_left_out() {
+        let mut step = samples::recorded_step().step.unwrap();
+        let mut of = |unit: &str| {
+            step.rate = Some(Rate { value: 374.0, unit: unit.to_owned() });
+            rate(&step)
+        };
+        assert!(of("Gstep/s").unwrap().starts_with("374 Gstep/s"));
+        assert_eq!((of("G/s"), of("M/s")), (None, None));
+        assert!(of("GB/s").is_some() && of("B/s").is_some() && of("frames").is_some());
+    }
 }

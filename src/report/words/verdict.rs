@@ -111,18 +111,30 @@ fn headline(document: &Document, launch: Option<&LaunchReport>) -> Sentence {
     ])
 }
 
-/// Which of several launches the verdict is about, with all that are like it: `reduce_strided takes 95%
-/// of the kernels' time`, `all 32 launches are of seasons`.
+/// Which of several launches the verdict is about, with all that are like it: `launch 0 (reduce_strided) takes 95%
+/// of the kernels' time` where others of that name are not like it, `all 32 launches are of seasons`.
 fn most_of_the_time(document: &Document, launch: &LaunchReport) -> String {
     let alike = |other: &&LaunchReport| {
         other.kernel == launch.kernel && other.grid == launch.grid && other.block == launch.block
     };
+    let first = document.launches.iter().position(|other| alike(&other)).unwrap_or(0);
+    let is_namesake = |other: &&LaunchReport| self::name(other, NAME) == self::name(launch, NAME);
+    let namesakes = document.launches.iter().filter(is_namesake).count();
     let alike: Vec<&LaunchReport> = document.launches.iter().filter(alike).collect();
     let share = percent(alike.iter().map(|launch| launch.time_share).sum());
     let name = name(launch, NAME);
     match alike.len() {
+        0 | 1 if namesakes > 1 => {
+            format!("launch {first} ({name}) takes {share} of the kernels' time")
+        }
         0 | 1 => format!("{name} takes {share} of the kernels' time"),
         n if n == document.launches.len() => format!("all {n} launches are of {name}"),
+        n if namesakes > n => {
+            let more = n - 1;
+            format!(
+                "launch {first} and {more} more like it ({name}) take {share} of the kernels' time"
+            )
+        }
         n => format!("{n} launches of {name} take {share} of the kernels' time"),
     }
 }
@@ -244,7 +256,7 @@ fn around(finding: &ProgramFinding) -> Vec<(&'static str, Sentence)> {
             Sentence::of([
                 format!("{range} for the whole program, for removing {rule}"),
                 format!("{range}: {rule}"),
-                format!("{} {rule}", factor(gain.factor)),
+                range,
             ]),
         ),
         ("next", Sentence::command(format!("adoprof explain {rule}"), "what the fault is")),
@@ -281,11 +293,11 @@ fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
         None => String::new(),
     };
     let end = if gain.factor < LEAST_GAIN { "; little to gain" } else { "" };
-    let (range, alone) = (estimate(&gain), factor(gain.factor));
+    let range = estimate(&gain);
     Sentence::of([
         format!("{range}{over} for removing {rule}{end}"),
         format!("{range}: {rule}"),
-        format!("{alone} {rule}"),
+        range,
     ])
 }
 

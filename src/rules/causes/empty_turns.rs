@@ -98,7 +98,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let main = loops.iter().max_by(|a, b| goes(a).total_cmp(&goes(b)))?;
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
-    let mut going = vec![0.0; listing.sass.entries.len()];
+    let mut going = vec![0.0_f64; listing.sass.entries.len()];
     for (at, share) in loops.iter().flat_map(|each| &each.going) {
         going[*at] = going[*at].max(*share);
     }

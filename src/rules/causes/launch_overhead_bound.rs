@@ -61,6 +61,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let alike = launch.profile.alike.max(1) as f64;
+    let is_alone = launch.profile.is_alone;
     let rounds = rounds(launch, alike);
     let many = if alike >= 2.0 {
         format!(
@@ -80,10 +81,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
-        hint: hint(alike),
-        effect: Effect { launch: true, merged: alike, rounds, ..Effect::default() },
+        hint: if is_alone { ALONE.to_owned() } else { hint(alike) },
+        // Where no other launch can take the work along, how much less there is to pay is the caller's to know.
+        effect: if is_alone {
+            Effect::default()
+        } else {
+            Effect { launch: true, merged: alike, rounds, ..Effect::default() }
+        },
     })
 }
+
+/// The hint for a step that is this one launch.
+const ALONE: &str = "Give one launch more to do, such as several inputs at once: this step has no other launch to \
+                     merge it with. Where a program launches it again and again, merge those launches, or record \
+                     the sequence as a CUDA graph.";
 
 fn hint(alike: f64) -> String {
     if alike >= 2.0 {
@@ -131,5 +142,16 @@ mod tests {
         assert_eq!(check(&RULE, &short), None);
         short.set(DURATION, Some(8480.0));
         assert!(check(&RULE, &short).is_some());
+    }
+
+    #[test]
+    fn a_step_of_one_launch_has_none_to_merge_it_with() {
+        let mut short = launch(&[(DURATION, 1800.0)]);
+        short.row.device = Some("NVIDIA H200".to_owned());
+        assert!(check(&RULE, &short).unwrap().effect.launch);
+        short.is_alone = true;
+        let draft = check(&RULE, &short).unwrap();
+        assert_eq!(draft.effect, Effect::default(), "which promises nothing");
+        assert!(draft.hint.contains("no other launch to merge it with"), "{}", draft.hint);
     }
 }

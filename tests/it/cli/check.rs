@@ -100,6 +100,7 @@ fn mistakes_are_told_before_anything_runs() {
         (&["check", "--baseline", "v2", "v3", "--max-slowdown", "fast"], "0.5%"),
         (&["check", "--baseline-program", "true"], "PROGRAM"),
         (&["check", "--baseline", "v2", "v3", "--max-slowdown", "-1%"], "can't be negative"),
+        (&["check", "--baseline", "v4", "v3", "--max-slowdown", "5"], "write 5%"),
         (
             &["check", "--baseline", "v2", "v3", "--fail-on", "rule:partial-wav"],
             "did you mean `partial-wave`?",

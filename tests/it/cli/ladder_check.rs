@@ -129,7 +129,12 @@ fn a_ladder_without_mistakes_passes_and_says_what_was_not_checked() {
     ladder(&bench, &[]);
     let ran = check(&bench, false);
     assert_eq!((ran.code, ran.out.trim()), (Some(0), "scale: 2 steps, no mistakes"));
-    assert!(ran.err.contains("without NVRTC") && ran.err.lines().count() == 1, "{}", ran.err);
+    assert!(ran.err.contains("without NVRTC") && ran.err.lines().count() == 2, "{}", ran.err);
+    assert!(ran.err.contains("lines are still marked GUESS"), "{}", ran.err);
+    let manifest = std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap();
+    bench.write("mine/ladder.toml", manifest.replace("GUESS", "known"));
+    let ran = check(&bench, false);
+    assert!(ran.err.lines().count() == 1 && !ran.err.contains("GUESS"), "{}", ran.err);
     bench.run(&["ladder", "check", "./gone"]).fails(2, &["there is no ladder.toml"]);
 }
 
@@ -252,4 +257,12 @@ fn a_program_is_surveyed_for_its_manifest() {
     bench
         .run(&["init", "-o", "mine", "--force", "--", "./gone"])
         .fails(2, &["./gone does not exist"]);
+    bench
+        .run(&["init", "-o", "new", "--", "no-such-program"])
+        .fails(2, &["there is no program no-such-program in PATH"]);
+    bench.write("no-program.bin", "");
+    bench
+        .run(&["init", "-o", "new", "--", "./no-program.bin"])
+        .fails(3, &["./no-program.bin does not run"]);
+    assert!(!bench.path("new").exists(), "nothing is written of a program that does not run");
 }

@@ -35,6 +35,7 @@ fn options_without_a_meaning_on_a_recording_are_told() {
         assert_eq!(bench.run(&[&step, args, &["-q"]].concat()).err, "", "{args:?}: quiet");
     }
     assert!(!bench.path("saved").exists());
+    bench.run(&["step", "--kernel", "v2", "--size", "N=512"]).fails(2, &["`adoprof step --live`"]);
     let run = bench.run(&["run", "--ladder", "padding", "--recorded", "-o", "saved", "--cpu"]);
     assert!(notice(&run).contains("--cpu and -o have no effect"), "{run:?}");
     // Its recording has the CPU's times.
@@ -177,6 +178,35 @@ fn a_profile_that_tells_nothing_is_not_called_faultless() {
     assert_eq!(thin.code, Some(0), "{thin:?}");
     assert!(thin.out.contains("no rule could be checked"), "{thin:?}");
     assert!(thin.out.contains("1 block of 32 threads"), "{thin:?}");
+}
+
+#[test]
+fn a_name_of_no_step_is_the_folder_of_that_name() {
+    let bench = Bench::new();
+    let recording = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/ado/v2");
+    bench.copy_files(&recording, "mine");
+    let analyzed = bench.run(&["analyze", "mine"]);
+    assert_eq!((analyzed.code, &analyzed.err[..]), (Some(0), ""), "{analyzed:?}");
+    assert_eq!(analyzed.out, bench.run(&["analyze", "./mine"]).out.replace("./mine", "mine"));
+    let diff = bench.run(&["diff", "mine", "v3"]);
+    assert!(diff.out.starts_with("mine → ado/v3"), "{diff:?}");
+    // A step's name stays the step's.
+    bench.write("v3/nothing", "");
+    assert_eq!(bench.run(&["diff", "mine", "v3"]).out, diff.out);
+    bench
+        .run(&["analyze", "yours"])
+        .fails(2, &["no step `yours`", "no file or folder of that name"]);
+}
+
+#[test]
+fn a_locale_without_other_letters_gets_none() {
+    let bench = Bench::new();
+    for args in [&["diff", "v3", "v4"][..], &["step", "--kernel", "v2"], &["run", "--recorded"]] {
+        let ran = ran(bench.command(args).env("LC_ALL", "C"));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let other = ran.out.lines().chain(ran.err.lines()).find(|line| !line.is_ascii());
+        assert_eq!(other, None, "{args:?}");
+    }
 }
 
 #[test]

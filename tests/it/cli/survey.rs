@@ -265,7 +265,7 @@ fn a_program_is_looked_for_in_path_by_its_name() {
             .env("STAND_IN_CUPTI_PATH", STAND_INS.cupti()))
     };
     assert_eq!(survey(program.parent().unwrap()).json()["program"]["groups"][0]["launches"], 4);
-    survey(&bench.path("nowhere")).fails(3, &["no program", "in PATH", &format!("write ./{name}")]);
+    survey(&bench.path("nowhere")).fails(2, &["no program", "in PATH", &format!("write ./{name}")]);
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn a_step_says_its_time_its_bound_and_what_to_do() {
         answer.rows[1].1.full(),
         "1.80× (1.50 to 2.10) for removing uncoalesced-global-access"
     );
+    assert_eq!(answer.rows[1].1.shortest(), "1.80× (1.50 to 2.10)", "the range stays");
 }
 
 #[test]
@@ -84,6 +85,14 @@ fn launches_that_are_alike_count_together() {
     document.launches[2].time_share = 0.25;
     let said = most_of_the_time(&document, &one);
     assert!(said.starts_with("2 launches of ") && said.contains(" take 30% of"), "{said}");
+    let mut other = one.clone();
+    other.grid[0] += 1;
+    let last = document.launches.len();
+    document.launches.push(other.clone());
+    let said = most_of_the_time(&document, &one);
+    assert!(said.starts_with("launch 0 and 1 more like it ("), "{said}");
+    let said = most_of_the_time(&document, &other);
+    assert!(said.starts_with(&format!("launch {last} (")) && said.contains(" takes "), "{said}");
     document.launches = vec![one.clone(), one.clone()];
     assert!(most_of_the_time(&document, &one).starts_with("all 2 launches are of "));
 }

@@ -3,6 +3,12 @@
 /// Lanes of a warp.
 pub(crate) const WARP_LANES: f64 = 32.0;
 
+/// Lanes of a warp group, whose four warps multiply together (compute capability 9.0).
+pub(crate) const GROUP_LANES: f64 = 4.0 * WARP_LANES;
+
+/// Bytes of a float of 16 bits.
+pub(crate) const HALF_BYTES: f64 = 2.0;
+
 /// Bytes of a sector, the unit in which L1, L2, and DRAM move data.
 pub(crate) const SECTOR_BYTES: f64 = 32.0;
 

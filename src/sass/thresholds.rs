@@ -21,6 +21,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     SAME_READING,
     MASKED_OFF,
     TREE_STEPS,
+    WINDOW_VALUES,
 ];
 
 /// Distances of a tree over lanes.
@@ -172,4 +173,12 @@ pub const REARRANGING_STEPS: Threshold = Threshold {
     value: 3.0,
     unit: "step",
     source: "derivation: a value is made narrower, packed with its neighbour, and permuted within its register",
+};
+
+/// Values of a window in shared memory.
+pub const WINDOW_VALUES: Threshold = Threshold {
+    what: "values that a thread reads around one place in shared memory, for what neighbouring results share to be counted, at most",
+    value: 128.0,
+    unit: "value",
+    source: "bounds the time that a hostile listing takes; a cube of five by five by five values has 125",
 };

@@ -24,7 +24,7 @@ large it is. To write one on the device, a thread puts it together in shared mem
 waits until it has arrived there, and invalidates what the unit keeps of it; the block waits at a barrier meanwhile, and no copy \
 can begin. In a loop over tiles that is repeated for each tile, while only the tile's place changes, which a copy takes as \
 coordinates. The rule looks for such invalidations in loops. The estimate takes the writes, and the waits for them, away except for \
-the first turn.",
+the first iteration.",
     examples: &[Example {
         fault: "\
 for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -107,7 +107,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Make each descriptor at {at} once: on the host (cuTensorMapEncodeTiled), or before the loop. Give the tensor a further \
-             dimension, or its rows one after another, for what changes from turn to turn, and say in the copy's coordinates \
+             dimension, or its rows one after another, for what changes with each iteration, and say in the copy's coordinates \
              which part is meant."
         ),
         locations,
@@ -159,7 +159,7 @@ mod tests {
     fn writes_go_except_for_the_first_and_so_do_waits_for_them() {
         let draft = of("UTMACCTL.IV [UR12]").unwrap();
         assert!(
-            draft.message.contains("A loop of 10 turns writes 1 descriptor anew"),
+            draft.message.contains("Loops of up to 10 iterations write 1 descriptor anew"),
             "{}",
             draft.message
         );

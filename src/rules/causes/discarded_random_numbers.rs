@@ -124,7 +124,7 @@ mod tests {
         let draft = assert_sides(&RULE, &of(1), &[]);
         // Three quarters of four of six instructions.
         assert!((draft.effect.share_of(Term::Issue) - 0.75 * 4.0 / 6.0).abs() < 1e-12);
-        assert!(draft.message.contains("use 1 of them"), "{}", draft.message);
+        assert!(draft.message.contains("uses only 1 per call"), "{}", draft.message);
         assert!(check(&RULE, &of(2)).is_some());
         assert!(check(&RULE, &of(3)).is_none());
     }

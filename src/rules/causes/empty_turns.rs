@@ -15,15 +15,15 @@ use crate::text::{count, percent};
 pub const RULE: Rule = Rule {
     name: "empty-turns",
     kind: Kind::Cause,
-    summary: "a loop makes turns in which the block has nothing to do",
+    summary: "a loop runs iterations in which the block has nothing to do",
     explanation: "\
 Rows of unequal length are often walked by one loop for all blocks, up to the longest row, with a condition on each load that \
 asks whether the block's own row goes so far. Behind the row's end the loads bring nothing, but everything else is done as before: \
-products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these turns go. The rule looks for \
+products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these iterations go. The rule looks for \
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
-and counts how many are. Half a turn for the row's ragged end stays. It also names loops that ask in each turn whether there is \
-anything to do, where the whole block passes all loads by in most: the first and the last turn with work can be worked out before. \
-Where a table says it, of which all lanes of a warp load one entry in each turn, such as the experts that a token goes to, a list of the \
+and counts how many are. Half an iteration for the row's ragged end stays. It also names loops that ask in each iteration whether there is \
+anything to do, where the whole block passes all loads by in most: the first and the last iteration with work can be worked out before. \
+Where a table says it, of which all lanes of a warp load one entry in each iteration, such as the experts that a token goes to, a list of the \
 entries that have something is shorter; each look at the table else costs the whole latency of a load.",
     examples: &[
         Example {
@@ -38,7 +38,7 @@ for (int k = 0; k < length[row]; k += 64) {
     sum += warp_sum(x * x);
 }",
             note: "\
-The condition stays for the last turn. Blocks then take unequal time: let the longest rows come first.",
+The condition stays for the last iteration. Blocks then take unequal time: let the longest rows come first.",
         },
         Example {
             fault: "\
@@ -58,10 +58,10 @@ The list is made where the table is. Without one, let each lane of a warp load a
     thresholds: &[
         MATTERS_LIMIT,
         Threshold {
-            what: "constant: part of the last turn with data whose loads are off and that is needed all the same",
+            what: "constant: part of the last iteration with data whose loads are off and that is needed all the same",
             value: LAST_TURN,
-            unit: "turn",
-            source: "derivation: a row ends anywhere in a turn",
+            unit: "iteration",
+            source: "derivation: a row ends anywhere in an iteration",
         },
         Threshold {
             what: "share of the entries of a table that lead to work, at most",
@@ -134,7 +134,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         How::Tested => {
             let mut of_main = vec![0.0; going.len()];
             main.going.iter().for_each(|&(at, share)| of_main[at] = share * listing.executed(at));
-            locations(launch, listing, |at| of_main[at], "executed instructions of empty turns")
+            locations(
+                launch,
+                listing,
+                |at| of_main[at],
+                "executed instructions of empty iterations",
+            )
         }
         How::LookedUp => locations(launch, listing, of_load, "loads of what to do"),
     };
@@ -142,8 +147,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: message(main, &at),
         evidence: vec![
-            Evidence::new("turns that do nothing", 100.0 * main.empty, "%"),
-            Evidence::new("turns of the loop", main.turns, ""),
+            Evidence::new("iterations that do nothing", 100.0 * main.empty, "%"),
+            Evidence::new("iterations of the loop", main.turns, ""),
         ],
         hint: hint(main, &at),
         locations,
@@ -215,7 +220,7 @@ mod tests {
         let empty = 0.5 - 1.5 / 40.0;
         let share = draft.effect.share_of(Term::Issue);
         assert!((share - empty * 1920.0 / 1944.0).abs() < 1e-12, "{share}");
-        assert!(draft.message.contains("line 5") && draft.message.contains("40 turns"));
+        assert!(draft.message.contains("line 5") && draft.message.contains("40 iterations"));
         assert!(check(&RULE, &of(31.0)).is_none());
     }
 }

@@ -71,11 +71,11 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
             source: "definition: one float4, or four elements per thread",
         },
         Threshold {
-            what: "constant: turns that a loop copies further ahead once repaired, where it copies operands of matrix \
+            what: "constant: iterations that a loop copies further ahead once repaired, where it copies operands of matrix \
                    instructions ahead already",
             value: FURTHER_AHEAD,
-            unit: "turn",
-            source: "definition: one more stage of shared memory. By Little's law the waits of a loop with d turns in \
+            unit: "iteration",
+            source: "definition: one more stage of shared memory. By Little's law the waits of a loop with d iterations in \
                      flight shrink to d of d + 1 parts",
         },
         Threshold {
@@ -101,7 +101,7 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
     trials: &[Trial::Tunables],
     in_triton: "\
 a larger BLOCK gives each thread several loads at once, and num_stages=3 or more (at the \
-launch or in tl.range) starts those of the next turns early.",
+launch or in tl.range) starts those of the next iterations early.",
     check,
     ..Rule::DEFAULT
 };
@@ -142,10 +142,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             )
         } else if loads.around == Around::Pipeline {
             format!(
-                "The loop at {at} copies {} ahead of its products already: begin its copies a turn earlier yet, with another \
+                "The loop at {at} copies {} ahead of its products already: begin its copies an iteration earlier yet, with another \
                  stage of shared memory. Where the loop is short, most of the waiting is for its first copies: let those of \
                  the next tile begin before this one's results are stored.",
-                count_of(loads.now, "turn"),
+                count_of(loads.now, "iteration"),
             )
         } else if let Some(Behind::SlowPath(line)) = loads.behind {
             format!(

@@ -20,9 +20,9 @@ Attention under a causal mask needs the keys up to a query's own position, and u
 loop over all tiles of keys loads and multiplies the others as well, and the mask then replaces every one of \
 their scores by minus infinity: no counter shows that this work is for nothing. The rule looks for loops with matrix \
 instructions whose results are replaced by a constant far below zero, by a comparison in which the block's index takes \
-part, while the tiles that it loads do not begin with the block's rows, and either the number of turns does not depend on \
+part, while the tiles that it loads do not begin with the block's rows, and either the number of iterations does not depend on \
 the block or the mask has two edges. Let the loop begin and end where the block's rows \
-need it; then only the tiles on the edge need the mask. The estimate takes half of the turns away, as a causal mask over \
+need it; then only the tiles on the edge need the mask. The estimate takes half of the iterations away, as a causal mask over \
 as many rows as columns does; a window leaves fewer.",
     examples: &[Example {
         fault: "\
@@ -116,7 +116,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              which the mask keeps nothing, about half of all under a causal mask and more under a narrow window."
         ),
         evidence: vec![
-            Evidence::new("turns of the loop", turns, ""),
+            Evidence::new("iterations of the loop", turns, ""),
             Evidence::new("executed selections of the mask", selections, "inst"),
         ],
         hint: format!(
@@ -158,7 +158,7 @@ mod tests {
         assert!((draft.effect.share_of(Term::Tensor) - 0.475).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::Issue) - 0.475 * 960.0 / 992.0).abs() < 1e-12);
         assert!(
-            draft.message.contains("line 6") && draft.message.contains("20 turns"),
+            draft.message.contains("line 6") && draft.message.contains("20 iterations"),
             "{}",
             draft.message
         );

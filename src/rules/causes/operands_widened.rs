@@ -150,7 +150,9 @@ fn remove(removal: &mut Removal, found: &Widened, kept: f64) {
     found.stores.iter().for_each(|&at| removal.remove(at, stored));
     if found.by_groups || !found.stores.is_empty() {
         // A warp group reads its operands itself, and loads of operands read what is there.
-        loads.iter().for_each(|&at| removal.remove(at, 1.0));
+        for &at in &loads {
+            removal.remove(at, 1.0);
+        }
         return;
     }
     let executed = |list: &[usize]| list.iter().map(|&at| listing.executed(at)).sum::<f64>();

@@ -28,7 +28,7 @@ ahead hide the copies behind the products. Each stage costs shared memory for on
     examples: &[Example {
         fault: "\
 for (int k = 0; k < length; k += 32) {
-    copy_async(tile, operands + k);       // both operands of this turn
+    copy_async(tile, operands + k);       // both operands of this iteration
     __pipeline_commit();
     __pipeline_wait_prior(0);             // nothing is multiplied meanwhile
     __syncthreads();
@@ -44,7 +44,7 @@ for (int k = 0, s = 0; k < length; k += 32, s = (s + 1) % 4) {
     multiply(sum, tile[s]);
 }",
         note: "\
-Three pieces are on their way while a fourth is multiplied, and one barrier per turn is enough; it \
+Three pieces are on their way while a fourth is multiplied, and one barrier per iteration is enough; it \
 takes four times the shared memory.",
     }],
     section: "WarpStateStats",

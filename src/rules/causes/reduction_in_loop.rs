@@ -14,14 +14,14 @@ const EXECUTED: &str = "smsp__inst_executed.sum";
 pub const RULE: Rule = Rule {
     name: "reduction-in-loop",
     kind: Kind::Cause,
-    summary: "each turn of a loop combines the values of all lanes, though only the total is used",
+    summary: "each iteration of a loop combines the values of all lanes, though only the total is used",
     explanation: "\
 A sum or a maximum over the lanes of a warp takes five shuffles, each followed by arithmetic that waits for it, and over the \
-warps of a block also shared memory and barriers. A loop that does this in each turn, only to add the result to a total, \
+warps of a block also shared memory and barriers. A loop that does this in each iteration, only to add the result to a total, \
 can leave it for the end: each lane keeps a total of its own, and the lanes are combined once. The rule looks for loops in \
 which all that follows from a shuffle ends up in such totals: nothing of it is stored, decides a branch, or is combined with the \
 lanes' own values, as where a running maximum rescales sums. The estimate takes the instructions \
-away that combine lanes, with their waits and the barriers that only they need, in all turns but one. Sums of floats are \
+away that combine lanes, with their waits and the barriers that only they need, in all iterations but one. Sums of floats are \
 then rounded in another order.",
     examples: &[Example {
         fault: "\
@@ -89,7 +89,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "Each of some {} turns of the loop around {} combines the values of all lanes, with {}{with_barriers}, only \
+            "Each of some {} iterations of the loop around {} combines the values of all lanes, with {}{with_barriers}, only \
              to add the result to a total: {} of the executed instructions.",
             count(main.turns.round()),
             place(&locations, "the total"),
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_total_of_totals_is_named_and_a_result_of_each_turn_is_not() {
         let draft = of("FADD R6, R6, R7").unwrap();
-        assert!(draft.message.contains("20 turns"), "{}", draft.message);
+        assert!(draft.message.contains("20 iterations"), "{}", draft.message);
         assert!(draft.message.contains("2 shuffles"), "{}", draft.message);
         // 4 of 9 instructions of a turn, in 19 of 20 turns.
         let share = draft.effect.share_of(crate::term::Term::Issue);

@@ -157,7 +157,7 @@ mod tests {
     fn a_thread_per_element_is_named_and_wide_loads_are_not() {
         let draft = of("LDG.E R4, desc[UR4][R2.64]").unwrap();
         assert!(
-            draft.message.contains("3 shuffles after each has loaded 4 bytes"),
+            draft.message.contains("3 shuffles after each lane has loaded only 4 bytes"),
             "{}",
             draft.message
         );

@@ -22,16 +22,16 @@ const LEAST_TURNS: f64 = 2.0 * BLOCK_ROWS;
 pub const RULE: Rule = Rule {
     name: "rows-in-turn",
     kind: Kind::Cause,
-    summary: "each turn of a loop works out one row of a tile from all rows before it",
+    summary: "each iteration of a loop works out one row of a tile from all rows before it",
     explanation: "\
-A triangular matrix is inverted, or a triangular system solved, row by row: each turn multiplies the rows that are there by the next \
-row's coefficients, adds the products up over the lanes and warps, and puts the sum into its place, before the next turn can begin. \
-Nearly all of a turn is the exchange (shuffles, shared memory, barriers), and every row takes one. Blocked, the same work is \
+A triangular matrix is inverted, or a triangular system solved, row by row: each iteration multiplies the rows that are there by the next \
+row's coefficients, adds the products up over the lanes and warps, and puts the sum into its place, before the next iteration can begin. \
+Nearly all of an iteration is the exchange (shuffles, shared memory, barriers), and every row takes one. Blocked, the same work is \
 mostly matrix products: the blocks on the diagonal, of 16 rows each, are worked out row by row, all of them side by side \
 and each by one warp, and what lies below them follows from products of blocks, on the tensor units. Or the inverse of I + N, whose N is \
 strictly triangular, is the product of I - N, I + N^2, I + N^4, …: six products and squares for 64 rows. The rule looks for a loop that selects a \
-sum over lanes, by its counter and the row's index, into registers which the next turns multiply. The estimate leaves as many \
-turns as a block has rows, as long as they are now, in which the products of blocks find room.",
+sum over lanes, by its counter and the row's index, into registers which the next iterations multiply. The estimate leaves as many \
+iterations as a block has rows, as long as they are now, in which the products of blocks find room.",
     examples: &[Example {
         fault: "\
 for (int i = 1; i < 64; ++i) {            // x: a column's rows per thread
@@ -56,15 +56,15 @@ Sums are rounded in another order. On tensor units, floats in three TF32 product
     thresholds: &[
         MATTERS_LIMIT,
         Threshold {
-            what: "constant: rows of a block, and turns that remain",
+            what: "constant: rows of a block, and iterations that remain",
             value: BLOCK_ROWS,
             unit: "row",
             source: "definition: rows of a fragment of the tensor units",
         },
         Threshold {
-            what: "turns of the loop, at least",
+            what: "iterations of the loop, at least",
             value: LEAST_TURNS,
-            unit: "turn",
+            unit: "iteration",
             source: "definition: two blocks",
         },
     ],
@@ -79,7 +79,7 @@ Sums are rounded in another order. On tensor units, floats in three TF32 product
         "issue-slots-underused",
     ],
     in_triton: "\
-work the blocks of 16 rows on the diagonal out in one loop of 15 turns, and the rest by tl.dot with input_precision=\"tf32x3\".",
+work the blocks of 16 rows on the diagonal out in one loop of 15 iterations, and the rest by tl.dot with input_precision=\"tf32x3\".",
     unrecorded: Some(
         "it was written without a GPU, by a pair of Triton's, whose recordings are not kept here",
     ),
@@ -118,14 +118,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "Each of some {} turns of the loop around {at} works out one row from all rows before it, by {}{with_barriers}, and \
-             the next turn waits for it: {} of the executed instructions.",
+            "Each of some {} iterations of the loop around {at} works out one row from all rows before it, by {}{with_barriers}, and \
+             the next iteration waits for it: {} of the executed instructions.",
             count(main.turns.round()),
             count_of(main.exchanges.len() as f64, "exchange"),
             percent(theirs / executed),
         ),
         evidence: vec![
-            Evidence::new("turns of the loop", main.turns, "turn"),
+            Evidence::new("iterations of the loop", main.turns, "iteration"),
             Evidence::new("executed instructions of such loops", theirs, "inst"),
             Evidence::new(EXECUTED, executed, "inst"),
         ],
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn two_blocks_are_worth_it() {
         let draft = of(32.0).unwrap();
-        assert!(draft.message.contains("some 32 turns"), "{}", draft.message);
+        assert!(draft.message.contains("some 32 iterations"), "{}", draft.message);
         let share = draft.effect.share_of(Term::Issue);
         assert!((share - 0.5 * 9.0 * 256.0 / (9.0 * 256.0 + 24.0)).abs() < 1e-12, "{share}");
         assert!(of(31.0).is_none());

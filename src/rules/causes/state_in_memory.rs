@@ -26,17 +26,17 @@ const TO_L2: &str = "lts__t_sectors_srcunit_tex.sum";
 pub const RULE: Rule = Rule {
     name: "state-in-memory",
     kind: Kind::Cause,
-    summary: "a loop loads from global memory what the same thread stored one turn before",
+    summary: "a loop loads from global memory what the same thread stored in the iteration before",
     explanation: "\
-A recurrence carries a state from turn to turn: a filter's memory, a hidden state, a running average. If each turn loads it from global \
-memory, changes it, and stores it back to the same address, then each turn waits for a load that has just been \
+A recurrence carries a state from one iteration to the next: a filter's memory, a hidden state, a running average. If each iteration loads it from global \
+memory, changes it, and stores it back to the same address, then each iteration waits for a load that has just been \
 stored, and the store goes to L2 every time. Worse, the compiler must take it that the store may change what any other pointer \
 leads to: it can't move the loads behind it ahead, so that these wait one after another. Only the thread itself reads \
 the state as long as the loop has no barrier, so it can stay in a register: load it before the loop, store it after it. The compiler \
 does so by itself only where no store in the loop may change it. The rule looks for \
-loads and stores of a loop that have one address, or for loads of the element that the last turn stored, where what is stored is made of \
+loads and stores of a loop that have one address, or for loads of the element that the last iteration stored, where what is stored is made of \
 what was loaded. The estimate takes these accesses away but for the first and the last, with the waits for them and for \
-the loads of the turn that are only issued behind them.",
+the loads of the iteration that are only issued behind them.",
     examples: &[Example {
         fault: "\
 for (int t = 0; t < steps; t++) {
@@ -52,7 +52,7 @@ for (int t = 0; t < steps; t++) {
 }
 state[c] = s;",
         note: "\
-A register for each value of the state. Pointers that are __restrict__ let the compiler do the same, and load the next turns' \
+A register for each value of the state. Pointers that are __restrict__ let the compiler do the same, and load the next iterations' \
 inputs early. A state too large for registers may fit into shared memory.",
     }],
     section: "MemoryWorkloadAnalysis",

@@ -33,7 +33,7 @@ pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
     let half = |at: usize| {
         let executed = listing.executed(at);
         let on = listing.row(at).counters.thread_inst_executed_pred_on;
-        executed > 0.0 && on > 0.0 && on <= 0.5 * WARP_LANES * executed
+        executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed
     };
     let is_shared = |at: usize| {
         let family = sass.entries[at].family;
@@ -67,7 +67,7 @@ fn tree(
     if stores.is_empty() || stores.len() == accesses.len() {
         return None;
     }
-    let stored: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
+    let results: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
     let picked = Marks::of(count, |at| accesses.contains(&at));
     let own_loop = place.map(|place| &sass.flow.loops[place]).filter(|_| {
         let others = (0..count).filter(|&at| sass.flow.innermost(at) == place && !picked[at]);
@@ -101,7 +101,7 @@ fn tree(
     };
     let combines = rest.iter().filter(|&&at| is_arithmetic(at) && half(at));
     let combines_on = combines.filter_map(|&at| sass.entries[at].term).next_back();
-    let steps = if passes > 0.0 { stored / passes } else { 0.0 };
+    let steps = if passes > 0.0 { results / passes } else { 0.0 };
     // One step is a hand-over.
     (steps > 1.0).then_some(SharedTree { accesses, rest, barriers, combines_on, passes, steps })
 }

@@ -4,16 +4,16 @@
 //! them by the same distance, so that two results share only the values at which both windows overlap. Where loads go by
 //! several bases, as in a product, one of them may stay where it is, and nothing is said.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::{Instruction, OperandKind};
+use crate::sass::parse::number::without_offset;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-
-use crate::sass::parse::number::without_offset;
+use crate::sass::thresholds::WINDOW_VALUES;
 
 /// What a thread reads around a place of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +23,6 @@ pub struct Window {
     /// Bytes from the place to each value, ascending.
     offsets: Vec<i64>,
 }
-
-/// Values of a window, at most: a cube of five by five by five has no more, and the time for all pairs of them stays short.
-const MOST_VALUES: usize = 128;
 
 impl Window {
     /// The share of the reads that stays, 0 to 1, where a thread has so many results, side by side or in a square, along the
@@ -50,24 +47,24 @@ impl Window {
             let row = of(side, &one, along);
             let places: HashSet<i64> = (0..side).map(|times| times * along).collect();
             // No two results at one place.
-            let apart = |by: &&i64| of(side, &places, **by).len() as i64 == side * side;
+            let wanted = usize::try_from(side * side).unwrap_or_default();
+            let apart = |by: &&i64| of(side, &places, **by).len() == wanted;
             distances.iter().filter(apart).map(|&by| of(side, &row, by).len()).min()
         });
         let square = square.map_or(1.0, |values| share(values, side * side));
         in_a_row.min(square)
     }
 
-    /// How far apart values are, each once.
+    /// The distances at which most values lie from another one, each once: a window moved by one of them meets itself there.
     fn distances(&self) -> Vec<i64> {
-        let offsets = &self.offsets;
-        let pairs = offsets
-            .iter()
-            .enumerate()
-            .flat_map(|(at, from)| offsets[at + 1..].iter().map(move |to| to - from));
-        let mut distances: Vec<i64> = pairs.collect();
-        distances.sort_unstable();
-        distances.dedup();
-        distances
+        let mut pairs: BTreeMap<i64, usize> = BTreeMap::new();
+        for (at, from) in self.offsets.iter().enumerate() {
+            self.offsets[at + 1..].iter().for_each(|to| *pairs.entry(to - from).or_default() += 1);
+        }
+        let mut distances: Vec<(i64, usize)> = pairs.into_iter().collect();
+        distances.sort_by_key(|&(_, met)| std::cmp::Reverse(met));
+        // Along each of three axes, with their sums and differences, there are thirteen.
+        distances.into_iter().take(16).map(|(by, _)| by).collect()
     }
 }
 
@@ -77,16 +74,12 @@ impl Window {
 pub fn windows(listing: &Listing) -> Vec<Window> {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    let (mut places, mut stores): (Vec<(Option<usize>, Vec<usize>)>, Vec<usize>) =
-        Default::default();
+    let mut places: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    let mut stores: Vec<usize> = Vec::new();
     for (at, entry) in listing.entries().filter(|(at, _)| listing.executed(*at) > 0.0) {
         match entry.family {
             Family::Load(Space::Shared) => {
-                let place = sass.flow.innermost(at);
-                match places.iter_mut().find(|(known, _)| *known == place) {
-                    Some((_, loads)) => loads.push(at),
-                    None => places.push((place, vec![at])),
-                }
+                places.entry(sass.flow.innermost(at)).or_default().push(at);
             }
             Family::Store(Space::Shared) | Family::Atomic(Space::Shared) => stores.push(at),
             _ => {}
@@ -94,7 +87,9 @@ pub fn windows(listing: &Listing) -> Vec<Window> {
     }
     let of_place = |(place, loads): (Option<usize>, Vec<usize>)| {
         let (&first, &last) = (loads.first()?, loads.last()?);
-        if loads.len() > MOST_VALUES || stores.iter().any(|&at| (first..last).contains(&at)) {
+        if loads.len() > WINDOW_VALUES.whole()
+            || stores.iter().any(|&at| (first..last).contains(&at))
+        {
             return None;
         }
         let is_inside = |at: usize| place.is_some() && sass.flow.innermost(at) == place;
@@ -123,7 +118,8 @@ pub fn windows(listing: &Listing) -> Vec<Window> {
         }
         offsets.sort_unstable();
         offsets.dedup();
-        (offsets.len() > 1 && offsets.len() <= MOST_VALUES).then_some(Window { loads, offsets })
+        (offsets.len() > 1 && offsets.len() <= WINDOW_VALUES.whole())
+            .then_some(Window { loads, offsets })
     };
     places.into_iter().filter_map(of_place).collect()
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::hardware::REGISTER_BYTES;
+use crate::hardware::{GROUP_LANES, HALF_BYTES, REGISTER_BYTES};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -201,11 +201,6 @@ fn group_bytes(listing: &Listing, at: usize, threads: f64) -> Option<f64> {
     let needed = (a + b / groups).min(a / groups + b);
     Some(listing.executed(at) * needed / GROUP_LANES)
 }
-
-/// Bytes of a float of 16 bits.
-const HALF_BYTES: f64 = 2.0;
-/// Lanes of a warp group.
-const GROUP_LANES: f64 = 128.0;
 
 /// What values are made of.
 #[derive(Default)]

@@ -38,9 +38,6 @@ pub(super) const SAME_LOOP: Threshold = Threshold {
              warp's loop over a large array has hundreds",
 };
 
-/// Shuffles that combine the lanes of a warp: the binary logarithm of their number.
-const SHUFFLES: f64 = 5.0;
-
 /// What goes with the sweep, and what takes its place.
 pub(super) fn effect(pipe: &SharedPipe) -> Effect {
     by_code(pipe).unwrap_or_else(|| by_lines(pipe))
@@ -55,12 +52,14 @@ fn by_code(pipe: &SharedPipe) -> Option<Effect> {
     let listing = removal.listing;
     let trees = shared_trees(&listing);
     let warps = (launch.get(BLOCK)? / WARP_LANES).max(1.0);
+    // Each shuffle halves the lanes whose values are still apart.
+    let by_shuffles = WARP_LANES.log2();
     // One warp more of each block's.
     let shares = if warps > 1.0 { 1.0 + 1.0 / warps } else { 1.0 };
     let mut wavefronts = 0.0;
     for tree in &trees {
         let later = 1.0 - 1.0 / tree.steps;
-        let sooner = (1.0 - SHUFFLES * shares / tree.steps).max(0.0);
+        let sooner = (1.0 - by_shuffles * shares / tree.steps).max(0.0);
         for &at in &tree.accesses {
             removal.remove_but_latency(at, 1.0);
             removal.remove_latency(at, sooner);
@@ -71,7 +70,7 @@ fn by_code(pipe: &SharedPipe) -> Option<Effect> {
         // Waits at a barrier are sampled behind it.
         let all = tree.accesses.iter().chain(&tree.rest).chain(&tree.barriers);
         all.for_each(|&at| removal.remove_waits_for_others(at, later));
-        let shuffles = SHUFFLES * shares * tree.passes;
+        let shuffles = by_shuffles * shares * tree.passes;
         let kept = shares * tree.passes;
         removal.add(Term::Lsu, shuffles + kept);
         removal.add(tree.combines_on.unwrap_or(Term::Alu), shuffles);

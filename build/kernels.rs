@@ -8,8 +8,8 @@ use std::path::Path;
 /// As tight as zstd packs without taking more memory to unpack.
 const LEVEL: i32 = 19;
 
-/// Writes `kernels/` into the build's folder, each file packed for itself under its own name. The index of the fault bench is
-/// for readers of the repository.
+/// Writes `kernels/` into the build's folder, each file packed on its own under its own name. Pages (`.md`) are left out: they
+/// are for readers of the repository.
 pub(crate) fn pack() -> Result<(), Box<dyn Error>> {
     let to = Path::new(&env::var("OUT_DIR")?).join("kernels");
     if to.exists() {

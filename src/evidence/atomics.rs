@@ -1,6 +1,6 @@
 //! What the two rules on atomics share: which instructions they are, and what waits at them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::opcode;
@@ -97,21 +97,20 @@ pub(crate) fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) ->
 pub(crate) fn retries(launch: &ModeledLaunch) -> f64 {
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
-    let swaps = |row: &&SourceRow| opcode(&row.text).starts_with("ATOMS.CAS");
-    let mut lines: Vec<Option<u32>> = rows.iter().filter(swaps).map(|row| row.line).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let repeated: f64 = lines
-        .into_iter()
-        .map(|line| {
-            let counts = || {
-                let there = rows.iter().filter(move |row| row.line == line);
-                there.map(|row| row.counters.inst_executed).filter(|&count| count > 0.0)
-            };
-            let least = counts().fold(f64::INFINITY, f64::min);
-            counts().map(|count| count - least).sum::<f64>()
-        })
-        .sum();
+    let line = |row: &'_ SourceRow| Some((row.line?, row.file.clone()));
+    let swaps = rows.iter().filter(|row| opcode(&row.text).starts_with("ATOMS.CAS"));
+    let mut lines: BTreeMap<_, Vec<f64>> =
+        swaps.filter_map(line).map(|line| (line, Vec::new())).collect();
+    for row in rows.iter().filter(|row| row.counters.inst_executed > 0.0) {
+        if let Some(counts) = line(row).and_then(|line| lines.get_mut(&line)) {
+            counts.push(row.counters.inst_executed);
+        }
+    }
+    let of_line = |counts: &Vec<f64>| -> f64 {
+        let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
+        counts.iter().map(|count| count - least).sum()
+    };
+    let repeated: f64 = lines.values().map(of_line).sum();
     if all > 0.0 { (repeated / all).clamp(0.0, 1.0) } else { 0.0 }
 }
 

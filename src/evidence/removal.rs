@@ -5,6 +5,7 @@ mod gone;
 
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
+use crate::export::csv::source::is_toolkit;
 use crate::finding::{Location, Place, Weighted};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
@@ -322,6 +323,13 @@ pub(crate) fn locations(
     if placed.is_empty() {
         let weighted = listing.entries().map(|(index, _)| (listing.row(index), weight(index)));
         return launch.profile.top_instructions(3, share_of, weighted);
+    }
+    // What comes from CUDA's headers the user can't change.
+    let mut own = placed.clone();
+    own.retain(|&(file, _, weight)| weight > 0.0 && !is_toolkit(file));
+    if !own.is_empty() {
+        total = own.iter().map(|(_, _, weight)| weight).sum();
+        placed = own;
     }
     placed.sort_by_key(|&(_, line, _)| line);
     let placed = placed

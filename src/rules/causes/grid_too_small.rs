@@ -175,11 +175,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     let what = work.map(|work| work.what);
     let locations: Vec<Location> = match what {
-        Some(What::Turns(place) | What::Queue(place) | What::Statements(place)) => {
-            launch.profile.listing().map_or_else(Vec::new, |listing| {
-                locations(launch, listing, |at| f64::from(u8::from(at == place)), "launch")
-            })
-        }
+        Some(
+            What::Turns(place)
+            | What::Strided(place)
+            | What::Queue(place)
+            | What::Statements(place),
+        ) => launch.profile.listing().map_or_else(Vec::new, |listing| {
+            locations(launch, listing, |at| f64::from(u8::from(at == place)), "launch")
+        }),
         Some(What::Nothing) => Vec::new(),
         None => outer_loop(launch).into_iter().collect(),
     };

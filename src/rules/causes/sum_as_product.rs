@@ -52,8 +52,14 @@ Where the sums run across lanes, a scan by __shfl_up_sync takes five additions i
             what: "terms of a sum that is taken by multiplying, at least",
             value: SHORTEST,
             unit: "term",
-            source: "derivation: a scan's three steps of an exchange and an addition take six instructions for eight terms; a \
-                     shorter sum is as fast by multiply-adds",
+            source: "derivation: across lanes, a scan of eight terms takes three exchanges and three additions; a shorter sum \
+                     is as fast by multiply-adds. The estimate counts the additions alone, as where a thread has several terms",
+        },
+        Threshold {
+            what: "constant: bytes of a term",
+            value: ELEMENT_BYTES,
+            unit: "byte",
+            source: "definition: a float; products of doubles are not looked for",
         },
     ],
     needs: &[EXECUTED, ISSUE_BUSY],
@@ -155,7 +161,7 @@ fn not_own(listing: &Listing, found: &ChosenSums) -> f64 {
     if loaded > 0.0 { (1.0 - ELEMENT_BYTES * found.sums / loaded).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Bytes of an element.
+/// Bytes of a term.
 const ELEMENT_BYTES: f64 = 4.0;
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn chosen_sums(listing: &Listing, block: [u32; 3], grid: [u32; 3]) -> Option
     let mut terms = BTreeSet::new();
     let mut factors = BTreeSet::new();
     for (at, entry) in listing.entries() {
-        let multiplies = matches!(entry.family, Family::Fp32Fma | Family::Fp64)
+        let multiplies = matches!(entry.family, Family::Fp32Fma)
             && listing.text(at).contains("FMA")
             && listing.executed(at) > 0.0;
         if !multiplies {
@@ -114,8 +114,8 @@ fn is_choice(listing: &Listing, reaching: &mut Reaching, at: usize) -> bool {
         && is_of_indices(listing, reaching, at)
 }
 
-/// One as a number of 32 bits, as its bits, and as the upper half of a double.
-const ONES: [&str; 3] = ["1", "0x3f800000", "0x3ff00000"];
+/// One as a number of 32 bits, and as its bits. Doubles, whose halves are selected apart, are not followed.
+const ONES: [&str; 2] = ["1", "0x3f800000"];
 
 /// True where a condition is made of the thread's indices, counters and constants alone.
 fn is_of_indices(listing: &Listing, reaching: &mut Reaching, at: usize) -> bool {

@@ -19,6 +19,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
+use crate::sass::questions::grid_stride::steps_by_grid;
 use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::FEW_TURNS;
 use carried::parts;
@@ -56,6 +57,8 @@ pub enum What {
     Nothing,
     /// The turns of a loop, by its branch back.
     Turns(usize),
+    /// The same, where the loop's counter moves on by the grid's size: more blocks have fewer turns each.
+    Strided(usize),
     /// Pieces of work that blocks fetch by an atomic, which is this one.
     Queue(usize),
     /// Statements in a row, of which this is the first one's store.
@@ -100,7 +103,13 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
                 (_, true, false) => Results::Apart,
                 (_, false, _) => Results::Summed,
             };
-            (What::Turns(each.back), results)
+            let may_stride = matches!(results, Results::Apart | Results::Summed);
+            let what = if may_stride && steps_by_grid(listing, &mut reaching, each) {
+                What::Strided(each.back)
+            } else {
+                What::Turns(each.back)
+            };
+            (what, results)
         };
         let share = executed(each) / total;
         found.share += share;

@@ -5,6 +5,8 @@
 //! mixed with another word and the key, the lower ones pass as they are. So what no further round takes are the
 //! four results; those that nobody uses are not there, since the compiler drops them.
 
+use std::collections::BTreeMap;
+
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::operands::Role;
@@ -43,28 +45,22 @@ pub fn philox(listing: &Listing) -> Option<Philox> {
         return None;
     }
     let mut reaching = Reaching::new(listing.sass);
-    let at_of = |each: &Product| each.at;
-    let readers = readers(listing, &mut reaching, &products.iter().map(at_of).collect::<Vec<_>>());
+    let places: Vec<usize> = products.iter().map(|each| each.at).collect();
+    let readers_of_products = readers(listing, &mut reaching, &places);
     let reads = |by: usize, slot: Option<Slot>| {
-        let of_half = readers.iter().filter(move |each| each.of == by && Some(each.slot) == slot);
-        of_half.map(|each| each.at)
+        let of_half = readers_of_products.get(&by).into_iter().flatten();
+        of_half.filter(move |each| Some(each.slot) == slot).map(|each| each.at)
     };
-    let is_upper = |by: usize, slot: Slot| {
-        products.iter().any(|each| each.at == by && each.upper == Some(slot))
-    };
-    let mut mixes: Vec<usize> = readers
-        .iter()
-        .filter(|each| is_upper(each.of, each.slot) && listing.text(each.at).contains("LOP3"))
-        .map(|each| each.at)
-        .collect();
+    let of_upper = products.iter().flat_map(|each| reads(each.at, each.upper));
+    let mut mixes: Vec<usize> = of_upper.filter(|&at| listing.text(at).contains("LOP3")).collect();
     mixes.sort_unstable();
     mixes.dedup();
-    let of_mixes = self::readers(listing, &mut reaching, &mixes);
+    let readers_of_mixes = readers(listing, &mut reaching, &mixes);
     // What a mix makes is a result where somebody reads it, and no next round.
     let is_result = |mix: usize| {
-        let mut readers = of_mixes.iter().filter(|each| each.of == mix).peekable();
-        readers.peek().is_some()
-            && readers.all(|each| products.iter().all(|product| product.at != each.at))
+        readers_of_mixes.get(&mix).is_some_and(|readers| {
+            readers.iter().all(|each| places.binary_search(&each.at).is_err())
+        })
     };
     let is_mix = |at: &usize| mixes.binary_search(at).is_ok();
     // By factor and half.
@@ -79,27 +75,30 @@ pub fn philox(listing: &Listing) -> Option<Philox> {
     }
     let calls = ends.iter().flatten().copied().fold(0.0, f64::max);
     let used = ends.iter().flatten().sum::<f64>() / calls;
-    let mut rounds: Vec<usize> = products.iter().map(at_of).collect();
+    let mut rounds = places;
     rounds.extend(mixes);
     (calls > 0.0).then_some(Philox { rounds, calls, used })
 }
 
-/// An instruction that reads what another one made.
+/// An instruction that reads what another one made, and where that is.
 struct Reader {
-    of: usize,
     slot: Slot,
     at: usize,
 }
 
-/// The instructions that read the results of some.
-fn readers(listing: &Listing, reaching: &mut Reaching, of: &[usize]) -> Vec<Reader> {
+/// The instructions that read the results of some, by which of them.
+fn readers(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &[usize],
+) -> BTreeMap<usize, Vec<Reader>> {
     let sass = listing.sass;
-    let mut found = Vec::new();
+    let mut found: BTreeMap<usize, Vec<Reader>> = BTreeMap::new();
     for at in (0..sass.entries.len()).filter(|&at| listing.executed(at) > 0.0) {
         for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
             for by in reaching.definitions(at, *each).map(|by| by as usize) {
                 if of.binary_search(&by).is_ok() {
-                    found.push(Reader { of: by, slot: each.slot, at });
+                    found.entry(by).or_default().push(Reader { slot: each.slot, at });
                 }
             }
         }

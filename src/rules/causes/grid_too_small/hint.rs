@@ -36,6 +36,10 @@ pub(super) fn hint(
             "{launch}: blocks fetch their work from the counter{line}, so only the number of blocks has to \
              change."
         ),
+        Some(What::Strided(_)) => format!(
+            "{launch}: the counter of {} moves on by the size of the grid, so only the number of blocks has to change.",
+            which_loop(work, locations),
+        ),
         Some(What::Statements(_)) => format!(
             "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
              None needs another's value; make sure that none reads what another stores."
@@ -65,7 +69,7 @@ pub(super) fn hint(
 
 /// The loop to divide, so that a reader finds it: by its line and by how often it turns.
 fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
-    let turns = work.filter(|work| matches!(work.what, What::Turns(_)));
+    let turns = work.filter(|work| matches!(work.what, What::Turns(_) | What::Strided(_)));
     let iterations = |work: Shareable| format!("some {} iterations", count(work.turns.round()));
     let share = |work: Shareable| percent(work.share);
     match (locations.first(), turns) {

@@ -77,9 +77,9 @@ struct Mask {
     selections: Vec<usize>,
     /// The block indices that give the row.
     rows: [bool; 3],
-    /// Comparisons that ask for at least something, and for less.
-    above: usize,
-    below: usize,
+    /// Comparisons that treat equals as `>` and `<=` do, and those that treat them as `>=` and `<` do.
+    strict: usize,
+    inclusive: usize,
 }
 
 impl Mask {
@@ -102,8 +102,8 @@ impl Mask {
                 .filter(|by| text.contains("ISETP") && *by != [false; 3]);
             let Some(by) = by else { continue };
             (0..3).for_each(|axis| self.rows[axis] |= by[axis]);
-            let is_above = text.contains(".GT") || text.contains(".LE");
-            *(if is_above { &mut self.above } else { &mut self.below }) += 1;
+            let is_strict = text.contains(".GT") || text.contains(".LE");
+            *(if is_strict { &mut self.strict } else { &mut self.inclusive }) += 1;
             if self.selections.last() != Some(&selection) {
                 self.selections.push(selection);
             }
@@ -113,7 +113,7 @@ impl Mask {
     /// True for a window: a compiler writes its two edges as comparisons that differ in what they do with equals, and
     /// each with about half of the scores.
     fn has_two_edges(&self) -> bool {
-        let (fewer, more) = (self.above.min(self.below), self.above.max(self.below));
+        let (fewer, more) = (self.strict.min(self.inclusive), self.strict.max(self.inclusive));
         2 * fewer >= more && fewer > 0
     }
 }

@@ -21,11 +21,10 @@ pub enum Reference {
 
 impl Reference {
     /// Understands a name: a bare name is a step of the current ladder, `ladder/step` one of another
-    /// where that ladder exists, anything else with a `/` or an extension a path. A bare name that is no step is the
-    /// file or folder of that name, if there is one.
+    /// where that ladder exists, anything else with a `/` or an extension a path.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a bare name that is neither, with the steps there are.
+    /// [`Error::Usage`] for a bare name that is no step, with the steps there are.
     pub fn parse(text: &str, ladder: &str) -> Result<Self> {
         if let Some((left, right)) = text.split_once('/')
             && !right.contains('/')
@@ -41,7 +40,9 @@ impl Reference {
         }
         match Ladder::open(ladder)?.step(text) {
             Ok(_) => Ok(Self::Step { ladder: ladder.to_owned(), step: text.to_owned() }),
-            Err(_) if Path::new(text).exists() => Ok(Self::Path(text.into())),
+            Err(error) if Path::new(text).exists() => Err(Error::Usage(format!(
+                "{error}; if you mean the file or folder of that name, write ./{text}"
+            ))),
             Err(Error::Usage(problem)) => Err(Error::Usage(format!(
                 "{problem}; there is no file or folder of that name either"
             ))),

@@ -176,9 +176,7 @@ fn turns_copied_ahead(listing: &Listing, stop: usize) -> Option<f64> {
     let flow = &listing.sass.flow;
     let is_beside = |at: usize| {
         of.inside.binary_search(&at).is_err()
-            && flow.innermost(at).is_none_or(|outer| {
-                flow.loops[outer].blocks.binary_search(&flow.block_of[stop]).is_ok()
-            })
+            && flow.innermost(at).is_none_or(|outer| flow.is_in(&flow.loops[outer], stop))
     };
     let is_copy = |at: usize| {
         listing.sass.entries[at].family == Family::AsyncCopy

@@ -40,8 +40,9 @@ impl Reference {
         }
         match Ladder::open(ladder)?.step(text) {
             Ok(_) => Ok(Self::Step { ladder: ladder.to_owned(), step: text.to_owned() }),
-            Err(error) if Path::new(text).exists() => Err(Error::Usage(format!(
-                "{error}; if you mean the file or folder of that name, write ./{text}"
+            Err(_) if Path::new(text).exists() => Err(Error::Usage(format!(
+                "a bare name is a step, and ladder `{ladder}` has none that is called `{text}`; to read the file or \
+                 folder of that name, write ./{text}"
             ))),
             Err(Error::Usage(problem)) => Err(Error::Usage(format!(
                 "{problem}; there is no file or folder of that name either"

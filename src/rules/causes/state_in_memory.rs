@@ -204,8 +204,7 @@ fn costs(launch: &ModeledLaunch, effect: &Effect) -> String {
 /// True where other threads may read what a loop stores while it runs: they meet there, or what they read is ordered.
 fn meets_others(listing: &Listing, of: &Loop) -> bool {
     let flow = &listing.sass.flow;
-    let blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
-    let mut places = blocks.flat_map(|block| block.start..block.end);
+    let mut places = flow.places(of);
     places.any(|at| {
         let family = listing.sass.entries[at].family;
         matches!(family, Family::Barrier | Family::Fence | Family::Atomic(_))

@@ -37,6 +37,20 @@ pub struct Loop {
     pub blocks: Vec<u32>,
 }
 
+impl Loop {
+    /// True for a block of the loop.
+    #[must_use]
+    pub fn holds(&self, block: u32) -> bool {
+        self.blocks.binary_search(&block).is_ok()
+    }
+
+    /// True where all of its blocks are another one's.
+    #[must_use]
+    pub fn lies_in(&self, outer: &Self) -> bool {
+        self.blocks.iter().all(|&block| outer.holds(block))
+    }
+}
+
 /// Blocks and loops of a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flow {
@@ -91,6 +105,18 @@ impl Flow {
     pub fn innermost(&self, index: usize) -> Option<usize> {
         let block = *self.block_of.get(index)?;
         self.innermost[block as usize].map(|at| at as usize)
+    }
+
+    /// True for an instruction of a loop.
+    #[must_use]
+    pub fn is_in(&self, of: &Loop, index: usize) -> bool {
+        self.block_of.get(index).is_some_and(|&block| of.holds(block))
+    }
+
+    /// The instructions of a loop, ascending.
+    pub fn places(&self, of: &Loop) -> impl Iterator<Item = usize> {
+        let blocks = of.blocks.iter().map(|&block| &self.blocks[block as usize]);
+        blocks.flat_map(|block| block.start..block.end)
     }
 }
 

@@ -21,8 +21,7 @@ pub fn needed_in_loops(listing: &Listing, live: &Live, least_share: f64) -> u32 
     let sass = listing.sass;
     let total = listing.total();
     let needed = sass.flow.loops.iter().map(|each| {
-        let blocks = || each.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-        let instructions = || blocks().flat_map(|block| block.start..block.end);
+        let instructions = || sass.flow.places(each);
         let executed: f64 = instructions().map(|index| listing.executed(index)).sum();
         if !(total > 0.0 && executed / total >= least_share) {
             return 0;
@@ -256,8 +255,7 @@ fn step_on(sass: &Sass, index: usize, loaded: &mut Registers) {
 #[must_use]
 pub fn carried(sass: &Sass, live: &Live, of: &Loop) -> Vec<Slot> {
     let live = live.at_start[sass.flow.block_of[of.head] as usize];
-    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = blocks.flat_map(|block| block.start..block.end);
+    let places = sass.flow.places(of);
     let mut found: Vec<Slot> = Vec::new();
     for slot in places.flat_map(|at| sass.defs(at)) {
         let word = live.get(slot.index() / 64);

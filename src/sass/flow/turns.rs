@@ -9,7 +9,7 @@ use crate::sass::code::listing::Listing;
 pub fn turns(listing: &Listing, of: &Loop) -> f64 {
     let flow = &listing.sass.flow;
     let head = flow.block_of[of.head] as usize;
-    let from = flow.blocks[head].before.iter().filter(|from| !of.blocks.contains(from));
+    let from = flow.blocks[head].before.iter().filter(|&&from| !of.holds(from));
     let come: f64 = from.map(|&from| listing.executed(flow.blocks[from as usize].end - 1)).sum();
     if come > 0.0 { (listing.executed(of.head) / come).max(1.0) } else { 1.0 }
 }

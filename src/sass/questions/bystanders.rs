@@ -204,7 +204,7 @@ impl Turns {
                 .filter(|&at| touches(listing.sass.entries[at].family))
         };
         let loops = flow.loops.iter().zip(&self.0);
-        let around = loops.filter(|(each, _)| each.blocks.contains(&block));
+        let around = loops.filter(|(each, _)| each.holds(block));
         let same_at_each_turn = |blocks: &[u32], head: usize| {
             let mut guards = Guards::new(listing, blocks);
             executions >= listing.executed(head) || !accesses().any(|at| guards.change(at))
@@ -255,7 +255,7 @@ fn of_executions(listing: &Listing, at_work: f64) -> Vec<f64> {
     for at in order {
         let each = &flow.loops[at];
         let head = flow.block_of[each.head] as usize;
-        let before = flow.blocks[head].before.iter().filter(|from| !each.blocks.contains(from));
+        let before = flow.blocks[head].before.iter().filter(|&&from| !each.holds(from));
         let idle_at_entry = before
             .map(|&from| theirs[flow.blocks[from as usize].end - 1])
             .reduce(f64::min)

@@ -62,7 +62,7 @@ fn goes_by_choice(
     let Some(around) = sass.flow.innermost(load) else { return false };
     let seen = followed_up.entry(around).or_insert_with(|| Marks::new(sass.entries.len()));
     let around = &sass.flow.loops[around];
-    let inside = |at: usize| around.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+    let inside = |at: usize| sass.flow.is_in(around, at);
     let lanes = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
     // Lanes that come to the branch back: others may have left the loop before.
     let turns = listing.row(around.back).counters.thread_inst_executed;

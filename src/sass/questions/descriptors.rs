@@ -42,7 +42,7 @@ pub fn in_loops(listing: &Listing) -> Vec<Descriptor> {
 
 fn written(listing: &Listing, of: &Loop, invalidates: usize, turns: f64) -> Descriptor {
     let sass = listing.sass;
-    let is_in = |at: usize| of.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+    let is_in = |at: usize| sass.flow.is_in(of, at);
     let mut before = (0..invalidates).rev().take_while(|&at| is_in(at));
     let first = before.find(|&at| listing.is_block_barrier(at)).map_or_else(
         || (0..invalidates).rev().take_while(|&at| is_in(at)).last().unwrap_or(invalidates),

@@ -19,9 +19,7 @@ const GRID: [&str; 6] = [
 /// True where something that a turn adds to itself is moved on by a number that is made of the grid's size.
 pub(super) fn steps_by_grid(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> bool {
     let sass = listing.sass;
-    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = blocks.flat_map(|block| block.start..block.end);
-    places.filter(|&at| adds(listing, at)).any(|at| {
+    sass.flow.places(of).filter(|&at| adds(listing, at)).any(|at| {
         let mut is_carried = false;
         let mut by_grid = is_grid(listing.text(at));
         for each in sass.uses(at) {

@@ -171,7 +171,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
         let leaves_loop = sass.flow.innermost(index).is_some_and(|at| match entry.exit() {
             Exit::Branch(target) => {
                 let block = sass.flow.block_of.get(target).copied();
-                !block.is_some_and(|block| sass.flow.loops[at].blocks.contains(&block))
+                !block.is_some_and(|block| sass.flow.loops[at].holds(block))
             }
             _ => true,
         });

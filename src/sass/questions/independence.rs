@@ -74,10 +74,7 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         return None;
     }
     let flow = &listing.sass.flow;
-    let executed = |each: &Loop| -> f64 {
-        let blocks = each.blocks.iter().map(|&block| &flow.blocks[block as usize]);
-        blocks.flat_map(|block| block.start..block.end).map(|at| listing.executed(at)).sum()
-    };
+    let executed = |each: &Loop| -> f64 { flow.places(each).map(|at| listing.executed(at)).sum() };
     let mut found =
         Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
     let mut largest = 0.0;
@@ -133,8 +130,7 @@ fn stores_each_turn(listing: &Listing, of: &Loop) -> bool {
         matches!(listing.sass.entries[at].family, Family::Store(Space::Global | Space::Generic))
             && listing.executed(at) > 0.0
     };
-    let mut blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
-    blocks.any(|block| (block.start..block.end).any(stores))
+    flow.places(of).any(stores)
 }
 
 /// The turns of the loop around an access that neighbouring lanes could share out among themselves: those of
@@ -156,9 +152,7 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
 fn outermost(listing: &Listing, around: Option<usize>) -> Vec<usize> {
     let loops = &listing.sass.flow.loops;
     let within = |inner: &Loop, outer: &Loop| {
-        inner.head != outer.head
-            && inner.blocks.len() < outer.blocks.len()
-            && inner.blocks.iter().all(|block| outer.blocks.binary_search(block).is_ok())
+        inner.head != outer.head && inner.blocks.len() < outer.blocks.len() && inner.lies_in(outer)
     };
     let inside = |at: &usize| around.is_none_or(|around| within(&loops[*at], &loops[around]));
     let all: Vec<usize> = (0..loops.len()).filter(inside).collect();

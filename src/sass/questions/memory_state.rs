@@ -40,8 +40,7 @@ pub struct MemoryState {
 #[must_use]
 pub fn kept(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<MemoryState> {
     let flow = &listing.sass.flow;
-    let blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
-    let places = blocks.flat_map(|block| block.start..block.end);
+    let places = flow.places(of);
     let (mut loads, mut stores): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     for at in places.filter(|&at| listing.executed(at) > 0.0) {
         match listing.sass.entries[at].family {
@@ -114,8 +113,7 @@ pub fn behind(
     let mut going = Marks::new(sass.entries.len());
     let that_go = states.iter().filter(|state| !state.moves).flat_map(|state| &state.stores);
     that_go.for_each(|&at| _ = going.insert(at));
-    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = blocks.flat_map(|block| block.start..block.end);
+    let places = sass.flow.places(of);
     let mut has_waited = false;
     let mut found = Vec::new();
     for at in places.filter(|&at| listing.executed(at) > 0.0) {
@@ -220,7 +218,7 @@ fn is_made_of(
 }
 
 pub(super) fn is_in(listing: &Listing, of: &Loop, at: usize) -> bool {
-    of.blocks.binary_search(&listing.sass.flow.block_of[at]).is_ok()
+    listing.sass.flow.is_in(of, at)
 }
 
 #[cfg(test)]

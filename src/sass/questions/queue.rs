@@ -15,8 +15,8 @@ use crate::sass::thresholds::ADDRESS_STEPS;
 /// other threads by way of shared memory or a shuffle.
 pub(super) fn fetch(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Option<usize> {
     let sass = listing.sass;
-    let blocks = || of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = || blocks().flat_map(|block| block.start..block.end);
+    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
+    let places = || sass.flow.places(of);
     let counters: Vec<usize> = places()
         .filter(|&at| listing.executed(at) > 0.0 && adds(listing, at))
         .filter(|&at| is_the_same_in_every_turn(listing, reaching, of, at))
@@ -24,7 +24,7 @@ pub(super) fn fetch(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     if counters.is_empty() {
         return None;
     }
-    let contains = |at: usize| of.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+    let contains = |at: usize| sass.flow.is_in(of, at);
     let leaves = |at: usize| match sass.entries[at].exit() {
         Exit::Branch(target) => {
             !contains(target) || !contains((at + 1).min(sass.entries.len() - 1))
@@ -33,8 +33,7 @@ pub(super) fn fetch(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         Exit::Next | Exit::Jump(_) | Exit::End => false,
     };
     let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<usize> =
-        blocks().map(|block| block.end - 1).filter(|&at| leaves(at)).collect();
+    let mut open: Vec<usize> = blocks.map(|block| block.end - 1).filter(|&at| leaves(at)).collect();
     while let Some(at) = open.pop() {
         if !seen.insert(at) {
             continue;
@@ -71,7 +70,7 @@ fn is_the_same_in_every_turn(
     access: usize,
 ) -> bool {
     let sass = listing.sass;
-    let contains = |at: usize| of.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+    let contains = |at: usize| sass.flow.is_in(of, at);
     let addresses = sass.uses(access).iter().filter(|each| each.role == Role::Address);
     let mut open: Vec<(usize, f64)> = addresses
         .flat_map(|each| reaching.definitions(access, *each).collect::<Vec<_>>())

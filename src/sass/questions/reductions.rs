@@ -102,8 +102,7 @@ impl<'a, 'b> Turn<'a, 'b> {
     fn new(listing: &'b Listing<'a>, reaching: &'b mut Reaching<'a>, of: usize) -> Self {
         let sass = listing.sass;
         let each = &sass.flow.loops[of];
-        let is_inside =
-            |at: usize| listing.executed(at) > 0.0 && each.blocks.contains(&sass.flow.block_of[at]);
+        let is_inside = |at: usize| listing.executed(at) > 0.0 && sass.flow.is_in(each, at);
         let inside = Marks::of(sass.entries.len(), is_inside);
         let combined = Marks::of(sass.entries.len(), |at| inside[at] && is_exchange(listing, at));
         let mut handed_over = Marks::new(sass.entries.len());

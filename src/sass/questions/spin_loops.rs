@@ -42,7 +42,7 @@ pub fn spin_loops(listing: &Listing) -> Vec<SpinLoop> {
 }
 
 fn encloses(outer: &Loop, inner: &Loop) -> bool {
-    inner.blocks.iter().all(|block| outer.blocks.binary_search(block).is_ok())
+    inner.lies_in(outer)
 }
 
 /// True where the loop, or one around it, tries a compare-and-swap: whoever comes first goes on, which is a lock and no
@@ -62,8 +62,7 @@ fn is_for_lock(listing: &Listing, each: &Loop) -> bool {
 fn spin_loop(listing: &Listing, reaching: &mut Reaching, each: &Loop) -> Option<SpinLoop> {
     let sass = listing.sass;
     let count = sass.entries.len();
-    let is_inside =
-        Marks::of(count, |at| each.blocks.binary_search(&sass.flow.block_of[at]).is_ok());
+    let is_inside = Marks::of(count, |at| sass.flow.is_in(each, at));
     if listing.executed(each.head) <= 0.0 || is_inside.iter().any(|at| is_work(listing, at)) {
         return None;
     }

@@ -20,7 +20,7 @@ pub fn replaceable(listing: &Listing) -> Option<(usize, &'static str)> {
             && listing.text(at).contains(".CAS")
             && listing.executed(at) > 0.0;
         let around = sass.flow.loops.get(sass.flow.innermost(at).filter(|_| swaps)?)?;
-        let inside = |at: usize| around.blocks.binary_search(&sass.flow.block_of[at]).is_ok();
+        let inside = |at: usize| sass.flow.is_in(around, at);
         let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
         let mut made = data.flat_map(|each| reaching.definitions(at, *each).collect::<Vec<_>>());
         let function = made.find_map(|before| {

@@ -96,7 +96,7 @@ impl Mask {
             .flat_map(|each| reaching.definitions(selection, *each).collect::<Vec<_>>())
             .map(|at| at as usize)
             .collect();
-        for at in made.into_iter().filter(|at| inside.contains(at)) {
+        for at in made.into_iter().filter(|at| inside.binary_search(at).is_ok()) {
             let text = listing.text(at);
             let by = compares_blocks(listing, at)
                 .filter(|by| text.contains("ISETP") && *by != [false; 3]);

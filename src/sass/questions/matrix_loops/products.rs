@@ -38,9 +38,5 @@ pub(super) fn opcode<'a>(listing: &Listing<'a>, index: usize) -> &'a str {
 #[must_use]
 pub fn members(listing: &Listing, of: usize) -> Vec<usize> {
     let flow = &listing.sass.flow;
-    let blocks = flow.loops[of].blocks.iter().map(|&block| &flow.blocks[block as usize]);
-    blocks
-        .flat_map(|block| block.start..block.end)
-        .filter(|&index| listing.executed(index) > 0.0)
-        .collect()
+    flow.places(&flow.loops[of]).filter(|&index| listing.executed(index) > 0.0).collect()
 }

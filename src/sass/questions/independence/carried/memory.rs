@@ -21,7 +21,7 @@ pub(super) fn carried_in_memory(
     let sass = listing.sass;
     let mut states = memory_state::kept(listing, reaching, of);
     states.retain(|state| state.is_carried);
-    let in_loop = |at: &usize| of.blocks.binary_search(&sass.flow.block_of[*at]).is_ok();
+    let in_loop = |at: &usize| sass.flow.is_in(of, *at);
     let mut makers = |store: usize| -> Vec<usize> {
         let data = sass.uses(store).iter().filter(|each| each.role == Role::Data);
         let made = data.flat_map(|each| {
@@ -43,11 +43,8 @@ pub(super) fn carried_in_memory(
 /// Any other loop that scales or compares is taken as a recurrence, whose turns may each be wanted.
 pub(super) fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize) -> bool) -> bool {
     let sass = listing.sass;
-    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let executed: Vec<usize> = blocks
-        .flat_map(|block| block.start..block.end)
-        .filter(|&at| listing.executed(at) > 0.0)
-        .collect();
+    let executed: Vec<usize> =
+        sass.flow.places(of).filter(|&at| listing.executed(at) > 0.0).collect();
     let stores = |&at: &usize| {
         matches!(
             sass.entries[at].family,
@@ -61,8 +58,7 @@ pub(super) fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize)
 /// or in a register that was spilled.
 pub(super) fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
     let sass = listing.sass;
-    let blocks = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = blocks.flat_map(|block| block.start..block.end);
+    let places = sass.flow.places(of);
     let mut read: BTreeSet<&str> = BTreeSet::new();
     let mut written: BTreeSet<&str> = BTreeSet::new();
     for at in places.filter(|&at| listing.executed(at) > 0.0) {
@@ -87,8 +83,7 @@ pub(super) fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
 /// turns wrote. One that writes first fills it anew for itself.
 pub(super) fn reads_shared_before_writing(listing: &Listing, of: &Loop) -> bool {
     let sass = listing.sass;
-    let at = of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-    let places = at.flat_map(|block| block.start..block.end);
+    let places = sass.flow.places(of);
     let mut reads_first = None;
     let mut writes = false;
     for at in places.filter(|&at| listing.executed(at) > 0.0) {

@@ -46,7 +46,7 @@ pub(super) struct Carried {
 
 impl Walk<'_> {
     pub(super) fn contains(&self, at: usize) -> bool {
-        self.of.blocks.binary_search(&self.listing.sass.flow.block_of[at]).is_ok()
+        self.listing.sass.flow.is_in(self.of, at)
     }
 
     /// True for what only counts turns, and may begin anew, such as the number of a stage in shared memory: sums of
@@ -86,8 +86,7 @@ impl Walk<'_> {
         for slot in &slots {
             in_question[slot.index()] = true;
         }
-        let blocks = self.of.blocks.iter().map(|&block| &sass.flow.blocks[block as usize]);
-        let places = blocks.flat_map(|block| block.start..block.end);
+        let places = sass.flow.places(self.of);
         for at in places.filter(|&at| self.listing.executed(at) > 0.0) {
             for each in sass.uses(at) {
                 // What its own block made before it is of the same turn.

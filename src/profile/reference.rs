@@ -41,8 +41,7 @@ impl Reference {
         match Ladder::open(ladder)?.step(text) {
             Ok(_) => Ok(Self::Step { ladder: ladder.to_owned(), step: text.to_owned() }),
             Err(_) if Path::new(text).exists() => Err(Error::Usage(format!(
-                "a bare name is a step, and ladder `{ladder}` has none that is called `{text}`; to read the file or \
-                 folder of that name, write ./{text}"
+                "ladder `{ladder}` has no step `{text}`; to read the file or folder of that name, write ./{text}"
             ))),
             Err(Error::Usage(problem)) => Err(Error::Usage(format!(
                 "{problem}; there is no file or folder of that name either"

@@ -185,7 +185,7 @@ fn a_folder_by_a_bare_name_is_told_how_to_be_named() {
     let bench = Bench::new();
     let recording = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/ado/v2");
     bench.copy_files(&recording, "mine");
-    bench.run(&["analyze", "mine"]).fails(2, &["none that is called `mine`", "write ./mine"]);
+    bench.run(&["analyze", "mine"]).fails(2, &["no step `mine`", "write ./mine"]);
     assert_eq!(bench.run(&["analyze", "./mine"]).code, Some(0));
     bench
         .run(&["analyze", "yours"])

@@ -1,5 +1,5 @@
 //! Writes the registries of rules and report formats and the tables that ranges and the ledger come from, compiles the library of the survey,
-//! packs the kernels, rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
+//! packs the kernels and the table of encodings, rebuilds when what travels inside the binary changes, and tells the tests which tools they have.
 
 #[path = "build/injection.rs"]
 mod injection;
@@ -13,6 +13,8 @@ mod kernels;
 mod registry;
 #[path = "build/said.rs"]
 mod said;
+#[path = "build/table.rs"]
+mod table;
 
 use std::env;
 use std::error::Error;
@@ -24,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     first_sight::write()?;
     said::write()?;
     kernels::pack()?;
+    table::pack()?;
     rebuild_with_embedded_folders();
     link_at_a_fixed_address();
     tell_tests_of_tool("ADOPROF_NVRTC", "has_nvrtc");

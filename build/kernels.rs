@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 /// As tight as zstd packs without taking more memory to unpack.
-const LEVEL: i32 = 19;
+pub(crate) const LEVEL: i32 = 19;
 
 /// Writes `kernels/` into the build's folder, each file packed on its own under its own name. Pages (`.md`) are left out: they
 /// are for readers of the repository.

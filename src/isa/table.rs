@@ -5,12 +5,18 @@
 //! templates of the mnemonic with its modifiers and of each operand. An operand whose text comes out
 //! empty is left out. `@U` before the mnemonic says that the guard is a uniform predicate.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::architecture::Architecture;
 use super::template::{Template, parse};
 
-const TABLE: &str = include_str!("instructions.table");
+/// The text of `instructions.table`, packed by `build/table.rs`: it is half a megabyte, and unpacked in a quarter of a
+/// millisecond where machine code is read.
+static TABLE: LazyLock<String> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/instructions.table.zst"));
+    let text = zstd::decode_all(packed.as_slice()).unwrap_or_default();
+    String::from_utf8(text).unwrap_or_default()
+});
 
 /// How many opcodes twelve bits tell apart.
 const OPCODES: usize = 1 << 12;
@@ -78,7 +84,8 @@ impl Row {
 /// The table's lines from an opcode's first to its last. They are sorted by opcode, so half of what is left
 /// goes with each look.
 fn lines_of(opcode: usize) -> impl Iterator<Item = &'static str> {
-    let (mut table, number) = (TABLE, |line: &str| usize::from_str_radix(line.get(..3)?, 16).ok());
+    let (mut table, number) =
+        (TABLE.as_str(), |line: &str| usize::from_str_radix(line.get(..3)?, 16).ok());
     let mut start = 0;
     while !table.is_empty() {
         let half = (0..=table.len() / 2).rev().find(|&at| table.is_char_boundary(at)).unwrap_or(0);

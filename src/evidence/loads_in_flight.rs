@@ -1,10 +1,7 @@
 //! The loads of a thread around its longest wait for data.
 
-use crate::evidence::removal::locations;
 use crate::evidence::threshold::LATENCY;
 use crate::evidence::{ModeledLaunch, slow_routines};
-use crate::export::csv::source::is_toolkit;
-use crate::finding::Location;
 use crate::hardware::REGISTER_BYTES;
 use crate::metric::stall::StallReason;
 use crate::sass::questions::chain;
@@ -121,25 +118,6 @@ impl Loads {
     pub(crate) fn more_at_a_time(&self) -> f64 {
         (1.0 - self.now / self.then).max(0.0)
     }
-}
-
-/// The lines of the loads that are awaited longest; those that wait, where no load is known to be the reason.
-pub(crate) fn awaited(launch: &ModeledLaunch) -> Vec<Location> {
-    const SHARE_OF: &str = "waits for data";
-    let by_loads = launch.profile.listing().map(|listing| {
-        let mut waits = vec![0.0; listing.sass.entries.len()];
-        for charge in listing.charges(StallReason::LongScoreboard).iter() {
-            if listing.sass.entries[charge.producer].family.is_memory() {
-                waits[charge.producer] += charge.samples;
-            }
-        }
-        locations(launch, listing, |at| waits[at], SHARE_OF)
-    });
-    // A load in one of CUDA's headers stands for the line that calls it.
-    let is_own = |found: &Vec<Location>| found.first().is_some_and(|at| !is_toolkit(&at.file));
-    by_loads
-        .filter(is_own)
-        .unwrap_or_else(|| launch.stalled_places(&[StallReason::LongScoreboard], SHARE_OF))
 }
 
 /// The share of the waits for data, 0 to 1, that goes with loads that start earlier: of those for chains of loads half, of

@@ -4,7 +4,7 @@ mod littles_law;
 
 use crate::evidence::loads_in_flight::{
     A_STOP, Around, Behind, CHAINED_STAYS, FURTHER_AHEAD, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, LONG,
-    awaited, chained_share, covered, loads_in_flight,
+    chained_share, covered, loads_in_flight,
 };
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
@@ -116,7 +116,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !large || saturated {
         return None;
     }
-    let locations = awaited(launch);
+    let locations = launch.stalled_places(&[StallReason::LongScoreboard], "waits for data");
     let at = place(&locations, "the loop with the most loads");
     let loads = loads_in_flight(launch);
     let (little, more) = in_flight(launch).unwrap_or_else(|| (String::new(), "more".to_owned()));

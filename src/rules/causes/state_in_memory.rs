@@ -192,7 +192,7 @@ fn costs(launch: &ModeledLaunch, effect: &Effect) -> String {
     let traffic = effect.share_of(Term::L2Requests);
     let busy = launch.model.utilization(Term::L2Requests).unwrap_or(0.0);
     if traffic * busy > waits {
-        format!("They are {} of the requests to L2.", percent(traffic))
+        format!("With their stores they are {} of the requests to L2.", percent(traffic))
     } else {
         format!(
             "{} of the time that warps wait for global memory goes to these loads and to those that are held up behind them.",

@@ -45,11 +45,15 @@ pub(super) fn effect(pipe: &SharedPipe) -> Effect {
 
 /// By the trees' own instructions: they go with their barriers but one. Instead each warp combines its lanes by shuffles and
 /// keeps one result, and one warp does the same with these. A shuffle is awaited about as long as a load of shared memory,
-/// so of the waits for values those of the steps beyond the shuffles go. `None` without machine code or trees in it.
+/// so of the waits for values those of the steps beyond the shuffles go. `None` without all of the machine code, or trees in it.
 fn by_code(pipe: &SharedPipe) -> Option<Effect> {
     let launch = pipe.launch;
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
+    // A part of the code does not tell what belongs to a tree.
+    if !listing.is_whole() {
+        return None;
+    }
     let trees = shared_trees(&listing);
     let warps = (launch.get(BLOCK)? / WARP_LANES).max(1.0);
     // Each shuffle halves the lanes whose values are still apart.

@@ -163,7 +163,7 @@ fn turns_copied_ahead(listing: &Listing, stop: usize) -> Option<f64> {
     };
     let fills = listing.entries().filter(|&(at, _)| is_copy(at) && is_beside(at)).count();
     let turn = of.copies.iter().filter(|&&at| is_copy(at)).count();
-    Some(fills as f64 / turn as f64)
+    (turn > 0).then(|| fills as f64 / turn as f64)
 }
 
 /// Loads that the compiler keeps behind a store because it could write where they read.

@@ -20,7 +20,7 @@ pub struct Judged {
 }
 
 /// `first_sight.toml`, read by the build.
-#[allow(clippy::approx_constant, reason = "a gain of 6.28 was measured")]
+#[expect(clippy::approx_constant, reason = "a gain of 6.28 was measured")]
 const JUDGED: &[Judged] = include!(concat!(env!("OUT_DIR"), "/first_sight.rs"));
 
 /// Every finding that was judged at first sight.

@@ -32,7 +32,7 @@ use crate::device::{DeviceFacts, Quantity};
 use crate::finding::{Bound, Estimate};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
-use crate::sass::questions::idle;
+use crate::sass::questions::waits_for_few::waits_for_few;
 use crate::term::Term;
 
 pub use effect::Effect;
@@ -111,7 +111,7 @@ impl Model {
             .get("smsp__average_warp_latency_per_inst_issued.ratio")
             // Of another pass than its parts, it can fall short of their sum by a little.
             .map(|cycles| cycles.max(stall_cycles.iter().sum()));
-        let for_few = launch.listing().map_or(0.0, |listing| idle::waits_for_few(&listing));
+        let for_few = launch.listing().map_or(0.0, |listing| waits_for_few(&listing));
         Self {
             time_ns: launch.duration_ns(),
             // What was counted together was not launched at once.

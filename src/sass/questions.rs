@@ -41,4 +41,5 @@ pub mod sums_of_products;
 pub mod swap;
 pub mod thread_bits;
 pub mod tables;
+pub mod waits_for_few;
 pub mod widened;

@@ -17,7 +17,7 @@ use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::bystanders::AT_WORK as AT_WORK_SHARE;
-use crate::sass::questions::idle;
+use crate::sass::questions::waits_for_few::waits_for_few;
 use crate::text::{count_of, percent};
 
 /// The share of a warp's cycles, waiting for a few others, from which it does no work for most of the time.
@@ -224,7 +224,7 @@ fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
 /// The finding where whole warps skip the work of a few and wait for them at the next barrier.
 fn waiting_warps(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = launch.profile.listing()?;
-    let share = idle::waits_for_few(&listing);
+    let share = waits_for_few(&listing);
     let (cycles, all) = (launch.stall(StallReason::Barrier), launch.get(LATENCY)?);
     if cycles * share / all < MOST_OF_THE_TIME {
         return None;

@@ -65,6 +65,22 @@ impl Marks {
         self.words.iter().all(|word| *word == 0)
     }
 
+    /// Marks what belongs to the marked instructions as well, and what belongs to that, until nothing more does.
+    /// `belongs` is asked about places of `among` that are not marked, and sees the marks as they are so far.
+    pub fn spread(&mut self, among: &Self, mut belongs: impl FnMut(usize, &Self) -> bool) {
+        loop {
+            let mut has_grown = false;
+            for at in among.iter() {
+                if !self[at] && belongs(at, self) {
+                    has_grown |= self.insert(at);
+                }
+            }
+            if !has_grown {
+                return;
+            }
+        }
+    }
+
     /// The places of the marked instructions, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(at, &word)| {

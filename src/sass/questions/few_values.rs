@@ -127,22 +127,9 @@ fn at(
     };
     let is_load = |at: usize| loads.binary_search(&at).is_ok();
     let mut of_values = Marks::of(entries, |at| is_load(at) || here(at) && is_access(at));
-    loop {
-        let mut changed = false;
-        for at in 0..entries {
-            if listing.executed(at) > 0.0
-                && !of_values[at]
-                && !is_exchange[at]
-                && !combines[at]
-                && uses(reaching, at, &of_values)
-            {
-                changed |= of_values.insert(at);
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
+    let between =
+        Marks::of(entries, |at| listing.executed(at) > 0.0 && !is_exchange[at] && !combines[at]);
+    of_values.spread(&between, |at, of_values| uses(reaching, at, of_values));
     let of_threads = (0..entries)
         .filter(|&at| here(at) && !of_values[at] && combining.binary_search(&at).is_err())
         .collect();

@@ -8,14 +8,13 @@
 use std::collections::BTreeSet;
 
 use crate::hardware::WARP_LANES;
-use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::thresholds::{FEW_WARPS, THREADS_MEET};
+use crate::sass::thresholds::THREADS_MEET;
 
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
 /// do, found once for a launch; 0 where no lanes are missing.
@@ -102,47 +101,6 @@ fn is_by_value(listing: &Listing, reaching: &mut Reaching, index: usize) -> bool
     any
 }
 
-/// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
-/// most half of the warps run, chosen by the thread's index: the others have nothing to do meanwhile. 0
-/// without such samples. Found once for a launch.
-#[must_use]
-pub fn waits_for_few(listing: &Listing) -> f64 {
-    listing.facts.waits_for_few(|| find_waits_for_few(listing))
-}
-
-fn find_waits_for_few(listing: &Listing) -> f64 {
-    let sass = listing.sass;
-    let all = sass.counts.stall_samples(StallReason::Barrier);
-    if all <= 0.0 {
-        return 0.0;
-    }
-    let barriers: Vec<usize> =
-        (0..sass.entries.len()).filter(|&at| listing.is_block_barrier(at)).collect();
-    let mut reaching = Reaching::with_guards(sass);
-    let mut behind = Marks::new(sass.entries.len());
-    for (index, entry) in listing.entries() {
-        let Exit::Branch(target) = entry.exit() else { continue };
-        let next = index + 1;
-        if target <= next || listing.executed(next) <= 0.0 {
-            continue;
-        }
-        if listing.executed(next) > FEW_WARPS.value * listing.executed(index) {
-            continue;
-        }
-        // The barrier is the next one after the code, without another on the way.
-        let following = barriers.partition_point(|&at| at < next);
-        let Some(&barrier) = barriers.get(following).filter(|&&at| at >= target) else {
-            continue;
-        };
-        let meet = listing.executed(barrier) >= THREADS_MEET.value * listing.executed(index);
-        if meet && !by_data(listing, &mut reaching, index) {
-            behind.insert(barrier);
-        }
-    }
-    let waits = behind.iter().flat_map(|barrier| listing.waits_of_barrier(barrier));
-    waits.map(|at| listing.samples(at, StallReason::Barrier)).sum::<f64>() / all
-}
-
 /// Code that some lanes of an average warp sit out.
 struct Region {
     first: usize,
@@ -194,7 +152,7 @@ fn regions(listing: &Listing) -> Vec<Region> {
 }
 
 /// True where loaded data takes part in the condition of a branch.
-fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
+pub(super) fn by_data(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
     let sass = listing.sass;
     let mut seen = Marks::new(sass.entries.len());
     let mut open = vec![branch];
@@ -356,61 +314,5 @@ mod tests {
         // 24 lanes rest at two instructions, and 3.2 are missing at the last one.
         assert!((skipped(28.8) - 48.0 / 51.2).abs() < 1e-12);
         assert!(skipped(28.7).abs() < 1e-12);
-    }
-
-    #[test]
-    fn most_of_the_warps_must_come_to_the_barrier() {
-        let at_barrier = |executed: f64| {
-            let mut launch = launch(&[
-                ("@P0 BRA 0x120", 80.0),
-                ("FADD R0, R1, R2", 8.0),
-                ("BAR.SYNC.DEFER_BLOCKING 0x0", executed),
-                ("EXIT", 80.0),
-            ]);
-            launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
-            waits_for_few(&launch.listing().unwrap())
-        };
-        assert!((at_barrier(72.0) - 1.0).abs() < 1e-12);
-        assert!(at_barrier(71.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn warps_that_run_code_elsewhere_do_not_wait_for_the_others() {
-        // Half of the warps branch past the end, and from there back to the barrier.
-        let mut launch = launch(&[
-            ("@P0 BRA 0x140", 80.0),
-            ("FADD R0, R1, R2", 40.0),
-            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
-            ("EXIT", 80.0),
-            ("FMUL R0, R1, R2", 40.0),
-            ("BRA 0x120", 40.0),
-        ]);
-        launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
-        assert!(waits_for_few(&launch.listing().unwrap()).abs() < 1e-12);
-    }
-
-    /// One warp in `part` of them works in front of a barrier, where the samples are.
-    fn waits(part: f64, condition: &str) -> f64 {
-        let mut launch = launch(&[
-            (condition, 80.0),
-            ("@P0 BRA 0x130", 80.0),
-            ("FADD R0, R1, R2", 80.0 * part),
-            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
-            ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
-            ("EXIT", 80.0),
-        ]);
-        for (at, count) in [(3, 90.0), (5, 10.0)] {
-            launch.instructions[at].counters.stall_samples[StallReason::Barrier as usize] = count;
-        }
-        waits_for_few(&launch.listing().unwrap())
-    }
-
-    #[test]
-    fn warps_wait_for_the_few_that_work_in_front_of_a_barrier() {
-        let by_index = "ISETP.GT.U32.AND P0, PT, R5, 0x1f, PT";
-        assert!((waits(0.5, by_index) - 0.9).abs() < 1e-12, "the other barrier has no such code");
-        assert!(waits(0.51, by_index).abs() < 1e-12, "more than half of them work");
-        let by_data = "FSETP.GT.AND P0, PT, R5, RZ, PT";
-        assert!(waits(0.5, by_data).abs() < 1e-12, "data decides who works");
     }
 }

@@ -20,23 +20,15 @@ pub fn of_data_alone(listing: &Listing, access: usize) -> Marks {
         let family = sass.entries[at].family;
         if of_data { is_read(family) && own[at] } else { is_position(listing, at) }
     };
+    let between = Marks::of(sass.entries.len(), |at| behind[at] && !is_end(listing, at));
     let mut reaching = Reaching::new(sass);
     let mut made_of = |of_data: bool| {
         let mut made = Marks::of(sass.entries.len(), |at| behind[at] && begins(at, of_data));
-        loop {
-            let mut changed = false;
-            for at in behind.iter().filter(|&at| !is_end(listing, at)) {
-                let takes_part =
-                    !made[at]
-                        && sass.uses(at).iter().filter(|each| is_value(each.role)).any(|each| {
-                            reaching.definitions(at, *each).any(|by| made[by as usize])
-                        });
-                changed |= takes_part && made.insert(at);
-            }
-            if !changed {
-                return made;
-            }
-        }
+        made.spread(&between, |at, made| {
+            let mut uses = sass.uses(at).iter().filter(|each| is_value(each.role));
+            uses.any(|each| reaching.definitions(at, *each).any(|by| made[by as usize]))
+        });
+        made
     };
     let (of_data, of_position) = (made_of(true), made_of(false));
     Marks::of(sass.entries.len(), |at| at != access && of_data[at] && !of_position[at])

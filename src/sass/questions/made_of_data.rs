@@ -22,26 +22,15 @@ pub fn made_of_data(listing: &Listing) -> Marks {
     };
     let mut made = Marks::new(sass.entries.len());
     let mut reaching = Reaching::new(sass);
-    loop {
-        let mut changed = false;
-        for (at, _) in listing.entries().filter(|&(at, _)| !sass.uses(at).is_empty()) {
-            if made[at] {
-                continue;
-            }
-            let takes_part =
-                sass.uses(at).iter().filter(|each| each.role != Role::Old).any(|each| {
-                    reaching
-                        .definitions(at, *each)
-                        .any(|by| reads(by as usize) || made[by as usize])
-                });
-            if takes_part {
-                changed |= made.insert(at);
-            }
-        }
-        if !changed {
-            return made;
-        }
-    }
+    let all = Marks::of(sass.entries.len(), |_| true);
+    made.spread(&all, |at, made| {
+        let mut uses = sass.uses(at).iter().filter(|each| each.role != Role::Old);
+        uses.any(|each| {
+            let mut by = reaching.definitions(at, *each).map(|by| by as usize);
+            by.any(|by| reads(by) || made[by])
+        })
+    });
+    made
 }
 
 #[cfg(test)]

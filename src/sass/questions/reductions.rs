@@ -130,26 +130,17 @@ impl<'a, 'b> Turn<'a, 'b> {
 
     /// Marks all that follows from the exchanges, through shared memory as well.
     fn follow(&mut self) {
-        let inside: Vec<usize> = self.inside.iter().collect();
-        loop {
-            let mut changed = false;
-            for &at in &inside {
-                if !self.combined[at] && self.follows(at) {
-                    changed |= self.combined.insert(at);
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+        let mut combined = self.combined.clone();
+        combined.spread(&self.inside.clone(), |at, combined| self.follows(at, combined));
+        self.combined = combined;
     }
 
-    fn follows(&mut self, at: usize) -> bool {
+    fn follows(&mut self, at: usize, combined: &Marks) -> bool {
         let through_shared = self.family(at) == Family::Load(Space::Shared)
-            && self.combined.iter().any(|by| self.family(by) == Family::Store(Space::Shared));
+            && combined.iter().any(|by| self.family(by) == Family::Store(Space::Shared));
         let uses: Vec<Use> = self.uses(at).collect();
         through_shared
-            || uses.iter().any(|each| self.makes(at, *each).iter().any(|&by| self.combined[by]))
+            || uses.iter().any(|each| self.makes(at, *each).iter().any(|&by| combined[by]))
     }
 
     /// What takes part in a result. The upper half of a word is moved down with whatever the destination held above it.
@@ -172,25 +163,17 @@ impl<'a, 'b> Turn<'a, 'b> {
     fn add(&mut self) {
         let sass = self.listing.sass;
         let slots = carried(sass, live::of(self.listing), &sass.flow.loops[self.of]);
-        let combined: Vec<usize> = self.combined.iter().collect();
-        loop {
-            let mut changed = false;
-            for &at in combined.iter().filter(|&&at| !is_exchange(self.listing, at)) {
-                let adds = !self.adding[at]
-                    && sass.uses(at).iter().any(|each| {
-                        let made = self.makes(at, *each);
-                        slots.contains(&each.slot)
-                            && made.iter().any(|&by| by >= at && self.combined[by])
-                            || made.iter().any(|&by| by < at && self.adding[by])
-                    });
-                if adds {
-                    changed |= self.adding.insert(at);
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+        let may_add =
+            Marks::of(sass.entries.len(), |at| self.combined[at] && !is_exchange(self.listing, at));
+        let mut adding = self.adding.clone();
+        adding.spread(&may_add, |at, adding| {
+            sass.uses(at).iter().any(|each| {
+                let made = self.makes(at, *each);
+                slots.contains(&each.slot) && made.iter().any(|&by| by >= at && self.combined[by])
+                    || made.iter().any(|&by| by < at && adding[by])
+            })
+        });
+        self.adding = adding;
     }
 
     /// True where totals are all that becomes of what the lanes exchange.

@@ -166,25 +166,14 @@ fn leaves_by(
 ) -> bool {
     let sass = listing.sass;
     let mut of_flag = Marks::of(sass.entries.len(), |at| flags.binary_search(&at).is_ok());
-    let mut is_shared = false;
-    loop {
-        let mut changed = false;
-        for at in is_inside.iter() {
-            let family = sass.entries[at].family;
-            let reads_shared = is_shared && family == Family::Load(Space::Shared);
-            let mut uses = sass.uses(at).iter().filter(|each| each.role != Role::Address);
-            let is_of_flag = of_flag[at]
-                || reads_shared
-                || uses.any(|each| reaching.definitions(at, *each).any(|by| of_flag[by as usize]));
-            if is_of_flag {
-                changed |= of_flag.insert(at);
-                is_shared |= family == Family::Store(Space::Shared);
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
+    let is_in_shared = |by: usize| sass.entries[by].family == Family::Store(Space::Shared);
+    of_flag.spread(is_inside, |at, of_flag| {
+        let reads_shared = sass.entries[at].family == Family::Load(Space::Shared)
+            && of_flag.iter().any(is_in_shared);
+        let mut uses = sass.uses(at).iter().filter(|each| each.role != Role::Address);
+        reads_shared
+            || uses.any(|each| reaching.definitions(at, *each).any(|by| of_flag[by as usize]))
+    });
     let goes_out = |at: usize| match sass.entries[at].exit() {
         Exit::Branch(target) => !is_inside[target] || !is_inside[at + 1],
         _ => false,

@@ -4,19 +4,22 @@
 //! room, so where both operands are made of loaded values alone and take at least twice their bytes, what was loaded are
 //! bytes, or less.
 
+mod made;
+mod operands;
+
 use std::collections::BTreeSet;
 
-use crate::hardware::{GROUP_LANES, HALF_BYTES, REGISTER_BYTES};
+use crate::hardware::REGISTER_BYTES;
 use crate::sass::code::listing::Listing;
-use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
-use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::parse::register::Slot;
 use crate::sass::questions::matrix_loops::members;
+
+use made::Made;
+use operands::{group_bytes, operands};
 
 /// Operands take so many times the bytes that are loaded for them, at least.
 pub const WIDER: f64 = 2.0;
@@ -186,149 +189,6 @@ impl Widened {
         (copied <= read).then_some(())
     }
 }
-
-/// Bytes per lane, over all executions, of what a matrix instruction of a warp group reads from shared memory; of the operand
-/// that all groups of a block may share, once for the block.
-fn group_bytes(listing: &Listing, at: usize, threads: f64) -> Option<f64> {
-    let instruction = Instruction::parse(listing.text(at))?;
-    let mut sides = instruction.modifiers().find(|each| each.contains('x'))?.split('x');
-    let mut side = || sides.next()?.parse::<f64>().ok();
-    let (rows, columns, depth) = (side()?, side()?, side()?);
-    let from_memory = instruction.operands.get(1)?.text.starts_with("gdesc");
-    let a = if from_memory { rows * depth * HALF_BYTES } else { 0.0 };
-    let b = columns * depth * HALF_BYTES;
-    let groups = (threads / GROUP_LANES).max(1.0);
-    let needed = (a + b / groups).min(a / groups + b);
-    Some(listing.executed(at) * needed / GROUP_LANES)
-}
-
-/// What values are made of.
-#[derive(Default)]
-struct Made {
-    /// The instructions whose results they are.
-    last: Vec<usize>,
-    /// Those of the values that were loaded as they are, by their loads.
-    as_they_are: Vec<usize>,
-    /// The instructions that make them of what was loaded.
-    conversions: Vec<usize>,
-    /// The loads, by the registers that are taken of each.
-    loads: BTreeSet<(usize, Slot)>,
-    /// Bytes of what was loaded.
-    bytes: f64,
-    /// True where something makes floats of them.
-    is_float: bool,
-    /// True where floats of a byte were unpacked.
-    floats: bool,
-}
-
-impl Made {
-    /// Follows values back to loads, through what rearranges and converts; `None` where anything else takes part.
-    fn of(listing: &Listing, reaching: &mut Reaching, values: &[(usize, Use)]) -> Option<Self> {
-        let sass = listing.sass;
-        let mut made = Self::default();
-        let mut seen = Marks::new(sass.entries.len());
-        let mut open = Vec::new();
-        for &(at, each) in values {
-            for by in reaching.definitions(at, each).map(|by| by as usize) {
-                match sass.entries[by].family {
-                    Family::Load(Space::Shared | Space::Global | Space::Generic) => {
-                        made.as_they_are.push(by);
-                    }
-                    _ if !made.last.contains(&by) => {
-                        made.last.push(by);
-                        open.push(by);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        while let Some(at) = open.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            if !converts(listing, at) {
-                return None;
-            }
-            made.conversions.push(at);
-            // Conversions from integers are no arithmetic of floats.
-            let family = sass.entries[at].family;
-            made.is_float |= family.is_float() || family == Family::Convert;
-            made.floats |= ["E4M3", "E5M2"].iter().any(|name| listing.text(at).contains(name));
-            for each in sass.uses(at).iter().filter(|each| {
-                each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
-            }) {
-                for by in reaching.definitions(at, *each).map(|by| by as usize) {
-                    match sass.entries[by].family {
-                        Family::Load(Space::Shared | Space::Global | Space::Generic) => {
-                            made.loads.insert((by, each.slot));
-                        }
-                        _ => open.push(by),
-                    }
-                }
-            }
-        }
-        let bytes = |at: usize| f64::from(sass.entries[at].width).min(REGISTER_BYTES);
-        made.bytes = made.loads.iter().map(|(at, _)| bytes(*at)).sum();
-        (made.last.is_empty() || made.bytes > 0.0).then_some(made)
-    }
-}
-
-/// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, and
-/// the additions of tricks that let a byte's bits become those of a float. Products with other values scale.
-fn converts(listing: &Listing, at: usize) -> bool {
-    match listing.sass.entries[at].family {
-        Family::Move
-        | Family::Integer
-        | Family::IntegerMultiply
-        | Family::HalfConvert
-        | Family::Convert
-        | Family::Fp32Add => true,
-        Family::HalfPacked | Family::HalfScalar => {
-            ["HADD2", "HFMA2"].iter().any(|name| listing.text(at).contains(name))
-        }
-        _ => false,
-    }
-}
-
-/// The operands of a matrix instruction.
-struct Operands {
-    /// The registers of A and of B.
-    in_registers: [Vec<Use>; 2],
-    /// True where it reads B, or both, from shared memory.
-    from_memory: bool,
-}
-
-/// The operands of a matrix instruction on floats of 16 bits; `None` for others.
-fn operands(listing: &Listing, at: usize) -> Option<Operands> {
-    let instruction = Instruction::parse(listing.text(at))?;
-    if !matches!(instruction.base(), "HMMA" | "HGMMA") || instruction.has("TF32") {
-        return None;
-    }
-    let sass = listing.sass;
-    let mut in_registers: [Vec<Use>; 2] = Default::default();
-    let is_descriptor = |operand: usize| {
-        instruction.operands.get(operand).is_some_and(|each| each.text.starts_with("gdesc"))
-    };
-    let from_memory = instruction.base() == "HGMMA";
-    // D, A, B, C; or D, the descriptors of A and B, C; or D, A, that of B, C.
-    for (side, operand) in [1, 2].into_iter().enumerate() {
-        if from_memory && (is_descriptor(1) || operand == 2) {
-            continue;
-        }
-        let first = instruction.operands.get(operand)?.slot()?;
-        let registers = if operand == 1 { A_REGISTERS } else { B_REGISTERS };
-        let registers = if instruction.has("1688") { registers / 2 } else { registers };
-        let is_in = |slot: Slot| (0..registers).any(|by| first.after(by) == Some(slot));
-        let uses = sass.uses(at).iter().filter(|each| each.role == Role::Data && is_in(each.slot));
-        in_registers[side] = uses.copied().collect();
-    }
-    Some(Operands { in_registers, from_memory })
-}
-
-/// Registers of A, at most: 16 rows of 16 halves over 32 lanes.
-const A_REGISTERS: u16 = 4;
-/// Registers of B, at most: 8 columns of 16 halves.
-const B_REGISTERS: u16 = 2;
 
 #[cfg(test)]
 mod tests {

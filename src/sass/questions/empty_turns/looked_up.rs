@@ -7,10 +7,11 @@
 //! A search that ends when it has found something, a largest value so far, a count, and a walk along pointers look alike, but need
 //! all of their turns.
 
+mod turn;
+
 use std::collections::BTreeSet;
 
 use super::{EmptyTurns, How};
-use crate::hardware::WARP_LANES;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -21,8 +22,7 @@ use crate::sass::flow::turns::turns;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike::of_threads_own;
-use crate::sass::questions::matrix_loops::members;
-use crate::sass::thresholds::THREADS_MEET;
+use turn::Turn;
 
 /// The part of its turns in which such a loop has something to do, at most.
 pub const WITH_WORK: f64 = 0.5;
@@ -41,92 +41,7 @@ pub(super) fn looked_up_turns(listing: &Listing) -> Vec<EmptyTurns> {
     found.collect()
 }
 
-/// A branch that passes work by in most turns, or an access that is switched off in most.
-struct Test {
-    at: usize,
-    /// Executions of the work.
-    with_work: f64,
-    /// True where the lanes of a warp have work in the same turns.
-    together: bool,
-}
-
-/// What a loop does in each turn, and the branches around what it seldom does.
-struct Turn<'a> {
-    listing: Listing<'a>,
-    of: usize,
-    inside: Vec<usize>,
-    /// Issued whether there is work or not.
-    issued: Vec<usize>,
-    /// Done whether there is work or not.
-    always: Vec<usize>,
-    tests: Vec<Test>,
-}
-
-impl<'a> Turn<'a> {
-    fn new(listing: &Listing<'a>, of: usize) -> Self {
-        let sass = listing.sass;
-        let flow = &sass.flow;
-        let blocks = &flow.loops[of].blocks;
-        let inside = members(listing, of);
-        let executed = |at: usize| listing.executed(at);
-        let mut tests = Vec::new();
-        let mut seldom: BTreeSet<u32> = BTreeSet::new();
-        for &branch in &inside {
-            let Exit::Branch(target) = sass.entries[branch].exit() else { continue };
-            let next = branch + 1;
-            let stays = |at: usize| flow.block_of.get(at).is_some_and(|it| blocks.contains(it));
-            if !stays(target) || !stays(next) || target == next {
-                continue;
-            }
-            let work = if executed(target) < executed(next) { target } else { next };
-            let block = flow.block_of[work];
-            let only_from_here = flow.blocks[block as usize].before == [flow.block_of[branch]];
-            let with_work = executed(work);
-            if only_from_here && with_work <= WITH_WORK * executed(branch) {
-                let lanes = lanes_on(listing, work) / WARP_LANES;
-                let together = lanes >= THREADS_MEET.value * with_work;
-                // What is never done, such as a slow path of a division, is no work.
-                if with_work > 0.0 {
-                    tests.push(Test { at: branch, with_work, together });
-                }
-                seldom.insert(block);
-            }
-        }
-        let issued =
-            if seldom.is_empty() { inside.clone() } else { each_turn(listing, of, &seldom) };
-        tests.retain(|test| issued.binary_search(&test.at).is_ok());
-        let off = |at: &usize| {
-            let with_work = lanes_on(listing, *at) / WARP_LANES;
-            let entry = &sass.entries[*at];
-            let is_off = with_work > 0.0 && with_work <= WITH_WORK * executed(*at);
-            entry.conditional && entry.exit() == Exit::Next && is_off
-        };
-        let switched: Vec<usize> = issued.iter().copied().filter(off).collect();
-        let mut conditions = BTreeSet::new();
-        let accesses = switched.iter().filter(|at| sass.entries[**at].family.is_memory());
-        let mut reaching = Reaching::new(sass);
-        for &at in accesses {
-            let guard = sass.uses(at).iter().filter(|each| each.role == Role::Guard);
-            let made = guard.flat_map(|each| reaching.definitions(at, *each).collect::<Vec<_>>());
-            // Several accesses under one condition are one piece of work.
-            if conditions.insert(made.collect::<Vec<_>>()) {
-                let with_work = lanes_on(listing, at) / WARP_LANES;
-                tests.push(Test { at, with_work, together: false });
-            }
-        }
-        let mut always = issued.clone();
-        always.retain(|at| switched.binary_search(at).is_err());
-        Self { listing: *listing, of, inside, issued, always, tests }
-    }
-
-    fn is_inside(&self, at: usize) -> bool {
-        self.inside.binary_search(&at).is_ok()
-    }
-
-    fn is_always(&self, at: usize) -> bool {
-        self.always.binary_search(&at).is_ok()
-    }
-
+impl Turn<'_> {
     /// The loop, if all that it does in each turn is to look up what to do.
     fn looks_up(self, own: &Marks) -> Option<EmptyTurns> {
         let listing = &self.listing;
@@ -230,44 +145,31 @@ impl<'a> Turn<'a> {
     /// True where the loop keeps something of the looked-up entries from turn to turn or for later, or ends by them.
     fn keeps(&self, reaching: &mut Reaching, asked: &BTreeSet<usize>) -> bool {
         let sass = self.listing.sass;
-        let mut of_entries = asked.clone();
-        let mut grows = true;
-        while grows {
-            grows = false;
-            for &at in &self.always {
-                let mut uses = sass.uses(at).iter();
-                let is_made = !of_entries.contains(&at)
-                    && uses.any(|each| {
-                        let mut made = reaching.definitions(at, *each);
-                        made.any(|by| of_entries.contains(&(by as usize)))
-                    });
-                if is_made {
-                    of_entries.insert(at);
-                    grows = true;
-                }
-            }
-        }
+        let entries = sass.entries.len();
+        let uses_any = |reaching: &mut Reaching, at: usize, of: &Marks| {
+            let mut uses = sass.uses(at).iter();
+            uses.any(|each| reaching.definitions(at, *each).any(|by| of[by as usize]))
+        };
+        let mut of_entries = Marks::of(entries, |at| asked.contains(&at));
+        let always = Marks::of(entries, |at| self.is_always(at));
+        of_entries.spread(&always, |at, of_entries| uses_any(reaching, at, of_entries));
         let is_test = |at: &usize| self.tests.iter().any(|test| test.at == *at);
         let ends = |at: &usize| sass.entries[*at].exit() != Exit::Next && !is_test(at);
-        if of_entries.iter().any(ends) {
+        if of_entries.iter().any(|at| ends(&at)) {
             return true;
         }
-        let turning = cycles(sass.entries.len(), of_entries.iter().copied(), |at, open| {
+        let turning = cycles(entries, of_entries.iter(), |at, open| {
             for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
                 let made = reaching.definitions(at, *each);
-                open.extend(made.filter(|by| of_entries.contains(&(*by as usize))));
+                open.extend(made.filter(|by| of_entries[*by as usize]));
             }
         });
-        if of_entries.iter().any(|&at| turning[at]) {
+        if of_entries.iter().any(|at| turning[at]) {
             return true;
         }
         let outside = (0..sass.entries.len()).filter(|at| !self.is_inside(*at));
-        outside.filter(|&at| self.listing.executed(at) > 0.0).any(|at| {
-            let mut uses = sass.uses(at).iter();
-            uses.any(|each| {
-                reaching.definitions(at, *each).any(|by| of_entries.contains(&(by as usize)))
-            })
-        })
+        let mut outside = outside.filter(|&at| self.listing.executed(at) > 0.0);
+        outside.any(|at| uses_any(reaching, at, &of_entries))
     }
 
     /// True where the work goes on with the next turn whenever it is done.
@@ -284,37 +186,6 @@ impl<'a> Turn<'a> {
             }
         })
     }
-}
-
-fn lanes_on(listing: &Listing, at: usize) -> f64 {
-    listing.row(at).counters.thread_inst_executed_pred_on
-}
-
-/// The executed instructions of a loop that a turn comes to without some blocks.
-fn each_turn(listing: &Listing, of: usize, without: &BTreeSet<u32>) -> Vec<usize> {
-    let flow = &listing.sass.flow;
-    let each = &flow.loops[of];
-    let head = flow.block_of[each.head];
-    let mut reached = BTreeSet::from([head]);
-    // Mostly in the order of the code: a second look finds nothing.
-    let mut grows = true;
-    while grows {
-        grows = false;
-        for block in &each.blocks {
-            let comes = !reached.contains(block)
-                && !without.contains(block)
-                && flow.blocks[*block as usize].before.iter().any(|from| reached.contains(from));
-            if comes {
-                reached.insert(*block);
-                grows = true;
-            }
-        }
-    }
-    let places = reached.into_iter().map(|block| &flow.blocks[block as usize]);
-    places
-        .flat_map(|block| block.start..block.end)
-        .filter(|&at| listing.executed(at) > 0.0)
-        .collect()
 }
 
 #[cfg(test)]

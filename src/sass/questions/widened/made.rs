@@ -1,0 +1,105 @@
+//! What the operands of matrix instructions are made of.
+
+use std::collections::BTreeSet;
+
+use crate::hardware::REGISTER_BYTES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::parse::register::Slot;
+
+/// What values are made of.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The instructions whose results they are.
+    pub(super) last: Vec<usize>,
+    /// Those of the values that were loaded as they are, by their loads.
+    pub(super) as_they_are: Vec<usize>,
+    /// The instructions that make them of what was loaded.
+    pub(super) conversions: Vec<usize>,
+    /// The loads, by the registers that are taken of each.
+    pub(super) loads: BTreeSet<(usize, Slot)>,
+    /// Bytes of what was loaded.
+    pub(super) bytes: f64,
+    /// True where something makes floats of them.
+    pub(super) is_float: bool,
+    /// True where floats of a byte were unpacked.
+    pub(super) floats: bool,
+}
+
+impl Made {
+    /// Follows values back to loads, through what rearranges and converts; `None` where anything else takes part.
+    pub(super) fn of(
+        listing: &Listing,
+        reaching: &mut Reaching,
+        values: &[(usize, Use)],
+    ) -> Option<Self> {
+        let sass = listing.sass;
+        let mut made = Self::default();
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = Vec::new();
+        for &(at, each) in values {
+            for by in reaching.definitions(at, each).map(|by| by as usize) {
+                match sass.entries[by].family {
+                    Family::Load(Space::Shared | Space::Global | Space::Generic) => {
+                        made.as_they_are.push(by);
+                    }
+                    _ if !made.last.contains(&by) => {
+                        made.last.push(by);
+                        open.push(by);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        while let Some(at) = open.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if !converts(listing, at) {
+                return None;
+            }
+            made.conversions.push(at);
+            // Conversions from integers are no arithmetic of floats.
+            let family = sass.entries[at].family;
+            made.is_float |= family.is_float() || family == Family::Convert;
+            made.floats |= ["E4M3", "E5M2"].iter().any(|name| listing.text(at).contains(name));
+            for each in sass.uses(at).iter().filter(|each| {
+                each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
+            }) {
+                for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                    match sass.entries[by].family {
+                        Family::Load(Space::Shared | Space::Global | Space::Generic) => {
+                            made.loads.insert((by, each.slot));
+                        }
+                        _ => open.push(by),
+                    }
+                }
+            }
+        }
+        let bytes = |at: usize| f64::from(sass.entries[at].width).min(REGISTER_BYTES);
+        made.bytes = made.loads.iter().map(|(at, _)| bytes(*at)).sum();
+        (made.last.is_empty() || made.bytes > 0.0).then_some(made)
+    }
+}
+
+/// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, and
+/// the additions of tricks that let a byte's bits become those of a float. Products with other values scale.
+fn converts(listing: &Listing, at: usize) -> bool {
+    match listing.sass.entries[at].family {
+        Family::Move
+        | Family::Integer
+        | Family::IntegerMultiply
+        | Family::HalfConvert
+        | Family::Convert
+        | Family::Fp32Add => true,
+        Family::HalfPacked | Family::HalfScalar => {
+            ["HADD2", "HFMA2"].iter().any(|name| listing.text(at).contains(name))
+        }
+        _ => false,
+    }
+}

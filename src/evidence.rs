@@ -24,6 +24,7 @@ pub(crate) mod stalls;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod threshold;
+pub(crate) mod uneven;
 
 pub(crate) use crate::threshold::Threshold;
 pub(crate) use draft::Draft;

@@ -40,7 +40,7 @@ pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};
 
 use left::Left;
-use thresholds::{LAUNCH_KNOWN, SHORTEST, TENSOR_FULL, WORST_ERROR};
+use thresholds::{LAUNCH_KNOWN, MOST_BLOCKS, SHORTEST, TENSOR_FULL, WORST_ERROR};
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +60,10 @@ pub struct Model {
     atomics_in_turn: bool,
     /// Share of the SMs' cycles without a resident warp, 0 to 1; 0 where it was not collected.
     idle: f64,
+    /// The part of it that a last wave of equal blocks does not explain.
+    uneven: f64,
+    /// The share of the SMs that get no block, 0 to 1.
+    without_block: f64,
     /// Stall cycles per issued instruction by reason, without `selected` and `not_selected`.
     stall_cycles: [f64; StallReason::COUNT],
     /// The share of the waits at barriers that is for code which few warps run, 0 to 1.
@@ -122,6 +126,8 @@ impl Model {
             busy,
             atomics_in_turn: in_turn.is_some(),
             idle,
+            uneven: (idle - last_wave(launch)).max(0.0),
+            without_block: without_block(launch),
             stall_cycles,
             for_few,
             warp_latency,
@@ -161,16 +167,35 @@ impl Model {
         self.by_share().into_iter().find(|(term, _)| *term != Term::BlockScheduler)
     }
 
-    /// Share of the time that no unit covers; 0 where nothing is known of the units.
+    /// Share of an average SM's time that no unit covers; 0 where nothing is known of the units.
     #[must_use]
     pub fn uncovered(&self) -> f64 {
-        self.busiest().map_or(0.0, |(_, busy)| 1.0 - busy)
+        let of_sms = |term: &Term| Some(self.utilization(*term)? * self.per_sm(*term, self.idle));
+        let busiest = Term::ALL.iter().filter_map(of_sms).reduce(f64::max);
+        busiest.map_or(0.0, |busy| 1.0 - busy)
+    }
+
+    /// The share of an average SM's time that a unit's time covers, where that SM has no warp for a share of it (`idle`).
+    /// SMs that get no block hold up no unit that all SMs share: it has as long as the others work.
+    fn per_sm(&self, term: Term, idle: f64) -> f64 {
+        if !term.is_beyond_l1() {
+            return 1.0;
+        }
+        let at_the_end = (self.idle - self.without_block).clamp(0.0, idle);
+        if at_the_end < 1.0 { (1.0 - idle) / (1.0 - at_the_end) } else { 1.0 }
     }
 
     /// The part of the uncovered share for which SMs have no resident warp.
     #[must_use]
     pub fn idle(&self) -> f64 {
         self.idle.min(self.uncovered())
+    }
+
+    /// The part of it for which SMs wait for blocks that are longer than others: what a last wave of equal blocks does
+    /// not explain.
+    #[must_use]
+    pub fn uneven(&self) -> f64 {
+        self.uneven.min(self.uncovered())
     }
 
     /// The part of the uncovered share in which warps are resident and wait.
@@ -256,16 +281,16 @@ impl Model {
 
     /// The parts of the time without a fault.
     fn left(&self, effect: &Effect) -> Option<Left> {
+        let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
         let longest = Term::ALL
             .iter()
             .filter_map(|&term| {
                 let kept = self.utilization(term)? * (1.0 - effect.share_of(term));
-                Some((term, kept + effect.added_to(term)))
+                Some((term, (kept + effect.added_to(term)) * self.per_sm(term, idle)))
             })
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let merged = effect.merged.max(1.0);
         let rounds = effect.rounds.max(1.0).min(merged) / merged;
-        let idle = (self.idle() - effect.idle.clamp(0.0, 1.0)).max(0.0);
         let fixed = self.launch_share().min(idle);
         let stays = self.stays_full(effect);
         let hidden = if stays { 0.0 } else { effect.hidden.clamp(0.0, 1.0) };
@@ -382,6 +407,19 @@ fn idle_share(launch: &Launch) -> f64 {
         (Some(active), Some(elapsed)) if elapsed > 0.0 => (1.0 - active / elapsed).clamp(0.0, 1.0),
         _ => 0.0,
     }
+}
+
+/// The share of the time, 0 to 1, for which a last wave of equal blocks leaves SMs idle at most: all of it but one block
+/// for each place.
+fn last_wave(launch: &Launch) -> f64 {
+    let counts = launch.get("launch__sm_count").zip(launch.get("launch__grid_size"));
+    counts.map_or(1.0, |(sms, blocks)| (MOST_BLOCKS.value * sms / blocks).min(1.0))
+}
+
+/// The share of the SMs that get no block, 0 to 1, because there are fewer blocks than SMs; 0 where that is not known.
+fn without_block(launch: &Launch) -> f64 {
+    let counts = launch.get("launch__sm_count").zip(launch.get("launch__grid_size"));
+    counts.map_or(0.0, |(sms, blocks)| (1.0 - blocks / sms).max(0.0))
 }
 
 /// The share of the DRAM peak that this launch could reach on its device, given how much it writes.

@@ -2,7 +2,7 @@
 
 use crate::evidence::threshold::LATENCY;
 use crate::evidence::{ModeledLaunch, slow_routines};
-use crate::hardware::REGISTER_BYTES;
+use crate::hardware::{REGISTER_BYTES, SECTOR_BYTES};
 use crate::metric::stall::StallReason;
 use crate::sass::questions::chain;
 use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged};
@@ -15,6 +15,9 @@ pub(crate) const LONG: &str =
 /// Loads that a thread has in flight once the fault is away: two unrolled float4 or eight floats take
 /// eight registers, which is what most kernels can spare. The waits are shared among them.
 pub(crate) const IN_FLIGHT: f64 = 8.0;
+
+/// The waves up to which a thread of a loop can have twice as many loads in flight as it has, if that is more.
+pub(crate) const HALF_THE_ROOM: f64 = 0.5;
 
 /// The same where the waits are in no loop: a thread that has one element must be given several.
 pub(crate) const IN_FLIGHT_WITHOUT_LOOP: f64 = 4.0;
@@ -79,13 +82,17 @@ pub(crate) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
             Family::Load(Space::Global | Space::Generic) | Family::Texture
         ) && listing.executed(*index) > 0.0
     };
-    let now = before.filter(is_load).map(|at| words(&listing, at)).sum::<f64>().max(1.0);
+    let now = before.filter(is_load).map(|at| words(&listing, at)).sum::<f64>();
+    let now = if now > 0.0 { now } else { 1.0 };
     if let Some(ahead) = around.and_then(|_| turns_copied_ahead(&listing, stop)) {
         let now = ahead.max(1.0);
         return Loads { now, then: now + FURTHER_AHEAD, around: Around::Pipeline, behind: None };
     }
     let all_resident = launch.waves().is_some_and(|waves| waves <= 1.0);
+    // Where all blocks run at once in half of the room, a thread may take twice the registers.
+    let has_room = launch.waves().is_some_and(|waves| waves <= HALF_THE_ROOM);
     let (around, then) = match (around, &kept) {
+        (Some(_), _) if has_room => (Around::Loop, IN_FLIGHT.max(2.0 * now)),
         (Some(_), _) => (Around::Loop, IN_FLIGHT),
         (None, Some(kept)) if now + kept.loads > IN_FLIGHT_WITHOUT_LOOP => {
             (Around::Statements, IN_FLIGHT.min(now + kept.loads))
@@ -108,9 +115,16 @@ pub(crate) fn loads_in_flight(launch: &ModeledLaunch) -> Loads {
 }
 
 /// The registers that a load fills: what limits the loads in flight is the registers that they take, and what fills the
-/// memory's latency is the bytes, so that a float4 is as good as four floats.
+/// memory's latency is the bytes, so that a float4 is as good as four floats. Of bytes that lie side by side over the lanes,
+/// four would fill the register of one.
 fn words(listing: &Listing, at: usize) -> f64 {
-    (f64::from(listing.sass.entries[at].width) / REGISTER_BYTES).max(1.0)
+    let width = f64::from(listing.sass.entries[at].width);
+    let counters = &listing.row(at).counters;
+    let sectors =
+        (counters.thread_inst_executed_pred_on * width / SECTOR_BYTES).max(counters.inst_executed);
+    let side_by_side = counters.l2_sectors_global > 0.0 && counters.l2_sectors_global <= sectors;
+    let words = width / REGISTER_BYTES;
+    if side_by_side && words > 0.0 { words } else { words.max(1.0) }
 }
 
 impl Loads {

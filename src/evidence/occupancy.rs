@@ -135,6 +135,8 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     if reached <= occupancy || !worth_warps(launch, &effect) {
         return None;
     }
+    // Where the grid has not two for each SM, some SMs get one more than the others.
+    let on_an_sm = possible.min(mine * 100.0 / occupancy).floor().max(mine + 1.0);
     Some(Draft {
         message: format!(
             "Because of {}, at most {occupancy:.0}% of the warp slots can be filled: an SM holds \
@@ -152,7 +154,7 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
         locations: Vec::new(),
         hint: (resource.hint)(launch)
             .replace("{now}", &count(mine))
-            .replace("{then}", &count(possible.min(mine * 100.0 / occupancy).floor())),
+            .replace("{then}", &count(on_an_sm)),
         effect,
     })
 }

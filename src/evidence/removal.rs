@@ -4,7 +4,7 @@
 mod gone;
 
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
-use crate::evidence::{ModeledLaunch, Threshold};
+use crate::evidence::{ModeledLaunch, Threshold, uneven};
 use crate::export::csv::source::is_toolkit;
 use crate::finding::{Location, Place, Weighted};
 use crate::frame::Reads;
@@ -217,6 +217,9 @@ impl<'a> Removal<'a> {
                 effect.added.push((term, more.unwrap_or(-net * busy)));
             }
         }
+        let any = |at: usize| self.gone[at].any();
+        let weight = |at: usize| if any(at) { self.listing.executed(at) } else { 0.0 };
+        effect.least = uneven::stays(launch, &self.listing, weight);
         let gone: f64 = self
             .gone
             .iter()

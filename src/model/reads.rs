@@ -50,6 +50,7 @@ const TIME: &[&str] = &[
     "sm__cycles_elapsed.max",
     "gpc__cycles_elapsed.max",
     "launch__grid_size",
+    "launch__sm_count",
     "smsp__average_warp_latency_per_inst_issued.ratio",
 ];
 

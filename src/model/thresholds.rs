@@ -4,7 +4,7 @@ use crate::threshold::Threshold;
 
 /// All of them, as the page on rules shows them.
 pub const THRESHOLDS: &[Threshold] =
-    &[WORST_ERROR, FEW_ADDRESSES, TENSOR_FULL, PIPE_FULL, SHORTEST, LAUNCH_KNOWN];
+    &[WORST_ERROR, FEW_ADDRESSES, TENSOR_FULL, PIPE_FULL, SHORTEST, LAUNCH_KNOWN, MOST_BLOCKS];
 
 /// The share of a predicted gain that may fail to appear.
 pub const WORST_ERROR: Threshold = Threshold {
@@ -61,4 +61,12 @@ pub const LAUNCH_KNOWN: Threshold = Threshold {
     value: 0.05,
     unit: "share",
     source: "counters collected in different passes differ by about 5%",
+};
+
+/// How many blocks an SM holds, at most.
+pub const MOST_BLOCKS: Threshold = Threshold {
+    what: "constant: blocks that an SM holds at once, at most: equal blocks leave SMs idle at the end for the time of one",
+    value: 32.0,
+    unit: "block",
+    source: "definition: CUDA C++ Programming Guide, compute capabilities: 16 to 32 resident blocks per SM",
 };

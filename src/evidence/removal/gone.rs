@@ -16,6 +16,13 @@ pub(super) struct Gone {
 }
 
 impl Gone {
+    /// True where anything of it goes.
+    pub(super) fn any(&self) -> bool {
+        [self.executions, self.wavefronts, self.waits, self.for_others, self.results]
+            .iter()
+            .any(|share| *share > 0.0)
+    }
+
     /// Makes each share at least the other's: what goes for two reasons goes once.
     pub(super) fn raise(&mut self, other: Self) {
         self.executions = self.executions.max(other.executions);

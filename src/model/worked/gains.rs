@@ -1,7 +1,8 @@
 //! What an effect gains.
 
 use super::{
-    DURATION, FMA, L1, L2, LONG, WAIT, WARP_LATENCY, assert_near, hopper, launch, model, sample,
+    ACTIVE, DURATION, ELAPSED, FMA, L1, L2, LONG, WAIT, WARP_LATENCY, assert_near, hopper, launch,
+    model, sample,
 };
 use crate::model::*;
 
@@ -164,4 +165,30 @@ fn beside_a_full_pipe_shorter_waits_gain_nothing() {
     // The tensor pipe counts as full from there.
     assert_near(model(&[(TENSOR, 74.0)]).utilization(Term::Tensor).unwrap(), 0.74);
     assert_near(model(&[(TENSOR, 76.0)]).utilization(Term::Tensor).unwrap(), 1.0);
+}
+
+#[test]
+fn sms_without_a_block_hold_up_no_unit_that_all_sms_share() {
+    // A quarter of the SMs has a block each, and L2 is busy for 30% of the time.
+    let few = |sms: f64, l2: f64| {
+        model(&[
+            (L2, l2),
+            (ACTIVE, 25_000.0),
+            (ELAPSED, 100_000.0),
+            ("launch__sm_count", sms),
+            ("launch__grid_size", 25.0),
+        ])
+    };
+    let quarter = few(100.0, 30.0);
+    assert_near(quarter.latency(), 0.25 * 0.7);
+    // Without any latency it takes as long as L2 does.
+    let all_hidden = Effect { hidden: 1.0, ..Effect::default() };
+    assert_near(quarter.without(&all_hidden).unwrap().factor, 1.0 / 0.3);
+    // Nor does it get shorter than that with work for all SMs.
+    let spread = Effect { idle: 0.75, hidden: 1.0, ..Effect::default() };
+    assert_near(quarter.without(&spread).unwrap().factor, 1.0 / 0.3);
+    // SMs that are idle at the end leave L2 a quarter of the time for its work: it is full then.
+    let tail = few(25.0, 25.0);
+    assert_near(tail.latency(), 0.0);
+    assert_near(tail.without(&all_hidden).unwrap().factor, 1.0);
 }

@@ -9,6 +9,7 @@ use crate::finding::Evidence;
 use crate::hardware::WARP_LANES;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::bystanders::AT_WORK;
+use crate::sass::questions::bystanders::searches::GUARD_STEPS;
 use crate::text::{count_of, percent};
 
 const GRID: &str = "launch__grid_size";
@@ -58,6 +59,14 @@ The grid is given in blocks, not in threads; the guard is left for the last bloc
             value: HALF_A_WARP,
             unit: "share",
             source: "definition: most of the lanes do nothing",
+        },
+        Threshold {
+            what: "constant: instructions that a warp executes to find out whether it has work, at most; more are a search, \
+                   which is work",
+            value: GUARD_STEPS,
+            unit: "instruction",
+            source: "derivation: four divisions take an index of five dimensions apart, and one is about 25 instructions \
+                     (counted in nvcc 13.0's code for sm_90)",
         },
         MATTERS_LIMIT,
     ],

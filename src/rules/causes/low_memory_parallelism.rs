@@ -3,8 +3,8 @@
 mod littles_law;
 
 use crate::evidence::loads_in_flight::{
-    A_STOP, Around, Behind, CHAINED_STAYS, FURTHER_AHEAD, IN_FLIGHT, IN_FLIGHT_WITHOUT_LOOP, LONG,
-    chained_share, covered, loads_in_flight,
+    A_STOP, Around, Behind, CHAINED_STAYS, FURTHER_AHEAD, HALF_THE_ROOM, IN_FLIGHT,
+    IN_FLIGHT_WITHOUT_LOOP, LONG, chained_share, covered, loads_in_flight,
 };
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::stalls::AT_BARRIERS;
@@ -62,6 +62,13 @@ registers. With const float *__restrict__ in, the compiler does the same by itse
             unit: "load",
             source: "derivation: eight words take eight registers, an eighth of the 64 with which \
                      two blocks of 512 threads fit on an SM",
+        },
+        Threshold {
+            what: "constant: waves up to which a loop's loads in flight double once repaired, if that is more",
+            value: HALF_THE_ROOM,
+            unit: "wave",
+            source: "derivation: where all blocks run at once in half of the room, twice the registers per thread \
+                     cost no warps, and the loads of the next iteration go ahead of those of this one",
         },
         Threshold {
             what: "constant: loads in flight per thread once repaired, where no loop around the loads \
@@ -320,6 +327,48 @@ mod tests {
         assert!((goes("LDG.E.U8 R4, desc[UR4][R2.64]") - 0.75).abs() < 1e-12, "a register");
         assert!((goes("LDG.E.64 R4, desc[UR4][R2.64]") - 0.5).abs() < 1e-12);
         assert!(goes("LDG.E.128 R4, desc[UR4][R2.64]").abs() < 1e-12, "a float4");
+    }
+
+    #[test]
+    fn bytes_side_by_side_fill_a_quarter_of_what_a_load_can_bring() {
+        let goes = |sectors: f64| {
+            let code = [
+                ("LDG.E.U8 R4, desc[UR4][R2.64]", 10.0),
+                ("IADD3 R4, R4, R5, RZ", 10.0),
+                ("STG.E.U8 desc[UR4][R6.64], R4", 10.0),
+                ("EXIT", 10.0),
+            ];
+            let waves = ("launch__waves_per_multiprocessor", 2.0);
+            let mut launch = sass(&[(LONG, 80.0), (LATENCY, 100.0), (DRAM, 50.0), waves], &code);
+            launch.instructions[0].counters.l2_sectors_global = sectors;
+            launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] =
+                9.0;
+            check(&RULE, &launch).unwrap().effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        // 32 bytes of a warp are a sector. A byte of the 16 that a load could bring, or one word of four.
+        assert!((goes(10.0) - 0.9375).abs() < 1e-12);
+        assert!((goes(20.0) - 0.75).abs() < 1e-12, "bytes that lie apart");
+    }
+
+    #[test]
+    fn a_loop_doubles_its_loads_where_all_blocks_run_in_half_of_the_room() {
+        let goes = |waves: f64| {
+            let mut code = vec![("LDG.E.128 R4, desc[UR4][R2.64]", 10.0); 3];
+            code.extend([
+                ("FADD R0, R0, R4", 10.0),
+                ("IADD3 R2, R2, 0x4, RZ", 10.0),
+                ("@P0 BRA 0x100", 10.0),
+                ("EXIT", 1.0),
+            ]);
+            let waves = ("launch__waves_per_multiprocessor", waves);
+            let mut launch = sass(&[(LONG, 80.0), (LATENCY, 81.0), (DRAM, 50.0), waves], &code);
+            launch.instructions[3].counters.stall_samples[StallReason::LongScoreboard as usize] =
+                9.0;
+            check(&RULE, &launch).unwrap().effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        assert!((goes(0.5) - 0.5).abs() < 1e-12, "24 words in place of 12");
+        // One cycle of other work covers one of 80.
+        assert!((goes(0.51) - 1.0 / 80.0).abs() < 1e-12);
     }
 
     #[test]

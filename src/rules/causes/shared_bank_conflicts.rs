@@ -5,7 +5,7 @@ mod hint;
 mod tile;
 
 use crate::evidence::bank_conflicts::{IDEAL, LEAST_EXCESS, WAVEFRONTS, wavefronts};
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, uneven};
 use crate::finding::{Evidence, Location};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
@@ -128,6 +128,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
                 (StallReason::ShortScoreboard, conflicting),
                 (StallReason::MioThrottle, conflicting),
             ],
+            least: launch.profile.listing().map_or(0.0, |listing| {
+                let excess = |at: usize| {
+                    let counters = &listing.row(at).counters;
+                    counters.wavefronts_shared - counters.wavefronts_shared_ideal
+                };
+                uneven::stays(launch, &listing, excess)
+            }),
             ..Effect::default()
         },
     })

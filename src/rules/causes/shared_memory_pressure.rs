@@ -16,6 +16,8 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::frame::Reads;
 use crate::hardware::MOST_REGISTERS;
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::Listing;
+use crate::sass::questions::shared_trees::steps_hand_out_results;
 use crate::term::Term;
 use crate::text::percent;
 
@@ -145,6 +147,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let idle = pipe.without_access.filter(|without| without.share >= IDLE_SWEEP);
+    let hands_out = |listing: Listing| listing.is_whole() && steps_hand_out_results(&listing);
+    if idle.is_some() && launch.profile.listing().is_some_and(hands_out) {
+        return None;
+    }
     let effect = if idle.is_some() { idle_sweep::effect(&pipe) } else { dense_use::effect(&pipe) };
     if !(pipe.is_on_top(&effect) || gains(launch, &effect)) {
         return None;

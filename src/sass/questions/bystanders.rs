@@ -20,6 +20,7 @@ use super::neutral::{is_exchange, is_neutral};
 use super::sharing::is_of_block;
 
 mod guards;
+pub mod searches;
 
 /// The share of the launched warps that works where most of them do nothing, less than.
 pub const AT_WORK: f64 = 0.5;
@@ -62,7 +63,7 @@ fn find_less(listing: &Listing, most_at_work: f64) -> Option<Bystanders> {
     }
     // A kernel without any access is none that leaves early.
     let part = at_work / launched;
-    (part > 0.0).then(|| {
+    (part > 0.0 && !searches::searches(listing, limit)).then(|| {
         let of_executions = of_executions(listing, part);
         let guard = guard(listing, &of_executions);
         let lanes = lanes(listing, limit);

@@ -133,8 +133,9 @@ fn regions(listing: &Listing) -> Vec<Region> {
             }
             _ => true,
         });
-        // Lanes that are out of a loop before the others wait for them: that is divergence.
-        if in_loop && (leaves_loop || by_data(listing, &mut reaching, index)) {
+        // Lanes that are out of a loop before the others wait for them, and data sends others away each time: that is
+        // divergence.
+        if in_loop && leaves_loop || by_data(listing, &mut reaching, index) {
             continue;
         }
         let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);

@@ -29,18 +29,49 @@ pub struct SharedTree {
 /// The trees of a launch, one at most for each innermost loop and for the code outside of loops.
 #[must_use]
 pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
+    let half = |at: usize| is_half(listing, at);
+    by_place(listing)
+        .into_iter()
+        .filter_map(|(place, accesses)| tree(listing, place, accesses, half))
+        .collect()
+}
+
+/// True where each step in a loop also hands results of its own to global memory, as a wavelet's does: no sum is all that
+/// becomes of them, so that there is nothing to reduce.
+#[must_use]
+pub fn steps_hand_out_results(listing: &Listing) -> bool {
     let sass = listing.sass;
-    let half = |at: usize| {
-        let executed = listing.executed(at);
-        let on = listing.row(at).counters.thread_inst_executed_pred_on;
-        executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed
+    let stores = |of: usize| {
+        (0..sass.entries.len()).any(|at| {
+            sass.entries[at].family == Family::Store(Space::Global)
+                && sass.flow.innermost(at) == Some(of)
+                && listing.executed(at) > 0.0
+        })
     };
+    by_place(listing).into_iter().any(|(place, accesses)| {
+        let is_of = |family: Family| accesses.iter().any(|&at| sass.entries[at].family == family);
+        let reads_and_writes =
+            is_of(Family::Load(Space::Shared)) && is_of(Family::Store(Space::Shared));
+        reads_and_writes && place.is_some_and(stores)
+    })
+}
+
+/// True where at most half of the lanes take part in an instruction.
+fn is_half(listing: &Listing, at: usize) -> bool {
+    let executed = listing.executed(at);
+    let on = listing.row(at).counters.thread_inst_executed_pred_on;
+    executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed
+}
+
+/// The accesses to shared memory of at most half of the lanes, by the innermost loop around them.
+fn by_place(listing: &Listing) -> Vec<(Option<usize>, Vec<usize>)> {
+    let sass = listing.sass;
     let is_shared = |at: usize| {
         let family = sass.entries[at].family;
         matches!(family, Family::Load(Space::Shared) | Family::Store(Space::Shared))
     };
     let mut places: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
-    for at in (0..sass.entries.len()).filter(|&at| is_shared(at) && half(at)) {
+    for at in (0..sass.entries.len()).filter(|&at| is_shared(at) && is_half(listing, at)) {
         let place = sass.flow.innermost(at);
         match places.iter_mut().find(|(known, _)| *known == place) {
             Some((_, accesses)) => accesses.push(at),
@@ -48,9 +79,6 @@ pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
         }
     }
     places
-        .into_iter()
-        .filter_map(|(place, accesses)| tree(listing, place, accesses, half))
-        .collect()
 }
 
 fn tree(
@@ -109,16 +137,22 @@ fn tree(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Launch;
     use crate::sass::code::listing::tests::launch;
 
     fn of(code: &[(&str, f64, f64)]) -> Vec<SharedTree> {
+        shared_trees(&counted(code).listing().unwrap())
+    }
+
+    /// Instructions with their executions and the lanes of each that are on.
+    fn counted(code: &[(&str, f64, f64)]) -> Launch {
         let texts: Vec<(&str, f64)> =
             code.iter().map(|(text, executed, _)| (*text, *executed)).collect();
         let mut launch = launch(&texts);
         for (row, (_, executed, lanes)) in launch.instructions.iter_mut().zip(code) {
             row.counters.thread_inst_executed_pred_on = executed * lanes;
         }
-        shared_trees(&launch.listing().unwrap())
+        launch
     }
 
     #[test]
@@ -166,5 +200,23 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].rest.clone(), found[0].barriers.clone()), (vec![4, 6], vec![1]));
         assert!((found[0].passes - 8.0).abs() < 1e-12 && (found[0].steps - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_wavelets_steps_hand_out_results_and_a_sums_do_not() {
+        let steps = |between: &'static str| {
+            let code = [
+                ("@!P0 LDS R0, [R8]", 24.0, 9.0),
+                ("@!P0 LDS R3, [R8+0x4]", 24.0, 9.0),
+                ("BAR.SYNC 0x0", 24.0, 32.0),
+                ("@!P0 STS [R9], R3", 24.0, 9.0),
+                (between, 24.0, 9.0),
+                ("@P1 BRA 0x100", 24.0, 32.0),
+                ("EXIT", 8.0, 32.0),
+            ];
+            steps_hand_out_results(&counted(&code).listing().unwrap())
+        };
+        assert!(steps("@!P0 STG.E desc[UR4][R4.64], R0"));
+        assert!(!steps("@!P0 FADD R3, R0, R3"));
     }
 }

@@ -119,7 +119,7 @@ fn rows(body: [(&str, f64); 2], sectors: [f64; 2]) -> Launch {
         (SMS, 132.0),
         ("sm__cycles_active.avg", 25.0),
         ("sm__cycles_elapsed.max", 100.0),
-        ("lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed", 25.0),
+        ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 25.0),
     ];
     let mut launch = sass(&metrics, &code);
     for (at, sectors) in [1, 2].into_iter().zip(sectors) {

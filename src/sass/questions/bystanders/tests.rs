@@ -233,3 +233,26 @@ fn a_guard_that_changes_with_the_turns_lets_other_warps_through() {
     let seen = found(&tree("IADD3 R8, R8, 0x1, RZ")).unwrap();
     assert!((seen.share - (1.0 - 150.0 / 640.0)).abs() < 1e-12, "{}", seen.share);
 }
+
+#[test]
+fn warps_that_search_have_done_their_work() {
+    // One warp in a thousand finds what it looks for, in a loop of so many iterations.
+    let searching = |iterations: f64| {
+        code(&[
+            ("S2R R5, SR_TID.X", 1000.0, 32.0),
+            ("LOP3.LUT R4, R4, R5, RZ, 0x3c, !PT", 1000.0 * iterations, 32.0),
+            ("IADD3 R6, R6, 0x1, RZ", 1000.0 * iterations, 32.0),
+            ("ISETP.NE.AND P1, PT, R6, 0x40, PT", 1000.0 * iterations, 32.0),
+            ("@P1 BRA 0x110", 1000.0 * iterations, 32.0),
+            ("ISETP.NE.AND P0, PT, R4, UR4, PT", 1000.0, 32.0),
+            ("@P0 EXIT", 1000.0, 32.0),
+            ("STG.E desc[UR4][R8.64], R4", 1.0, 1.0),
+            ("EXIT", 1.0, 32.0),
+        ])
+    };
+    assert!(
+        found(&searching(98.0)).is_some(),
+        "a step in each iteration, the comparison, and the index"
+    );
+    assert_eq!(found(&searching(99.0)), None);
+}

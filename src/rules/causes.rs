@@ -48,6 +48,7 @@ pub mod masked_tiles;
 pub mod padded_tiles;
 pub mod empty_turns;
 pub mod unaligned_rows;
+pub mod unbatched_vectors;
 pub mod operands_converted_in_loop;
 pub mod operands_widened;
 pub mod reduction_in_loop;

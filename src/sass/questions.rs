@@ -41,5 +41,6 @@ pub mod sums_of_products;
 pub mod swap;
 pub mod thread_bits;
 pub mod tables;
+pub mod vector_products;
 pub mod waits_for_few;
 pub mod widened;

@@ -69,9 +69,6 @@ the tensor units of compute capability 9.0: where many are added, add them up in
     ],
     in_triton: "\
 leave .to(tl.bfloat16) out in front of tl.dot: int8 with out_dtype=tl.int32, or float8 with float32; both operands along K.",
-    unrecorded: Some(
-        "it was written without a GPU, by a pair of Triton's, whose recordings are not kept here",
-    ),
     check,
     ..Rule::DEFAULT
 };

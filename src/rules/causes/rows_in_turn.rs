@@ -80,9 +80,6 @@ Sums are rounded in another order. On tensor units, floats in three TF32 product
     ],
     in_triton: "\
 work the blocks of 16 rows on the diagonal out in one loop of 15 iterations, and the rest by tl.dot with input_precision=\"tf32x3\".",
-    unrecorded: Some(
-        "it was written without a GPU, by a pair of Triton's, whose recordings are not kept here",
-    ),
     check,
     ..Rule::DEFAULT
 };

@@ -19,6 +19,7 @@ pub mod independence;
 pub mod index_parts;
 pub mod lanes;
 pub mod made_of_data;
+pub mod linear_searches;
 pub mod matrix_loops;
 pub mod memory_state;
 mod neutral;

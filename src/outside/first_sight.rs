@@ -82,7 +82,9 @@ mod tests {
             ("programs.md", "The seventh draw"),
             ("programs.md", "The ninth draw"),
             ("triton.md", "A fifth set"),
+            ("triton.md", "An eighth set"),
             ("elsewhere.md", "A fifth set of fixes"),
+            ("elsewhere.md", "A sixth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

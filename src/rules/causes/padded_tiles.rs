@@ -7,12 +7,15 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
-use crate::sass::questions::matrix_loops::{StagedLoop, filled, staged};
+use crate::sass::questions::matrix_loops::{StagedLoop, emptiest, filled, staged};
 use crate::term::Term;
 use crate::text::percent;
 
 /// The part of a tile that must be zeros.
 const LEAST_ZEROS: f64 = NOISE / 100.0;
+
+/// The data of a tile that has any, at least.
+const LEAST_OF_A_TILE: f64 = 0.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -23,8 +26,9 @@ pub const RULE: Rule = Rule {
 The tensor units want tiles of certain sizes, often powers of two, which matrices seldom have: of a head with 80 elements in a tile \
 of 128, three eighths of each row are zeros, which are multiplied, kept in shared memory and rearranged like the others. The rule \
 compares what copies of operands fetch with what they have room for, where a condition can switch their lanes off. \
-Choose a tile that divides the matrix, or put it together from two (64 and 16), each with its own products. The estimate takes \
-the same part of products, copies, and waits for both away as there are zeros.",
+Choose a tile that divides the matrix, or put it together from two (64 and 16), each with its own products. Where an operand has less \
+than half of its room, whole tiles lie beyond the end, such as those of experts with few tokens: leave them out. The estimate takes \
+the same part of products, copies, and waits for both away as there are zeros, and of all the loop does what empty tiles make up.",
     examples: &[Example {
         fault: "\
 // a head of 80 elements in a tile of 128
@@ -44,6 +48,13 @@ Three of eight products go, and so much shared memory that another block may fit
             unit: "share",
             source: NOISE_SOURCE,
         },
+        Threshold {
+            what: "constant: data of a tile that has any, share of its room in the operand that has the least, on average, at least",
+            value: LEAST_OF_A_TILE,
+            unit: "share",
+            source: "derivation: of less than half of the room a tile of half the size would have done, so that what is emptier are \
+                     tiles without data",
+        },
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
@@ -58,7 +69,8 @@ Three of eight products go, and so much shared memory that another block may fit
         "issue-slots-underused",
     ],
     in_triton: "\
-tl.arange needs a power of two: split 80 into tl.arange(0, 64) and tl.arange(0, 16), with a tl.dot each.",
+tl.arange needs a power of two: split 80 into tl.arange(0, 64) and tl.arange(0, 16), with a tl.dot each; return at once \
+from a program whose tile begins beyond the end.",
     unrecorded: Some("the pairs that show it are in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
@@ -75,6 +87,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .filter_map(|each| zeros(&each).map(|zeros| (each, zeros)))
         .collect();
     let most = loops.iter().map(|(_, zeros)| *zeros).reduce(f64::max)?;
+    // A tile that has data is half full at least, or it would be a smaller one: what is emptier than that is whole tiles.
+    let empty = |each: &StagedLoop| {
+        let data = emptiest(&listing, each).unwrap_or(1.0);
+        (1.0 - data / LEAST_OF_A_TILE).max(0.0)
+    };
+    let whole = loops.iter().map(|(each, _)| empty(each)).fold(0.0, f64::max);
     let is_of_products = |at: usize| {
         let family = listing.sass.entries[at].family;
         let text = listing.text(at);
@@ -89,11 +107,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     for (each, zeros) in &loops {
         for &at in &each.inside {
             let feeds = each.copies.binary_search(&at).is_ok() || each.stores.contains(&at);
-            if feeds || is_of_products(at) {
-                removal.remove(at, *zeros);
-            }
+            let gone = if feeds || is_of_products(at) { *zeros } else { 0.0 };
+            removal.remove(at, gone.max(empty(each)));
             if listing.sass.entries[at].family == Family::Tensor {
-                theirs += zeros * listing.executed(at);
+                theirs += zeros.max(empty(each)) * listing.executed(at);
             }
         }
     }
@@ -102,6 +119,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         effect.removed.retain(|(term, _)| *term != Term::Tensor);
         effect.removed.push((Term::Tensor, theirs / products));
     }
+    // What is copied for empty tiles comes from L2.
+    let sectors = |at: usize| listing.row(at).counters.l2_sectors_global;
+    let all: f64 = listing.entries().map(|(at, _)| sectors(at)).sum();
+    let copied = loops
+        .iter()
+        .map(|(each, _)| empty(each) * each.copies.iter().map(|&at| sectors(at)).sum::<f64>());
+    let of_l2 = if all > 0.0 { copied.sum::<f64>() / all } else { 0.0 };
+    effect.removed.extend([Term::L2, Term::L2Requests, Term::Dram].map(|term| (term, of_l2)));
     if !gains(launch, &effect) {
         return None;
     }
@@ -116,11 +141,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             percent(1.0 - most),
         ),
         evidence: vec![Evidence::new("zeros of the tiles", 100.0 * most, "%")],
-        hint: format!(
-            "Choose tiles at {at} whose sides divide the matrix, or put a side together from two tiles, each with products \
-             of its own: {} of the products, of the copies and of their shared memory go.",
-            percent(most),
-        ),
+        hint: if whole > LEAST_ZEROS {
+            format!(
+                "Leave before the loop where a tile begins beyond the end, as at least {} of them do, with the bound by which {at} switches \
+                 copies off; or launch only the tiles that have data. What is left over of zeros goes with tiles whose sides divide the matrix.",
+                percent(whole),
+            )
+        } else {
+            format!(
+                "Choose tiles at {at} whose sides divide the matrix, or put a side together from two tiles, each with products \
+                 of its own: {} of the products, of the copies and of their shared memory go.",
+                percent(most),
+            )
+        },
         locations,
         effect,
     })
@@ -156,5 +189,36 @@ mod tests {
             draft.message
         );
         assert!(of(16.0).is_none());
+    }
+
+    #[test]
+    fn an_operand_below_half_of_its_room_tells_of_empty_tiles() {
+        let of = |sectors: f64| {
+            let code = [
+                ("MOV R1, RZ", 10.0),
+                ("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64], P1", 200.0),
+                ("LDGSTS.E.BYPASS.128 [R22], desc[UR4][R4.64], P2", 200.0),
+                ("LDSM.16.M88.4 R8, [R20]", 200.0),
+                ("HMMA.16816.F32 R24, R8, R12, R24", 200.0),
+                ("@P0 BRA 0x110", 200.0),
+                ("EXIT", 10.0),
+            ];
+            let tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
+            let mut launch = sass(&[(ISSUE_BUSY, 40.0), (tensor, 70.0)], &code);
+            for (at, sectors) in [(1, sectors), (2, 16.0)] {
+                let counters = &mut launch.instructions[at].counters;
+                counters.thread_inst_executed_pred_on = 200.0 * 32.0;
+                counters.l2_sectors_global = 200.0 * sectors;
+            }
+            check(&RULE, &launch).unwrap()
+        };
+        // A quarter of one operand: half of the tiles are empty at least, and the other's copies go with them.
+        let few = of(4.0);
+        assert!((few.effect.share_of(Term::Tensor) - 0.5).abs() < 1e-12);
+        assert!(few.hint.contains("at least 50% of them"), "{}", few.hint);
+        // Half of it may be the half of each tile.
+        let half = of(8.0);
+        assert!((half.effect.share_of(Term::Tensor) - 0.25).abs() < 1e-12);
+        assert!(half.hint.contains("divide the matrix"), "{}", half.hint);
     }
 }

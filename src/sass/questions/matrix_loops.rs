@@ -11,6 +11,6 @@ mod staged;
 pub use conversions::{Conversions, conversions};
 pub use masked::{MaskedLoop, masked};
 pub use operands::{Operands, operand_loads};
-pub use padded::filled;
+pub use padded::{emptiest, filled};
 pub use products::{is_warp_product, members};
 pub use staged::{StagedLoop, Way, staged};

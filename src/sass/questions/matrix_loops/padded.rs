@@ -3,6 +3,8 @@
 //! A copy whose lanes are switched off leaves zeros in shared memory, and the products take them like any others. What the
 //! copies fetch, over what they have room for, is the part of the tile that holds data.
 
+use std::collections::BTreeMap;
+
 use super::staged::StagedLoop;
 use crate::hardware::{SECTOR_BYTES, WARP_LANES};
 use crate::sass::code::listing::Listing;
@@ -15,31 +17,59 @@ use crate::sass::parse::opcode::Family;
 /// all is held against the room of those in the loop. Asynchronous copies count by their sectors, loads by their lanes.
 #[must_use]
 pub fn filled(listing: &Listing, of: &StagedLoop) -> Option<f64> {
+    let operands = by_line(listing, of);
+    let sum = |part: fn(&Room) -> f64| operands.values().map(part).sum::<f64>();
+    let (data, all) = (sum(|room| room.data), sum(|room| room.all));
+    (all > 0.0).then(|| (data / all).min(1.0))
+}
+
+/// The same of the operand that has the least, where operands are copied on lines of their own.
+#[must_use]
+pub fn emptiest(listing: &Listing, of: &StagedLoop) -> Option<f64> {
+    let operands = by_line(listing, of);
+    let shares = operands.values().filter(|room| room.all > 0.0).map(|room| room.data / room.all);
+    shares.reduce(f64::min).filter(|_| operands.len() > 1)
+}
+
+/// What copies have room for, in bytes, and what they bring.
+#[derive(Default)]
+struct Room {
+    data: f64,
+    all: f64,
+}
+
+fn by_line(listing: &Listing, of: &StagedLoop) -> BTreeMap<usize, Room> {
     let sass = listing.sass;
     let is_copy =
         |at: usize| sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, at);
     let width = |at: usize| f64::from(sass.entries[at].width);
     let lanes_on = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
+    let mut operands: BTreeMap<usize, Room> = BTreeMap::new();
     // Loads that run ahead are off in the last turn.
-    let by_lanes = of.in_turn.iter().filter(|&&at| {
-        sass.entries[at].family != Family::AsyncCopy && sass.entries[at].conditional
-    });
-    let (mut data, mut all) = (0.0, 0.0);
-    for &at in by_lanes {
-        data += lanes_on(at) * width(at);
-        all += listing.executed(at) * WARP_LANES * width(at);
+    let by_lanes =
+        of.in_turn.iter().copied().filter(|&at| {
+            sass.entries[at].family != Family::AsyncCopy && sass.entries[at].conditional
+        });
+    for at in by_lanes {
+        let room = operands.entry(sass.entries[at].line()).or_default();
+        room.data += lanes_on(at) * width(at);
+        room.all += listing.executed(at) * WARP_LANES * width(at);
     }
     let inside: Vec<usize> = of.copies.iter().copied().filter(|&at| is_copy(at)).collect();
-    if !inside.is_empty() {
-        // A tile with fewer pieces than there are lanes guards its copies: only a copy's own condition leaves zeros.
-        all += inside.iter().map(|&at| lanes_on(at) * width(at)).sum::<f64>();
-        let ahead = listing.entries().map(|(at, _)| at).filter(|&at| {
-            sass.entries[at].family == Family::AsyncCopy && sass.flow.innermost(at).is_none()
-        });
-        let sectors = |at: usize| SECTOR_BYTES * listing.row(at).counters.l2_sectors_global;
-        data += inside.iter().copied().chain(ahead).map(sectors).sum::<f64>();
+    // A tile with fewer pieces than there are lanes guards its copies: only a copy's own condition leaves zeros.
+    for &at in &inside {
+        operands.entry(sass.entries[at].line()).or_default().all += lanes_on(at) * width(at);
     }
-    (all > 0.0).then(|| (data / all).min(1.0))
+    let ahead = listing.entries().map(|(at, _)| at).filter(|&at| {
+        sass.entries[at].family == Family::AsyncCopy && sass.flow.innermost(at).is_none()
+    });
+    if !inside.is_empty() {
+        for at in inside.iter().copied().chain(ahead) {
+            let sectors = listing.row(at).counters.l2_sectors_global;
+            operands.entry(sass.entries[at].line()).or_default().data += SECTOR_BYTES * sectors;
+        }
+    }
+    operands
 }
 
 /// True for a copy that names a condition, without which it fills zeros in.

@@ -55,7 +55,6 @@ Fewer threads still, with several elements each, also make accesses wider.",
     explains: &["lg-throttle", "mio-throttle", "math-pipe-throttle", "issue-slots-underused"],
     in_triton: "\
 the block has fewer elements than num_warps has threads: pass a smaller num_warps, or let a program take a larger BLOCK.",
-    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

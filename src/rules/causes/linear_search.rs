@@ -57,7 +57,6 @@ neighbouring tokens, so that their loads stay together.",
     ],
     in_triton: "\
 halve the range in a loop of a fixed number of steps, or pass a list with the sequence of each program.",
-    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

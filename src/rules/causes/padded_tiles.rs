@@ -71,7 +71,6 @@ Three of eight products go, and so much shared memory that another block may fit
     in_triton: "\
 tl.arange needs a power of two: split 80 into tl.arange(0, 64) and tl.arange(0, 16), with a tl.dot each; return at once \
 from a program whose tile begins beyond the end.",
-    unrecorded: Some("the pairs that show it are in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

@@ -87,7 +87,6 @@ have to be divided among several.",
     ],
     in_triton: "\
 give a program the queries of all heads that share its keys, padded to 16 rows, and use tl.dot for both products.",
-    unrecorded: Some("the pair that shows it is in Triton, whose recordings are not kept here"),
     check,
     ..Rule::DEFAULT
 };

@@ -65,7 +65,11 @@ fn by_line(listing: &Listing, of: &StagedLoop) -> BTreeMap<usize, Room> {
     });
     if !inside.is_empty() {
         for at in inside.iter().copied().chain(ahead) {
-            let sectors = listing.row(at).counters.l2_sectors_global;
+            // Lanes that are off may count as accesses to where their addresses point, but bring no bytes.
+            let counters = &listing.row(at).counters;
+            let ideal = Some(counters.l2_sectors_global_ideal).filter(|&ideal| ideal > 0.0);
+            let sectors = ideal
+                .map_or(counters.l2_sectors_global, |ideal| counters.l2_sectors_global.min(ideal));
             operands.entry(sass.entries[at].line()).or_default().data += SECTOR_BYTES * sectors;
         }
     }

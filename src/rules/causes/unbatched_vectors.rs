@@ -1,9 +1,7 @@
 //! Blocks that each multiply the same rows by a vector of their own.
 
 use crate::evidence::modeled_launch::{GRID, SMS, place};
-use crate::evidence::removal::{
-    CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, gains, locations,
-};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::SECTOR_BYTES;
@@ -75,7 +73,6 @@ have to be divided among several.",
         MATTERS_LIMIT,
     ],
     needs: &[READ, GRID, SMS, ISSUE_BUSY],
-    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",

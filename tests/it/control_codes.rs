@@ -21,8 +21,9 @@ use rayon::prelude::*;
 
 /// Results that come after a time that nobody knows beforehand.
 const VARIABLE: [&str; 8] = ["LDG", "LDL", "LDS", "LD", "ATOMG", "ATOMS", "MUFU", "S2R"];
-/// Results of these come in their order: the barrier of a later one guards those before it too.
-const IN_ORDER: [&str; 2] = ["LDS", "MUFU"];
+/// Results of each of these come in their order: the barrier of a later one guards those before it too. Loads of shared memory
+/// and shuffles share a unit.
+const IN_ORDER: [&[&str]; 2] = [&["LDS", "SHFL"], &["MUFU"]];
 /// Copies to shared memory take their addresses in their order too.
 const COPY: &str = "LDGSTS";
 /// Results of these are there after so many cycles, on each architecture since sm_70.
@@ -124,8 +125,9 @@ impl Code {
                 {
                     found.results += 1;
                     let guards = |one: &usize| {
-                        let opcode = self.opcode(at);
-                        *one == at || IN_ORDER.contains(&opcode) && self.opcode(*one) == opcode
+                        let (own, other) = (self.opcode(at), self.opcode(*one));
+                        let of_both = |unit: &&[&str]| unit.contains(&own) && unit.contains(&other);
+                        *one == at || IN_ORDER.iter().any(of_both)
                     };
                     let is_guarded = (at..needed).filter(guards).any(|one| {
                         let barrier = self.controls[one].write_barrier;

@@ -83,6 +83,8 @@ mod tests {
             ("programs.md", "The ninth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
+            ("triton.md", "A ninth set"),
+            ("triton.md", "A tenth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
         ] {

@@ -3,8 +3,8 @@
 //! What a loop carries from turn to turn is followed through its registers, and through memory where a thread loads what
 //! it stored in the turn before. A counter, a pointer that is
 //! moved on, and a sum do not tie the turns together: each thread can start at its own place and the sums
-//! are added up at the end. A value from which the next one is worked out in another way does, and so does
-//! one that is kept or replaced by a condition, such as the best match so far. Where blocks fetch their turns
+//! are added up at the end; nor do the best value so far and what is noted beside it, of which the best is taken. A value from which
+//! the next one is worked out in another way does, and so does one that is kept or replaced by another condition. Where blocks fetch their turns
 //! from a queue, chance decides which block gets which, so that no turn can need another. Where a loop multiplies on
 //! the tensor units, turns may also scale the sums and keep the largest value so far: attention's softmax does, and
 //! its parts are scaled once more when they are added up (Dao et al., Flash-Decoding, 2023).

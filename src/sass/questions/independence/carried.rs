@@ -1,5 +1,6 @@
 //! What a loop carries from turn to turn, and whether that ties its turns together.
 
+mod best;
 mod memory;
 mod walk;
 
@@ -11,6 +12,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
+use best::is_best_so_far;
 use memory::{carried_in_memory, ends_in_sums, keeps_local_state, reads_shared_before_writing};
 use walk::{Carried, Walk, Way, is_data};
 
@@ -57,6 +59,11 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         carries |= slot.is_none();
         for &definition in definitions {
             let from = walk.from(reaching, definition);
+            if is_best_so_far(&walk, reaching, own, definition) {
+                carries = true;
+                least = least.max(LONG_SUM.value);
+                continue;
+            }
             // The registers of a wide value are one value.
             let is_own = |other: usize| walk.carried[other].definitions.contains(&definition);
             if from.iter().any(|&(other, way)| is_own(other) && way == Way::WorksOut) {

@@ -69,7 +69,7 @@ fn the_number_of_a_stage_ties_no_turns_together() {
         "SEL R7, R4, R7, P1",
         NEXT,
     ];
-    assert!((of_loop(&by_data).turns - 1.0).abs() < 1e-12, "the largest so far");
+    assert!(of_loop(&by_data).turns > 1.0, "the largest so far");
     let wide =
         ["IADD3 R12, P2, R12, 0x100, RZ", "IMAD.X R13, RZ, RZ, R13, P2", "FADD R0, R0, R4", NEXT];
     assert!(of_loop(&wide).turns > 1.0, "the upper half of a pointer, with a carry");
@@ -83,7 +83,6 @@ fn a_value_that_the_next_is_worked_out_from_ties_turns_together() {
         &["FFMA R0, R4, R0, c[0x0][0x160]", NEXT],     // multiplied, and a constant added
         &["FFMA R0, R4, R0, RZ", NEXT],                // multiplied, and nothing added
         &["LEA R0, R0, R5, 0x2", NEXT],                // shifted
-        &["FMNMX R0, R0, R4, PT", NEXT],               // the least so far
         &["LDG.E R0, desc[UR4][R0.64]", NEXT],         // a walk
         &["FADD R3, R0, R4", "FMUL R0, R3, R5", NEXT], // in two steps
         &["FMUL R0, R1, R5", "FMUL R1, R0, R4", NEXT], // by turns
@@ -136,10 +135,44 @@ fn sums_of_products_come_together_although_each_turn_scales_them() {
 
 #[test]
 fn a_value_that_is_kept_by_a_condition_ties_turns_together() {
-    let kept = ["FSETP.LT.AND P1, PT, R4, R0, PT", "@P1 MOV R0, R4", NEXT];
+    let kept = ["FSETP.LT.AND P1, PT, R4, R0, PT", "@P1 MOV R0, R5", NEXT];
     assert!((of_loop(&kept).turns - 1.0).abs() < 1e-12);
     let sum = ["FSETP.LT.AND P1, PT, R4, R5, PT", "@P1 FADD R0, R0, R4", NEXT];
     assert!(of_loop(&sum).turns > 1.0, "some are added, whatever the sum");
+}
+
+#[test]
+fn the_best_so_far_and_where_it_was_tie_no_turns_together() {
+    // The best is in R0, and what is noted beside it in R1.
+    let of = |body: &[&str]| {
+        let mut code = vec![("MOV R0, RZ", 10.0), ("LDG.E R4, desc[UR4][R2.64]", 400.0)];
+        code.extend(body.iter().map(|text| (*text, 400.0)));
+        code.extend([
+            (NEXT, 400.0),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+            ("@P0 BRA 0x110", 400.0),
+            ("STG.E desc[UR4][R6.64], R0", 10.0),
+            ("STG.E desc[UR4][R6.64+0x4], R1", 10.0),
+            ("EXIT", 10.0),
+        ]);
+        shareable(&launch(&code).listing().unwrap()).unwrap()
+    };
+    let compare = "FSETP.GT.AND P1, PT, R4, R0, PT";
+    let largest = "FMNMX R0, R0, R4, !PT";
+    assert!(of(&[largest]).turns > 1.0);
+    for (value, place) in [
+        (largest, "@P1 MOV R1, R2"),
+        ("@P1 MOV R0, R4", "@P1 IADD3 R1, R2, R9, RZ"),
+        ("FSEL R0, R4, R0, P1", "SEL R1, R2, R1, P1"),
+    ] {
+        let found = of(&[compare, value, place]);
+        assert!(found.turns > 1.0 && found.results == Results::Summed, "{value}: {found:?}");
+    }
+    let alone = |body: &[&str]| (of(body).turns - 1.0).abs() < 1e-12;
+    assert!(alone(&[compare, largest, "@P1 BRA 0x110"]), "what is passed over goes by the best");
+    assert!(alone(&[compare, "@P1 MOV R0, R8", "@P1 MOV R1, R2"]), "another value takes its place");
+    let used = [largest, "FADD R5, R0, R4", "STG.E desc[UR4][R6.64], R5"];
+    assert!(alone(&used), "each turn's best is wanted");
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub mod ceiling;
 pub mod counts;
 mod effect;
 mod full;
+mod idle;
 mod left;
 mod merged;
 mod reads;
@@ -39,8 +40,9 @@ pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};
 
+use idle::{idle_share, last_wave, without_block};
 use left::Left;
-use thresholds::{LAUNCH_KNOWN, MOST_BLOCKS, SHORTEST, TENSOR_FULL, WORST_ERROR};
+use thresholds::{LAUNCH_KNOWN, SHORTEST, TENSOR_FULL, WORST_ERROR};
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,29 +175,6 @@ impl Model {
         let of_sms = |term: &Term| Some(self.utilization(*term)? * self.per_sm(*term, self.idle));
         let busiest = Term::ALL.iter().filter_map(of_sms).reduce(f64::max);
         busiest.map_or(0.0, |busy| 1.0 - busy)
-    }
-
-    /// The share of an average SM's time that a unit's time covers, where that SM has no warp for a share of it (`idle`).
-    /// SMs that get no block hold up no unit that all SMs share: it has as long as the others work.
-    fn per_sm(&self, term: Term, idle: f64) -> f64 {
-        if !term.is_beyond_l1() {
-            return 1.0;
-        }
-        let at_the_end = (self.idle - self.without_block).clamp(0.0, idle);
-        if at_the_end < 1.0 { (1.0 - idle) / (1.0 - at_the_end) } else { 1.0 }
-    }
-
-    /// The part of the uncovered share for which SMs have no resident warp.
-    #[must_use]
-    pub fn idle(&self) -> f64 {
-        self.idle.min(self.uncovered())
-    }
-
-    /// The part of it for which SMs wait for blocks that are longer than others: what a last wave of equal blocks does
-    /// not explain.
-    #[must_use]
-    pub fn uneven(&self) -> f64 {
-        self.uneven.min(self.uncovered())
     }
 
     /// The part of the uncovered share in which warps are resident and wait.
@@ -397,29 +376,6 @@ fn lone_launch_ns(facts: &DeviceFacts) -> f64 {
     let between_events = facts.get(Quantity::EmptyBlockEvents);
     let profiled = facts.get(Quantity::EmptyBlockProfiled);
     between_events.zip(profiled).map_or(0.0, |(events, profiled)| (events - profiled).max(0.0))
-}
-
-/// Share of the SMs' cycles without a resident warp: 1 − active / elapsed.
-fn idle_share(launch: &Launch) -> f64 {
-    let elapsed =
-        launch.get("sm__cycles_elapsed.max").or_else(|| launch.get("gpc__cycles_elapsed.max"));
-    match (launch.get("sm__cycles_active.avg"), elapsed) {
-        (Some(active), Some(elapsed)) if elapsed > 0.0 => (1.0 - active / elapsed).clamp(0.0, 1.0),
-        _ => 0.0,
-    }
-}
-
-/// The share of the time, 0 to 1, for which a last wave of equal blocks leaves SMs idle at most: all of it but one block
-/// for each place.
-fn last_wave(launch: &Launch) -> f64 {
-    let counts = launch.get("launch__sm_count").zip(launch.get("launch__grid_size"));
-    counts.map_or(1.0, |(sms, blocks)| (MOST_BLOCKS.value * sms / blocks).min(1.0))
-}
-
-/// The share of the SMs that get no block, 0 to 1, because there are fewer blocks than SMs; 0 where that is not known.
-fn without_block(launch: &Launch) -> f64 {
-    let counts = launch.get("launch__sm_count").zip(launch.get("launch__grid_size"));
-    counts.map_or(0.0, |(sms, blocks)| (1.0 - blocks / sms).max(0.0))
 }
 
 /// The share of the DRAM peak that this launch could reach on its device, given how much it writes.

@@ -13,6 +13,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     SETTER_WITHIN,
     READER_WITHIN,
     MOST_DEFINITIONS,
+    MOST_READERS,
     ADDRESS_STEPS,
     LANE_STEPS,
     MANY_STATEMENTS,
@@ -131,6 +132,14 @@ pub const MOST_DEFINITIONS: Threshold = Threshold {
     unit: "definition",
     source: "bounds the time that a hostile listing takes; a compiler predicates a handful of writes in a \
              row",
+};
+
+/// Readers of a value that a loop keeps as its best, at most.
+pub const MOST_READERS: Threshold = Threshold {
+    what: "instructions of a loop that read the best value so far, or what compares with it, at most",
+    value: 64.0,
+    unit: "instruction",
+    source: "bounds the time that a hostile listing takes; a loop that is unrolled 16 times compares as often",
 };
 
 /// Steps back from an access to what makes its address.

@@ -71,9 +71,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         executed(&a.loads).total_cmp(&executed(&b.loads))
     })?;
     for each in &found {
-        // On average half of the list is walked through.
-        let halvings = (2.0 * each.values).log2().ceil();
-        let gone = (1.0 - halvings / each.values).max(0.0);
+        let gone = (1.0 - halvings(each.values) / each.values).max(0.0);
         each.inside.iter().for_each(|&at| removal.remove(at, gone));
     }
     let effect = removal.effect(launch);
@@ -84,7 +82,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let weight = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "loads of the search");
     let at = place(&locations, "the loop");
-    let halvings = (2.0 * longest.values).log2().ceil();
+    let halvings = halvings(longest.values);
     Some(Draft {
         message: format!(
             "The loop at {at} does nothing but look for the first value beyond another: it loads {} values for each warp, one after \
@@ -104,6 +102,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// Steps of a binary search in a list through half of which a walk goes on average.
+fn halvings(walked: f64) -> f64 {
+    (2.0 * walked).log2().ceil()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const READ: &str = "dram__bytes_read.sum";
 /// Rows of a fragment of a matrix instruction.
 const FRAGMENT_ROWS: f64 = 16.0;
 
-/// How often what comes from DRAM is loaded, at least: half of a fragment's rows.
+/// How often what comes from DRAM is loaded, at least: a quarter of a fragment's rows.
 const LEAST: f64 = 4.0;
 
 /// Multiply-adds of one matrix instruction for each row of its fragment: 8 columns, 16 deep.

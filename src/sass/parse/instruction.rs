@@ -87,6 +87,12 @@ impl<'a> Instruction<'a> {
         pieces.any(|each| each == modifier.as_bytes())
     }
 
+    /// True for a comparison that asks which of two values is larger.
+    #[must_use]
+    pub fn compares_by_order(&self) -> bool {
+        self.base().ends_with("SETP") && ["LT", "LE", "GT", "GE"].iter().any(|by| self.has(by))
+    }
+
     /// The address of a branch, call or synchronization point: the last operand, if it is a number.
     #[must_use]
     pub fn target(&self) -> Option<u64> {

@@ -23,6 +23,7 @@ use crate::sass::flow::cycles::cycles;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike::of_threads_own;
@@ -262,7 +263,9 @@ impl<'a, 'b> Around<'a, 'b> {
 
 /// True for a comparison by order, of whole numbers.
 fn is_order(text: &str) -> bool {
-    text.contains("ISETP") && [".LT", ".LE", ".GT", ".GE"].iter().any(|by| text.contains(by))
+    Instruction::parse(text).is_some_and(|instruction| {
+        matches!(instruction.base(), "ISETP" | "UISETP") && instruction.compares_by_order()
+    })
 }
 
 #[cfg(test)]

@@ -78,10 +78,7 @@ fn in_loop(listing: &Listing, of: usize) -> Option<LinearSearch> {
 
 /// True for a comparison that asks which of two values is larger.
 fn is_order(text: &str) -> bool {
-    Instruction::parse(text).is_some_and(|instruction| {
-        matches!(instruction.base(), "ISETP" | "FSETP" | "DSETP")
-            && ["GT", "GE", "LT", "LE"].iter().any(|order| instruction.has(order))
-    })
+    Instruction::parse(text).is_some_and(|instruction| instruction.compares_by_order())
 }
 
 /// The instructions of a loop that the operands of some role are made of, over any number of steps.

@@ -41,11 +41,15 @@ fn steps(listing: &Listing, reaching: &mut Reaching, guard: usize) -> f64 {
         for each in sass.uses(at).iter().filter(|each| takes_part(each.role)) {
             for by in reaching.definitions(at, *each).map(|by| by as usize) {
                 if seen.insert(by) {
-                    steps += listing.executed(by);
+                    steps += listing.executed(by) / listing.executed(guard);
                     open.push(by);
                 }
             }
         }
+        // More does not matter, and what a guard is made of may be as long as the code.
+        if steps > GUARD_STEPS {
+            break;
+        }
     }
-    steps / listing.executed(guard)
+    steps
 }

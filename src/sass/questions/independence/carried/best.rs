@@ -11,6 +11,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::thresholds::MOST_READERS;
 
 /// True where the definition of a carried value takes the larger or smaller of it and a new one, or replaces it under a condition that
 /// compares a new value with such a carried one.
@@ -33,7 +34,8 @@ fn keeps_best(walk: &Walk, reaching: &mut Reaching, own: usize, definition: usiz
         return false;
     }
     let readers = readers(walk, reaching, definition, |_| true);
-    readers.into_iter().all(|at| at == definition || only_replaces(walk, reaching, at))
+    readers.len() <= MOST_READERS.whole()
+        && readers.into_iter().all(|at| at == definition || only_replaces(walk, reaching, at))
 }
 
 /// True for what takes the larger or smaller of two values, and for a copy or a choice under the condition that compares the two.
@@ -65,12 +67,14 @@ fn only_replaces(walk: &Walk, reaching: &mut Reaching, comparison: usize) -> boo
     }
     let sass = walk.listing.sass;
     let deciding = readers(walk, reaching, comparison, |each| each.slot.is_predicate());
-    deciding.into_iter().all(|at| {
-        let is_plain =
-            sass.entries[at].exit() == Exit::Next && !sass.entries[at].family.is_memory();
-        let read = readers(walk, reaching, at, |each| each.role != Role::Old);
-        is_plain && read.into_iter().all(|by| by == at || is_order(walk.listing.text(by)))
-    })
+    let is_few = deciding.len() <= MOST_READERS.whole();
+    is_few
+        && deciding.into_iter().all(|at| {
+            let is_plain =
+                sass.entries[at].exit() == Exit::Next && !sass.entries[at].family.is_memory();
+            let read = readers(walk, reaching, at, |each| each.role != Role::Old);
+            is_plain && read.into_iter().all(|by| by == at || is_order(walk.listing.text(by)))
+        })
 }
 
 /// The instructions of the loop that make some use of a definition.
@@ -129,8 +133,5 @@ fn condition(walk: &Walk, definition: usize) -> Option<Use> {
 
 /// True for a comparison that asks which of two values is larger.
 fn is_order(text: &str) -> bool {
-    Instruction::parse(text).is_some_and(|instruction| {
-        matches!(instruction.base(), "ISETP" | "FSETP" | "DSETP")
-            && ["GT", "GE", "LT", "LE"].iter().any(|order| instruction.has(order))
-    })
+    Instruction::parse(text).is_some_and(|instruction| instruction.compares_by_order())
 }

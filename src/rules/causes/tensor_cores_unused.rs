@@ -1,15 +1,18 @@
 //! Matrix products on the plain pipes.
 
 use crate::device::{DeviceFacts, Quantity};
+use crate::evidence::language::is_of_triton;
+use crate::evidence::local_memory::{self, BY_HIT_RATE, TO_L2};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, locations, matters};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::Family;
 use crate::sass::flow::slice;
-use crate::sass::questions::product::{Element, element, products};
+use crate::sass::questions::chosen_sums::chosen_sums;
+use crate::sass::questions::product::{Element, element, products, products_to_be_rounded};
+use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -18,6 +21,12 @@ const LEAST_MULTIPLY_ADDS: f64 = 0.1;
 
 /// How often a fragment uses an element that it loads: fragments have 16 rows or columns, 8 at least.
 const REUSE: f64 = 8.0;
+
+/// How many 16-bit multiply-adds a tensor unit does in the time of one of TF32.
+const TF32_OVER_HALF: f64 = 2.0;
+
+/// The first compute capability whose tensor units multiply TF32 numbers.
+const FIRST_WITH_TF32: (u32, u32) = (8, 0);
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -29,8 +38,9 @@ A tensor instruction does the multiply-adds of two whole matrix fragments: 4 to 
 per cycle as the FMA pipe, from operands that the lanes of the warp share. The rule follows \
 factors and sums through the SASS: it counts multiply-adds into a sum that a loop carries, whose \
 factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the device \
-has tensor units for them. Single-precision factors are left alone: tensor units would round them \
-to 10 bits, which gives another result. A matrix-vector product looks the same but is limited by \
+has tensor units for them. Tensor units round single-precision factors to TF32 (10 bits behind the \
+leading one), which gives another result: the rule names those in Triton alone, where \
+input_precision tells tl.dot whether to. A matrix-vector product looks the same but is limited by \
 memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
 nvcuda::wmma.",
     examples: &[Example {
@@ -66,9 +76,16 @@ though in another order; width must be a multiple of 16.",
             source: "derivation: for each multiply-add, the plainest product of halves executes 2 \
                      loads, 2 conversions and about 5 instructions for two addresses and the loop",
         },
+        Threshold {
+            what: "constant: 16-bit multiply-adds of a tensor unit in the time of one of TF32",
+            value: TF32_OVER_HALF,
+            unit: "",
+            source: "data sheet: dense rates of A100, H100 and H200",
+        },
         MATTERS_LIMIT,
     ],
     needs: &[ISSUE_BUSY],
+    sharpened_by: &[TO_L2, BY_HIT_RATE],
     source_page: SourcePage::Needed,
     said_by_ncu: &[SaidByNcu::with(
         "TileAnalysis",
@@ -83,8 +100,8 @@ though in another order; width must be a multiple of 16.",
         "issue-slots-underused",
     ],
     in_triton: "\
-tl.dot on 16-bit operands, or on floats with input_precision=\"tf32\" where 11 bits of each \
-factor are enough.",
+tl.dot on 16-bit operands, or on floats with input_precision=\"tf32\" (or \"tf32x3\") in place of \
+\"ieee\"; in PyTorch's own kernels torch.set_float32_matmul_precision(\"high\").",
     check,
     ..Rule::DEFAULT
 };
@@ -97,8 +114,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if on_tensor > 0.0 || total <= 0.0 || hangs_on_memory(launch) {
         return None;
     }
-    let products = products(&listing);
-    let element = products.iter().find_map(|index| element(listing.sass, index))?;
+    let (products, element) = multiplied(launch, &listing)?;
     let factor = rate(&launch.profile.device_facts(), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
@@ -106,17 +122,24 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let beside = removal.beside(is_product);
+    // Triton unrolls the whole depth of a tile where no tensor unit takes it, and holds all of its factors in registers.
+    let spills = element == Element::Single;
     let work = slice::work(&listing);
     for (index, entry) in listing.entries() {
         if is_product(index) {
             removal.remove(index, 1.0 - 1.0 / factor);
+        } else if spills && is_local(entry.family) {
+            removal.remove(index, 1.0);
         } else if beside[index] && (entry.family.is_memory() || !work[index]) {
             removal.remove(index, 1.0 - 1.0 / REUSE);
         } else if beside[index] && entry.family == Family::HalfConvert {
             removal.remove(index, 1.0);
         }
     }
-    let effect = removal.effect(launch);
+    let mut effect = removal.effect(launch);
+    if spills {
+        effect.removed.extend(local_memory::l2(launch, 1.0));
+    }
     if !matters(launch, &effect) {
         return None;
     }
@@ -135,6 +158,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "8-bit integers",
             "wmma with signed char fragments",
             "the accumulator is a 32-bit integer, so that sums stay exact",
+        ),
+        Element::Single => (
+            "32-bit floats",
+            "TF32, which rounds each factor to 11 bits (or three TF32 products, 3xTF32, which keep nearly all of them)",
+            "sums keep 32 bits but are added in another order",
         ),
     };
     Some(Draft {
@@ -161,25 +189,55 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
+/// The product's instructions, and what they multiply. Single-precision factors count in Triton alone, where
+/// one word tells whether tensor units round them.
+fn multiplied(launch: &ModeledLaunch, listing: &Listing) -> Option<(Marks, Element)> {
+    let exact = products(listing);
+    let first = exact.iter().find_map(|index| element(listing.sass, index));
+    if let Some(first) = first {
+        return Some((exact, first));
+    }
+    let has_tf32 =
+        launch.profile.row.compute_capability.is_some_and(|each| each >= FIRST_WITH_TF32);
+    if !has_tf32 || !is_of_triton(launch.profile) {
+        return None;
+    }
+    let rounded = products_to_be_rounded(listing);
+    // Products with ones and zeros are sums, which need no product at all.
+    let row = &launch.profile.row;
+    let are_sums = || chosen_sums(listing, row.block, row.grid).is_some();
+    (!rounded.are_none() && !are_sums()).then_some((rounded, Element::Single))
+}
+
 /// The rate of the tensor units over that of the plain pipes. Doubles on tensor units are held against
 /// those of the plain pipe, bytes against the integer product of four; halves are taken to run at the rate
 /// of single precision, which they do in loops that widen them. `None` where the device has no such
 /// tensor units, or they are not known.
 fn rate(facts: &DeviceFacts, element: Element) -> Option<f64> {
     let (tensor, plain) = match element {
-        Element::Half => (Quantity::TensorHalfRate, Quantity::FmaRate),
+        Element::Half | Element::Single => (Quantity::TensorHalfRate, Quantity::FmaRate),
         Element::Double => (Quantity::TensorDoubleRate, Quantity::Fp64Rate),
         Element::Byte => (Quantity::TensorByteRate, Quantity::ByteProductRate),
     };
-    Some(facts.get(tensor)? / facts.get(plain)?)
+    let width = if element == Element::Single { TF32_OVER_HALF } else { 1.0 };
+    Some(facts.get(tensor)? / facts.get(plain)? / width)
 }
 
-/// True where DRAM or L2 is busier than every unit that the product keeps busy: a product of a matrix
-/// with few vectors, which tensor units do not make faster.
+fn is_local(family: Family) -> bool {
+    matches!(family, Family::Load(Space::Local) | Family::Store(Space::Local))
+}
+
+/// True where DRAM or L2 is busier than every unit that the product keeps busy, spilled registers aside: a product of a
+/// matrix with few vectors, which tensor units do not make faster.
 fn hangs_on_memory(launch: &ModeledLaunch) -> bool {
-    let busiest = |terms: &[Term]| {
-        terms.iter().filter_map(|&term| launch.model.utilization(term)).fold(0.0, f64::max)
+    let spilled = local_memory::l2(launch, 1.0);
+    let without = |term: Term| {
+        let theirs: f64 =
+            spilled.iter().filter(|(of, _)| *of == term).map(|(_, share)| share).sum();
+        launch.model.utilization(term).map(|busy| busy * (1.0 - theirs))
     };
+    let busiest =
+        |terms: &[Term]| terms.iter().filter_map(|&term| without(term)).fold(0.0, f64::max);
     let inside = [Term::Issue, Term::Fma, Term::Fp64, Term::Alu, Term::L1Data, Term::Lsu];
     busiest(&[Term::Dram, Term::L2, Term::L2Requests]) > busiest(&inside)
 }
@@ -187,6 +245,7 @@ fn hangs_on_memory(launch: &ModeledLaunch) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::SourceRow;
     use crate::frame::Launch;
     use crate::rules::testing::{assert_sides, check, sass};
 
@@ -234,6 +293,29 @@ mod tests {
     }
 
     #[test]
+    fn floats_are_told_to_be_rounded_in_triton_alone() {
+        let code = [
+            ("LDS R0, [R20]", 100.0),
+            ("LDS R2, [R22]", 100.0),
+            ("FFMA R6, R0, R2, R6", 100.0),
+            ("@P0 BRA 0x100", 100.0),
+            ("STG.E desc[UR4][R20.64], R6", 1.0),
+        ];
+        let mut launch = sass(&[(ISSUE_BUSY, 60.0), (FMA, 30.0), (DRAM, 10.0)], &code);
+        launch.row.compute_capability = Some((9, 0));
+        assert_eq!(check(&RULE, &launch), None, "CUDA C++");
+        let of_triton =
+            SourceRow { file: Some("/home/me/scores.py".into()), ..SourceRow::default() };
+        launch.lines = vec![of_triton];
+        let draft = check(&RULE, &launch).unwrap();
+        // 7 of 8 multiply-adds go.
+        assert!((draft.effect.share_of(Term::Fma) - 0.875).abs() < 1e-12);
+        assert!(draft.hint.contains("3xTF32"), "{}", draft.hint);
+        launch.row.compute_capability = Some((7, 5));
+        assert_eq!(check(&RULE, &launch), None, "tensor units without TF32");
+    }
+
+    #[test]
     fn what_is_said_of_sums_fits_their_type() {
         let halves = check(&RULE, &product(100.0)).unwrap().hint;
         assert!(halves.ends_with("they have 32 bits if the accumulator is declared as 32 bits."));
@@ -261,5 +343,6 @@ mod tests {
         assert_eq!(rate((7, 5), Element::Byte), Some(4.0));
         assert_eq!(rate((7, 0), Element::Byte), None);
         assert_eq!(rate((6, 1), Element::Half), None);
+        assert_eq!(rate((9, 0), Element::Single), Some(8.0));
     }
 }

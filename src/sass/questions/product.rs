@@ -9,7 +9,8 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
-/// The element types that a tensor unit multiplies without losing what the plain pipes keep.
+/// The element types that a tensor unit multiplies. It keeps what the plain pipes keep but for
+/// [`Element::Single`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// 16-bit floats, summed in 16 or 32 bits.
@@ -18,6 +19,8 @@ pub enum Element {
     Double,
     /// 8-bit integers, four a register.
     Byte,
+    /// 32-bit floats, which a tensor unit rounds to TF32: 10 bits behind the leading one.
+    Single,
 }
 
 /// The instructions that do a multiply-add of a product, or a part of one. Its factors are two loads of its
@@ -26,11 +29,28 @@ pub enum Element {
 /// factors included: a tensor unit would round them to 10 bits. [`element`] tells what is multiplied.
 #[must_use]
 pub fn products(listing: &Listing) -> Marks {
+    summed(listing, false)
+}
+
+/// As [`products`], with single-precision factors as well, which a tensor unit rounds, and where a tile's loop over its
+/// whole depth is unrolled.
+#[must_use]
+pub fn products_to_be_rounded(listing: &Listing) -> Marks {
+    summed(listing, true)
+}
+
+fn summed(listing: &Listing, takes_floats: bool) -> Marks {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
-    let widened = shared_memory_holds_widened(listing, &mut reaching);
+    let taken = if takes_floats {
+        Floats::All
+    } else if shared_memory_holds_widened(listing, &mut reaching) {
+        Floats::Widened
+    } else {
+        Floats::None
+    };
     let multiplied =
-        Marks::of(sass.entries.len(), |index| multiplies(listing, &mut reaching, index, widened));
+        Marks::of(sass.entries.len(), |index| multiplies(listing, &mut reaching, index, taken));
     let mut products = Marks::new(sass.entries.len());
     if multiplied.are_none() {
         return products;
@@ -85,8 +105,9 @@ fn unrolled(listing: &Listing, reaching: &mut Reaching, multiplied: &Marks, prod
     if chained.are_none() {
         return;
     }
-    for around in 0..sass.flow.loops.len() {
-        let inside = |index: &usize| sass.flow.innermost(*index) == Some(around);
+    // Outside of loops, too, where those multiplications count.
+    for around in (0..sass.flow.loops.len()).map(Some).chain([None]) {
+        let inside = |index: &usize| sass.flow.innermost(*index) == around;
         let multiplications = chained.iter().filter(inside).count();
         let words: f64 = listing
             .entries()
@@ -111,11 +132,11 @@ struct Multiplication {
 }
 
 /// Multiply-adds over which the shallowest fragments sum: 8 halves, 16 bytes of four in a register, 4
-/// doubles.
+/// doubles or TF32 numbers.
 fn fragment_depth(element: Element) -> u32 {
     match element {
         Element::Half => 8,
-        Element::Byte | Element::Double => 4,
+        Element::Byte | Element::Double | Element::Single => 4,
     }
 }
 
@@ -178,18 +199,24 @@ pub fn element(sass: &Sass, index: usize) -> Option<Element> {
     })
 }
 
+/// Which loaded floats count as factors, besides those that the loop widens from 16 bits itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Floats {
+    None,
+    /// Those in shared memory, which holds nothing but widened ones.
+    Widened,
+    /// All in shared memory.
+    All,
+}
+
 /// True for a multiplication in a loop whose factors are two different loads.
-fn multiplies(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    index: usize,
-    widened_in_shared: bool,
-) -> bool {
+fn multiplies(listing: &Listing, reaching: &mut Reaching, index: usize, taken: Floats) -> bool {
     let sass = listing.sass;
     let entry = &sass.entries[index];
     let multiplies = matches!(entry.operation, Some(Operation::Fused | Operation::Multiply));
     let Some(element) = element(sass, index).filter(|_| multiplies) else { return false };
-    if sass.flow.innermost(index).is_none() {
+    let has_place = |at: usize| taken == Floats::All || sass.flow.innermost(at).is_some();
+    if !has_place(index) {
         return false;
     }
     let is_single = matches!(entry.family, Family::Fp32Fma | Family::Fp32Mul);
@@ -197,8 +224,11 @@ fn multiplies(
     let Some((first, second)) = factors.next().zip(factors.next()) else { return false };
     let mut load = |each| {
         let (load, converted) = source(listing, reaching, index, each)?;
+        if !has_place(load) {
+            return None;
+        }
         let is_shared = sass.entries[load].family == Family::Load(Space::Shared);
-        (!is_single || converted || is_shared && widened_in_shared).then_some(load)
+        (!is_single || converted || taken != Floats::None && is_shared).then_some(load)
     };
     let Some((first_load, second_load)) = load(first).zip(load(second)) else { return false };
     // One wide load can bring both.
@@ -215,7 +245,8 @@ fn shared_memory_holds_widened(listing: &Listing, reaching: &mut Reaching) -> bo
     });
     let mut widened = stores.filter_map(|(index, _)| {
         let data = sass.uses(index).iter().find(|each| each.role == Role::Data).copied();
-        data.and_then(|each| source(listing, reaching, index, each)).map(|(_, widened)| widened)
+        let (load, widened) = data.and_then(|each| source(listing, reaching, index, each))?;
+        sass.flow.innermost(load).map(|_| widened)
     });
     widened.next() == Some(true) && widened.all(|widened| widened)
 }
@@ -233,10 +264,7 @@ fn source(
         at = reaching.definitions(at, each).next_back()? as usize;
         let entry = &listing.sass.entries[at];
         match entry.family {
-            Family::Load(_) => {
-                let inside = listing.sass.flow.innermost(at).is_some();
-                return inside.then_some((at, converted));
-            }
+            Family::Load(_) => return Some((at, converted)),
             Family::HalfConvert | Family::Integer | Family::IntegerMultiply => converted = true,
             // bfloat16 is widened by a shift or by a permutation of bytes; other copies keep the value.
             Family::Move => converted |= listing.text(at).contains("PRMT"),

@@ -1,11 +1,14 @@
 //! Matrix instructions whose operands serve too few of them.
 
+mod of_groups;
+
 use crate::evidence::fetched_again::{DRAM_BYTES, of_dram};
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{SMS, place};
 use crate::evidence::products::{least, sectors_gone};
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
@@ -30,7 +33,8 @@ the other direction: one or two in a tile of 16 x 16, four or eight in one of 64
 shared memory, L1 and L2 take longer to bring the operands than the tensor pipe takes to multiply \
 them. The rule sets the bytes that a loop loads for its matrix instructions against those that they \
 multiply, and fires where a unit on the way is busier than the tensor pipe. If L2 does not hold the operands, DRAM \
-is on the way as well: it delivers again what several blocks load. Let each warp compute a larger \
+is on the way as well: it delivers again what several blocks load. Instructions of warp groups read shared memory themselves: there \
+the tile of a block tells how often each element that it copies is used. Let each warp compute a larger \
 tile, with as many warps per block as before: the sums stay in registers.",
     examples: &[Example {
         fault: "\
@@ -66,11 +70,12 @@ of each thread, and a sixteenth of the warps remains.",
                      each fragment of 16 rows or of 8 columns serves 8 or 4 instructions: (4/8 + 2/4) of \
                      6 registers' bytes",
         },
+        of_groups::USES,
         MATTERS_LIMIT,
         TENSOR_FULL,
     ],
     needs: &[ISSUE_BUSY],
-    sharpened_by: &[DRAM_BYTES],
+    sharpened_by: &[DRAM_BYTES, Reads::always(&[SMS])],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",
@@ -80,12 +85,28 @@ of each thread, and a sixteenth of the warps remains.",
         "issue-slots-underused",
     ],
     in_triton: "\
-BLOCK_M and BLOCK_N of 128 with num_warps=4 or 8: a warp's part is the tile over num_warps.",
+BLOCK_M and BLOCK_N of 128 (128 and 256 with num_warps=8 on Hopper): a warp's part is the tile over num_warps.",
     check,
     ..Rule::DEFAULT
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    of_warps(launch).or_else(|| of_groups::check(launch))
+}
+
+/// The share of the time that a unit is busy.
+fn busy(launch: &ModeledLaunch, term: Term) -> f64 {
+    launch.model.utilization(term).unwrap_or(0.0)
+}
+
+/// The busiest of the units that bring operands; DRAM is one where it delivers some of them again.
+fn feeding(launch: &ModeledLaunch, again: f64) -> Option<Term> {
+    let feeding = FEEDING.into_iter().chain((again > 0.0).then_some(Term::Dram));
+    feeding.max_by(|a, b| busy(launch, *a).total_cmp(&busy(launch, *b)))
+}
+
+/// By what the warps of a block load for their own instructions.
+fn of_warps(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let found = operand_loads(&listing)?;
@@ -121,10 +142,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     // Tiles larger in both directions.
     effect.removed.push((Term::BlockScheduler, 1.0 - (1.0 - gone).powi(2)));
     effect.least = least(launch);
-    let busy = |term: Term| launch.model.utilization(term).unwrap_or(0.0);
-    let feeding = FEEDING.into_iter().chain((again > 0.0).then_some(Term::Dram));
-    let feeding = feeding.max_by(|a, b| busy(*a).total_cmp(&busy(*b)))?;
-    if busy(feeding) <= busy(Term::Tensor) || !gains(launch, &effect) {
+    let feeding = feeding(launch, again)?;
+    if busy(launch, feeding) <= busy(launch, Term::Tensor) || !gains(launch, &effect) {
         return None;
     }
     let is_load = |index: usize| found.loads.contains(&index);
@@ -139,8 +158,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             crate::text::bytes(loaded),
             1.0 / share,
             feeding.title(),
-            percent(busy(feeding)),
-            percent(busy(Term::Tensor)),
+            percent(busy(launch, feeding)),
+            percent(busy(launch, Term::Tensor)),
         ),
         evidence: vec![
             Evidence::new("bytes loaded as operands", loaded, "byte"),

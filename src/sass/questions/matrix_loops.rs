@@ -2,6 +2,7 @@
 
 mod behind;
 mod conversions;
+mod group_tiles;
 mod masked;
 mod operands;
 mod padded;
@@ -9,6 +10,7 @@ mod products;
 mod staged;
 
 pub use conversions::{Conversions, conversions};
+pub use group_tiles::{GroupTile, group_tiles};
 pub use masked::{MaskedLoop, masked};
 pub use operands::{Operands, operand_loads};
 pub use padded::{emptiest, filled};

@@ -74,6 +74,9 @@ pub(crate) struct WithoutAccess {
     pub wavefronts: f64,
 }
 
+/// Share of the wavefronts that neither load nor store, from which idle warps are what keeps the pipe busy.
+pub(crate) const IDLE_SWEEP: f64 = 0.5;
+
 impl<'a> SharedPipe<'a> {
     /// The pipe where it is busy enough to count; `None` otherwise.
     pub(crate) fn busy(launch: &'a ModeledLaunch) -> Option<Self> {
@@ -86,6 +89,11 @@ impl<'a> SharedPipe<'a> {
         let counts = busy * (1.0 - conflicts - shuffles) >= LEAST_BUSY;
         let without_access = without_access(launch);
         counts.then_some(Self { launch, busy, conflicts, shuffles, without_access })
+    }
+
+    /// The wavefronts of idle warps, where they are most of all.
+    pub(crate) fn idle_sweep(&self) -> Option<WithoutAccess> {
+        self.without_access.filter(|without| without.share >= IDLE_SWEEP)
     }
 
     /// What goes of L1's data pipe and of the load/store unit with the shared-memory accesses. Conflicts

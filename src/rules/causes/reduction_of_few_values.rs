@@ -2,11 +2,12 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::shared_pipe::SharedPipe;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::{WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::few_values::{MOST_BYTES, small_trees};
+use crate::sass::questions::few_values::{MOST_BYTES, small_shared_trees, small_trees};
 use crate::text::{count, count_of, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
@@ -21,7 +22,7 @@ pub const RULE: Rule = Rule {
 A sum or a maximum over a row takes five shuffles per warp, each followed by arithmetic that waits for it, and over the warps of \
 a block also shared memory and barriers, whether a thread brings one value or the total of many. With a thread per \
 element, that costs more than the elements' own work. If fewer threads share a row, each loads several elements by one wide access, \
-adds them up in registers, and there are as many fewer shuffles, barriers, and indices to compute. The rule looks for trees of shuffles \
+adds them up in registers, and there are as many fewer shuffles, barriers, and indices to compute. The rule looks for trees of shuffles, or in shared memory, \
 for which each lane has loaded at most half of what one access can move. The estimate gives each thread as many \
 elements as 16 bytes hold: what a thread executes once goes with the threads, what is done for each element stays.",
     examples: &[Example {
@@ -70,7 +71,12 @@ per program help where a row is short.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let places = small_trees(&listing);
+    let threads = launch.need(BLOCK);
+    let mut places = small_trees(&listing);
+    // Trees whose idle warps keep the pipe of shared memory busy are another rule's.
+    if SharedPipe::busy(launch).is_none_or(|pipe| pipe.idle_sweep().is_none()) {
+        places.extend(small_shared_trees(&listing, threads));
+    }
     let exchanged = |at: &usize| listing.executed(*at);
     let main = places.iter().max_by(|a, b| {
         let executed = |exchanges: &[usize]| exchanges.iter().map(exchanged).sum::<f64>();
@@ -79,6 +85,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     for each in &places {
         let gone = 1.0 - 1.0 / each.room();
         each.of_threads.iter().for_each(|&at| removal.remove(at, gone));
+        // One thread awaits its values together, however many it has.
+        each.loads.iter().for_each(|&at| removal.remove_latency(at, gone));
         // Values of one lane are combined with each other in as many operations as one step of a tree takes.
         each.combines.iter().for_each(|&at| removal.remove(at, gone * (1.0 - 1.0 / each.steps)));
     }
@@ -92,7 +100,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "loads of what is combined");
     let executed = launch.need(EXECUTED);
     let going = removal.instructions();
-    let threads = launch.need(BLOCK);
     let fewer = (threads / main.room()).ceil();
     let with_barriers = match main.barriers {
         0 => String::new(),
@@ -104,11 +111,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         "a part of a warp for each row".to_owned()
     };
     let at = place(&locations, "the loads of the row");
+    let exchanges = if main.is_in_shared_memory {
+        format!("a tree of {} in shared memory", count_of(main.steps.round(), "step"))
+    } else {
+        count_of(main.exchanges.len() as f64, "shuffle")
+    };
+    let by_shuffles = if main.is_in_shared_memory {
+        " Within a warp, shuffles need no barriers between the steps."
+    } else {
+        ""
+    };
     Some(Draft {
         message: format!(
-            "Lanes are combined by {}{with_barriers} after each lane has loaded only {} at {at}. What a thread executes once costs \
+            "Lanes are combined by {exchanges}{with_barriers} after each lane has loaded only {} at {at}. What a thread executes once costs \
              the same for one element as for many: with {} bytes per thread, {} of the executed instructions would go.",
-            count_of(main.exchanges.len() as f64, "shuffle"),
             count_of(main.bytes.round(), "byte"),
             WIDEST_ACCESS_BYTES,
             percent(going / executed),
@@ -120,7 +136,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Give each thread {} times as many elements of a row at {at}, by one access of 16 bytes, and add them up in registers before \
-             lanes exchange anything: {sharing}.",
+             lanes exchange anything: {sharing}.{by_shuffles}",
             count(main.room().round()),
         ),
         locations,

@@ -10,7 +10,7 @@ use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::products::shared_memory_feeds_products;
 use crate::evidence::removal::gains;
 use crate::evidence::shared_pipe;
-use crate::evidence::shared_pipe::{BUSY, LEAST_BUSY, SharedPipe};
+use crate::evidence::shared_pipe::{BUSY, IDLE_SWEEP, LEAST_BUSY, SharedPipe};
 use crate::evidence::threshold::REGISTER_TILE_LIMIT;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::frame::Reads;
@@ -20,9 +20,6 @@ use crate::sass::Listing;
 use crate::sass::questions::shared_trees::steps_hand_out_results;
 use crate::term::Term;
 use crate::text::percent;
-
-/// The share of wavefronts without an access from which idle warps are named as the cause.
-const IDLE_SWEEP: f64 = 0.5;
 
 /// A share of conflicts that is not worth a word: other rules begin at a tenth.
 const FEW_CONFLICTS: f64 = 0.1;
@@ -146,7 +143,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if launch.profile.listing().is_some_and(shared_memory_feeds_products) {
         return None;
     }
-    let idle = pipe.without_access.filter(|without| without.share >= IDLE_SWEEP);
+    let idle = pipe.idle_sweep();
     let hands_out = |listing: Listing| listing.is_whole() && steps_hand_out_results(&listing);
     if idle.is_some() && launch.profile.listing().is_some_and(hands_out) {
         return None;

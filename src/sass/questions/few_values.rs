@@ -1,7 +1,9 @@
-//! Trees over the lanes of a warp that combine few values of each: the tree takes more than the values' own work.
+//! Trees over lanes that combine few values of each: the tree takes more than the values' own work.
 //!
 //! A tree costs as much for a lane's one value as for the total of many. Where lanes load less than the widest access moves,
 //! fewer of them could share the data, each with more of it, and there would be fewer trees.
+
+mod in_shared;
 
 use std::collections::BTreeSet;
 
@@ -14,12 +16,14 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::TREE_STEPS;
 
+pub use in_shared::small_shared_trees;
+
 /// Trees at one place, outside all loops or in one, and what else stands there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmallTrees {
-    /// The shuffles.
+    /// The shuffles, or the accesses to shared memory.
     pub exchanges: Vec<usize>,
-    /// What each thread executes once, however many values it has: the shuffles, what hands totals from warp to warp, indices.
+    /// What each thread executes once, however many values it has: the exchanges, what hands totals from warp to warp, indices.
     pub of_threads: Vec<usize>,
     /// The arithmetic of the trees.
     pub combines: Vec<usize>,
@@ -31,6 +35,8 @@ pub struct SmallTrees {
     pub barriers: usize,
     /// Bytes that a lane loads for a tree, or keeps for all of them.
     pub bytes: f64,
+    /// True where values go from lane to lane through shared memory alone.
+    pub is_in_shared_memory: bool,
 }
 
 impl SmallTrees {
@@ -44,7 +50,7 @@ impl SmallTrees {
 /// Bytes that a lane loads for each tree, at most: half of what one access moves, so that half of the lanes could load the same.
 pub const MOST_BYTES: f64 = WIDEST_ACCESS_BYTES / 2.0;
 
-/// The places where lanes load at most [`MOST_BYTES`] for each tree.
+/// The places where lanes load at most [`MOST_BYTES`] for each tree of shuffles.
 #[must_use]
 pub fn small_trees(listing: &Listing) -> Vec<SmallTrees> {
     let sass = listing.sass;
@@ -134,7 +140,16 @@ fn at(
         .filter(|&at| here(at) && !of_values[at] && combining.binary_search(&at).is_err())
         .collect();
     let barriers = (0..entries).filter(|&at| here(at) && listing.is_block_barrier(at)).count();
-    Some(SmallTrees { exchanges, of_threads, combines: combining, steps, loads, barriers, bytes })
+    Some(SmallTrees {
+        exchanges,
+        of_threads,
+        combines: combining,
+        steps,
+        loads,
+        barriers,
+        bytes,
+        is_in_shared_memory: false,
+    })
 }
 
 /// The global loads whose values reach the exchanges through registers.

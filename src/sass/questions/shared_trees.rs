@@ -29,8 +29,9 @@ pub struct SharedTree {
 /// The trees of a launch, one at most for each innermost loop and for the code outside of loops.
 #[must_use]
 pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
-    let half = |at: usize| is_half(listing, at);
-    by_place(listing)
+    let met = meetings(listing);
+    let half = |at: usize| is_half(listing, &met, at);
+    by_place(listing, half)
         .into_iter()
         .filter_map(|(place, accesses)| tree(listing, place, accesses, half))
         .collect()
@@ -48,7 +49,8 @@ pub fn steps_hand_out_results(listing: &Listing) -> bool {
                 && listing.executed(at) > 0.0
         })
     };
-    by_place(listing).into_iter().any(|(place, accesses)| {
+    let met = meetings(listing);
+    by_place(listing, |at| is_half(listing, &met, at)).into_iter().any(|(place, accesses)| {
         let is_of = |family: Family| accesses.iter().any(|&at| sass.entries[at].family == family);
         let reads_and_writes =
             is_of(Family::Load(Space::Shared)) && is_of(Family::Store(Space::Shared));
@@ -56,22 +58,36 @@ pub fn steps_hand_out_results(listing: &Listing) -> bool {
     })
 }
 
-/// True where at most half of the lanes take part in an instruction.
-fn is_half(listing: &Listing, at: usize) -> bool {
+/// True where at most half of the lanes take part in an instruction: of the warps that execute it, or in a loop of those
+/// that meet at its barrier, since others may branch around what is not theirs.
+fn is_half(listing: &Listing, met: &[f64], at: usize) -> bool {
     let executed = listing.executed(at);
     let on = listing.row(at).counters.thread_inst_executed_pred_on;
-    executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed
+    let around = listing.sass.flow.innermost(at).map_or(0.0, |around| met[around]);
+    executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed.max(around)
+}
+
+/// How often warps meet at a barrier of each loop.
+fn meetings(listing: &Listing) -> Vec<f64> {
+    let flow = &listing.sass.flow;
+    let mut met = vec![0.0_f64; flow.loops.len()];
+    for (at, _) in listing.entries().filter(|(at, _)| listing.is_block_barrier(*at)) {
+        if let Some(around) = flow.innermost(at) {
+            met[around] = met[around].max(listing.executed(at));
+        }
+    }
+    met
 }
 
 /// The accesses to shared memory of at most half of the lanes, by the innermost loop around them.
-fn by_place(listing: &Listing) -> Vec<(Option<usize>, Vec<usize>)> {
+fn by_place(listing: &Listing, half: impl Fn(usize) -> bool) -> Vec<(Option<usize>, Vec<usize>)> {
     let sass = listing.sass;
     let is_shared = |at: usize| {
         let family = sass.entries[at].family;
         matches!(family, Family::Load(Space::Shared) | Family::Store(Space::Shared))
     };
     let mut places: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
-    for at in (0..sass.entries.len()).filter(|&at| is_shared(at) && is_half(listing, at)) {
+    for at in (0..sass.entries.len()).filter(|&at| is_shared(at) && half(at)) {
         let place = sass.flow.innermost(at);
         match places.iter_mut().find(|(known, _)| *known == place) {
             Some((_, accesses)) => accesses.push(at),
@@ -95,7 +111,6 @@ fn tree(
     if stores.is_empty() || stores.len() == accesses.len() {
         return None;
     }
-    let results: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
     let picked = Marks::of(count, |at| accesses.contains(&at));
     let own_loop = place.map(|place| &sass.flow.loops[place]).filter(|_| {
         let others = (0..count).filter(|&at| sass.flow.innermost(at) == place && !picked[at]);
@@ -129,7 +144,14 @@ fn tree(
     };
     let combines = rest.iter().filter(|&&at| is_arithmetic(at) && half(at));
     let combines_on = combines.filter_map(|&at| sass.entries[at].term).next_back();
-    let steps = if passes > 0.0 { results / passes } else { 0.0 };
+    // A step may leave several values, such as a maximum and where it stands; between two steps is one barrier.
+    let results: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
+    let met: f64 = barriers.iter().map(|&at| listing.executed(at)).sum();
+    let steps = match own_loop {
+        _ if passes <= 0.0 => 0.0,
+        Some(_) if met > 0.0 => met / passes,
+        _ => results / passes,
+    };
     // One step is a hand-over.
     (steps > 1.0).then_some(SharedTree { accesses, rest, barriers, combines_on, passes, steps })
 }

@@ -4,6 +4,7 @@ use crate::evidence::removal::MATTERS;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold};
 use crate::sass::questions::alike;
+use crate::sass::questions::sharing::share_of_block;
 use crate::term::Term;
 use crate::text::percent;
 
@@ -20,7 +21,7 @@ pub(crate) const ALIKE_LIMIT: Threshold = Threshold {
 /// be freer without them. In five steps of public convolutions (A40) the weights went to constant memory, which gained 1.21
 /// to 1.32.
 pub(crate) fn advice_on_loads(launch: &ModeledLaunch) -> String {
-    let share = launch.profile.listing().map_or(0.0, |listing| alike::share_of_loads(&listing));
+    let share = share_of_loads(launch);
     let busy = launch.model.utilization(Term::Lsu).unwrap_or(0.0);
     if share * busy < MATTERS {
         return String::new();
@@ -30,6 +31,11 @@ pub(crate) fn advice_on_loads(launch: &ModeledLaunch) -> String {
          it takes 64 kB at most, declare it __constant__, which spares these loads.",
         percent(share)
     )
+}
+
+/// The share of the executed global loads, 0 to 1, that ask for the same in all threads of a block.
+pub(crate) fn share_of_loads(launch: &ModeledLaunch) -> f64 {
+    launch.profile.listing().map_or(0.0, share_of_block)
 }
 
 /// What to do about values that all threads of a block work out alike; empty where there are too few of them.

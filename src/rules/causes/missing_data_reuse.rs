@@ -46,6 +46,15 @@ const L2_MISSED: &str = "lts__t_sectors_srcunit_tex_lookup_miss.sum";
 /// How often an average byte is asked for.
 const REUSE: f64 = 1.5;
 
+/// From when the hint begins with loads that all threads of a block do alike.
+const MOSTLY_ALIKE: Threshold = Threshold {
+    what: "share of the executed loads that ask for the same address in all threads of a block, for the hint to begin \
+           with them, more than",
+    value: 0.5,
+    unit: "share",
+    source: "definition: most of them",
+};
+
 /// The share of a unit's work from which the loads count as the cause of it.
 const OWN_SHARE: f64 = 0.5;
 
@@ -158,7 +167,8 @@ and sum are combined at the end in the same way.",
             unit: "share",
             source: "definition: as much as the rest",
         },
-        second_reading::FROM_DRAM,
+        second_reading::AGAIN,
+        MOSTLY_ALIKE,
     ],
     needs: &[SECTORS, READ],
     sharpened_by: &[
@@ -178,6 +188,23 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .or_else(|| second_reading::check(launch))
         .or_else(|| tile_order::check(launch))
         .or_else(|| block_order::check(launch))
+}
+
+/// The change: where most loads ask for the same in all threads, first what spares those.
+fn hint(launch: &ModeledLaunch, at: &str) -> String {
+    let share = alike::share_of_loads(launch);
+    let for_several = format!(
+        "for several results before loading it again: let a thread or block compute several outputs (register tile){}.",
+        one_matrix_product(launch)
+    );
+    if share > MOSTLY_ALIKE.value {
+        return format!(
+            "Pass as arguments what all threads of a block load alike at {at} ({} of the loads), such as sizes and strides, or \
+             declare it __constant__ if the host alone writes it and it takes 64 kB at most. Use each other value {for_several}",
+            percent(share)
+        );
+    }
+    format!("Use each value that {at} loads {for_several}{}", alike::advice_on_loads(launch))
 }
 
 /// The finding where caches deliver what was fetched before.
@@ -257,12 +284,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(READ, read, "byte"),
         ],
-        hint: format!(
-            "Use each value that {at} loads for several results before loading it again: let a \
-             thread or block compute several outputs (register tile){}.{}",
-            one_matrix_product(launch),
-            alike::advice_on_loads(launch)
-        ),
+        hint: hint(launch, &at),
         effect: Effect {
             removed: vec![
                 (Term::Issue, arithmetic.share_of(Term::Issue)),

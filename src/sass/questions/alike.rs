@@ -40,20 +40,6 @@ pub fn share(listing: &Listing) -> f64 {
     alike.map(|(at, _)| listing.executed(at)).sum::<f64>() / total
 }
 
-/// The share of the executed loads from global memory, 0 to 1, that ask for one address in all threads of a block.
-#[must_use]
-pub fn share_of_loads(listing: &Listing) -> f64 {
-    let own = of_threads_own(listing);
-    let (mut all, mut alike) = (0.0, 0.0);
-    for (at, entry) in listing.entries() {
-        if matches!(entry.family, Family::Load(Space::Global | Space::Generic)) {
-            all += listing.executed(at);
-            alike += if own[at] { 0.0 } else { listing.executed(at) };
-        }
-    }
-    if all > 0.0 { alike / all } else { 0.0 }
-}
-
 /// The instructions whose result may differ from thread to thread of a block.
 pub(super) fn of_threads_own(listing: &Listing) -> Marks {
     let sass = listing.sass;
@@ -204,20 +190,5 @@ mod tests {
             ("EXIT", 1.0),
         ]);
         assert!((leave - 0.93).abs() < 1e-12, "{leave}");
-    }
-
-    #[test]
-    fn loads_are_alike_by_their_addresses() {
-        let code = [
-            ("S2R R0, SR_TID.X", 1.0),
-            ("LDC.64 R2, c[0x0][0x210]", 1.0),
-            ("LDG.E R4, desc[UR4][R2.64]", 30.0),
-            ("IMAD.WIDE R6, R0, 0x4, R2", 1.0),
-            ("LDG.E R5, desc[UR4][R6.64]", 10.0),
-            ("LDS R8, [R9]", 10.0),
-            ("EXIT", 1.0),
-        ];
-        let alike = share_of_loads(&launch(&code).listing().unwrap());
-        assert!((alike - 0.75).abs() < 1e-12, "{alike}");
     }
 }

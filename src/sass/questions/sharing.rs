@@ -47,6 +47,24 @@ pub fn repetitions(
     grid: [u32; 3],
     block: [u32; 3],
 ) -> impl Iterator<Item = (usize, Option<f64>)> + use<'_> {
+    let copies = move |origin: Origin| (!origin.unknown).then(|| copies(origin, grid, block));
+    origins(listing).map(move |(index, origin)| (index, copies(origin)))
+}
+
+/// The share of the executed global loads, 0 to 1, that ask for one address in all threads of a block that come to them.
+#[must_use]
+pub fn share_of_block(listing: Listing) -> f64 {
+    let (mut all, mut alike) = (0.0, 0.0);
+    for (index, origin) in origins(listing) {
+        let is_own = origin.unknown || origin.given || origin.is_of_lanes();
+        all += listing.executed(index);
+        alike += if is_own { 0.0 } else { listing.executed(index) };
+    }
+    if all > 0.0 { alike / all } else { 0.0 }
+}
+
+/// The global loads by their places, with what their addresses are made of.
+fn origins(listing: Listing<'_>) -> impl Iterator<Item = (usize, Origin)> + use<'_> {
     let mut reaching = Reaching::with_guards(listing.sass);
     let loads = listing.entries().filter(|(_, entry)| entry.family == Family::Load(Space::Global));
     // Many loads go by the same pointer, each at a distance of its own.
@@ -61,7 +79,7 @@ pub fn repetitions(
                 *place.insert(origin)
             }
         };
-        (index, (!origin.unknown).then(|| copies(origin, grid, block)))
+        (index, origin)
     })
 }
 
@@ -309,6 +327,23 @@ mod tests {
         // All blocks, and all 4 warps.
         assert_eq!(shared[3], (10, Some(120.0)));
         assert_eq!(shared.len(), 4, "nothing of what is no load");
+    }
+
+    #[test]
+    fn loads_are_alike_by_their_addresses_whoever_comes_to_them() {
+        let code = [
+            ("S2R R0, SR_TID.X", 1.0),
+            ("LDC.64 R2, c[0x0][0x210]", 1.0),
+            ("ISETP.GE.AND P0, PT, R0, 0x10, PT", 1.0),
+            ("@P0 BRA 0x150", 1.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 30.0),
+            ("IMAD.WIDE R6, R0, 0x4, R2", 1.0),
+            ("LDG.E R5, desc[UR4][R6.64]", 10.0),
+            ("LDS R8, [R9]", 10.0),
+            ("EXIT", 1.0),
+        ];
+        let alike = share_of_block(launch(&code).listing().unwrap());
+        assert!((alike - 0.75).abs() < 1e-12, "{alike}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod spread;
 mod tests;
 
 use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
+use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
@@ -17,7 +18,7 @@ use crate::term::Term;
 use crate::text::{count, percent};
 use cost::cost;
 use hint::hint;
-use layout::{Gathers, Layout, layout, width_at};
+use layout::{Gathers, Layout, Pieces, layout, width_at};
 use spread::{lanes_for_a_thread, spread};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
@@ -157,6 +158,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if let Some(both) = both {
         effect = both;
     }
+    if let Layout::InPieces(pieces) = &layout {
+        effect.removed.extend(merged(launch, pieces));
+    }
     if excess > MOSTLY_EXCESS * sectors {
         effect.wasted = vec![Term::L2, Term::L2Requests, Term::Dram];
     }
@@ -175,10 +179,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, layout, lanes, fills, width, sets_pace(launch)),
+        hint: hint(&locations, &layout, lanes, fills, width, sets_pace(launch)),
         locations,
         effect,
     })
+}
+
+/// What goes of issue slots and load/store unit where one access takes the place of several pieces.
+fn merged(launch: &ModeledLaunch, pieces: &Pieces) -> Vec<(Term, f64)> {
+    let Some(mut removal) = Removal::new(launch) else { return Vec::new() };
+    let gone = 1.0 - 1.0 / f64::from(pieces.of_one);
+    pieces.accesses.iter().for_each(|&at| removal.remove(at, gone));
+    let effect = removal.effect(launch);
+    [Term::Issue, Term::Lsu].map(|term| (term, effect.share_of(term))).to_vec()
 }
 
 /// True where DRAM sets the pace.

@@ -10,12 +10,22 @@ use crate::text::count;
 /// What to do at the hottest of these places, whose lanes move so many bytes each, and whether DRAM sets the pace.
 pub(super) fn hint(
     locations: &[Location],
-    layout: Layout,
+    layout: &Layout,
     lanes: Option<f64>,
     fills: bool,
     width: Option<u8>,
     dram_sets_pace: bool,
 ) -> String {
+    if let Layout::InPieces(pieces) = layout {
+        return format!(
+            "Let each thread move its {} neighbouring elements at {} by one access of {} bytes: put them side by side in a register \
+             or a vector first (uchar4, uint2, uint4), or in an array that is aligned to as many bytes and copied as one. Addresses must \
+             be multiples of that.",
+            pieces.of_one,
+            place(locations, "the access with the widest stride between lanes"),
+            pieces.bytes,
+        );
+    }
     if let Layout::Gathered(sender) = layout {
         let at = place(locations, "the hottest access");
         return match sender {
@@ -31,7 +41,7 @@ pub(super) fn hint(
             ),
         };
     }
-    if layout == Layout::Shifted {
+    if *layout == Layout::Shifted {
         return format!(
             "The lanes at {} already access neighbouring addresses but begin in the middle of a \
              sector: pad rows so that they begin at a multiple of 32 bytes, or load each value \

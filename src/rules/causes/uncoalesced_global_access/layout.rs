@@ -4,14 +4,17 @@ use super::LEAST_EXCESS;
 use crate::evidence::ModeledLaunch;
 use crate::export::SourceRow;
 use crate::finding::Location;
+use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
 use crate::sass::Listing;
 use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
 
 /// How the lanes of the access with most excess lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Apart, by a stride.
     Strided,
+    /// Apart by as much as each lane moves there, piece by piece.
+    InPieces(Pieces),
     /// Side by side, from the middle of a sector on.
     Shifted,
     /// Where values send them.
@@ -22,8 +25,64 @@ pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -
     if shifted {
         return Layout::Shifted;
     }
-    let sender = most_excess(launch).and_then(|(listing, most)| gathers.sender(listing.row(most)));
-    sender.map_or(Layout::Strided, Layout::Gathered)
+    let Some((listing, most)) = most_excess(launch) else { return Layout::Strided };
+    if let Some(sender) = gathers.sender(listing.row(most)) {
+        return Layout::Gathered(sender);
+    }
+    if begins_within(&listing, most) {
+        return Layout::Shifted;
+    }
+    Pieces::of(&listing, most).map_or(Layout::Strided, Layout::InPieces)
+}
+
+/// True where an access touches less than one sector more than its lanes' bytes fill: bytes and halves side by side, some of
+/// which begin in the middle of a sector. Every other byte would touch two sectors for one each time.
+fn begins_within(listing: &Listing, at: usize) -> bool {
+    let counters = &listing.row(at).counters;
+    let filled = counters.thread_inst_executed_pred_on * f64::from(listing.sass.entries[at].width)
+        / SECTOR_BYTES;
+    filled > 0.0 && counters.l2_sectors_global < filled + counters.inst_executed
+}
+
+/// Accesses by which each lane moves neighbouring elements one by one, where a wider one would move them together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// The accesses.
+    pub accesses: Vec<usize>,
+    /// How many of them one access replaces.
+    pub of_one: u32,
+    /// Bytes of that access.
+    pub bytes: u32,
+}
+
+impl Pieces {
+    /// Those that an access is one of. Lanes that lie S bytes apart, less than a sector, touch S sectors of 32 lanes; if S is
+    /// that of several accesses of one line together, these are neighbours, each a piece of what a lane moves.
+    fn of(listing: &Listing, most: usize) -> Option<Self> {
+        let (row, entry) = (listing.row(most), &listing.sass.entries[most]);
+        let lanes = row.counters.thread_inst_executed_pred_on;
+        let apart = (SECTOR_BYTES * row.counters.l2_sectors_global / lanes).round();
+        let width = f64::from(entry.width);
+        let of_one = apart / width;
+        let fits = (2.0 * width..=WIDEST_ACCESS_BYTES).contains(&apart)
+            && (apart as u32).is_power_of_two()
+            && (SECTOR_BYTES * row.counters.l2_sectors_global - apart * lanes).abs()
+                <= LEAST_EXCESS * apart * lanes;
+        if !fits {
+            return None;
+        }
+        let is_alike = |at: usize| {
+            let (other, it) = (listing.row(at), &listing.sass.entries[at]);
+            (it.family, it.width) == (entry.family, entry.width)
+                && (other.line, &other.file) == (row.line, &row.file)
+                && other.counters.inst_executed.to_bits() == row.counters.inst_executed.to_bits()
+        };
+        let accesses: Vec<usize> =
+            (0..listing.sass.entries.len()).filter(|&at| is_alike(at)).collect();
+        let of_one = of_one as u32;
+        let are_whole = accesses.len().is_multiple_of(of_one as usize);
+        are_whole.then_some(Self { accesses, of_one, bytes: apart as u32 })
+    }
 }
 
 /// Sectors beyond those that dense addresses would need.

@@ -102,6 +102,48 @@ fn dense_lanes_that_begin_within_a_sector_are_told_so() {
     assert!(check(&RULE, &shifted).unwrap().hint.contains("give each warp a row"));
 }
 
+/// Accesses of one line, each of 32 lanes, that touch so many sectors each where one byte per lane would need one.
+fn of_one_line(opcode: &'static str, accesses: usize, sectors: f64) -> Draft {
+    let code = vec![(opcode, 40.0); accesses];
+    let metrics = [
+        (SECTORS, accesses as f64 * 40.0 * sectors),
+        (IDEAL, accesses as f64 * 40.0),
+        (crate::evidence::removal::ISSUE_BUSY, 20.0),
+    ];
+    let mut launch = sass(&metrics, &code);
+    for row in &mut launch.instructions {
+        row.line = Some(7);
+        row.counters.l2_sectors_global = 40.0 * sectors;
+        row.counters.l2_sectors_global_ideal = 40.0;
+        row.counters.thread_inst_executed_pred_on = 1280.0;
+    }
+    check(&RULE, &launch).unwrap()
+}
+
+#[test]
+fn bytes_side_by_side_that_begin_within_a_sector_are_told_so() {
+    const STORE: &str = "STG.E.U8 desc[UR4][R2.64], R4";
+    let is_shifted = |sectors| of_one_line(STORE, 1, sectors).hint.contains("middle of a sector");
+    assert!(is_shifted(1.9));
+    assert!(!is_shifted(2.0), "every other byte");
+}
+
+#[test]
+fn neighbours_that_a_lane_moves_one_by_one_are_put_together() {
+    const STORE: &str = "STG.E.U8 desc[UR4][R2.64], R4";
+    let eight = of_one_line(STORE, 8, 8.0);
+    assert!(eight.hint.contains("its 8 neighbouring elements"), "{}", eight.hint);
+    assert!(eight.hint.contains("one access of 8 bytes"), "{}", eight.hint);
+    // Seven of eight go.
+    assert!((eight.effect.share_of(Term::Issue) - 0.875).abs() < 1e-12);
+    let in_pieces = |accesses, sectors| {
+        of_one_line(STORE, accesses, sectors).hint.contains("its 8 neighbouring elements")
+    };
+    assert!(in_pieces(16, 8.0), "a loop unrolled by two");
+    assert!(!in_pieces(7, 8.0), "one is missing");
+    assert!(!in_pieces(8, 32.0), "a row per lane");
+}
+
 /// A thread per row: of each access 32 lanes of 4 bytes touch so many sectors. The first quarter of the
 /// SMs' time is all that they have warps for.
 fn rows(body: [(&str, f64); 2], sectors: [f64; 2]) -> Launch {

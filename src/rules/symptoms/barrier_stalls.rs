@@ -6,9 +6,12 @@ use crate::evidence::threshold::{
 };
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::metric::stall::StallReason;
+use crate::model::Effect;
 use crate::rules::said_by_ncu::SaidByNcu;
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::waits_for_few::waits_for_blocks;
 use crate::sass::{Family, Listing};
+use crate::text::percent;
 
 const STALL: Stall = Stall {
     reason: StallReason::Barrier,
@@ -84,7 +87,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if launch.profile.listing().is_some_and(has_roles) {
         return None;
     }
-    crate::evidence::stalls::check(launch, &STALL)
+    let mut draft = crate::evidence::stalls::check(launch, &STALL)?;
+    let for_blocks = launch.profile.listing().map_or(0.0, |listing| waits_for_blocks(&listing));
+    if for_blocks > 0.0 {
+        draft.message.push_str(&format!(
+            " {} of these waits are for warps that wait for another block, and stay.",
+            percent(for_blocks)
+        ));
+        let stalls = vec![(STALL.reason, 1.0 - for_blocks)];
+        draft.effect = Effect { stalls, ..Effect::default() };
+    }
+    Some(draft)
 }
 
 /// True where warps give registers to others: those that copy to those that multiply.

@@ -102,7 +102,7 @@ fn spin_loop(listing: &Listing, reaching: &mut Reaching, each: &Loop) -> Option<
 }
 
 /// True for a load that other blocks' writes are seen by, and for an atomic that adds nothing.
-fn is_flag(listing: &Listing, at: usize) -> bool {
+pub(super) fn is_flag(listing: &Listing, at: usize) -> bool {
     let text = listing.text(at);
     match listing.sass.entries[at].family {
         Family::Load(Space::Global | Space::Generic) => text.contains(".STRONG."),

@@ -1,11 +1,14 @@
 //! Waits at barriers for the few warps that have something to do in front of them.
 
+use std::ops::Range;
+
 use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::questions::idle::by_data;
+use crate::sass::questions::spin_loops::is_flag;
 use crate::sass::thresholds::{FEW_WARPS, THREADS_MEET};
 
 /// The share of the waits at barriers, by their samples, that is for code in front of the barrier which at
@@ -13,10 +16,22 @@ use crate::sass::thresholds::{FEW_WARPS, THREADS_MEET};
 /// without such samples. Found once for a launch.
 #[must_use]
 pub fn waits_for_few(listing: &Listing) -> f64 {
-    listing.facts.waits_for_few(|| find(listing))
+    listing.facts.waits_for_few(|| share(listing, |at| !waits_for_blocks_at(listing, at)))
 }
 
-fn find(listing: &Listing) -> f64 {
+/// The share of the waits at barriers, by their samples, that is for a few warps which wait for other blocks meanwhile:
+/// more warps would not make these come sooner.
+#[must_use]
+pub fn waits_for_blocks(listing: &Listing) -> f64 {
+    share(listing, |at| waits_for_blocks_at(listing, at))
+}
+
+fn waits_for_blocks_at(listing: &Listing, mut few_run: Range<usize>) -> bool {
+    few_run.any(|at| is_flag(listing, at))
+}
+
+/// The share of waits for code of few warps, of which `counts` picks.
+fn share(listing: &Listing, counts: impl Fn(Range<usize>) -> bool) -> f64 {
     let sass = listing.sass;
     let all = sass.counts.stall_samples(StallReason::Barrier);
     if all <= 0.0 {
@@ -41,7 +56,7 @@ fn find(listing: &Listing) -> f64 {
             continue;
         };
         let meet = listing.executed(barrier) >= THREADS_MEET.value * listing.executed(index);
-        if meet && !by_data(listing, &mut reaching, index) {
+        if meet && counts(next..target) && !by_data(listing, &mut reaching, index) {
             behind.insert(barrier);
         }
     }
@@ -68,6 +83,23 @@ mod tests {
         };
         assert!((at_barrier(72.0) - 1.0).abs() < 1e-12);
         assert!(at_barrier(71.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_warp_that_looks_back_at_other_blocks_is_waited_for_by_those_that_need_it() {
+        let shares = |load: &'static str| {
+            let mut launch = launch(&[
+                ("@P0 BRA 0x120", 80.0),
+                (load, 8.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 80.0),
+                ("EXIT", 80.0),
+            ]);
+            launch.instructions[2].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+            let listing = launch.listing().unwrap();
+            (waits_for_few(&listing), waits_for_blocks(&listing))
+        };
+        assert_eq!(shares("LDG.E.64.STRONG.GPU R4, desc[UR4][R2.64]"), (0.0, 1.0));
+        assert_eq!(shares("LDG.E.64 R4, desc[UR4][R2.64]"), (1.0, 0.0));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) const HIGH_ENOUGH_LIMIT: Threshold = Threshold {
 };
 
 /// Threads of a block that replaces blocks which are too small.
-const USUAL_BLOCK: f64 = 256.0;
+pub(crate) const USUAL_BLOCK: f64 = 256.0;
 
 /// [`USUAL_BLOCK`] as `explain` prints it.
 pub(crate) const USUAL_BLOCK_LIMIT: Threshold = Threshold {

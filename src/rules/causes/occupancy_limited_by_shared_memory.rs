@@ -1,6 +1,8 @@
 //! Shared memory holds resident warps down, and latency shows for it.
 
-use crate::evidence::occupancy::{BY_SHARED, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS};
+use crate::evidence::occupancy::{
+    BY_SHARED, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS, USUAL_BLOCK,
+};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::text::count;
@@ -14,12 +16,21 @@ const RESOURCE: Resource = Resource {
             .map_or_else(String::new, |each| format!(", and a block takes {} bytes", count(each)))
     },
     at_most: |_| None,
-    hint: |_| {
-        "\
-Use less shared memory per block, so that {then} blocks fit on an SM instead of {now}: a smaller \
-tile, a narrower type, or registers and shuffles; or raise the carve-out \
-(cudaFuncAttributePreferredSharedMemoryCarveout)."
-            .to_owned()
+    hint: |launch| {
+        let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
+        let more_threads = if threads < USUAL_BLOCK {
+            format!(
+                "; or let {} threads work on what {} do, which takes no more shared memory",
+                count(2.0 * threads),
+                count(threads)
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "Use less shared memory per block, so that {{then}} blocks fit on an SM instead of {{now}}: a smaller tile, a narrower type, \
+             or registers and shuffles{more_threads}; or raise the carve-out (cudaFuncAttributePreferredSharedMemoryCarveout)."
+        )
     },
 };
 
@@ -69,7 +80,7 @@ times as many barriers.",
     explains: EXPLAINS,
     in_triton: "\
 shared memory holds num_stages pieces of the operands: one stage fewer or a smaller BLOCK_K \
-takes less.",
+takes less; twice the num_warps share the same tile.",
     check: |launch| crate::evidence::occupancy::check(launch, &RESOURCE),
     ..Rule::DEFAULT
 };

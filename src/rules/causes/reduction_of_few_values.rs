@@ -2,9 +2,10 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::shared_pipe::SharedPipe;
+use crate::evidence::shared_pipe::{self, SharedPipe};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::hardware::{WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::few_values::{MOST_BYTES, small_shared_trees, small_trees};
@@ -53,6 +54,11 @@ The elements stay in registers between the sum and the division. It costs regist
         },
     ],
     needs: &[EXECUTED, ISSUE_BUSY, BLOCK],
+    sharpened_by: &[
+        Reads::always(&[shared_pipe::BUSY]),
+        shared_pipe::WAVEFRONTS,
+        shared_pipe::QUEUED,
+    ],
     source_page: SourcePage::Needed,
     explains: &[
         "short-scoreboard-stalls",

@@ -131,6 +131,8 @@ fn destinations(instruction: &Instruction, family: Family) -> usize {
         // Two destinations of two registers each.
         | "TEX" | "TLD" | "TLD4" => return 2,
         "R2P" | "FCHK" => return 1,
+        // Without a mask of the lanes, a vote's only result is a predicate.
+        "VOTE" | "VOTEU" if is(0, OperandKind::Predicate) => return 1,
         _ => {}
     }
     let mut count = 0;
@@ -272,6 +274,7 @@ mod tests {
             ("SHFL.DOWN PT, R3, R20, 0x10, 0x1f", "R3", "R20"),
             ("FCHK P0, R27, R8", "P0", "R27 R8"),
             ("VOTEU.ANY UR4, UPT, PT", "UR4", ""),
+            ("VOTEU.ANY UP0, P2", "UP0", "P2"),
             ("R2UR UR5, R2", "UR5", "R2"),
             ("MUFU.RCP R6, R6", "R6", "R6"),
             ("BRA.DIV UR4, 0x10", "", "UR4"),

@@ -216,15 +216,15 @@ impl<'a, 'b> Turn<'a, 'b> {
             uses.iter().map(|each| self.operand(at, *each, of_data)).collect();
         // Which turns count must follow from the values alone.
         let by_condition = |(each, operand): (&Use, &Operand)| {
-            !each.slot.is_general() && *operand != Operand::Combined
+            each.slot.is_predicate() && *operand != Operand::Combined
         };
         if adds && uses.iter().zip(&operands).any(by_condition) {
             return false;
         }
-        let general = || (0..uses.len()).filter(|&place| uses[place].slot.is_general());
+        let values = || (0..uses.len()).filter(|&place| !uses[place].slot.is_predicate());
         let is = |place: usize, operand: Operand| operands[place] == operand;
-        if general().any(|place| is(place, Operand::OfData))
-            || general().any(|place| is(place, Operand::HandedOver)) && !self.meets_exchanged(at)
+        if values().any(|place| is(place, Operand::OfData))
+            || values().any(|place| is(place, Operand::HandedOver)) && !self.meets_exchanged(at)
         {
             return false;
         }
@@ -232,11 +232,11 @@ impl<'a, 'b> Turn<'a, 'b> {
         let text = self.listing.text(at);
         if COMPARISONS.iter().any(|name| text.contains(name)) {
             // A comparison with anything else does not distribute over parts.
-            return general().filter(|&place| of_tree(place)).count() > 1;
+            return values().filter(|&place| of_tree(place)).count() > 1;
         }
         if PRODUCTS.iter().any(|name| text.contains(name)) {
-            let mut factors = general().take(2);
-            return !factors.all(|place| of_tree(place) && !totals[place]) || general().count() < 2;
+            let mut factors = values().take(2);
+            return !factors.all(|place| of_tree(place) && !totals[place]) || values().count() < 2;
         }
         true
     }

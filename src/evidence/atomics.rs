@@ -92,9 +92,17 @@ pub(crate) fn locations(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) ->
     )
 }
 
-/// The share of executed instructions that repeat a lost compare-and-swap on shared memory: on the
-/// lines of the atomics, what ran more often than the line's least frequent instruction.
-pub(crate) fn retries(launch: &ModeledLaunch) -> f64 {
+/// Compare-and-swaps on shared memory that are tried again until nobody came between.
+pub(crate) struct Retries {
+    /// The share of executed instructions that repeat one: on the lines of the atomics, what ran more often than the
+    /// line's least frequent instruction.
+    pub share: f64,
+    /// How often an average one is tried, at least 1.
+    pub tries: f64,
+}
+
+/// The retries of a launch.
+pub(crate) fn retries(launch: &ModeledLaunch) -> Retries {
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(|row| row.counters.inst_executed).sum();
     let line = |row: &'_ SourceRow| Some((row.line?, row.file.clone()));
@@ -106,12 +114,16 @@ pub(crate) fn retries(launch: &ModeledLaunch) -> f64 {
             counts.push(row.counters.inst_executed);
         }
     }
-    let of_line = |counts: &Vec<f64>| -> f64 {
+    let (mut repeated, mut tried, mut needed) = (0.0, 0.0, 0.0);
+    for counts in lines.values() {
         let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
-        counts.iter().map(|count| count - least).sum()
-    };
-    let repeated: f64 = lines.values().map(of_line).sum();
-    if all > 0.0 { (repeated / all).clamp(0.0, 1.0) } else { 0.0 }
+        repeated += counts.iter().map(|count| count - least).sum::<f64>();
+        tried += counts.iter().copied().fold(0.0, f64::max);
+        needed += if least.is_finite() { least } else { 0.0 };
+    }
+    let share = if all > 0.0 { (repeated / all).clamp(0.0, 1.0) } else { 0.0 };
+    let tries = if needed > 0.0 { (tried / needed).max(1.0) } else { 1.0 };
+    Retries { share, tries }
 }
 
 #[cfg(test)]
@@ -182,7 +194,8 @@ mod tests {
         launch.instructions.push(at(6, "FADD R1, R2, R3", 60.0));
         let model = crate::model::Model::new(&launch);
         // Twenty more than the line's first time, of a hundred.
-        let share = retries(&ModeledLaunch { profile: &launch, model: &model });
-        assert!((share - 0.2).abs() < 1e-12, "{share}");
+        let found = retries(&ModeledLaunch { profile: &launch, model: &model });
+        assert!((found.share - 0.2).abs() < 1e-12, "{}", found.share);
+        assert!((found.tries - 3.0).abs() < 1e-12, "{}", found.tries);
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::export::{LaunchRow, NcuRuleRow, SourceRow};
 use crate::metric;
 use crate::metric::stall::StallReason;
-use crate::sass::{Facts, Listing, Mix, Sass, Turns};
+use crate::sass::{Facts, Family, Listing, Mix, Sass, Space, Turns};
 
 /// One kernel launch with everything known of it.
 ///
@@ -49,6 +49,9 @@ impl Clone for Parsed {
         Self::default()
     }
 }
+
+/// Executed atomics on shared memory.
+const SHARED_ATOMICS: &str = "smsp__inst_executed_op_shared_atom.sum";
 
 impl Launch {
     /// All launches of a profile, in its order.
@@ -100,9 +103,18 @@ impl Launch {
             launch.instructions.shrink_to_fit();
             // The page has them line by line; all that looks at them goes by addresses.
             launch.instructions.sort_by_key(|row| row.address);
-            let _ = launch.listing();
+            launch.count_shared_atomics();
         }
         Ok(launches)
+    }
+
+    /// Counts atomics on shared memory by the instructions where ncu was not asked for them, so that no further run need be.
+    fn count_shared_atomics(&mut self) {
+        let whole = self.listing().filter(Listing::is_whole);
+        let counted = whole.map(|listing| listing.mix().family(Family::Atomic(Space::Shared)));
+        if let Some(counted) = counted {
+            self.values.entry(SHARED_ATOMICS).or_insert(counted);
+        }
     }
 
     /// The value of a catalogue metric by its canonical name, in the catalogue's unit.

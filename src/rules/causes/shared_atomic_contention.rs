@@ -7,13 +7,14 @@ use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
-const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
+const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
 
 /// The excess wavefronts' share of the data pipe's work from which they count.
@@ -93,10 +94,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let locations = atomics::locations(launch, atomics::is_shared);
+    let retries = atomics::retries(launch);
+    // Lanes that add to one address try again one after another; if a warp adds up its own values first, one lane tries.
+    let combined = 1.0 - (retries.tries / WARP_LANES).max(1.0) / retries.tries;
+    let in_queue = 1.0 - atoms.min(wavefronts) / wavefronts;
+    let tried = if retries.tries >= 2.0 {
+        format!(" An average one is a compare-and-swap that is tried {:.0} times.", retries.tries)
+    } else {
+        String::new()
+    };
     Some(Draft {
         message: format!(
             "{} atomic instructions on shared memory take {} wavefronts, {:.1} each where distinct addresses \
-             would take 1; {} of the stall cycles are spent at them.",
+             would take 1; {} of the stall cycles are spent at them.{tried}",
             count(atoms),
             count(wavefronts),
             wavefronts / atoms,
@@ -115,13 +125,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         effect: Effect {
             removed: vec![
                 (Term::L1Data, excess / pipe.max(wavefronts)),
-                (Term::Issue, atomics::retries(launch)),
+                (Term::Issue, retries.share),
             ],
-            stalls: atomics::stalls(
-                launch,
-                atomics::is_shared,
-                1.0 - atoms.min(wavefronts) / wavefronts,
-            ),
+            stalls: atomics::stalls(launch, atomics::is_shared, in_queue.max(combined)),
             ..Effect::default()
         },
     })
@@ -132,6 +138,7 @@ mod tests {
     use super::*;
     use crate::rules::testing::{assert_sides, check, launch};
 
+    const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
     const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 
     #[test]

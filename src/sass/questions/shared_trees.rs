@@ -29,11 +29,11 @@ pub struct SharedTree {
 /// The trees of a launch, one at most for each innermost loop and for the code outside of loops.
 #[must_use]
 pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
-    let met = meetings(listing);
-    let half = |at: usize| is_half(listing, &met, at);
+    let meetings = Meetings::of(listing);
+    let half = |at: usize| meetings.is_of_half(listing, at);
     by_place(listing, half)
         .into_iter()
-        .filter_map(|(place, accesses)| tree(listing, place, accesses, half))
+        .filter_map(|(place, accesses)| tree(listing, place, accesses, &meetings))
         .collect()
 }
 
@@ -49,8 +49,8 @@ pub fn steps_hand_out_results(listing: &Listing) -> bool {
                 && listing.executed(at) > 0.0
         })
     };
-    let met = meetings(listing);
-    by_place(listing, |at| is_half(listing, &met, at)).into_iter().any(|(place, accesses)| {
+    let meetings = Meetings::of(listing);
+    by_place(listing, |at| meetings.is_of_half(listing, at)).into_iter().any(|(place, accesses)| {
         let is_of = |family: Family| accesses.iter().any(|&at| sass.entries[at].family == family);
         let reads_and_writes =
             is_of(Family::Load(Space::Shared)) && is_of(Family::Store(Space::Shared));
@@ -58,25 +58,38 @@ pub fn steps_hand_out_results(listing: &Listing) -> bool {
     })
 }
 
-/// True where at most half of the lanes take part in an instruction: of the warps that execute it, or in a loop of those
-/// that meet at its barrier, since others may branch around what is not theirs.
-fn is_half(listing: &Listing, met: &[f64], at: usize) -> bool {
-    let executed = listing.executed(at);
-    let on = listing.row(at).counters.thread_inst_executed_pred_on;
-    let around = listing.sass.flow.innermost(at).map_or(0.0, |around| met[around]);
-    executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * executed.max(around)
+/// How often warps meet at a barrier, at most: of each loop, and outside of loops.
+struct Meetings {
+    in_loops: Vec<f64>,
+    outside: f64,
 }
 
-/// How often warps meet at a barrier of each loop.
-fn meetings(listing: &Listing) -> Vec<f64> {
-    let flow = &listing.sass.flow;
-    let mut met = vec![0.0_f64; flow.loops.len()];
-    for (at, _) in listing.entries().filter(|(at, _)| listing.is_block_barrier(*at)) {
-        if let Some(around) = flow.innermost(at) {
-            met[around] = met[around].max(listing.executed(at));
+impl Meetings {
+    fn of(listing: &Listing) -> Self {
+        let flow = &listing.sass.flow;
+        let mut met = Self { in_loops: vec![0.0; flow.loops.len()], outside: 0.0 };
+        for (at, _) in listing.entries().filter(|(at, _)| listing.is_block_barrier(*at)) {
+            let here = match flow.innermost(at) {
+                Some(around) => &mut met.in_loops[around],
+                None => &mut met.outside,
+            };
+            *here = here.max(listing.executed(at));
         }
+        met
     }
-    met
+
+    fn at(&self, place: Option<usize>) -> f64 {
+        place.map_or(self.outside, |around| self.in_loops[around])
+    }
+
+    /// True where at most half of the lanes take part in an instruction: of the warps that execute it, or of those that
+    /// meet at the barriers around it, since others may branch around what is not theirs.
+    fn is_of_half(&self, listing: &Listing, at: usize) -> bool {
+        let executed = listing.executed(at);
+        let on = listing.row(at).counters.thread_inst_executed_pred_on;
+        let come = executed.max(self.at(listing.sass.flow.innermost(at)));
+        executed > 0.0 && on > 0.0 && 2.0 * on <= WARP_LANES * come
+    }
 }
 
 /// The accesses to shared memory of at most half of the lanes, by the innermost loop around them.
@@ -101,8 +114,9 @@ fn tree(
     listing: &Listing,
     place: Option<usize>,
     accesses: Vec<usize>,
-    half: impl Fn(usize) -> bool,
+    meetings: &Meetings,
 ) -> Option<SharedTree> {
+    let half = |at: usize| meetings.is_of_half(listing, at);
     let sass = listing.sass;
     let count = sass.entries.len();
     let is_store = |at: &usize| sass.entries[*at].family == Family::Store(Space::Shared);
@@ -138,22 +152,31 @@ fn tree(
         let goes = |at: usize| addresses[at] || is_theirs(at) && is_arithmetic(at) && half(at);
         (0..count).filter(|&at| !picked[at] && !is_barrier(&at) && goes(at)).collect()
     };
+    let executed = |of: &[usize]| of.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max);
     let passes = match own_loop {
         Some(of) => listing.executed(of.head) / crate::sass::flow::turns::turns(listing, of),
-        None => stores.iter().map(|&at| listing.executed(at)).fold(0.0, f64::max),
+        None => executed(&stores).max(executed(&barriers)),
     };
     let combines = rest.iter().filter(|&&at| is_arithmetic(at) && half(at));
     let combines_on = combines.filter_map(|&at| sass.entries[at].term).next_back();
     // A step may leave several values, such as a maximum and where it stands; between two steps is one barrier.
-    let results: f64 = stores.iter().map(|&at| listing.executed(at)).sum();
-    let met: f64 = barriers.iter().map(|&at| listing.executed(at)).sum();
+    let sum = |of: &[usize]| of.iter().map(|&at| listing.executed(at)).sum::<f64>();
     let steps = match own_loop {
         _ if passes <= 0.0 => 0.0,
-        Some(_) if met > 0.0 => met / passes,
-        _ => results / passes,
+        Some(_) if !barriers.is_empty() => sum(&barriers) / passes,
+        None if !barriers.is_empty() => between_barriers(&stores, &barriers),
+        _ => sum(&stores) / passes,
     };
     // One step is a hand-over.
     (steps > 1.0).then_some(SharedTree { accesses, rest, barriers, combines_on, passes, steps })
+}
+
+/// The pieces of the code between barriers in which something is stored; all ascending.
+fn between_barriers(stores: &[usize], barriers: &[usize]) -> f64 {
+    let mut pieces: Vec<usize> =
+        stores.iter().map(|store| barriers.partition_point(|barrier| barrier < store)).collect();
+    pieces.dedup();
+    pieces.len() as f64
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ fn small(
         .filter(|&at| {
             sass.entries[at].family == Family::Store(Space::Shared)
                 && !is_of_a_tree[at]
-                && sass.flow.innermost(at) != sass.flow.innermost(first)
+                && (at < first || sass.flow.innermost(at) != sass.flow.innermost(first))
                 && listing.executed(at) >= tree.passes
         })
         .collect();

@@ -114,15 +114,15 @@ pub(crate) fn retries(launch: &ModeledLaunch) -> Retries {
             counts.push(row.counters.inst_executed);
         }
     }
-    let (mut repeated, mut tried, mut needed) = (0.0, 0.0, 0.0);
+    let (mut repeated, mut runs, mut needed) = (0.0, 0.0, 0.0);
     for counts in lines.values() {
         let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
         repeated += counts.iter().map(|count| count - least).sum::<f64>();
-        tried += counts.iter().copied().fold(0.0, f64::max);
+        runs += counts.iter().copied().fold(0.0, f64::max);
         needed += if least.is_finite() { least } else { 0.0 };
     }
     let share = if all > 0.0 { (repeated / all).clamp(0.0, 1.0) } else { 0.0 };
-    let tries = if needed > 0.0 { (tried / needed).max(1.0) } else { 1.0 };
+    let tries = if needed > 0.0 { (runs / needed).max(1.0) } else { 1.0 };
     Retries { share, tries }
 }
 

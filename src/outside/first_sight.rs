@@ -81,12 +81,17 @@ mod tests {
         for (name, heading) in [
             ("programs.md", "The seventh draw"),
             ("programs.md", "The ninth draw"),
+            ("programs.md", "The eleventh draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
             ("triton.md", "A tenth set"),
+            ("triton.md", "An eleventh set"),
+            ("triton.md", "A twelfth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
+            ("elsewhere.md", "A seventh set of fixes"),
+            ("elsewhere.md", "An eighth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -117,7 +117,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         "a part of a warp for each row".to_owned()
     };
     let at = place(&locations, "the loads of the row");
-    let exchanges = if main.is_in_shared_memory {
+    let tree = if main.is_in_shared_memory {
         format!("a tree of {} in shared memory", count_of(main.steps.round(), "step"))
     } else {
         count_of(main.exchanges.len() as f64, "shuffle")
@@ -129,7 +129,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "Lanes are combined by {exchanges}{with_barriers} after each lane has loaded only {} at {at}. What a thread executes once costs \
+            "Lanes are combined by {tree}{with_barriers} after each lane has loaded only {} at {at}. What a thread executes once costs \
              the same for one element as for many: with {} bytes per thread, {} of the executed instructions would go.",
             count_of(main.bytes.round(), "byte"),
             WIDEST_ACCESS_BYTES,

@@ -90,10 +90,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut draft = crate::evidence::stalls::check(launch, &STALL)?;
     let for_blocks = launch.profile.listing().map_or(0.0, |listing| waits_for_blocks(&listing));
     if for_blocks > 0.0 {
-        draft.message.push_str(&format!(
-            " {} of these waits are for warps that wait for another block, and stay.",
+        draft.message = format!(
+            "{} {} of these waits are for warps that wait for another block, and stay.",
+            draft.message,
             percent(for_blocks)
-        ));
+        );
         let stalls = vec![(STALL.reason, 1.0 - for_blocks)];
         draft.effect = Effect { stalls, ..Effect::default() };
     }

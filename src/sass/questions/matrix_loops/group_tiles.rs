@@ -2,14 +2,8 @@
 
 use super::products::{is_group_product, opcode};
 use super::staged::staged;
-use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::hardware::{GROUP_LANES, GROUP_ROW_BYTES, SECTOR_BYTES, WARP_LANES};
 use crate::sass::code::listing::Listing;
-
-/// Warps that execute one instruction of a warp group together.
-const WARPS_OF_A_GROUP: f64 = 4.0;
-
-/// Bytes of a row of an operand that one such instruction multiplies, whatever its type: 16 halves, 32 bytes.
-const ROW_BYTES: f64 = 32.0;
 
 /// A loop that copies operands to shared memory, where instructions of warp groups read them.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,15 +34,16 @@ pub fn group_tiles(listing: &Listing) -> Vec<GroupTile> {
         let (mut multiply_adds, mut row) = (0.0, 0.0);
         for &at in &products {
             let [rows, columns, depth] = shape(opcode(listing, at))?;
-            multiply_adds += listing.executed(at) / WARPS_OF_A_GROUP * rows * columns * depth;
+            multiply_adds +=
+                listing.executed(at) * WARP_LANES / GROUP_LANES * rows * columns * depth;
             row = depth;
         }
-        let copied: Vec<f64> = each.copies.iter().map(|&at| bytes(at)).collect();
-        if products.is_empty() || copied.iter().any(|&bytes| bytes <= 0.0) {
+        let brought: Vec<f64> = each.copies.iter().map(|&at| bytes(at)).collect();
+        if products.is_empty() || brought.iter().any(|&bytes| bytes <= 0.0) {
             return None;
         }
-        let copied_bytes: f64 = copied.iter().sum();
-        let uses = multiply_adds * (ROW_BYTES / row) / copied_bytes;
+        let copied_bytes: f64 = brought.iter().sum();
+        let uses = multiply_adds * (GROUP_ROW_BYTES / row) / copied_bytes;
         let (inside, copies) = (each.inside, each.copies);
         Some(GroupTile { inside, copies, products, copied_bytes, uses })
     };

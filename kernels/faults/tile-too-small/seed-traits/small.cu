@@ -5,17 +5,17 @@ constexpr int ROWS = 64, COLUMNS = 64, GROUPS = 1, WIDTH = 64;
 constexpr int DEPTH = 32, STAGES = 4, THREADS = 128 * GROUPS;
 constexpr int STAGE_BYTES = (ROWS + COLUMNS) * DEPTH * 2;
 
-// Shared memory has eight rows of eight halves in 128 bytes, such pieces one after another, and then those of the next
-// eight halves: what the matrix units read without swizzling.
-__device__ unsigned long long descriptor(unsigned at, int rows) {
-    const unsigned long long along_depth = rows / 8 * 128, along_rows = 128;
-    return (at >> 4 & 0x3fff) | along_depth >> 4 << 16 | along_rows >> 4 << 32;
+// Rows of 64 bytes in shared memory, whose four pieces of 16 bytes change places by the row: what the matrix units know as
+// swizzling by 64 bytes. Eight rows are 512 bytes.
+__device__ unsigned long long descriptor(unsigned at) {
+    const unsigned long long swizzle_64 = 2, eight_rows = 512;
+    return (at >> 4 & 0x3fff) | 1 << 16 | eight_rows >> 4 << 32 | swizzle_64 << 62;
 }
 
 __device__ void copy(unsigned to, const Half *from, int rows, size_t length) {
     for (int i = threadIdx.x; i < rows * 4; i += THREADS) {
-        const int row = i / 32 * 8 + i % 8, piece = i / 8 % 4;
-        const unsigned at = to + (piece * (rows / 8) + row / 8) * 128 + row % 8 * 16;
+        const int row = i / 4, piece = i % 4;
+        const unsigned at = to + row * 64 + (piece ^ row / 2 % 4) * 16;
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at),
                      "l"(from + row * length + piece * 8));
     }
@@ -38,7 +38,7 @@ __device__ void multiply(float (&sum)[WIDTH / 2], unsigned long long a, unsigned
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     score(const Half *seeds, const Half *traits, float *scores, int columns, int length) {
-    extern __shared__ __align__(128) unsigned char shared[];
+    extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned base = (unsigned)__cvta_generic_to_shared(shared);
     const Half *rows_from = seeds + (size_t)blockIdx.y * ROWS * length;
     const Half *columns_from = traits + (size_t)blockIdx.x * COLUMNS * length;
@@ -64,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (int step = 0; step < DEPTH / 16; ++step)
 #pragma unroll
             for (int part = 0; part < COLUMNS / WIDTH; ++part)
-                multiply(sum[part], descriptor(a + step * ROWS * 32 + group * 1024, ROWS),
-                         descriptor(b + step * COLUMNS * 32 + part * WIDTH * 16, COLUMNS));
+                multiply(sum[part], descriptor(a + step * 32 + group * 64 * 64),
+                         descriptor(b + step * 32 + part * WIDTH * 64));
         asm volatile("wgmma.commit_group.sync.aligned;");
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     }

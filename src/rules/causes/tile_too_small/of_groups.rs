@@ -108,6 +108,7 @@ mod tests {
             sass(&[(ISSUE_BUSY, 20.0), (L2, 80.0), (TENSOR, 20.0), (SMS, 132.0)], &code);
         for row in &mut launch.instructions[..2] {
             row.counters.l2_sectors_global = 40.0 * 16.0;
+            row.counters.l2_sectors_global_ideal = 40.0 * 16.0;
         }
         launch.row.grid = [blocks, 1, 1];
         launch

@@ -24,7 +24,8 @@ pub struct GroupTile {
 #[must_use]
 pub fn group_tiles(listing: &Listing) -> Vec<GroupTile> {
     let bytes = |at: usize| {
-        let sectors = listing.row(at).counters.l2_sectors_global;
+        // Excess sectors are another fault.
+        let sectors = listing.row(at).counters.l2_sectors_global_ideal;
         let asked = listing.executed(at) * WARP_LANES * f64::from(listing.sass.entries[at].width);
         if sectors > 0.0 { SECTOR_BYTES * sectors } else { asked }
     };

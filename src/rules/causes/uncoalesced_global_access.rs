@@ -18,7 +18,7 @@ use crate::term::Term;
 use crate::text::{count, percent};
 use cost::cost;
 use hint::hint;
-use layout::{Gathers, Layout, Pieces, layout, width_at};
+use layout::{Gathers, Layout, Pieces, copies_a_sector_for_each_lane, layout, width_at};
 use spread::{lanes_for_a_thread, spread};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
@@ -179,7 +179,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, &layout, lanes, fills, width, sets_pace(launch)),
+        hint: hint(&locations, &layout, lanes, fills, width, sets_pace(launch))
+            + if copies_a_sector_for_each_lane(launch) { TO_ONE_LINE } else { "" },
         locations,
         effect,
     })
@@ -193,6 +194,11 @@ fn merged(launch: &ModeledLaunch, pieces: &Pieces) -> Vec<(Term, f64)> {
     let effect = removal.effect(launch);
     [Term::Issue, Term::Lsu].map(|term| (term, effect.share_of(term))).to_vec()
 }
+
+/// What else an asynchronous copy needs, so that lanes share sectors.
+const TO_ONE_LINE: &str = " \
+This is a copy to shared memory: lanes fetch a sector together only if they also write to the same line of 128 bytes there. If \
+their addresses lie side by side already, let the pieces of a row change places within 64 or 128 bytes (swizzling), not lie rows apart.";
 
 /// True where DRAM sets the pace.
 fn sets_pace(launch: &ModeledLaunch) -> bool {

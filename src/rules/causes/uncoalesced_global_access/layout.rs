@@ -5,8 +5,8 @@ use crate::evidence::ModeledLaunch;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
-use crate::sass::Listing;
 use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
+use crate::sass::{Family, Listing};
 
 /// How the lanes of the access with most excess lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +121,15 @@ impl Gathers {
 pub(super) fn is_wide(row: &SourceRow) -> bool {
     let (sectors, ideal) = (row.counters.l2_sectors_global, row.counters.l2_sectors_global_ideal);
     sectors > ideal * (1.0 + LEAST_EXCESS)
+}
+
+/// True where the access with most excess copies to shared memory and fetches a sector for each lane. It does so for lanes whose
+/// addresses share a sector, too, if they write to different lines of 128 bytes there. (Measured on an H100: copies of 16 bytes per
+/// lane, four lanes to 64 bytes of a row, asked for 32 sectors where 16 hold them, and for 16 once the four went to one line.)
+pub(super) fn copies_a_sector_for_each_lane(launch: &ModeledLaunch) -> bool {
+    most_excess(launch).is_some_and(|(listing, most)| {
+        listing.sass.entries[most].family == Family::AsyncCopy && is_apart(listing.row(most))
+    })
 }
 
 /// True where each lane of an access has a sector of its own: lanes are a row apart.

@@ -144,6 +144,21 @@ fn neighbours_that_a_lane_moves_one_by_one_are_put_together() {
     assert!(!in_pieces(8, 32.0), "a row per lane");
 }
 
+#[test]
+fn an_asynchronous_copy_of_a_sector_per_lane_is_told_where_to_write() {
+    let hint = |sectors: f64| {
+        let code = [("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64]", 40.0), ("EXIT", 40.0)];
+        let mut launch = sass(&[(SECTORS, 40.0 * sectors), (IDEAL, 640.0)], &code);
+        let counters = &mut launch.instructions[0].counters;
+        counters.l2_sectors_global = 40.0 * sectors;
+        counters.l2_sectors_global_ideal = 640.0;
+        counters.thread_inst_executed_pred_on = 1280.0;
+        check(&RULE, &launch).unwrap().hint
+    };
+    assert!(hint(32.0).contains("same line of 128 bytes"));
+    assert!(!hint(24.0).contains("same line"), "some lanes share sectors");
+}
+
 /// A thread per row: of each access 32 lanes of 4 bytes touch so many sectors. The first quarter of the
 /// SMs' time is all that they have warps for.
 fn rows(body: [(&str, f64); 2], sectors: [f64; 2]) -> Launch {

@@ -15,6 +15,7 @@ const APART: &[(&str, &str)] = &[
     ("fault-fence-journal/", "fences"),
     ("fault-innocent-fences/", "fences"),
     ("fault-toll-booths/", "fences"),
+    ("fault-seed-traits/", "fences in front of the matrix instructions"),
 ];
 
 #[test]

@@ -26,6 +26,7 @@ use crate::export::{Export, LaunchRow};
 
 pub use catalogue::by_catalogue;
 pub use launch::Launch;
+pub(crate) use launch::SHARED_ATOMICS;
 pub use reads::Reads;
 
 use columns::{ALIKE, KERNEL, LAUNCH, TEXT};

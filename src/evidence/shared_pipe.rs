@@ -3,7 +3,7 @@
 use crate::evidence::{ModeledLaunch, bank_conflicts};
 use crate::export::SourceRow;
 use crate::finding::{Evidence, Location};
-use crate::frame::Reads;
+use crate::frame::{Reads, SHARED_ATOMICS};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::Family;
@@ -21,8 +21,6 @@ pub(crate) const LOADS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld
 pub(crate) const STORES: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
 /// Those of atomics.
 pub(crate) const ATOMICS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
-/// Instructions that are atomics on shared memory.
-pub(crate) const ATOMIC_INSTRUCTIONS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 
 /// What tells loads and stores from conflicts, and from instructions whose lanes are all predicated off.
@@ -39,7 +37,7 @@ pub(crate) const LOOK_UPS: Reads = Reads::stand_in(&[TAGS]);
 /// What tells how long atomics queue, where there are some.
 pub(crate) const QUEUED: Reads = Reads::only_where(
     |launch| launch.get(ATOMICS).is_some_and(|atomics| atomics > 0.0),
-    &[ATOMIC_INSTRUCTIONS],
+    &[SHARED_ATOMICS],
 );
 
 /// Share of the time, percent, from which the shared-memory part of the pipe counts.
@@ -211,7 +209,7 @@ fn conflict_share(launch: &ModeledLaunch) -> f64 {
     let conflicts = if all > 0.0 { 1.0 - ideal / all } else { 0.0 };
     let queued = launch
         .get(ATOMICS)
-        .zip(launch.get(ATOMIC_INSTRUCTIONS))
+        .zip(launch.get(SHARED_ATOMICS))
         .zip(launch.get(ALL).filter(|&all| all > 0.0))
         .map_or(0.0, |((atomics, instructions), all)| (atomics - instructions).max(0.0) / all);
     let retries = launch.profile.listing().map_or(0.0, |listing| swap::shared_retries(&listing));
@@ -261,7 +259,7 @@ mod tests {
                 (BUSY, busy),
                 (ALL, 100.0),
                 (ATOMICS, queued + 1.0),
-                (ATOMIC_INSTRUCTIONS, 1.0),
+                (SHARED_ATOMICS, 1.0),
             ]);
             let model = Model::new(&launch);
             SharedPipe::busy(&ModeledLaunch { profile: &launch, model: &model }).is_some()

@@ -51,7 +51,7 @@ impl Clone for Parsed {
 }
 
 /// Executed atomics on shared memory.
-const SHARED_ATOMICS: &str = "smsp__inst_executed_op_shared_atom.sum";
+pub(crate) const SHARED_ATOMICS: &str = "smsp__inst_executed_op_shared_atom.sum";
 
 impl Launch {
     /// All launches of a profile, in its order.

@@ -6,14 +6,13 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
-use crate::frame::Reads;
+use crate::frame::{Reads, SHARED_ATOMICS};
 use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
 use crate::term::Term;
 use crate::text::{count, percent};
 
-const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
 const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum";
 
@@ -66,9 +65,9 @@ the counters take 8 KB instead of 256 bytes and are added up once per block.",
         },
         STALL_SHARE_LIMIT,
     ],
-    needs: &[ATOMS, WAVEFRONTS],
+    needs: &[SHARED_ATOMICS, WAVEFRONTS],
     sharpened_by: &[Reads::only_where(
-        |launch| launch.get(ATOMS).is_some_and(|atoms| atoms > 0.0),
+        |launch| launch.get(SHARED_ATOMICS).is_some_and(|atoms| atoms > 0.0),
         &[PIPE],
     )],
     explains: &[
@@ -83,7 +82,7 @@ the counters take 8 KB instead of 256 bytes and are added up once per block.",
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    let (atoms, wavefronts) = (launch.need(ATOMS), launch.need(WAVEFRONTS));
+    let (atoms, wavefronts) = (launch.need(SHARED_ATOMICS), launch.need(WAVEFRONTS));
     if !(atoms > 0.0 && wavefronts > 0.0) {
         return None;
     }
@@ -113,7 +112,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             percent(waits),
         ),
         evidence: vec![
-            Evidence::new(ATOMS, atoms, "inst"),
+            Evidence::new(SHARED_ATOMICS, atoms, "inst"),
             Evidence::new(WAVEFRONTS, wavefronts, "wavefront"),
         ],
         hint: format!(
@@ -138,16 +137,15 @@ mod tests {
     use super::*;
     use crate::rules::testing::{assert_sides, check, launch};
 
-    const ATOMS: &str = "smsp__inst_executed_op_shared_atom.sum";
     const PIPE: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 
     #[test]
     fn many_wavefronts_an_atomic_count_where_they_fill_the_pipe() {
-        let queue = launch(&[(ATOMS, 100.0), (WAVEFRONTS, 300.0), (PIPE, 1000.0)]);
+        let queue = launch(&[(SHARED_ATOMICS, 100.0), (WAVEFRONTS, 300.0), (PIPE, 1000.0)]);
         let draft = assert_sides(
             &RULE,
             &queue,
-            &[&[(PIPE, 1001.0)], &[(WAVEFRONTS, 299.0)], &[(ATOMS, 0.0)]],
+            &[&[(PIPE, 1001.0)], &[(WAVEFRONTS, 299.0)], &[(SHARED_ATOMICS, 0.0)]],
         );
         assert!((draft.effect.share_of(Term::L1Data) - 0.2).abs() < 1e-12);
         assert!(draft.message.contains("3.0 each"), "{}", draft.message);
@@ -155,7 +153,7 @@ mod tests {
 
     #[test]
     fn waiting_at_shared_atomics_counts() {
-        let mut waiting = launch(&[(ATOMS, 100.0), (WAVEFRONTS, 150.0), (PIPE, 1000.0)]);
+        let mut waiting = launch(&[(SHARED_ATOMICS, 100.0), (WAVEFRONTS, 150.0), (PIPE, 1000.0)]);
         waiting.instructions = atomics::testing::listing("ATOMS.ADD RZ, [R4], R5", 30.0, 70.0);
         assert!(check(&RULE, &waiting).is_some());
         waiting.instructions = atomics::testing::listing("ATOMS.ADD RZ, [R4], R5", 29.0, 71.0);

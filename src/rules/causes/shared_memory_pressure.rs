@@ -193,8 +193,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::shared_pipe::{ALL, ATOMIC_INSTRUCTIONS, ATOMICS, LOADS, STORES};
+    use crate::evidence::shared_pipe::{ALL, ATOMICS, LOADS, STORES};
     use crate::export::SourceCounters;
+    use crate::frame::SHARED_ATOMICS;
     use crate::metric::stall::StallReason;
     use crate::model::Effect;
     use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
@@ -370,8 +371,7 @@ mod tests {
     fn queueing_atomics_are_named_from_a_tenth_of_the_wavefronts() {
         let message = |atomics: f64| {
             // One atomic: what is beyond its wavefront is its queue.
-            let metrics =
-                [(BUSY, 57.0), (ALL, 1000.0), (ATOMICS, atomics), (ATOMIC_INSTRUCTIONS, 1.0)];
+            let metrics = [(BUSY, 57.0), (ALL, 1000.0), (ATOMICS, atomics), (SHARED_ATOMICS, 1.0)];
             check(&RULE, &launch(&metrics)).unwrap().message
         };
         let (few, many) = (message(100.0), message(101.0));

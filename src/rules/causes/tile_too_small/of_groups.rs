@@ -36,10 +36,11 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if gone <= 0.0 {
         return None;
     }
-    let goes = |at: &usize| !main.products.contains(at);
+    let goes = |at: &usize| main.products.binary_search(at).is_err();
     main.inside.iter().filter(|at| goes(at)).for_each(|&at| removal.remove(at, gone));
     let mut effect = removal.effect(launch);
-    let sectors = sectors_gone(listing, |at| if main.copies.contains(&at) { gone } else { 0.0 });
+    let sectors =
+        sectors_gone(listing, |at| if main.copies.binary_search(&at).is_ok() { gone } else { 0.0 });
     let again = of_dram(launch, sectors);
     effect.removed.extend([
         (Term::L2, sectors),
@@ -52,13 +53,13 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if busy(launch, feeding) <= busy(launch, Term::Tensor) || !gains(launch, &effect) {
         return None;
     }
-    let is_copy = |at: usize| main.copies.contains(&at);
+    let is_copy = |at: usize| main.copies.binary_search(&at).is_ok();
     let weight = |at: usize| if is_copy(at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "copies of operands");
     Some(Draft {
         message: format!(
             "Blocks copy {} to shared memory and use each element of it {:.0} times on average, where a tile of 128 x 256 results \
-             would use it 85 times: bringing operands keeps {} busy {} of the time, multiplying them keeps the tensor pipe busy {}.",
+             would use it {LARGE_TILE:.0} times: bringing operands keeps {} busy {} of the time, multiplying them keeps the tensor pipe busy {}.",
             crate::text::bytes(main.copied_bytes),
             main.uses,
             feeding.title(),

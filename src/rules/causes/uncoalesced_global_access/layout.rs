@@ -68,7 +68,7 @@ impl Pieces {
             && (apart as u32).is_power_of_two()
             && (SECTOR_BYTES * row.counters.l2_sectors_global - apart * lanes).abs()
                 <= LEAST_EXCESS * apart * lanes;
-        if !fits {
+        if !fits || row.line.is_none() {
             return None;
         }
         let is_alike = |at: usize| {

@@ -41,8 +41,10 @@ fn small(
     let sass = listing.sass;
     let entries = sass.entries.len();
     let first = *tree.accesses.first()?;
-    let is_of_a_tree =
-        Marks::of(entries, |at| trees.iter().any(|each| each.accesses.contains(&at)));
+    let mut is_of_a_tree = Marks::new(entries);
+    for &at in trees.iter().flat_map(|each| &each.accesses) {
+        is_of_a_tree.insert(at);
+    }
     // Every warp that goes through the tree has put its values there before.
     let fills: Vec<usize> = (0..entries)
         .filter(|&at| {
@@ -79,17 +81,18 @@ fn small(
         .filter(|&at| is_plain(at) && uses(reaching, at, &is_of_a_tree))
         .collect();
     let mut of_values = Marks::of(entries, |at| {
-        loads.contains(&at)
+        loads.binary_search(&at).is_ok()
             || here(at)
                 && !is_of_a_tree[at]
                 && sass.entries[at].family == Family::Store(Space::Global)
     });
     let between = Marks::of(entries, |at| {
-        listing.executed(at) > 0.0 && !is_of_a_tree[at] && !fills.contains(&at)
+        listing.executed(at) > 0.0 && !is_of_a_tree[at] && fills.binary_search(&at).is_err()
     });
     of_values.spread(&between, |at, of_values| uses(reaching, at, of_values));
-    let of_threads =
-        (0..entries).filter(|at| here(*at) && !of_values[*at] && !combines.contains(at)).collect();
+    let of_threads = (0..entries)
+        .filter(|at| here(*at) && !of_values[*at] && combines.binary_search(at).is_err())
+        .collect();
     let barriers = tree.barriers.iter().map(|&at| listing.executed(at)).sum::<f64>() / tree.passes;
     Some(SmallTrees {
         exchanges: tree.accesses.clone(),

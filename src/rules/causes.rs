@@ -54,6 +54,7 @@ pub mod operands_converted_in_loop;
 pub mod operands_widened;
 pub mod reduction_in_loop;
 pub mod reduction_of_few_values;
+pub mod whole_sort;
 pub mod rows_in_turn;
 pub mod descriptors_in_loop;
 pub mod instruction_overhead;

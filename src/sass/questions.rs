@@ -36,6 +36,7 @@ pub mod self_moves;
 pub mod shared_trees;
 pub mod shared_windows;
 pub mod sharing;
+pub mod sorts;
 pub mod spin_loops;
 mod statements;
 pub mod sums_of_products;

@@ -177,7 +177,7 @@ fn feeding(listing: &Listing, reaching: &mut Reaching, exchanges: &[usize]) -> V
 }
 
 /// The distance of a tree's step, as it is written: `0x10` of `SHFL.BFLY PT, R7, R6, 0x10, 0x1f`.
-fn distance(text: &str) -> Option<&str> {
+pub(super) fn distance(text: &str) -> Option<&str> {
     if !["SHFL.BFLY", "SHFL.DOWN"].iter().any(|name| text.contains(name)) {
         return None;
     }

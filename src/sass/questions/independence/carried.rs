@@ -12,7 +12,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
-use best::is_best_so_far;
+use best::Bests;
 use memory::{carried_in_memory, ends_in_sums, keeps_local_state, reads_shared_before_writing};
 use walk::{Carried, Walk, Way, is_data};
 
@@ -51,6 +51,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         }
     }
     walk.carried.extend(carried_in_memory(listing, reaching, of));
+    let bests = Bests::of(&walk, reaching);
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
     let mut carries = false;
@@ -59,7 +60,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         carries |= slot.is_none();
         for &definition in definitions {
             let from = walk.from(reaching, definition);
-            if is_best_so_far(&walk, reaching, own, definition) {
+            if bests.has(definition) {
                 carries = true;
                 least = least.max(LONG_SUM.value);
                 continue;

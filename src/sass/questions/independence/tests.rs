@@ -168,7 +168,22 @@ fn the_best_so_far_and_where_it_was_tie_no_turns_together() {
         let found = of(&[compare, value, place]);
         assert!(found.turns > 1.0 && found.results == Results::Summed, "{value}: {found:?}");
     }
+    // Two values per turn, where one of the choices between places takes both conditions.
+    let again = ["FSETP.GT.AND P1, PT, R4, R0, PT", "FSEL R5, R4, R0, P1"];
+    let unrolled = [
+        "FSETP.GT.AND P2, PT, R8, R5, PT",
+        "FSEL R0, R8, R5, P2",
+        "SEL R10, R2, R1, P1",
+        "SEL R1, R9, R10, P2",
+    ];
+    let found = of(&[again, [unrolled[0], unrolled[1]], [unrolled[2], unrolled[3]]].concat());
+    assert!(found.turns > 1.0 && found.results == Results::Summed, "{found:?}");
+    let both =
+        of(&[&again[..], &unrolled[..2], &["MOV R1, R9", "@!P2 SEL R1, R2, R1, P1"]].concat());
+    assert!(both.turns > 1.0, "{both:?}");
     let alone = |body: &[&str]| (of(body).turns - 1.0).abs() < 1e-12;
+    let first_used = [&again[..], &unrolled[..2], &["STG.E desc[UR4][R6.64], R5"]].concat();
+    assert!(alone(&first_used), "the best of the first value is wanted");
     assert!(alone(&[compare, largest, "@P1 BRA 0x110"]), "what is passed over goes by the best");
     assert!(alone(&[compare, "@P1 MOV R0, R8", "@P1 MOV R1, R2"]), "another value takes its place");
     let used = [largest, "FADD R5, R0, R4", "STG.E desc[UR4][R6.64], R5"];

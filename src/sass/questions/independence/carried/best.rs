@@ -1,8 +1,11 @@
 //! The best value so far, and what is noted beside it.
 //!
 //! A thread that keeps the largest value it has seen, and where that was, replaces both under one condition, by which a new value
-//! is better than the one that it keeps. Several threads can each keep the best of a part, of which the best is taken in the
-//! end, as long as nothing else goes by the best so far: a search that leaves out what can't be better needs to know it.
+//! is better than the one that it keeps; in an unrolled loop it does so several times per turn. Several threads can each keep the
+//! best of a part, of which the best is taken in the end, as long as nothing else goes by the best so far: a search that leaves
+//! out what can't be better needs to know it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::walk::Walk;
 use crate::sass::code::blocks::Exit;
@@ -13,29 +16,116 @@ use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use crate::sass::thresholds::MOST_READERS;
 
-/// True where the definition of a carried value takes the larger or smaller of it and a new one, or replaces it under a condition that
-/// compares a new value with such a carried one.
-pub(super) fn is_best_so_far(
-    walk: &Walk,
-    reaching: &mut Reaching,
-    own: usize,
-    definition: usize,
-) -> bool {
-    keeps_best(walk, reaching, own, definition)
-        || condition(walk, definition)
-            .is_some_and(|each| is_for_better(walk, reaching, definition, each))
+/// What makes the best values so far that a loop carries, and what it notes beside them.
+pub(super) struct Bests(BTreeSet<usize>);
+
+impl Bests {
+    /// Those of the loop's carried values that nothing else goes by.
+    pub(super) fn of(walk: &Walk, reaching: &mut Reaching) -> Self {
+        let mut found = BTreeSet::new();
+        let mut readers = None;
+        for carried in &walk.carried {
+            let [only] = carried.definitions[..] else { continue };
+            if takes_better(walk, reaching, only) {
+                let readers = readers.get_or_insert_with(|| Readers::of(walk, reaching));
+                found.extend(best(walk, reaching, readers, only).unwrap_or_default());
+            }
+        }
+        Self(found)
+    }
+
+    /// True for a definition that takes the larger or smaller of the best so far and a new value, or replaces what is noted beside
+    /// it under the condition that compares the two.
+    pub(super) fn has(&self, definition: usize) -> bool {
+        self.0.contains(&definition)
+    }
 }
 
-/// True where a carried value is the larger or smaller of what it was and a new value, and nothing else is made of it than comparisons
-/// with new values, by which values are replaced.
-fn keeps_best(walk: &Walk, reaching: &mut Reaching, own: usize, definition: usize) -> bool {
-    let [only] = walk.carried[own].definitions[..] else { return false };
-    if only != definition || !takes_better(walk, reaching, definition) {
-        return false;
+/// The instructions of a loop that use what an instruction of it makes.
+struct Readers(BTreeMap<usize, Vec<(usize, Use)>>);
+
+impl Readers {
+    fn of(walk: &Walk, reaching: &mut Reaching) -> Self {
+        let sass = walk.listing.sass;
+        let mut readers: BTreeMap<usize, Vec<(usize, Use)>> = BTreeMap::new();
+        for at in sass.flow.places(walk.of) {
+            for each in sass.uses(at) {
+                let made_at = reaching.definitions(at, *each).map(|by| by as usize);
+                for by in made_at.filter(|&by| walk.contains(by)) {
+                    readers.entry(by).or_default().push((at, *each));
+                }
+            }
+        }
+        Self(readers)
     }
-    let readers = readers(walk, reaching, definition, |_| true);
-    readers.len() <= MOST_READERS.whole()
-        && readers.into_iter().all(|at| at == definition || only_replaces(walk, reaching, at))
+
+    /// Those of a definition; `None` where they are too many to look at.
+    fn of_definition(&self, at: usize) -> Option<&[(usize, Use)]> {
+        let readers = self.0.get(&at).map_or(&[][..], Vec::as_slice);
+        (readers.len() <= MOST_READERS.whole()).then_some(readers)
+    }
+}
+
+/// The choices between the best so far, which one definition hands on, and new values, and what is replaced beside it; `None` where
+/// anything else is made of these.
+fn best(
+    walk: &Walk,
+    reaching: &mut Reaching,
+    readers: &Readers,
+    handed_on: usize,
+) -> Option<BTreeSet<usize>> {
+    let text = |at: usize| walk.listing.text(at);
+    let mut choices = BTreeSet::from([handed_on]);
+    let mut comparisons = BTreeSet::new();
+    let mut open = vec![handed_on];
+    while let Some(at) = open.pop() {
+        for &(reader, _) in readers.of_definition(at)? {
+            if takes_better(walk, reaching, reader) {
+                if choices.insert(reader) {
+                    open.push(reader);
+                }
+            } else if is_order(text(reader)) {
+                comparisons.insert(reader);
+            } else {
+                return None;
+            }
+        }
+    }
+    // One side is the best so far, the other one new.
+    for &comparison in &comparisons {
+        let uses = walk.listing.sass.uses(comparison).iter();
+        let data = uses.filter(|each| each.role == Role::Data && !each.slot.is_predicate());
+        let is_best = data.map(|each| {
+            reaching.definitions(comparison, *each).any(|by| choices.contains(&(by as usize)))
+        });
+        let mut sides: Vec<bool> = is_best.collect();
+        sides.sort_unstable();
+        if sides != [false, true] {
+            return None;
+        }
+    }
+    let mut replaced = BTreeSet::new();
+    for &comparison in &comparisons {
+        let by_it = readers.of_definition(comparison)?.iter().map(|(at, _)| *at);
+        replaced.extend(by_it.filter(|at| !choices.contains(at)));
+    }
+    for &at in &replaced {
+        let entry = &walk.listing.sass.entries[at];
+        let is_plain = entry.exit() == Exit::Next && !entry.family.is_memory();
+        let conditions = conditions(walk, at);
+        let goes_by_them = !conditions.is_empty()
+            && conditions.into_iter().all(|each| {
+                reaching.definitions(at, each).all(|by| comparisons.contains(&(by as usize)))
+            });
+        let read = readers.of_definition(at)?.iter().filter(|(_, each)| each.role != Role::Old);
+        let stays_beside =
+            read.into_iter().all(|(by, _)| replaced.contains(by) || is_order(text(*by)));
+        if !(is_plain && goes_by_them && stays_beside) {
+            return None;
+        }
+    }
+    choices.extend(replaced);
+    Some(choices)
 }
 
 /// True for what takes the larger or smaller of two values, and for a copy or a choice under the condition that compares the two.
@@ -45,7 +135,10 @@ fn takes_better(walk: &Walk, reaching: &mut Reaching, definition: usize) -> bool
     if matches!(base, "FMNMX" | "FMNMX3" | "HMNMX2" | "IMNMX" | "VIMNMX") {
         return true;
     }
-    let Some(condition) = condition(walk, definition) else { return false };
+    if !matches!(base, "MOV" | "FSEL" | "SEL") {
+        return false;
+    }
+    let [condition] = conditions(walk, definition)[..] else { return false };
     let made: Vec<usize> =
         reaching.definitions(definition, condition).map(|by| by as usize).collect();
     let [comparison] = made[..] else { return false };
@@ -57,78 +150,16 @@ fn takes_better(walk: &Walk, reaching: &mut Reaching, definition: usize) -> bool
         slots.dedup();
         slots
     };
-    matches!(base, "MOV" | "FSEL" | "SEL") && values(comparison) == values(definition)
+    walk.contains(comparison) && values(comparison) == values(definition)
 }
 
-/// True where a comparison decides nothing but whether values are replaced that no instruction of the loop reads but comparisons.
-fn only_replaces(walk: &Walk, reaching: &mut Reaching, comparison: usize) -> bool {
-    if !is_order(walk.listing.text(comparison)) {
-        return false;
-    }
-    let sass = walk.listing.sass;
-    let deciding = readers(walk, reaching, comparison, |each| each.slot.is_predicate());
-    let is_few = deciding.len() <= MOST_READERS.whole();
-    is_few
-        && deciding.into_iter().all(|at| {
-            let is_plain =
-                sass.entries[at].exit() == Exit::Next && !sass.entries[at].family.is_memory();
-            let read = readers(walk, reaching, at, |each| each.role != Role::Old);
-            is_plain && read.into_iter().all(|by| by == at || is_order(walk.listing.text(by)))
-        })
-}
-
-/// The instructions of the loop that make some use of a definition.
-fn readers(
-    walk: &Walk,
-    reaching: &mut Reaching,
-    definition: usize,
-    of: fn(&Use) -> bool,
-) -> Vec<usize> {
-    let sass = walk.listing.sass;
-    let reads = |at: &usize| {
-        let mut uses = sass.uses(*at).iter().filter(|each| of(each));
-        uses.any(|each| reaching.definitions(*at, *each).any(|by| by as usize == definition))
-    };
-    sass.flow.places(walk.of).filter(reads).collect()
-}
-
-/// True where a condition compares a carried best value with one that is not carried.
-fn is_for_better(walk: &Walk, reaching: &mut Reaching, at: usize, condition: Use) -> bool {
-    let sass = walk.listing.sass;
-    let made: Vec<usize> = reaching.definitions(at, condition).map(|by| by as usize).collect();
-    let [comparison] = made[..] else { return false };
-    if !walk.contains(comparison) || !is_order(walk.listing.text(comparison)) {
-        return false;
-    }
-    let data = sass.uses(comparison).iter().filter(|each| each.role == Role::Data);
-    let sides: Vec<Use> = data.filter(|each| !each.slot.is_predicate()).copied().collect();
-    let mut best = 0;
-    for each in &sides {
-        let by: Vec<usize> =
-            reaching.definitions(comparison, *each).map(|by| by as usize).collect();
-        let carried = walk.carried.iter().position(|carried| {
-            carried.slot == Some(each.slot)
-                && carried.definitions.iter().any(|one| by.contains(one))
-        });
-        if let Some(own) = carried {
-            let [only] = walk.carried[own].definitions[..] else { return false };
-            if !keeps_best(walk, reaching, own, only) {
-                return false;
-            }
-            best += 1;
-        }
-    }
-    best == 1 && sides.len() == 2
-}
-
-/// The condition under which a definition replaces what was there: its guard, or what it chooses by.
-fn condition(walk: &Walk, definition: usize) -> Option<Use> {
-    let uses = walk.listing.sass.uses(definition);
-    let guard = uses.iter().find(|each| each.role == Role::Guard);
+/// The conditions under which a definition replaces what was there: its guard, and what it chooses by.
+fn conditions(walk: &Walk, definition: usize) -> Vec<Use> {
     let chooses = ["SEL", "FSEL"]
         .contains(&Instruction::base_of(walk.listing.text(definition)).unwrap_or_default());
-    let by = uses.iter().find(|each| chooses && each.slot.is_predicate());
-    guard.or(by).copied()
+    let is_condition =
+        |each: &&Use| each.role == Role::Guard || chooses && each.slot.is_predicate();
+    walk.listing.sass.uses(definition).iter().filter(is_condition).copied().collect()
 }
 
 /// True for a comparison that asks which of two values is larger.

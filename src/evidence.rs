@@ -8,6 +8,7 @@ mod draft;
 pub(crate) mod fetched_again;
 pub(crate) mod idle_lanes;
 pub(crate) mod idle_warps;
+pub(crate) mod kept_state;
 pub(crate) mod language;
 pub(crate) mod linked_memory;
 pub(crate) mod loads_in_flight;

@@ -1,5 +1,7 @@
 //! Bytes that are multiplied on the tensor units as floats of 16 bits.
 
+use std::collections::BTreeMap;
+
 use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::products::least;
@@ -9,7 +11,7 @@ use crate::finding::Evidence;
 use crate::hardware::{REGISTER_BYTES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::widened::{WIDER, Widened, widened};
-use crate::sass::{Family, Space};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -110,6 +112,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     } else {
         ("8-bit integers", "sums of 32-bit integers")
     };
+    let of_tiles = if found.iter().any(|each| each.scaled) {
+        " (of each tile alone, where scales change along the side that is summed over)"
+    } else {
+        ""
+    };
     Some(Draft {
         message: format!(
             "Both operands of {} matrix instructions are bytes that {at} widens to 16 bits before they are multiplied, by {} \
@@ -125,8 +132,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", removal.mix.total, "inst"),
         ],
         hint: format!(
-            "Multiply the bytes at {at} as they are: {words}, {sums}, and the scales applied to the sums. Both operands must lie \
-             along the side that is summed over, since tensor units transpose no bytes.",
+            "Multiply the bytes at {at} as they are: {words}, {sums}, and the scales applied to the sums{of_tiles}. Both operands must \
+             lie along the side that is summed over, since tensor units transpose no bytes.",
         ),
         locations,
         effect,
@@ -137,6 +144,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn remove(removal: &mut Removal, found: &Widened, kept: f64) {
     let listing = removal.listing;
     found.conversions.iter().for_each(|&at| removal.remove(at, 1.0));
+    if found.scaled {
+        removal.add(Term::Fma, scalings_of_sums(&listing, found));
+    }
     // Half of the numbers' bytes in each instruction, twice as many numbers.
     found.products.iter().for_each(|&at| removal.remove(at, 1.0 - kept));
     found.reads.iter().for_each(|&at| removal.remove(at, 1.0 - 1.0 / WIDER));
@@ -161,6 +171,16 @@ fn remove(removal: &mut Removal, found: &Widened, kept: f64) {
         removal.remove_but_l1(at, gone(instructions, executed(&loads)));
         removal.remove_wavefronts(at, gone(registers, wavefronts));
     }
+}
+
+/// Multiplications that apply scales to the sums of each turn: one for each register of sums.
+fn scalings_of_sums(listing: &Listing, found: &Widened) -> f64 {
+    let sums = found.products.iter().map(|&at| {
+        let written = listing.sass.defs(at).to_vec();
+        (written, listing.executed(at))
+    });
+    let by_registers: BTreeMap<_, f64> = sums.collect();
+    by_registers.iter().map(|(written, executed)| written.len() as f64 * executed).sum()
 }
 
 /// How many times as fast tensor units multiply bytes; `None` where they don't, or not faster.

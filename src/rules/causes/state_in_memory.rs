@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::evidence::kept_state::{KeptState, REGISTERS};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -11,15 +12,10 @@ use crate::hardware::{MOST_REGISTERS, REGISTER_BYTES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::code::blocks::Loop;
-use crate::sass::flow::reaching::Reaching;
-use crate::sass::flow::turns::turns;
-use crate::sass::questions::memory_state::{MemoryState, behind, kept};
-use crate::sass::{Family, Listing};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{count_of, percent};
 
-const REGISTERS: &str = "launch__registers_per_thread";
 const TO_L2: &str = "lts__t_sectors_srcunit_tex.sum";
 
 /// The rule.
@@ -36,7 +32,8 @@ the state as long as the loop has no barrier, so it can stay in a register: load
 does so by itself only where no store in the loop may change it. The rule looks for \
 loads and stores of a loop that have one address, or for loads of the element that the last iteration stored, where what is stored is made of \
 what was loaded. The estimate takes these accesses away but for the first and the last, with the waits for them and for \
-the loads of the iteration that are only issued behind them.",
+the loads of the iteration that are only issued behind them. Loads of places that stay the same through the loop, and that only a store of the state makes \
+the compiler repeat, go as well.",
     examples: &[Example {
         fault: "\
 for (int t = 0; t < steps; t++) {
@@ -80,57 +77,17 @@ keep the tensor in a variable across the loop: tl.load it before, tl.store it af
     ..Rule::DEFAULT
 };
 
-/// A loop with its state.
-struct Keeps<'a> {
-    of: &'a Loop,
-    states: Vec<MemoryState>,
-}
-
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let mut reaching = Reaching::new(listing.sass);
-    let registers = launch.need(REGISTERS);
-    let mut loops: Vec<Keeps> = Vec::new();
-    for of in &listing.sass.flow.loops {
-        if turns(&listing, of) > 1.0 && !meets_others(&listing, of) {
-            let mut states = kept(&listing, &mut reaching, of);
-            // Registers have no index that changes.
-            states.retain(|state| !state.is_array);
-            let bytes: f64 = states.iter().map(|state| f64::from(state.bytes)).sum();
-            if !states.is_empty() && registers + bytes / REGISTER_BYTES <= MOST_REGISTERS {
-                loops.push(Keeps { of, states });
-            }
-        }
-    }
-    // What an inner loop keeps, the loop around it keeps as well, over more turns: each access counts once.
-    let mut loads: BTreeMap<usize, f64> = BTreeMap::new();
-    let mut stores: BTreeMap<usize, f64> = BTreeMap::new();
-    for Keeps { of, states } in &loops {
-        let gone = 1.0 - 1.0 / turns(&listing, of);
-        for state in states {
-            note(&mut loads, &state.loads, gone);
-            // What a running sum stores is wanted.
-            if !state.moves {
-                note(&mut stores, &state.stores, gone);
-            }
-        }
-        for at in behind(&listing, &mut reaching, of, states) {
-            removal.remove_latency(at, 1.0);
-        }
-    }
-    loads.iter().chain(&stores).for_each(|(&at, &gone)| removal.remove(at, gone));
+    let state = KeptState::of(launch)?;
+    state.behind(&listing).into_iter().for_each(|at| removal.remove_latency(at, 1.0));
+    let unchanged = state.unchanged(&listing);
+    let KeptState { loads, stores, .. } = &state;
+    loads.iter().chain(stores).chain(&unchanged).for_each(|(&at, &gone)| removal.remove(at, gone));
     let accesses: f64 = loads.keys().map(|&at| listing.executed(at)).sum();
-    let sectors: f64 =
-        stores.iter().map(|(&at, &gone)| gone * listing.row(at).counters.l2_sectors_global).sum();
-    let largest = loops.iter().max_by(|a, b| {
-        let executed = |each: &Keeps| listing.executed(each.of.head);
-        executed(a).total_cmp(&executed(b))
-    })?;
     let mut effect = removal.effect(launch);
-    // Loads may find in L1 what was stored; stores go through it.
-    if let Some(all) = launch.get(TO_L2).filter(|&all| all > 0.0 && sectors > 0.0) {
-        let share = (sectors / all).min(1.0);
+    if let Some(share) = to_l2(launch, &listing, &state, &unchanged).filter(|&share| share > 0.0) {
         effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
     }
     if !gains(launch, &effect) {
@@ -139,8 +96,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let weight = |at: usize| if loads.contains_key(&at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "loads of the state");
     let at = place(&locations, "the loads of the state");
-    let bytes: f64 = largest.states.iter().map(|state| f64::from(state.bytes)).sum();
-    let moves = largest.states.iter().all(|state| state.moves);
+    let largest = state.largest(&listing)?;
+    let bytes: f64 = largest.iter().map(|state| f64::from(state.bytes)).sum();
+    let moves = largest.iter().all(|state| state.moves);
     let (what, how) = if moves {
         (
             "the element that the same thread stored in the iteration before",
@@ -166,7 +124,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         evidence: vec![
             Evidence::new("warp-wide loads of the state", accesses, "inst"),
             Evidence::new("state of a thread", bytes, "byte"),
-            Evidence::new(REGISTERS, registers, "register/thread"),
+            Evidence::new(REGISTERS, launch.need(REGISTERS), "register/thread"),
         ],
         hint: format!(
             "{how} ({at}). The loop's other loads can then be issued earlier, as no store of the state stands before them. It takes {} per \
@@ -178,12 +136,27 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// Notes the largest share of some accesses that goes.
-fn note(shares: &mut BTreeMap<usize, f64>, accesses: &[usize], gone: f64) {
-    for &at in accesses {
-        let share = shares.entry(at).or_default();
-        *share = share.max(gone);
-    }
+/// The share of what L1 asks of L2 that goes (0 to 1): stores go through L1, and of the loads' sectors as many miss as of all loads'.
+/// `None` where the counts are missing.
+fn to_l2(
+    launch: &ModeledLaunch,
+    listing: &Listing,
+    state: &KeptState,
+    unchanged: &BTreeMap<usize, f64>,
+) -> Option<f64> {
+    let asked = launch.get(TO_L2).filter(|&all| all > 0.0)?;
+    let sectors = |at: usize| listing.row(at).counters.l2_sectors_global;
+    let gone = |shares: &BTreeMap<usize, f64>| -> f64 {
+        shares.iter().map(|(&at, &gone)| gone * sectors(at)).sum()
+    };
+    let of = |family: Family| -> f64 {
+        let all = listing.entries().filter(|(_, entry)| entry.family == family);
+        all.map(|(at, _)| sectors(at)).sum()
+    };
+    let (stored, loaded) = (of(Family::Store(Space::Global)), of(Family::Load(Space::Global)));
+    let missed = (asked - stored).max(0.0);
+    let of_loads = (gone(&state.loads) + gone(unchanged)) / loaded.max(1.0);
+    Some(((gone(&state.stores) + missed * of_loads.min(1.0)) / asked).min(1.0))
 }
 
 /// What the accesses cost: the waits for them, or the traffic, whichever is more.
@@ -199,17 +172,6 @@ fn costs(launch: &ModeledLaunch, effect: &Effect) -> String {
             percent(waits)
         )
     }
-}
-
-/// True where other threads may read what a loop stores while it runs: they meet there, or what they read is ordered.
-fn meets_others(listing: &Listing, of: &Loop) -> bool {
-    let flow = &listing.sass.flow;
-    let mut places = flow.places(of);
-    places.any(|at| {
-        let family = listing.sass.entries[at].family;
-        matches!(family, Family::Barrier | Family::Fence | Family::Atomic(_))
-            && listing.executed(at) > 0.0
-    })
 }
 
 #[cfg(test)]

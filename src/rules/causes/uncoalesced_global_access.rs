@@ -7,6 +7,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
+use crate::evidence::kept_state::{self, KeptState};
 use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
 use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
@@ -100,6 +101,7 @@ the sectors moves.",
         Reads::only_where(has_excess_beside_local, &local_memory::BEYOND_L1),
         local_memory::BY_HIT_RATE,
         BLOCKS_AT_ONCE,
+        Reads::only_where(has_excess, &[kept_state::REGISTERS]),
         // Where the source page doesn't tell.
         Reads::only_where(|launch| !launch.has_source(), &[TAGS]),
     ],
@@ -127,7 +129,7 @@ load and store need different orders, tl.trans on a square tile converts between
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, ideal) = (launch.need(SECTORS), launch.need(IDEAL));
     let excess = sectors - ideal;
-    if !(sectors > 0.0 && excess / sectors >= LEAST_EXCESS) {
+    if !(sectors > 0.0 && (excess - spared(launch)) / sectors >= LEAST_EXCESS) {
         return None;
     }
     let locations = launch.profile.top_places(3, "excess sectors", |line| {
@@ -184,6 +186,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// Excess sectors of accesses that need not happen at all: they load and store what a register could hold, which is another
+/// rule's.
+fn spared(launch: &ModeledLaunch) -> f64 {
+    let Some((state, listing)) = KeptState::of(launch).zip(launch.profile.listing()) else {
+        return 0.0;
+    };
+    let accesses = state.loads.iter().chain(&state.stores);
+    accesses.map(|(&at, &gone)| gone * layout::excess(listing.row(at))).sum()
 }
 
 /// What goes of issue slots and load/store unit where one access takes the place of several pieces.

@@ -132,6 +132,24 @@ pub fn behind(
     found
 }
 
+/// The loads of a loop whose addresses are the same in every turn, ascending.
+#[must_use]
+pub fn unchanged(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Vec<usize> {
+    let places = listing.sass.flow.places(of);
+    let mut is_unchanged = |at: &usize| {
+        let is_load = matches!(
+            listing.sass.entries[*at].family,
+            Family::Load(Space::Global | Space::Generic)
+        );
+        is_load
+            && listing.executed(*at) > 0.0
+            && is_of_one_thread(listing.text(*at))
+            && address(listing, reaching, of, *at)
+                .is_some_and(|to| to.step == 0 && !to.is_of_inner_loop())
+    };
+    places.filter(&mut is_unchanged).collect()
+}
+
 /// False for accesses that are meant for other threads to see, or that nothing in the kernel writes.
 fn is_of_one_thread(text: &str) -> bool {
     !["STRONG", "CONSTANT", "MMIO"].iter().any(|mark| text.contains(mark))
@@ -234,6 +252,22 @@ mod tests {
         let launch = launch(&code);
         let listing = launch.listing().unwrap();
         kept(&listing, &mut Reaching::new(listing.sass), &listing.sass.flow.loops[0])
+    }
+
+    #[test]
+    fn what_no_turn_moves_is_loaded_again() {
+        let launch = launch(&[
+            ("LDC.64 R2, c[0x0][0x210]", 8.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 80.0),
+            ("LDG.E R5, desc[UR4][R6.64]", 80.0),
+            ("IADD3 R6, P1, R6, 0x4, RZ", 80.0),
+            ("IADD3.X R7, RZ, R7, RZ, P1, !PT", 80.0),
+            ("@P0 BRA 0x110", 80.0),
+            ("EXIT", 8.0),
+        ]);
+        let listing = launch.listing().unwrap();
+        let of = &listing.sass.flow.loops[0];
+        assert_eq!(unchanged(&listing, &mut Reaching::new(listing.sass), of), [1]);
     }
 
     #[test]

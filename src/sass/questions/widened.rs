@@ -43,6 +43,8 @@ pub struct Widened {
     pub by_groups: bool,
     /// True for bytes that are floats, as a conversion from such says.
     pub floats: bool,
+    /// True where numbers are scaled before they are multiplied with each other.
+    pub scaled: bool,
 }
 
 /// The loops, each by all matrix instructions that stand in no smaller one, whose operands were bytes, in blocks of so many
@@ -90,6 +92,7 @@ fn in_loop(
         last: Vec::new(),
         by_groups,
         floats: false,
+        scaled: false,
     };
     for side in &sides {
         let mut made = Made::of(listing, reaching, side)?;
@@ -123,6 +126,7 @@ impl Widened {
         self.conversions.extend(&made.conversions);
         self.loads.extend(made.loads.iter().map(|(at, _)| *at));
         self.floats |= made.floats;
+        self.scaled |= made.scaled;
         Some(())
     }
 
@@ -235,6 +239,30 @@ mod tests {
             BACK,
         ];
         assert_eq!(found(&rounded), None, "floats of 32 bits");
+    }
+
+    #[test]
+    fn scales_are_no_operands() {
+        let code = |scale: &'static str| {
+            found(&[
+                "LDS.U16 R4, [R20]",
+                "LDS.U16 R5, [R21]",
+                scale,
+                "F2FP.F16.F32.PACK_AB R6, R4",
+                "F2FP.F16.F32.PACK_AB R7, R5",
+                "HADD2.F32 R14, -RZ, R6.H0_H0",
+                "HADD2.F32 R15, -RZ, R6.H1_H1",
+                "FMUL R14, R16, R14",
+                "FMUL R15, R16, R15",
+                "F2FP.BF16.F32.PACK_AB R8, R15, R14",
+                "MOV R12, R7",
+                "HMMA.1688.F32.BF16 R24, R8, R12, R24",
+                BACK,
+            ])
+        };
+        let scaled = code("LDS R16, [R22]").unwrap();
+        assert_eq!((scaled.loads, scaled.scaled, scaled.floats), (vec![0, 1], true, true));
+        assert_eq!(code("MUFU.EX2 R16, R17"), None, "worked out");
     }
 
     #[test]

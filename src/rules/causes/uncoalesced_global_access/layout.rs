@@ -86,7 +86,7 @@ impl Pieces {
 }
 
 /// Sectors beyond those that dense addresses would need.
-fn excess(row: &SourceRow) -> f64 {
+pub(super) fn excess(row: &SourceRow) -> f64 {
     (row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal).max(0.0)
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Made {
     pub(super) is_float: bool,
     /// True where floats of a byte were unpacked.
     pub(super) floats: bool,
+    /// True where numbers are multiplied by others that were loaded as they are: scales.
+    pub(super) scaled: bool,
 }
 
 impl Made {
@@ -67,10 +69,14 @@ impl Made {
             // Conversions from integers are no arithmetic of floats.
             let family = sass.entries[at].family;
             made.is_float |= family.is_float() || family == Family::Convert;
-            made.floats |= ["E4M3", "E5M2"].iter().any(|name| listing.text(at).contains(name));
+            made.floats |= unpacks_floats(listing.text(at));
             for each in sass.uses(at).iter().filter(|each| {
                 each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
             }) {
+                if family == Family::Fp32Mul && is_loaded(listing, reaching, at, *each) {
+                    made.scaled = true;
+                    continue;
+                }
                 for by in reaching.definitions(at, *each).map(|by| by as usize) {
                     match sass.entries[by].family {
                         Family::Load(Space::Shared | Space::Global | Space::Generic) => {
@@ -87,8 +93,24 @@ impl Made {
     }
 }
 
-/// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, and
-/// the additions of tricks that let a byte's bits become those of a float. Products with other values scale.
+/// True for a conversion from floats of a byte. The disassembler of ncu 2025.3 writes it as one that packs, with a single operand.
+fn unpacks_floats(text: &str) -> bool {
+    let packs_one = || text.contains("F2FP.F16.F32.PACK_AB") && text.matches(',').count() == 1;
+    ["E4M3", "E5M2"].iter().any(|name| text.contains(name)) || packs_one()
+}
+
+/// True for what comes from memory as it is.
+fn is_loaded(listing: &Listing, reaching: &mut Reaching, at: usize, each: Use) -> bool {
+    let mut made_at = reaching.definitions(at, each).peekable();
+    let is_load = |by: u32| {
+        let family = listing.sass.entries[by as usize].family;
+        matches!(family, Family::Load(Space::Shared | Space::Global | Space::Generic))
+    };
+    made_at.peek().is_some() && made_at.all(is_load)
+}
+
+/// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, the
+/// additions of tricks that let a byte's bits become those of a float, and products of floats of 32 bits with scales.
 fn converts(listing: &Listing, at: usize) -> bool {
     match listing.sass.entries[at].family {
         Family::Move
@@ -96,7 +118,8 @@ fn converts(listing: &Listing, at: usize) -> bool {
         | Family::IntegerMultiply
         | Family::HalfConvert
         | Family::Convert
-        | Family::Fp32Add => true,
+        | Family::Fp32Add
+        | Family::Fp32Mul => true,
         Family::HalfPacked | Family::HalfScalar => {
             ["HADD2", "HFMA2"].iter().any(|name| listing.text(at).contains(name))
         }

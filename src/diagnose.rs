@@ -8,6 +8,7 @@ mod bottleneck;
 mod constructed;
 mod lacking;
 mod lineless;
+mod order;
 mod range;
 mod ranking;
 mod remarks;
@@ -33,7 +34,7 @@ pub use ranking::RankingStep;
 pub use remarks::Remarks;
 pub use unread::has_unread_code;
 
-use thresholds::{ABOUT_AS_MUCH, ENOUGH_WARPS, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
+use thresholds::{ABOUT_AS_MUCH, EXPLAINS_GAIN, EXPLAINS_STALL, INFLATES};
 
 /// The outcome for one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,13 +175,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
         .filter(|(_, explained)| !explained)
         .map(|(cause, _)| cause)
         .collect();
-    causes.sort_by(|(a, _), (b, _)| {
-        let (roof, gain) = (|one: &Found| one.rule.kind == Kind::Roof, Found::gain);
-        let (rebuild, weight) = (|one: &Found| one.rule.cure == Cure::Rebuild, Found::weight);
-        let kind = roof(b).cmp(&roof(a)).then(rebuild(b).cmp(&rebuild(a)));
-        kind.then(weight(b).total_cmp(&weight(a))).then(gain(b).total_cmp(&gain(a)))
-    });
-    warps_before_loads(&mut causes);
+    order::order(&mut causes);
     explain_far_ranges(&mut causes);
     causes.into_iter().map(|(cause, symptoms)| cause.into_finding(symptoms)).collect()
 }
@@ -201,21 +196,6 @@ fn explain_far_ranges(causes: &mut [(Found, Vec<Symptom>)]) {
         if let Some(why) = range::why_so_far(&one.draft.effect, known, shown, other) {
             one.draft.message.push_str(&why);
         }
-    }
-}
-
-/// Bytes in flight are warps times bytes per warp (Little's law), so that both cures answer the same wait
-/// and neither promise tells which one the code lacks. Where twice the warps or more would fit, it is
-/// warps that are missing; each of them loading more makes up for that.
-fn warps_before_loads(causes: &mut [(Found, Vec<Symptom>)]) {
-    let Some(loads) = causes.iter().position(|(one, _)| one.rule.cure == Cure::MoreLoads) else {
-        return;
-    };
-    let warps = causes.iter().position(|(cause, _)| {
-        cause.rule.cure == Cure::MoreWarps && cause.draft.effect.hidden >= ENOUGH_WARPS.value
-    });
-    if let Some(warps) = warps.filter(|&warps| warps > loads) {
-        causes[loads..=warps].rotate_right(1);
     }
 }
 
@@ -242,7 +222,7 @@ impl Found {
         let gain = self.gain();
         let hides = match self.rule.cure {
             Cure::MoreWarps | Cure::MoreLoads | Cure::MoreIndependence => true,
-            Cure::Rebuild | Cure::Other => self.rule.kind == Kind::Symptom,
+            Cure::MoreBlocks | Cure::Rebuild | Cure::Other => self.rule.kind == Kind::Symptom,
         };
         if hides && self.draft.effect.only_hides() {
             1.0 + (gain - 1.0) / ABOUT_AS_MUCH.value

@@ -56,6 +56,8 @@ pub enum SourcePage {
 pub enum Cure {
     /// More warps resident on each SM.
     MoreWarps,
+    /// More blocks, where the device has room for them beside the present ones.
+    MoreBlocks,
     /// More loads in flight of each warp.
     MoreLoads,
     /// More instructions of each warp that need not wait for one another.

@@ -44,11 +44,14 @@ enum Reason {
 impl Reason {
     fn of(first: &RankedFinding, later: &RankedFinding) -> Self {
         let cure = |finding: &RankedFinding| find(&finding.rule).map(|rule| rule.cure);
+        let brings_warps = |finding: &RankedFinding| {
+            matches!(cure(finding), Some(Cure::MoreWarps | Cure::MoreBlocks))
+        };
         if is_roof(&first.rule) {
             Self::Roof
         } else if asks_for_rebuild(&first.rule) {
             Self::Rebuild
-        } else if cure(first) == Some(Cure::MoreWarps) && cure(later) != Some(Cure::MoreWarps) {
+        } else if brings_warps(first) && !brings_warps(later) {
             Self::Warps
         } else {
             Self::Work

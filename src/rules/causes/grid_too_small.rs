@@ -12,7 +12,7 @@ use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
-use crate::rules::{Example, Kind, Rule, Trial};
+use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
 use hint::hint;
@@ -74,6 +74,7 @@ The time axis is divided among blocks as well: 2048 blocks instead of 16 give ev
     needs: &[GRID, SMS],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES, BLOCK_SIZE, WAITS_FOR_OTHERS],
     bound: Some(Bound::Launch),
+    cure: Cure::MoreBlocks,
     trials: &[Trial::Tunables],
     said_by_ncu: &[
         SaidByNcu::with("SOLBottleneck", &["grid is too small"], Acts::Idle),

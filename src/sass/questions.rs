@@ -22,6 +22,7 @@ pub mod made_of_data;
 pub mod linear_searches;
 pub mod matrix_loops;
 pub mod memory_state;
+mod moved_down;
 mod neutral;
 pub mod passes;
 pub mod philox;

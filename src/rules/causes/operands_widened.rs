@@ -1,4 +1,4 @@
-//! Bytes that are multiplied on the tensor units as floats of 16 bits.
+//! Numbers that are widened only to be multiplied on the tensor units: bytes to 16 bits, or floats of 16 bits to 32.
 
 use std::collections::BTreeMap;
 
@@ -24,14 +24,16 @@ const FLOATS_OF_A_BYTE: (u32, u32) = (8, 9);
 pub const RULE: Rule = Rule {
     name: "operands-widened",
     kind: Kind::Cause,
-    summary: "bytes are widened to 16 bits and multiplied so, though tensor units multiply bytes",
+    summary: "operands are widened before tensor units multiply them, though these multiply them as they are",
     explanation: "\
 Tensor units multiply 8-bit integers, and from compute capability 8.9 on 8-bit floats, twice as fast as floats of 16 bits. A loop \
 that converts both operands to 16 bits first gives that away, and pays for the conversions: some instructions for each pair of \
 numbers, registers for the results, and where a warp group multiplies, a way back through shared memory, since it reads its \
-operands there. Products of 8-bit integers are summed in 32 bits and exact. Scales of rows, columns, and whole matrices can be applied \
-to the sums. Where one operand alone is narrow (weights of 8 bits, activations of 16), it needs its conversion. The rule follows both \
-operands back to loads, through conversions alone, and asks whether they take at least twice the bytes that were \
+operands there. The same holds for floats of 16 bits that are widened to 32: as TF32 they are multiplied at half the rate, and \
+take twice the room in shared memory. Products of 8-bit integers are summed in 32 bits and exact. Scales of rows, columns, and whole matrices can be applied \
+to the sums. Where one operand alone is narrow (weights of 8 bits, activations of 16), it needs its conversion; only a product of 32-bit floats \
+whose other operand was worked out in the kernel, such as the probabilities of an attention, can have that rounded to 16 bits. The rule follows both \
+operands back to loads, through conversions and scales alone, and asks whether they take at least twice the bytes that were \
 loaded. The estimate takes away conversions, stores of what was converted, and half of the products.",
     examples: &[Example {
         fault: "\
@@ -53,10 +55,10 @@ the tensor units of compute capability 9.0: where many are added, add them up in
     thresholds: &[
         MATTERS_LIMIT,
         Threshold {
-            what: "operands of 16 bits, in bytes of what is loaded for them, at least",
+            what: "operands of a product, in bytes of what is loaded for them, at least",
             value: WIDER,
             unit: "times",
-            source: "definition: a byte that becomes a float of 16 bits",
+            source: "definition: a byte that becomes a float of 16 bits, or that one of 32",
         },
     ],
     needs: &[ISSUE_BUSY, BLOCK],
@@ -70,7 +72,7 @@ the tensor units of compute capability 9.0: where many are added, add them up in
         "issue-slots-underused",
     ],
     in_triton: "\
-leave .to(tl.bfloat16) out in front of tl.dot: int8 with out_dtype=tl.int32, or float8 with float32; both operands along K.",
+leave the conversion (.to) out in front of tl.dot: 16-bit operands as they are, with p.to(v.dtype) where the other one was computed; int8 with out_dtype=tl.int32, or float8 with float32; both operands along K.",
     check,
     ..Rule::DEFAULT
 };
@@ -85,17 +87,30 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if found.is_empty() {
         return None;
     }
-    let kept = 1.0 / rate(&launch.profile.device_facts())?;
+    let facts = launch.profile.device_facts();
+    let kept = |each: &Widened| {
+        let rate = if each.of_words { Some(WIDER) } else { rate(&facts) };
+        rate.map(|rate| 1.0 / rate)
+    };
+    found.retain(|each| kept(each).is_some());
+    let kept = |each: &Widened| kept(each).unwrap_or(1.0);
     for each in &found {
-        remove(&mut removal, each, kept);
+        remove(&mut removal, each, kept(each));
     }
     let executed = |list: &[usize]| list.iter().map(|&at| listing.executed(at)).sum::<f64>();
     let of = |family: Family| listing.entries().filter(move |(_, entry)| entry.family == family);
-    let all: f64 = of(Family::Tensor).map(|(at, _)| listing.executed(at)).sum();
+    // A product of 32-bit floats takes twice as long as one of as many 16-bit ones.
+    let weight = |at: usize| {
+        let width = if listing.text(at).contains(".TF32") { WIDER } else { 1.0 };
+        width * listing.executed(at)
+    };
+    let weighed = |list: &[usize]| list.iter().map(|&at| weight(at)).sum::<f64>();
+    let all: f64 = of(Family::Tensor).map(|(at, _)| weight(at)).sum();
     let theirs: f64 = found.iter().map(|each| executed(&each.products)).sum();
     let mut effect = removal.effect(launch);
     effect.removed.retain(|(term, _)| *term != Term::Tensor);
-    let faster = (1.0 - kept) * theirs / all;
+    let spared = |each: &Widened| (1.0 - kept(each)) * weighed(&each.products);
+    let faster = found.iter().map(spared).sum::<f64>() / all;
     effect.removed.push((Term::Tensor, faster));
     effect.least = least(launch) * (1.0 - faster);
     if !gains(launch, &effect) {
@@ -107,34 +122,54 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "conversions of operands");
     let converted: f64 = found.iter().map(|each| executed(&each.conversions)).sum();
     let at = place(&locations, "the loop with the products");
-    let (words, sums) = if found.iter().all(|each| each.floats) {
-        ("8-bit floats", "sums in single precision")
-    } else {
-        ("8-bit integers", "sums of 32-bit integers")
-    };
     let of_tiles = if found.iter().any(|each| each.scaled) {
         " (of each tile alone, where scales change along the side that is summed over)"
     } else {
         ""
     };
-    Some(Draft {
-        message: format!(
+    let of_words = found.iter().any(|each| each.of_words);
+    let message = if of_words {
+        format!(
+            "Operands of {} matrix instructions are floats of 16 bits that {at} widens to 32, by {} instructions, {} of all executed \
+             ones. The tensor units multiply them twice as fast as they are.",
+            count(theirs),
+            count(converted),
+            percent(converted / removal.mix.total),
+        )
+    } else {
+        format!(
             "Both operands of {} matrix instructions are bytes that {at} widens to 16 bits before they are multiplied, by {} \
              instructions, {} of all executed ones. The tensor units multiply bytes {:.0} times as fast.",
             count(theirs),
             count(converted),
             percent(converted / removal.mix.total),
-            1.0 / kept,
-        ),
-        evidence: vec![
-            Evidence::new("executed conversions of operands", converted, "inst"),
-            Evidence::new("executed matrix instructions on widened bytes", theirs, "inst"),
-            Evidence::new("smsp__inst_executed.sum", removal.mix.total, "inst"),
-        ],
-        hint: format!(
+            1.0 / found.first().map_or(1.0, kept),
+        )
+    };
+    let hint = if of_words {
+        format!(
+            "Multiply at {at} the 16-bit floats as they are, with sums of 32 bits. Round the other operand to 16 bits where it was worked \
+             out: as half it keeps the ten bits of TF32, as bfloat16 seven."
+        )
+    } else {
+        let (words, sums) = if found.iter().all(|each| each.floats) {
+            ("8-bit floats", "sums in single precision")
+        } else {
+            ("8-bit integers", "sums of 32-bit integers")
+        };
+        format!(
             "Multiply the bytes at {at} as they are: {words}, {sums}, and the scales applied to the sums{of_tiles}. Both operands must \
              lie along the side that is summed over, since tensor units transpose no bytes.",
-        ),
+        )
+    };
+    Some(Draft {
+        message,
+        evidence: vec![
+            Evidence::new("executed conversions of operands", converted, "inst"),
+            Evidence::new("executed matrix instructions on widened operands", theirs, "inst"),
+            Evidence::new("smsp__inst_executed.sum", removal.mix.total, "inst"),
+        ],
+        hint,
         locations,
         effect,
     })

@@ -15,6 +15,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::made_of_data::made_of_data;
+use crate::sass::questions::moved_down::taking_part;
 
 /// A loop whose lanes could be combined behind it.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,18 +139,9 @@ impl<'a, 'b> Turn<'a, 'b> {
     fn follows(&mut self, at: usize, combined: &Marks) -> bool {
         let through_shared = self.family(at) == Family::Load(Space::Shared)
             && combined.iter().any(|by| self.family(by) == Family::Store(Space::Shared));
-        let uses: Vec<Use> = self.uses(at).collect();
+        let uses: Vec<Use> = taking_part(self.listing, at).copied().collect();
         through_shared
             || uses.iter().any(|each| self.makes(at, *each).iter().any(|&by| combined[by]))
-    }
-
-    /// What takes part in a result. The upper half of a word is moved down with whatever the destination held above it.
-    fn uses(&self, at: usize) -> impl Iterator<Item = Use> + use<'a> {
-        let sass = self.listing.sass;
-        let moves_down =
-            self.listing.text(at).contains("PRMT") && self.listing.text(at).contains("0x7632");
-        let is_rest = move |each: &&Use| moves_down && sass.defs(at).contains(&each.slot);
-        sass.uses(at).iter().filter(move |each| !is_rest(each)).copied()
     }
 
     /// The instructions of the loop that make what is used.

@@ -1,13 +1,14 @@
-//! Operands of matrix instructions that come from bytes, and were made wider only to be multiplied.
+//! Operands of matrix instructions that were made wider only to be multiplied: bytes for products of 16-bit floats, and
+//! 16-bit floats for products of 32-bit ones.
 //!
-//! How many numbers a register holds does not stand in the code. But a byte that becomes a float of 16 bits takes twice the
-//! room, so where both operands are made of loaded values alone and take at least twice their bytes, what was loaded are
-//! bytes, or less.
+//! How many numbers a register holds does not stand in the code. But a number that becomes one of twice the width takes twice
+//! the room, so where operands are made of loaded values alone and take at least twice their bytes, what was loaded is half
+//! as wide, or less.
 
 mod made;
 mod operands;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hardware::REGISTER_BYTES;
 use crate::sass::code::listing::Listing;
@@ -18,13 +19,13 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::matrix_loops::members;
 
-use made::Made;
-use operands::{group_bytes, operands};
+use made::{Made, is_worked_out};
+use operands::{group_bytes, is_of_words, operands, rows_of_b};
 
 /// Operands take so many times the bytes that are loaded for them, at least.
 pub const WIDER: f64 = 2.0;
 
-/// The matrix instructions of a loop whose operands all come from bytes.
+/// The matrix instructions of a loop whose operands all come from narrower numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widened {
     /// The matrix instructions.
@@ -43,30 +44,34 @@ pub struct Widened {
     pub by_groups: bool,
     /// True for bytes that are floats, as a conversion from such says.
     pub floats: bool,
+    /// True for products of 32-bit floats, of which one operand or both were 16-bit ones, and the other is worked out.
+    pub of_words: bool,
     /// True where numbers are scaled before they are multiplied with each other.
     pub scaled: bool,
 }
 
-/// The loops, each by all matrix instructions that stand in no smaller one, whose operands were bytes, in blocks of so many
-/// threads.
+/// The loops, each by all matrix instructions of one width that stand in no smaller one, whose operands were narrower, in blocks
+/// of so many threads.
 #[must_use]
 pub fn widened(listing: &Listing, threads: f64) -> Vec<Widened> {
     let sass = listing.sass;
-    let products: Vec<(usize, usize)> = listing
-        .entries()
-        .filter(|(at, entry)| entry.family == Family::Tensor && listing.executed(*at) > 0.0)
-        .filter_map(|(at, _)| Some((sass.flow.innermost(at)?, at)))
-        .collect();
-    let loops: BTreeSet<usize> = products.iter().map(|(of, _)| *of).collect();
+    let mut loops: BTreeMap<(usize, bool), Vec<usize>> = BTreeMap::new();
+    for (at, entry) in listing.entries() {
+        if entry.family == Family::Tensor
+            && listing.executed(at) > 0.0
+            && let Some(of) = sass.flow.innermost(at)
+        {
+            loops.entry((of, is_of_words(listing, at))).or_default().push(at);
+        }
+    }
     let mut reaching = Reaching::new(sass);
-    let of = |of: usize| products.iter().filter(move |each| each.0 == of).map(|each| each.1);
     let found = loops
-        .into_iter()
-        .filter_map(|each| in_loop(listing, &mut reaching, of(each).collect(), threads));
+        .into_values()
+        .filter_map(|products| in_loop(listing, &mut reaching, products, threads));
     found.collect()
 }
 
-/// The matrix instructions of one loop; `None` where some operand is not known to come from bytes.
+/// Some matrix instructions of one loop; `None` where some operand is not known to come from narrower numbers.
 fn in_loop(
     listing: &Listing,
     reaching: &mut Reaching,
@@ -83,6 +88,7 @@ fn in_loop(
             side.extend(uses.into_iter().map(|each| (at, each)));
         }
     }
+    let of_words = is_of_words(listing, products[0]);
     let mut found = Widened {
         products,
         conversions: Vec::new(),
@@ -92,10 +98,16 @@ fn in_loop(
         last: Vec::new(),
         by_groups,
         floats: false,
+        of_words,
         scaled: false,
     };
     for side in &sides {
-        let mut made = Made::of(listing, reaching, side)?;
+        let Some(mut made) = Made::of(listing, reaching, side) else {
+            if of_words && is_worked_out(listing, reaching, side) {
+                continue;
+            }
+            return None;
+        };
         let is_shared = |at: &usize| sass.entries[*at].family == Family::Load(Space::Shared);
         if !made.as_they_are.iter().all(is_shared) {
             return None;
@@ -120,7 +132,8 @@ impl Widened {
     /// Takes in what operands are made of; `None` where they are not wider than that.
     fn add(&mut self, made: &Made) -> Option<()> {
         let wide = REGISTER_BYTES * made.last.len() as f64;
-        if !made.is_float || wide < WIDER * made.bytes {
+        // Halves are shifted to become words.
+        if !(made.is_float || self.of_words) || wide < WIDER * made.bytes {
             return None;
         }
         self.conversions.extend(&made.conversions);
@@ -151,7 +164,12 @@ impl Widened {
                 Family::Store(Space::Shared) => {
                     let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
                     let uses: Vec<(usize, Use)> = data.map(|each| (at, *each)).collect();
-                    if Made::of(listing, reaching, &uses)?.last.is_empty() {
+                    let made = Made::of(listing, reaching, &uses);
+                    if made.is_none() && self.of_words {
+                        // Of another product, or of a sum over lanes.
+                        continue;
+                    }
+                    if made?.last.is_empty() {
                         copied += bytes(at);
                     } else {
                         self.stores.push(at);
@@ -165,7 +183,7 @@ impl Widened {
         self.add(&made)?;
         if self.by_groups {
             let theirs = self.products.iter().map(|&at| group_bytes(listing, at, threads));
-            let needed = theirs.sum::<Option<f64>>()?;
+            let needed = theirs.sum::<Option<f64>>()? / rows_of_b(listing, &self.products);
             return (self.stores.iter().map(|&at| bytes(at)).sum::<f64>() >= needed).then_some(());
         }
         // All that is copied is read back to be converted, so that products find nothing else. How much a bulk copy brings
@@ -239,6 +257,29 @@ mod tests {
             BACK,
         ];
         assert_eq!(found(&rounded), None, "floats of 32 bits");
+    }
+
+    #[test]
+    fn halves_are_widened_for_products_of_words_where_the_other_side_is_worked_out() {
+        let code = |a: &'static str, b: &'static str| {
+            found(&[
+                "LDS R4, [R20]",
+                "SHF.L.U32 R12, R4, 0x10, RZ",
+                b,
+                a,
+                "HMMA.1688.F32.TF32 R24, R8, R12, R24",
+                BACK,
+            ])
+        };
+        let high = "LOP3.LUT R13, R4, 0xffff0000, RZ, 0xc0, !PT";
+        let found_one = code("MUFU.EX2 R8, R16", high).unwrap();
+        assert_eq!((found_one.of_words, found_one.loads), (true, vec![0]));
+        assert_eq!(code("LDS R8, [R21]", high), None, "floats of 32 bits as they were loaded");
+        assert_eq!(
+            code("MUFU.EX2 R8, R16", "LDS R13, [R22]"),
+            None,
+            "half of B is as it was loaded"
+        );
     }
 
     #[test]

@@ -240,6 +240,16 @@ fn a_guarded_copy_is_no_sum() {
 }
 
 #[test]
+fn a_pointer_that_a_stride_of_the_data_moves_on_is_a_counter() {
+    let load = "LDG.E R5, desc[UR4][R6.64]";
+    let moved = |upper| [load, "FADD R0, R0, R5", "IADD3 R6, P2, R6, R10, RZ", upper, NEXT];
+    let turns = |upper| of_loop(&moved(upper)).turns;
+    assert!(turns("IADD3.X R7, R7, R11, RZ, P2, !PT") > 1.0);
+    assert!(turns("IMAD.X R7, R7, 0x1, R11, P2") > 1.0, "a sum by the multiplier");
+    assert!(turns("IMAD.X R7, R7, 0x3, R11, P2") <= 1.0, "a product");
+}
+
+#[test]
 fn two_values_that_are_worked_out_from_each_other_tie_turns_together() {
     let of = |second| of_loop(&["MOV R8, R0", "FMUL R0, R1, R5", second, NEXT]).turns;
     assert!((of("FMUL R1, R8, R4") - 1.0).abs() < 1e-12);

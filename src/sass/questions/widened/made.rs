@@ -11,6 +11,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::questions::moved_down::taking_part;
 
 /// What values are made of.
 #[derive(Default)]
@@ -70,7 +71,7 @@ impl Made {
             let family = sass.entries[at].family;
             made.is_float |= family.is_float() || family == Family::Convert;
             made.floats |= unpacks_floats(listing.text(at));
-            for each in sass.uses(at).iter().filter(|each| {
+            for each in taking_part(listing, at).filter(|each| {
                 each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
             }) {
                 if family == Family::Fp32Mul && is_loaded(listing, reaching, at, *each) {
@@ -91,6 +92,31 @@ impl Made {
         made.bytes = made.loads.iter().map(|(at, _)| bytes(*at)).sum();
         (made.last.is_empty() || made.bytes > 0.0).then_some(made)
     }
+}
+
+/// True for values that are worked out in the kernel: nothing that goes into them was loaded in the same loop, but what
+/// matrix instructions have multiplied.
+pub(super) fn is_worked_out(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    values: &[(usize, Use)],
+) -> bool {
+    let sass = listing.sass;
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open: Vec<(usize, Use)> = values.to_vec();
+    while let Some((at, each)) = open.pop() {
+        for by in reaching.definitions(at, each).map(|by| by as usize) {
+            let family = sass.entries[by].family;
+            if family.is_memory() {
+                return false;
+            }
+            if family != Family::Tensor && seen.insert(by) {
+                let data = taking_part(listing, by).filter(|each| each.slot.is_general());
+                open.extend(data.map(|each| (by, *each)));
+            }
+        }
+    }
+    true
 }
 
 /// True for a conversion from floats of a byte. The disassembler of ncu 2025.3 writes it as one that packs, with a single operand.

@@ -2,13 +2,22 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::reductions;
+use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
+
+/// What a lane executes beside the exponential that rescales its own sums.
+const BESIDE_EXPONENTIAL: Threshold = Threshold {
+    what: "constant: multiply-adds beside an exponential that rescales a lane's own sums",
+    value: 3.0,
+    unit: "instruction",
+    source: "definition: how much the maximum has grown, that in powers of two, and the product with the sum",
+};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -20,7 +29,8 @@ A sum or a maximum over the lanes of a warp takes five shuffles, each followed b
 warps of a block also shared memory and barriers. A loop that does this in each iteration, only to add the result to a total, \
 can leave it for the end: each lane keeps a total of its own, and the lanes are combined once. The rule looks for loops in \
 which all that follows from a shuffle ends up in such totals: nothing of it is stored, decides a branch, or is combined with the \
-lanes' own values, as where a running maximum rescales sums. The estimate takes the instructions \
+lanes' own values. A running maximum that only rescales sums of exponentials (an online softmax) counts: each lane can keep its own maximum and \
+sums below that, at the price of more exponentials. The estimate takes the instructions \
 away that combine lanes, with their waits and the barriers that only they need, in all iterations but one. Sums of floats are \
 then rounded in another order.",
     examples: &[Example {
@@ -41,7 +51,7 @@ For the place of a maximum, let each lane keep its largest value and that value'
 the one that the loop would have kept.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[MATTERS_LIMIT, BESIDE_EXPONENTIAL],
     needs: &[EXECUTED, ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &[
@@ -66,6 +76,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         // One turn's work remains, behind the loop.
         let gone = 1.0 - 1.0 / each.turns;
         each.combining.iter().chain(&each.barriers).for_each(|&at| removal.remove(at, gone));
+        removal.add(Term::Xu, each.rescalings);
+        removal.add(Term::Fma, BESIDE_EXPONENTIAL.value * each.rescalings);
     }
     let effect = removal.effect(launch);
     let main = loops.iter().max_by(|a, b| {
@@ -87,12 +99,24 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         0 => String::new(),
         barriers => format!(" and {}", count_of(barriers as f64, "barrier")),
     };
+    let at = place(&locations, "the total");
+    let hint = if main.rescalings > 0.0 {
+        format!(
+            "Let each lane keep a maximum of its own at {at}, and its own sums below that maximum. After the loop, take the largest \
+             maximum of all lanes, scale each lane's sums to it, and add them up."
+        )
+    } else {
+        format!(
+            "Let each lane keep a total of its own at {at} (for the place of a maximum, its value and index), and combine \
+             the lanes once, after the loop."
+        )
+    };
     Some(Draft {
         message: format!(
             "Each of some {} iterations of the loop around {} combines the values of all lanes, with {}{with_barriers}, only \
              to add the result to a total: {} of the executed instructions.",
             count(main.turns.round()),
-            place(&locations, "the total"),
+            at,
             count_of(main.exchanges.len() as f64, "shuffle"),
             percent(combining / executed),
         ),
@@ -100,11 +124,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("executed instructions that combine lanes in loops", combining, "inst"),
             Evidence::new(EXECUTED, executed, "inst"),
         ],
-        hint: format!(
-            "Let each lane keep a total of its own at {} (for the place of a maximum, its value and index), and combine \
-             the lanes once, after the loop.",
-            place(&locations, "the total"),
-        ),
+        hint,
         locations,
         effect,
     })

@@ -2,7 +2,9 @@
 //!
 //! A sum, a maximum, or the place of a maximum can be kept by each lane for itself and combined once, behind the loop. That
 //! does not hold where a turn needs the combined value: to store it, to decide what comes next, or to work with it on the
-//! lanes' own values, as a normalisation does.
+//! lanes' own values, as a normalisation does; but a running maximum may rescale sums of exponentials.
+
+mod rescaled;
 
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
@@ -16,6 +18,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::made_of_data::made_of_data;
 use crate::sass::questions::moved_down::taking_part;
+use rescaled::rescaled;
 
 /// A loop whose lanes could be combined behind it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +31,8 @@ pub struct CombiningLoop {
     pub adding: Vec<usize>,
     /// The barriers that only they need.
     pub barriers: Vec<usize>,
+    /// Exponentials that come instead, where a running maximum rescales the sums: each lane rescales its own.
+    pub rescalings: f64,
     /// The loop's turns, on average.
     pub turns: f64,
 }
@@ -47,7 +52,11 @@ pub fn in_loops(listing: &Listing) -> Vec<CombiningLoop> {
     let mut reaching = Reaching::new(sass);
     let loops = around.into_iter().filter_map(|of| {
         let mut turn = Turn::new(listing, &mut reaching, of);
-        turn.is_only_added(&of_data).then(|| turn.found())
+        if turn.is_only_added(&of_data) {
+            Some(turn.found())
+        } else {
+            rescaled(&mut turn, &of_data)
+        }
     });
     loops.collect()
 }
@@ -270,6 +279,7 @@ impl<'a, 'b> Turn<'a, 'b> {
             combining,
             adding,
             barriers: barriers.collect(),
+            rescalings: 0.0,
             turns: turns(listing, of),
         }
     }

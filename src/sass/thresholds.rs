@@ -21,6 +21,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     REARRANGING_STEPS,
     SAME_READING,
     MASKED_OFF,
+    MIXED,
     TREE_STEPS,
     WINDOW_VALUES,
 ];
@@ -31,6 +32,14 @@ pub const TREE_STEPS: Threshold = Threshold {
     value: 3.0,
     unit: "distance",
     source: "definition: a tree over eight lanes, which together load a sector of 4-byte values",
+};
+
+/// From how many combinations of bits on a number counts as mixed.
+pub const MIXED: Threshold = Threshold {
+    what: "exclusive ors of two values that an address is made of, for it to count as a hash or a random number, at least",
+    value: 2.0,
+    unit: "instruction",
+    source: "derivation: one permutes the elements of a tile, as swizzled layouts do; hashes and shift registers mix several times",
 };
 
 /// What a mask puts in the place of a score.

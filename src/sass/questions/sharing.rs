@@ -5,17 +5,18 @@
 //! with the thread index for the warps of a block.
 
 pub mod gathers;
+mod trace;
 
 use std::collections::hash_map::Entry;
 
 use foldhash::{HashMap, HashMapExt};
 
 use crate::sass::Listing;
-use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use trace::{Start, trace_from, trace_until};
 
 /// What an address is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -162,137 +163,6 @@ fn copies(origin: Origin, grid: [u32; 3], block: [u32; 3]) -> f64 {
         }
     }
     copies
-}
-
-/// Instructions that take part in a value.
-#[derive(Debug, Default)]
-struct Makers {
-    /// Loads of global memory.
-    loads: Vec<usize>,
-    /// Conversions of floats to integers.
-    rounded: Vec<usize>,
-    /// A float was loaded, from whatever memory, or is a function of another, such as a sine or a root.
-    floats: bool,
-    /// Something takes part that is neither an index nor such a load.
-    obscure: bool,
-}
-
-/// What makes the registers of an address in the last steps, from which the rest follows.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Start {
-    made_at: Vec<u32>,
-    /// A general register takes part that no instruction here writes.
-    given: bool,
-}
-
-impl Start {
-    fn of(listing: &Listing, reaching: &mut Reaching, load: usize) -> Self {
-        Self::of_role(listing, reaching, load, Role::Address)
-    }
-
-    fn of_role(listing: &Listing, reaching: &mut Reaching, load: usize, role: Role) -> Self {
-        let mut start = Self { made_at: Vec::new(), given: false };
-        let uses = listing.sass.uses(load).iter();
-        for each in uses.filter(|each| each.role == role) {
-            let definitions = reaching.definitions(load, *each);
-            start.given |= definitions.len() == 0 && each.slot.is_general();
-            start.made_at.extend(definitions);
-        }
-        start
-    }
-}
-
-/// Follows everything that the address is made of back to where it comes from, with the makers among that, until enough
-/// is known.
-fn trace_until(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    load: usize,
-    is_enough: impl Fn(&Origin) -> bool,
-) -> (Origin, Makers) {
-    let start = Start::of(listing, reaching, load);
-    trace_from(listing, reaching, &start, is_enough)
-}
-
-/// The same from its last steps on.
-fn trace_from(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    start: &Start,
-    is_enough: impl Fn(&Origin) -> bool,
-) -> (Origin, Makers) {
-    let sass = listing.sass;
-    let (mut origin, mut makers) =
-        (Origin { given: start.given, ..Origin::default() }, Makers::default());
-    let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<usize> = start.made_at.iter().map(|&at| at as usize).collect();
-    while let Some(at) = open.pop() {
-        if is_enough(&origin) {
-            break;
-        }
-        if !seen.insert(at) {
-            continue;
-        }
-        match sass.entries[at].family {
-            Family::System => {
-                let before = std::mem::take(&mut origin.unknown);
-                add(&mut origin, listing.text(at));
-                makers.obscure |= origin.unknown;
-                origin.unknown |= before;
-            }
-            family if family.is_memory() => {
-                origin.unknown = true;
-                makers.floats = true;
-                if matches!(family, Family::Load(Space::Global | Space::Generic)) {
-                    makers.loads.push(at);
-                } else {
-                    makers.obscure = true;
-                }
-            }
-            Family::Shuffle | Family::Vote => {
-                origin.unknown = true;
-                makers.obscure = true;
-            }
-            family => {
-                makers.floats |= family == Family::SpecialFunction && !is_reciprocal(listing, at);
-                if gathers::rounds(listing, at) {
-                    makers.rounded.push(at);
-                }
-                for each in sass
-                    .uses(at)
-                    .iter()
-                    .filter(|each| matches!(each.role, Role::Data | Role::Address))
-                {
-                    let definitions = reaching.definitions(at, *each);
-                    origin.given |= definitions.len() == 0 && each.slot.is_general();
-                    open.extend(definitions.map(|at| at as usize));
-                }
-            }
-        }
-    }
-    (origin, makers)
-}
-
-/// True for a division's function: `(float)i / width` is an index still.
-fn is_reciprocal(listing: &Listing, at: usize) -> bool {
-    listing.text(at).contains("MUFU.RCP")
-}
-
-/// Notes what a read of a special register brings in.
-fn add(origin: &mut Origin, text: &str) {
-    let axis = |name: &str| ["X", "Y", "Z"].iter().position(|axis| name.ends_with(axis));
-    let Some(register) = text.split_whitespace().find(|word| word.starts_with("SR_")) else {
-        return;
-    };
-    let register = register.trim_end_matches(';');
-    match axis(register) {
-        Some(at) if register.starts_with("SR_CTAID.") => origin.block[at] = true,
-        Some(at) if register.starts_with("SR_TID.") => origin.thread[at] = true,
-        _ if register == "SR_LANEID" => origin.lane = true,
-        // Which block of its cluster it is: shared memory is addressed by it.
-        _ if register == "SR_CgaCtaId" => {}
-        _ => origin.unknown = true,
-    }
 }
 
 #[cfg(test)]

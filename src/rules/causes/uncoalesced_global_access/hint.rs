@@ -34,6 +34,11 @@ pub(super) fn hint(
                  nothing: sort or group the work by these values, gather whole elements of 16 or 32 bytes and use \
                  each for several results, or store the data in the order in which it is read."
             ),
+            Sender::Mixed => format!(
+                "At {at} each lane's address comes from a number that it mixed by exclusive or (a hash, or a random \
+                 number), so reordering the threads changes nothing: sort or group the accesses by address, so that \
+                 each pass stays within a part that L2 holds, and keep more of them in flight."
+            ),
             Sender::Position => format!(
                 "At {at} each lane's address comes from a position that it computes in floating point and rounds, \
                  so swapping the thread's indices changes nothing: sort or group the points by position, pack what \

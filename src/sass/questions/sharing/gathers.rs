@@ -2,12 +2,14 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::{Origin, Start, trace_from, trace_until};
+use super::Origin;
+use super::trace::{Start, trace_from, trace_until};
 use crate::sass::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::MIXED;
 
 /// What sends the lanes of a gather to their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub enum Sender {
     Loaded,
     /// A position that each lane worked out in floating point and rounded.
     Position,
+    /// A number that each lane mixed by exclusive or, as hashes and random numbers are.
+    Mixed,
 }
 
 /// The accesses of global memory, of those that are picked, whose lanes go where values send them, each
@@ -62,9 +66,12 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
     }
 
     fn of_start(&mut self, start: &Start) -> Option<Sender> {
-        let (_, makers) = trace_from(self.listing, &mut self.reaching, start, |_| false);
+        let (origin, makers) = trace_from(self.listing, &mut self.reaching, start, |_| false);
         if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
             return Some(Sender::Loaded);
+        }
+        if makers.mixed >= MIXED.whole() && origin.is_of_lanes() {
+            return Some(Sender::Mixed);
         }
         makers.rounded.into_iter().any(|at| self.is_position(at)).then_some(Sender::Position)
     }
@@ -145,6 +152,30 @@ mod tests {
             ("LDG.E R8, desc[UR8][R6.64]", 1.0),
         ];
         assert_eq!(sender(shared, 4), None);
+    }
+
+    #[test]
+    fn a_mixed_number_sends_lanes_elsewhere() {
+        let of = |second: &'static str| {
+            let code = [
+                ("S2R R0, SR_TID.X", 1.0),
+                ("LDC.64 R2, c[0x0][0x210]", 1.0),
+                ("SHF.R.U32.HI R4, RZ, 0x3, R0", 1.0),
+                ("LOP3.LUT R5, R0, R4, RZ, 0x3c, !PT", 1.0),
+                ("IMAD R6, R5, 0x9e3779b1, RZ", 1.0),
+                ("SHF.R.U32.HI R7, RZ, 0xf, R6", 1.0),
+                (second, 1.0),
+                ("IMAD.WIDE R10, R8, 0x4, R2", 1.0),
+                ("LDG.E R12, desc[UR8][R10.64]", 1.0),
+            ];
+            sender(&code, 8)
+        };
+        assert_eq!(of("LOP3.LUT R8, R6, R7, RZ, 0x3c, !PT"), Some(Sender::Mixed));
+        assert_eq!(
+            of("LOP3.LUT R8, R6, R7, RZ, 0xc0, !PT"),
+            None,
+            "one alone permutes, as tiles are swizzled"
+        );
     }
 
     /// A load at a rounded float, which these instructions make in `R6` from the thread's number `R0` and from

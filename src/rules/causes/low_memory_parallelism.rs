@@ -16,6 +16,7 @@ use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
+use crate::sass::Family;
 use crate::term::Term;
 use crate::text::{count_of, percent};
 use littles_law::in_flight;
@@ -190,7 +191,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
     let loads = loads_in_flight(launch);
     let more_at_a_time = loads.more_at_a_time();
-    let share = covered(launch, &loads, chained);
+    let share = covered(launch, &loads, chained) * share_for_results(launch);
     // A thread that is given several elements leaves fewer for other threads.
     let fewer_blocks = if loads.around == Around::NoLoop { more_at_a_time } else { 0.0 };
     Effect {
@@ -198,6 +199,22 @@ fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
         stalls: vec![(StallReason::LongScoreboard, share)],
         ..Effect::default()
     }
+}
+
+/// The part of the waits that is for results, 0 to 1. A register that a store or an atomic still has to read is awaited too: until
+/// the queue in front of L1 takes it, however many loads are in flight.
+fn share_for_results(launch: &ModeledLaunch) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 1.0 };
+    let brings_nothing = |at: usize| {
+        let family = listing.sass.entries[at].family;
+        matches!(family, Family::Store(_) | Family::Reduction(_))
+            || matches!(family, Family::Atomic(_)) && listing.sass.defs(at).is_empty()
+    };
+    let charges = listing.charges(StallReason::LongScoreboard);
+    let all: f64 = charges.iter().map(|each| each.samples).sum();
+    let without = charges.iter().filter(|each| brings_nothing(each.producer));
+    let without: f64 = without.map(|each| each.samples).sum();
+    if all > 0.0 { 1.0 - without / all } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -315,6 +332,17 @@ mod tests {
         );
         launch.instructions[1].counters.stall_samples[StallReason::LongScoreboard as usize] = 9.0;
         check(&RULE, &launch).unwrap()
+    }
+
+    #[test]
+    fn waits_until_an_atomic_has_read_its_operands_stay() {
+        let goes = |access: &str| {
+            let code = [access, "IADD3 R4, R4, 0x1, RZ", "BRA 0x100", "EXIT"];
+            of(&code).effect.share_of_stall(StallReason::LongScoreboard)
+        };
+        assert!(goes("ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64], R4") > 0.5, "the old value");
+        assert!(goes("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4").abs() < 1e-12);
+        assert!(goes("STG.E desc[UR4][R2.64], R4").abs() < 1e-12);
     }
 
     #[test]

@@ -26,10 +26,11 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A small table that is written as one condition after another (v = code == 1 ? a : v; v = code == 2 ? b : v; …, or tl.where in \
 Triton) becomes a comparison and a selection per entry, all of which every lane executes for every value, on the ALU pipe. \
+The compiler makes the same of a small array of constants that is indexed at run time. \
 (Conditions within one another may become branches instead: see thread-divergence.) The same table in shared memory is \
 one load, whatever its length, and lanes that look up different entries share a wavefront as long as the entries lie in different \
 banks, as up to 32 words do. Decoding of 4-bit floats and of quantized weights is often written so. The rule looks for selections \
-between a constant and the result of the one before, each by whether the same index equals a constant. The estimate takes the \
+between a constant and the result of the one before (guarded copies of constants among them), each by whether the same index equals a constant. The estimate takes the \
 comparisons and selections away and puts an address and a load from shared memory in their place.",
     examples: &[Example {
         fault: "\

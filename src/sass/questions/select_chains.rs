@@ -1,4 +1,5 @@
-//! Look-ups by comparison: chains of selections between constants, each by whether an index equals another constant.
+//! Look-ups by comparison: chains of selections between constants, each by whether an index equals another constant. A copy of
+//! a constant whose guard is such a comparison is a selection, too: the compiler makes them of small arrays of constants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +8,7 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::{Operand, OperandKind};
+use crate::sass::parse::operands::Role;
 
 /// A chain of selections that a table could stand for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +67,9 @@ fn select(listing: &Listing, reaching: &mut Reaching, at: usize) -> Option<Selec
     let sass = listing.sass;
     let text = listing.text(at);
     // Most instructions are none, and taking them apart takes time.
+    if text.starts_with('@') && text.contains("MOV") {
+        return guarded_copy(listing, reaching, at);
+    }
     let instruction = text.contains("SEL").then(|| Instruction::parse(text))??;
     if !matches!(instruction.base(), "SEL" | "FSEL") {
         return None;
@@ -81,6 +86,26 @@ fn select(listing: &Listing, reaching: &mut Reaching, at: usize) -> Option<Selec
         if each.slot.is_general() { from = only } else { by = only }
     }
     let by = by?;
+    let index = index(listing, reaching, by)?;
+    Some(Select { by, index, from })
+}
+
+/// The selection that a guarded copy of a constant makes between it and what the register held.
+fn guarded_copy(listing: &Listing, reaching: &mut Reaching, at: usize) -> Option<Select> {
+    let instruction = Instruction::parse(listing.text(at))?;
+    let copies =
+        instruction.base() == "MOV" || instruction.base() == "IMAD" && instruction.has("MOV");
+    if !copies || !instruction.operands.last().is_some_and(is_constant) {
+        return None;
+    }
+    let of = |role: Role| listing.sass.uses(at).iter().find(|each| each.role == role).copied();
+    let (guard, old) = (of(Role::Guard)?, of(Role::Old)?);
+    let mut made_at = reaching.definitions(at, guard).map(|made_at| made_at as usize);
+    let by = made_at.next().filter(|_| made_at.len() == 0)?;
+    drop(made_at);
+    // Every copy of the chain may have made it; the last one comes next.
+    let from = reaching.definitions(at, old).map(|made_at| made_at as usize);
+    let from = from.filter(|&made_at| made_at < at).max();
     let index = index(listing, reaching, by)?;
     Some(Select { by, index, from })
 }
@@ -125,6 +150,24 @@ mod tests {
         ]);
         let chains = select_chains(&launch.listing().unwrap());
         chains.iter().map(|chain| (chain.selects.len(), chain.compares.len())).collect()
+    }
+
+    #[test]
+    fn guarded_copies_of_constants_are_selections() {
+        let launch = launch(&[
+            ("LOP3.LUT R2, R1, 0xf, RZ, 0xc0, !PT", 1.0),
+            ("ISETP.EQ.AND P0, PT, R2, RZ, PT", 1.0),
+            ("ISETP.EQ.AND P1, PT, R2, 0x4, PT", 1.0),
+            ("ISETP.EQ.AND P2, PT, R2, 0x8, PT", 1.0),
+            ("@P0 IMAD.MOV.U32 R4, RZ, RZ, RZ", 1.0),
+            ("@P1 MOV R4, 0x3f000000", 1.0),
+            ("@P2 IMAD.MOV.U32 R4, RZ, RZ, 0x3f800000", 1.0),
+            ("@P2 MOV R5, R9", 1.0),
+            ("EXIT", 1.0),
+        ]);
+        let chains = select_chains(&launch.listing().unwrap());
+        assert_eq!(chains.len(), 1, "another value is no constant");
+        assert_eq!((chains[0].selects.clone(), chains[0].compares.len()), (vec![6, 5, 4], 3));
     }
 
     #[test]

@@ -185,6 +185,23 @@ mod tests {
     ];
 
     #[test]
+    fn a_guard_that_does_not_hold_leaves_what_was_there() {
+        let shared = |guard: &str| {
+            let access = format!("{guard}LDG.E R6, desc[UR8][R4.64]");
+            let code = [
+                ("S2R R4, SR_TID.X", 1.0),
+                ("@!P2 MOV R4, 0xffffffff", 1.0),
+                ("LDC R5, c[0x0][0x214]", 1.0),
+                (access.as_str(), 1.0),
+            ];
+            let launch = launch(&code);
+            share_of_block(launch.listing().unwrap())
+        };
+        assert!(shared("").abs() < 1e-12, "a lane's own number, but for a division by zero");
+        assert!((shared("@!P2 ") - 1.0).abs() < 1e-12, "only under the same guard");
+    }
+
+    #[test]
     fn blocks_and_warps_share_what_their_index_is_not_in() {
         let launch = launch(CODE);
         let listing = launch.listing().unwrap();

@@ -28,6 +28,9 @@ pub(super) struct Makers {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Start {
     pub(super) made_at: Vec<u32>,
+    /// The guard of the access. What it sees was made under the same guard, if under any; under another one, the register may have
+    /// kept what it held.
+    guard: Option<String>,
     /// A general register takes part that no instruction here writes.
     pub(super) given: bool,
 }
@@ -43,7 +46,8 @@ impl Start {
         load: usize,
         role: Role,
     ) -> Self {
-        let mut start = Self { made_at: Vec::new(), given: false };
+        let guard = guard(listing, load).map(str::to_owned);
+        let mut start = Self { made_at: Vec::new(), guard, given: false };
         let uses = listing.sass.uses(load).iter();
         for each in uses.filter(|each| each.role == role) {
             let definitions = reaching.definitions(load, *each);
@@ -111,11 +115,12 @@ pub(super) fn trace_from(
                 if rounds(listing, at) {
                     makers.rounded.push(at);
                 }
-                for each in sass
-                    .uses(at)
-                    .iter()
-                    .filter(|each| matches!(each.role, Role::Data | Role::Address))
-                {
+                let keeps_old = guard(listing, at) != start.guard.as_deref();
+                for each in sass.uses(at).iter().filter(|each| match each.role {
+                    Role::Data | Role::Address => true,
+                    Role::Old => keeps_old,
+                    Role::Guard => false,
+                }) {
                     let definitions = reaching.definitions(at, *each);
                     origin.given |= definitions.len() == 0 && each.slot.is_general();
                     open.extend(definitions.map(|at| at as usize));
@@ -124,6 +129,11 @@ pub(super) fn trace_from(
         }
     }
     (origin, makers)
+}
+
+/// The guard of an instruction, such as `@!P0`.
+fn guard<'a>(listing: &Listing<'a>, at: usize) -> Option<&'a str> {
+    listing.text(at).split_whitespace().next().filter(|word| word.starts_with('@'))
 }
 
 /// True for a division's function: `(float)i / width` is an index still.

@@ -47,6 +47,7 @@ pub mod pipeline_too_shallow;
 pub mod tile_too_small;
 pub mod masked_tiles;
 pub mod padded_tiles;
+pub mod symmetric_product;
 pub mod empty_turns;
 pub mod unaligned_rows;
 pub mod unbatched_vectors;

@@ -24,7 +24,16 @@ pub const THRESHOLDS: &[Threshold] = &[
     MIXED,
     TREE_STEPS,
     WINDOW_VALUES,
+    TO_THE_LOOP,
 ];
+
+/// The part of the warps that come to a loop which none has left before.
+pub const TO_THE_LOOP: Threshold = Threshold {
+    what: "share of the warps that come to a loop, for it to count as one that no block leaves out, more than",
+    value: 0.75,
+    unit: "share",
+    source: "derivation: half way between all and the half that is left where blocks below a diagonal return",
+};
 
 /// Distances of a tree over lanes.
 pub const TREE_STEPS: Threshold = Threshold {

@@ -8,6 +8,7 @@ mod operands;
 mod padded;
 mod products;
 mod staged;
+mod symmetric;
 
 pub use conversions::{Conversions, conversions};
 pub use group_tiles::{GroupTile, group_tiles};
@@ -16,3 +17,4 @@ pub use operands::{Operands, operand_loads};
 pub use padded::{emptiest, filled};
 pub use products::{is_warp_product, members};
 pub use staged::{StagedLoop, Way, staged};
+pub use symmetric::symmetric;

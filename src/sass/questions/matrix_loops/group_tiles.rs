@@ -52,7 +52,7 @@ pub fn group_tiles(listing: &Listing) -> Vec<GroupTile> {
 }
 
 /// Rows, columns and depth of `HGMMA.64x128x16.F32`.
-fn shape(opcode: &str) -> Option<[f64; 3]> {
+pub(super) fn shape(opcode: &str) -> Option<[f64; 3]> {
     opcode.split('.').find_map(|part| {
         let mut sides = part.split('x').map(|side| side.parse().ok());
         let [Some(rows), Some(columns), Some(depth), None] = std::array::from_fn(|_| sides.next())

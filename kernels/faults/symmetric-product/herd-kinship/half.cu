@@ -1,0 +1,98 @@
+// Blocks below the diagonal leave at once; the others store their results on either side of it.
+using Half = unsigned short; // sixteen bits, only moved here
+
+constexpr int ROWS = 128, COLUMNS = 128, GROUPS = 2, WIDTH = 128;
+constexpr int DEPTH = 32, STAGES = 4, THREADS = 128 * GROUPS;
+constexpr int STAGE_BYTES = (ROWS + COLUMNS) * DEPTH * 2;
+
+// Rows of 64 bytes in shared memory, whose four pieces of 16 bytes change places by the row: what the matrix units know as
+// swizzling by 64 bytes. Eight rows are 512 bytes.
+__device__ unsigned long long descriptor(unsigned at) {
+    const unsigned long long swizzle_64 = 2, eight_rows = 512;
+    return (at >> 4 & 0x3fff) | 1 << 16 | eight_rows >> 4 << 32 | swizzle_64 << 62;
+}
+
+__device__ void copy(unsigned to, const Half *from, int rows, size_t length) {
+    for (int i = threadIdx.x; i < rows * 4; i += THREADS) {
+        const int row = i / 4, piece = i % 4;
+        const unsigned at = to + row * 64 + (piece ^ row / 2 % 4) * 16;
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at),
+                     "l"(from + row * length + piece * 8));
+    }
+}
+
+__device__ void multiply(float (&sum)[WIDTH / 2], unsigned long long a, unsigned long long b) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19,"
+        " %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37,"
+        " %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55,"
+        " %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, 1, 1, 1, 0, 0;"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]),
+          "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]),
+          "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
+          "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]),
+          "+f"(sum[31]), "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]),
+          "+f"(sum[37]), "+f"(sum[38]), "+f"(sum[39]), "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]),
+          "+f"(sum[43]), "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]), "+f"(sum[48]),
+          "+f"(sum[49]), "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]),
+          "+f"(sum[55]), "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]),
+          "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63])
+        : "l"(a), "l"(b));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    relate(const Half *animals, float *kinship, int count, int length) {
+    if (blockIdx.x < blockIdx.y) return;
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(shared);
+    const Half *rows_from = animals + (size_t)blockIdx.y * ROWS * length;
+    const Half *columns_from = animals + (size_t)blockIdx.x * COLUMNS * length;
+    const int group = threadIdx.x / 128, turns = length / DEPTH;
+    auto begin = [&](int turn) {
+        if (turn < turns) {
+            const unsigned to = base + turn % STAGES * STAGE_BYTES;
+            copy(to, rows_from + turn * DEPTH, ROWS, length);
+            copy(to + ROWS * DEPTH * 2, columns_from + turn * DEPTH, COLUMNS, length);
+        }
+        asm volatile("cp.async.commit_group;");
+    };
+    float sum[COLUMNS / WIDTH][WIDTH / 2] = {};
+    for (int turn = 0; turn < STAGES - 1; ++turn) begin(turn);
+    for (int turn = 0; turn < turns; ++turn) {
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        asm volatile("fence.proxy.async;" ::: "memory");
+        __syncthreads();
+        begin(turn + STAGES - 1);
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        const unsigned a = base + turn % STAGES * STAGE_BYTES, b = a + ROWS * DEPTH * 2;
+#pragma unroll
+        for (int step = 0; step < DEPTH / 16; ++step)
+#pragma unroll
+            for (int part = 0; part < COLUMNS / WIDTH; ++part)
+                multiply(sum[part], descriptor(a + step * 32 + group * 64 * 64),
+                         descriptor(b + step * 32 + part * WIDTH * 64));
+        asm volatile("wgmma.commit_group.sync.aligned;");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int row = blockIdx.y * ROWS + group * 64 + warp * 16 + lane / 4;
+#pragma unroll
+    for (int part = 0; part < COLUMNS / WIDTH; ++part)
+#pragma unroll
+        for (int j = 0; j < WIDTH / 8; ++j) {
+            const int column = blockIdx.x * COLUMNS + part * WIDTH + j * 8 + lane % 4 * 2;
+            float2 *to = reinterpret_cast<float2 *>(kinship + (size_t)row * count + column);
+            to[0] = make_float2(sum[part][4 * j], sum[part][4 * j + 1]);
+            to[4 * count] = make_float2(sum[part][4 * j + 2], sum[part][4 * j + 3]);
+            if (blockIdx.x > blockIdx.y) {
+                float *mirrored = kinship + (size_t)column * count + row;
+                mirrored[0] = sum[part][4 * j];
+                mirrored[count] = sum[part][4 * j + 1];
+                mirrored[8] = sum[part][4 * j + 2];
+                mirrored[count + 8] = sum[part][4 * j + 3];
+            }
+        }
+}

@@ -10,7 +10,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::{REGISTER_BYTES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::widened::{WIDER, Widened, widened};
+use crate::sass::questions::widened::{Narrow, WIDER, Widened, widened};
 use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -82,14 +82,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = removal.listing;
     let mut found = widened(&listing, launch.need(BLOCK));
     found.retain(|each| {
-        !each.floats || launch.profile.row.compute_capability >= Some(FLOATS_OF_A_BYTE)
+        each.were != Narrow::Floats
+            || launch.profile.row.compute_capability >= Some(FLOATS_OF_A_BYTE)
     });
     if found.is_empty() {
         return None;
     }
     let facts = launch.profile.device_facts();
     let kept = |each: &Widened| {
-        let rate = if each.of_words { Some(WIDER) } else { rate(&facts) };
+        let rate = if each.were == Narrow::Halves { Some(WIDER) } else { rate(&facts) };
         rate.map(|rate| 1.0 / rate)
     };
     found.retain(|each| kept(each).is_some());
@@ -127,7 +128,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     } else {
         ""
     };
-    let of_words = found.iter().any(|each| each.of_words);
+    let of_words = found.iter().any(|each| each.were == Narrow::Halves);
     let message = if of_words {
         format!(
             "Operands of {} matrix instructions are floats of 16 bits that {at} widens to 32, by {} instructions, {} of all executed \
@@ -152,7 +153,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              out: as half it keeps the ten bits of TF32, as bfloat16 seven."
         )
     } else {
-        let (words, sums) = if found.iter().all(|each| each.floats) {
+        let (words, sums) = if found.iter().all(|each| each.were == Narrow::Floats) {
             ("8-bit floats", "sums in single precision")
         } else {
             ("8-bit integers", "sums of 32-bit integers")

@@ -115,7 +115,7 @@ fn between(listing: &Listing, exchanges: &[usize]) -> Between {
     let sass = listing.sass;
     let count = sass.entries.len();
     let mut reaching = Reaching::new(sass);
-    let mut leads = Marks::new(count);
+    let mut before = Marks::new(count);
     let mut loads = BTreeSet::new();
     let mut open = exchanges.to_vec();
     while let Some(at) = open.pop() {
@@ -126,14 +126,14 @@ fn between(listing: &Listing, exchanges: &[usize]) -> Between {
                         loads.insert(by);
                     }
                     family if family.is_memory() => {}
-                    _ if listing.executed(by) > 0.0 && leads.insert(by) => open.push(by),
+                    _ if listing.executed(by) > 0.0 && before.insert(by) => open.push(by),
                     _ => {}
                 }
             }
         }
     }
     let mut steps = Marks::of(count, |at| exchanges.binary_search(&at).is_ok());
-    steps.spread(&leads, |at, steps| {
+    steps.spread(&before, |at, steps| {
         let data = sass.uses(at).iter().filter(|each| each.role != Role::Address);
         data.into_iter().any(|each| reaching.definitions(at, *each).any(|by| steps[by as usize]))
     });

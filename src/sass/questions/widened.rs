@@ -25,6 +25,17 @@ use operands::{group_bytes, is_of_words, operands, rows_of_b};
 /// Operands take so many times the bytes that are loaded for them, at least.
 pub const WIDER: f64 = 2.0;
 
+/// What numbers were before they were widened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Narrow {
+    /// Integers of 8 bits, or fewer, as far as the conversions tell.
+    Integers,
+    /// Floats of 8 bits, or fewer, as a conversion from such says.
+    Floats,
+    /// Floats of 16 bits, of one operand or both; the other one is worked out.
+    Halves,
+}
+
 /// The matrix instructions of a loop whose operands all come from narrower numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widened {
@@ -42,10 +53,8 @@ pub struct Widened {
     pub last: Vec<usize>,
     /// True for matrix instructions of a warp group.
     pub by_groups: bool,
-    /// True for bytes that are floats, as a conversion from such says.
-    pub floats: bool,
-    /// True for products of 32-bit floats, of which one operand or both were 16-bit ones, and the other is worked out.
-    pub of_words: bool,
+    /// What the operands were.
+    pub were: Narrow,
     /// True where numbers are scaled before they are multiplied with each other.
     pub scaled: bool,
 }
@@ -97,8 +106,7 @@ fn in_loop(
         reads: Vec::new(),
         last: Vec::new(),
         by_groups,
-        floats: false,
-        of_words,
+        were: if of_words { Narrow::Halves } else { Narrow::Integers },
         scaled: false,
     };
     for side in &sides {
@@ -133,12 +141,14 @@ impl Widened {
     fn add(&mut self, made: &Made) -> Option<()> {
         let wide = REGISTER_BYTES * made.last.len() as f64;
         // Halves are shifted to become words.
-        if !(made.is_float || self.of_words) || wide < WIDER * made.bytes {
+        if !(made.is_float || self.were == Narrow::Halves) || wide < WIDER * made.bytes {
             return None;
         }
         self.conversions.extend(&made.conversions);
         self.loads.extend(made.loads.iter().map(|(at, _)| *at));
-        self.floats |= made.floats;
+        if made.floats && self.were == Narrow::Integers {
+            self.were = Narrow::Floats;
+        }
         self.scaled |= made.scaled;
         Some(())
     }
@@ -165,7 +175,7 @@ impl Widened {
                     let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
                     let uses: Vec<(usize, Use)> = data.map(|each| (at, *each)).collect();
                     let made = Made::of(listing, reaching, &uses);
-                    if made.is_none() && self.of_words {
+                    if made.is_none() && self.were == Narrow::Halves {
                         // Of another product, or of a sum over lanes.
                         continue;
                     }
@@ -245,7 +255,7 @@ mod tests {
     #[test]
     fn both_operands_must_be_bytes() {
         let both = found(&unpacked("LDS.64 R4, [R20]", "LDS R6, [R21]")).unwrap();
-        assert_eq!((both.loads, both.last.len(), both.floats), (vec![0, 1], 6, true));
+        assert_eq!((both.loads, both.last.len(), both.were), (vec![0, 1], 6, Narrow::Floats));
         let mut weights = unpacked("LDS.64 R4, [R20]", "LDS.64 R12, [R21]");
         weights.drain(6..8);
         assert_eq!(found(&weights), None, "B as it was loaded");
@@ -273,7 +283,7 @@ mod tests {
         };
         let high = "LOP3.LUT R13, R4, 0xffff0000, RZ, 0xc0, !PT";
         let found_one = code("MUFU.EX2 R8, R16", high).unwrap();
-        assert_eq!((found_one.of_words, found_one.loads), (true, vec![0]));
+        assert_eq!((found_one.were, found_one.loads), (Narrow::Halves, vec![0]));
         assert_eq!(code("LDS R8, [R21]", high), None, "floats of 32 bits as they were loaded");
         assert_eq!(
             code("MUFU.EX2 R8, R16", "LDS R13, [R22]"),
@@ -302,7 +312,7 @@ mod tests {
             ])
         };
         let scaled = code("LDS R16, [R22]").unwrap();
-        assert_eq!((scaled.loads, scaled.scaled, scaled.floats), (vec![0, 1], true, true));
+        assert_eq!((scaled.loads, scaled.scaled, scaled.were), (vec![0, 1], true, Narrow::Floats));
         assert_eq!(code("MUFU.EX2 R16, R17"), None, "worked out");
     }
 
@@ -322,7 +332,7 @@ mod tests {
         };
         // R30 and R31 hold constants that nothing here makes; A's second register holds nothing either.
         let integers = code("HADD2.BF16_V2 R12, R7, -R31").unwrap();
-        assert_eq!((integers.conversions, integers.floats), (vec![2, 3, 4, 5], false));
+        assert_eq!((integers.conversions, integers.were), (vec![2, 3, 4, 5], Narrow::Integers));
         assert_eq!(code("HMUL2.BF16_V2 R12, R7, R31"), None, "scaled");
         assert_eq!(code("SHFL.BFLY PT, R12, R7, 0x1, 0x1f"), None, "from another lane");
         assert_eq!(code("HADD2.BF16_V2 R12, R7, R24"), None, "a sum");

@@ -2,7 +2,7 @@
 
 use crate::frame::{Launch, Reads};
 use crate::model;
-use crate::rules::RULES;
+use crate::rules::{RULES, Rule, SourcePage};
 
 /// A metric that a launch lacks although it may be judged by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +77,13 @@ impl Lacking {
     }
 }
 
-/// True where most rules can't be checked.
+/// True where most rules can't be checked, those that ask the machine code left out where there is none.
 pub(super) fn is_thin(launch: &Launch) -> bool {
-    let checked = RULES.iter().filter(|rule| rule.missing(launch).is_empty());
-    2 * checked.count() < RULES.len()
+    let asks_code =
+        |rule: &Rule| matches!(rule.source_page, SourcePage::Needed) && !launch.has_source();
+    let rules = || RULES.iter().filter(|rule| !asks_code(rule));
+    let checked = rules().filter(|rule| rule.missing(launch).is_empty());
+    2 * checked.count() < rules().count()
 }
 
 /// The metrics that a launch lacks, each with who reads it.

@@ -201,14 +201,14 @@ fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
     }
 }
 
-/// The part of the waits that is for results, 0 to 1. A register that a store or an atomic still has to read is awaited too: until
+/// The part of the waits that is for results, 0 to 1. A register that an atomic without a result still has to read is awaited too: until
 /// the queue in front of L1 takes it, however many loads are in flight.
 fn share_for_results(launch: &ModeledLaunch) -> f64 {
     let Some(listing) = launch.profile.listing() else { return 1.0 };
     let brings_nothing = |at: usize| {
         let family = listing.sass.entries[at].family;
-        matches!(family, Family::Store(_) | Family::Reduction(_))
-            || matches!(family, Family::Atomic(_)) && listing.sass.defs(at).is_empty()
+        matches!(family, Family::Atomic(_) | Family::Reduction(_))
+            && listing.sass.defs(at).is_empty()
     };
     let charges = listing.charges(StallReason::LongScoreboard);
     let all: f64 = charges.iter().map(|each| each.samples).sum();
@@ -342,7 +342,6 @@ mod tests {
         };
         assert!(goes("ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64], R4") > 0.5, "the old value");
         assert!(goes("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4").abs() < 1e-12);
-        assert!(goes("STG.E desc[UR4][R2.64], R4").abs() < 1e-12);
     }
 
     #[test]

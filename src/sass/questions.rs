@@ -47,3 +47,4 @@ pub mod tables;
 pub mod vector_products;
 pub mod waits_for_few;
 pub mod widened;
+pub mod written_back;

@@ -208,4 +208,13 @@ mod tests {
         let share = draft.effect.share_of(Term::Issue);
         assert!((share - 0.9 * 2000.0 / 5200.0).abs() < 1e-12, "{share}");
     }
+
+    #[test]
+    fn loads_that_only_the_state_makes_the_compiler_repeat_go_too() {
+        let share = |beside| of(32.0, beside).unwrap().effect.share_of(Term::Issue);
+        let more = share("LDG.E R9, desc[UR4][R10.64]") - share("NOP");
+        assert!((more - 0.9 * 1000.0 / 5200.0).abs() < 1e-12, "{more}");
+        let others = share("STG.E desc[UR4][R12.64], R9") - share("NOP");
+        assert!(others.abs() < 1e-12, "no load");
+    }
 }

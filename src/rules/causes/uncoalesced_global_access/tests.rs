@@ -257,3 +257,27 @@ fn the_ideal_is_that_of_the_lines_width() {
         assert!(hint.contains(ideal), "{hint}");
     }
 }
+
+#[test]
+fn excess_of_accesses_that_a_register_would_spare_is_another_rules() {
+    let of = |store: &'static str| {
+        let code = [
+            ("LDC.64 R2, c[0x0][0x210]", 10.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 400.0), // 0x110
+            ("FFMA R4, R4, R8, R9", 400.0),
+            (store, 400.0),
+            ("@P0 BRA 0x110", 400.0),
+            ("EXIT", 10.0),
+        ];
+        let registers = (crate::evidence::kept_state::REGISTERS, 32.0);
+        let mut strided = sass(&[(SECTORS, 6400.0), (IDEAL, 800.0), registers], &code);
+        for at in [1, 3] {
+            strided.instructions[at].counters.l2_sectors_global = 3200.0;
+            strided.instructions[at].counters.l2_sectors_global_ideal = 400.0;
+        }
+        check(&RULE, &strided)
+    };
+    // Of 5,600 a fortieth stays, less than a twentieth of all.
+    assert!(of("STG.E desc[UR4][R2.64], R4").is_none());
+    assert!(of("STG.E desc[UR4][R6.64], R4").is_some(), "another place: no state");
+}

@@ -82,16 +82,22 @@ mod tests {
             ("programs.md", "The seventh draw"),
             ("programs.md", "The ninth draw"),
             ("programs.md", "The eleventh draw"),
+            ("programs.md", "The twelfth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
             ("triton.md", "A tenth set"),
             ("triton.md", "An eleventh set"),
             ("triton.md", "A twelfth set"),
+            ("triton.md", "A thirteenth set"),
+            ("triton.md", "A fourteenth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
             ("elsewhere.md", "An eighth set of fixes"),
+            ("elsewhere.md", "A ninth set of fixes"),
+            ("elsewhere.md", "A tenth set of fixes"),
+            ("elsewhere.md", "An eleventh set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -16,6 +16,7 @@ const APART: &[(&str, &str)] = &[
     ("fault-innocent-fences/", "fences"),
     ("fault-toll-booths/", "fences"),
     ("fault-seed-traits/", "fences in front of the matrix instructions"),
+    ("fault-herd-kinship/", "fences in front of the matrix instructions"),
 ];
 
 #[test]

@@ -49,6 +49,9 @@ Where the mask is read as well, let a lane that has nothing to replace leave ear
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
     source_page: SourcePage::Needed,
+    unrecorded: Some(
+        "its answer is changed in place, while a ladder's outputs are poisoned before each checked run; seen on two kernels of other people",
+    ),
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
     in_triton: "\
 tl.store the constant under the mask (tl.store(ptrs, float('-inf'), mask=banned)) in place of a tl.load, tl.where, and a store of all.",

@@ -20,7 +20,7 @@ use super::few_values::distance;
 /// A sort over the lanes of a warp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sort {
-    /// The shuffles, and the comparisons and selections between them, ascending.
+    /// The shuffles, the comparisons and selections between them, and what says which lane keeps the larger value, ascending.
     pub steps: Vec<usize>,
     /// The loads of what is sorted, ascending.
     pub loads: Vec<usize>,
@@ -105,7 +105,7 @@ fn once_more(by_distance: &BTreeMap<u32, (f64, usize)>) -> Option<f64> {
 
 /// What stands between the exchanges.
 struct Between {
-    /// The exchanges, and what is worked out from one for another, ascending.
+    /// The exchanges, what is worked out from one for another, and what that goes by, ascending.
     steps: Vec<usize>,
     /// The loads of what is exchanged.
     loads: BTreeSet<usize>,
@@ -133,10 +133,19 @@ fn between(listing: &Listing, exchanges: &[usize]) -> Between {
         }
     }
     let mut steps = Marks::of(count, |at| exchanges.binary_search(&at).is_ok());
-    steps.spread(&before, |at, steps| {
-        let data = sass.uses(at).iter().filter(|each| each.role != Role::Address);
-        data.into_iter().any(|each| reaching.definitions(at, *each).any(|by| steps[by as usize]))
-    });
+    let mut spread = |marks: &mut Marks| {
+        marks.spread(&before, |at, marks| {
+            let mut data = sass.uses(at).iter().filter(|each| each.role != Role::Address);
+            data.any(|each| reaching.definitions(at, *each).any(|by| marks[by as usize]))
+        });
+    };
+    spread(&mut steps);
+    // What is worked out of lanes' numbers alone says who keeps the larger value.
+    let mut of_loads = Marks::of(count, |at| loads.contains(&at));
+    spread(&mut of_loads);
+    for at in before.iter().filter(|&at| !of_loads[at]) {
+        steps.insert(at);
+    }
     Between { steps: steps.iter().collect(), loads }
 }
 

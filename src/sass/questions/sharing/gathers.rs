@@ -6,7 +6,6 @@ use super::Origin;
 use super::trace::{Start, trace_from, trace_until};
 use crate::sass::Listing;
 use crate::sass::flow::reaching::Reaching;
-use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::MIXED;
@@ -93,12 +92,6 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         let (origin, behind) = trace_from(self.listing, &mut self.reaching, &start, |_| false);
         origin.is_of_lanes() && behind.floats && start.is_float(self.listing)
     }
-}
-
-/// True for a conversion of a float to an integer.
-pub(super) fn rounds(listing: &Listing, at: usize) -> bool {
-    matches!(listing.sass.entries[at].family, Family::Convert | Family::ConvertFp64)
-        && Instruction::base_of(listing.text(at)).is_some_and(|base| matches!(base, "F2I" | "UF2I"))
 }
 
 impl Start {

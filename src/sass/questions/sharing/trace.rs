@@ -1,11 +1,11 @@
 //! The way back from an address to what it is made of.
 
 use super::Origin;
-use super::gathers::rounds;
 use crate::sass::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
@@ -134,6 +134,12 @@ pub(super) fn trace_from(
 /// The guard of an instruction, such as `@!P0`.
 fn guard<'a>(listing: &Listing<'a>, at: usize) -> Option<&'a str> {
     listing.text(at).split_whitespace().next().filter(|word| word.starts_with('@'))
+}
+
+/// True for a conversion of a float to an integer.
+fn rounds(listing: &Listing, at: usize) -> bool {
+    matches!(listing.sass.entries[at].family, Family::Convert | Family::ConvertFp64)
+        && Instruction::base_of(listing.text(at)).is_some_and(|base| matches!(base, "F2I" | "UF2I"))
 }
 
 /// True for a division's function: `(float)i / width` is an index still.

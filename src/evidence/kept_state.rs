@@ -68,8 +68,9 @@ impl<'a> KeptState<'a> {
         let mut reaching = Reaching::new(listing.sass);
         let mut found = BTreeMap::new();
         for (of, states) in &self.loops {
-            let goes =
-                |at: usize| states.iter().any(|state| !state.moves && state.stores.contains(&at));
+            let goes = |at: usize| {
+                states.iter().any(|state| !state.moves && state.stores.binary_search(&at).is_ok())
+            };
             let is_store = |at: &usize| {
                 matches!(
                     listing.sass.entries[*at].family,
@@ -107,7 +108,10 @@ fn meets_others(listing: &Listing, of: &Loop) -> bool {
     let mut places = flow.places(of);
     places.any(|at| {
         let family = listing.sass.entries[at].family;
-        matches!(family, Family::Barrier | Family::Fence | Family::Atomic(_))
-            && listing.executed(at) > 0.0
+        let meets = matches!(
+            family,
+            Family::Barrier | Family::Fence | Family::Atomic(_) | Family::Reduction(_)
+        );
+        (meets || listing.text(at).contains("WARPSYNC")) && listing.executed(at) > 0.0
     })
 }

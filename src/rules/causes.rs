@@ -35,6 +35,7 @@ pub mod low_instruction_parallelism;
 pub mod thread_divergence;
 pub mod idle_threads;
 pub mod duplicated_threads;
+pub mod repeated_in_threads;
 pub mod unexpected_fp64;
 pub mod select_chain;
 pub mod sum_as_product;

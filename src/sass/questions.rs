@@ -31,6 +31,7 @@ mod queue;
 pub mod reductions;
 pub mod rereadings;
 pub mod rows_in_turn;
+pub mod same_for_block;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;

@@ -27,7 +27,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     TO_THE_LOOP,
 ];
 
-/// The part of the warps that come to a loop which none has left before.
+/// The share of the warps that must reach a loop for no block to count as having returned before it.
 pub const TO_THE_LOOP: Threshold = Threshold {
     what: "share of the warps that come to a loop, for it to count as one that no block leaves out, more than",
     value: 0.75,
@@ -43,7 +43,7 @@ pub const TREE_STEPS: Threshold = Threshold {
     source: "definition: a tree over eight lanes, which together load a sector of 4-byte values",
 };
 
-/// From how many combinations of bits on a number counts as mixed.
+/// How many exclusive ors make a number count as mixed.
 pub const MIXED: Threshold = Threshold {
     what: "exclusive ors of two values that an address is made of, for it to count as a hash or a random number, at least",
     value: 2.0,

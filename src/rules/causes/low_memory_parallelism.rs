@@ -201,8 +201,8 @@ fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
     }
 }
 
-/// The part of the waits that is for results, 0 to 1. A register that an atomic without a result still has to read is awaited too: until
-/// the queue in front of L1 takes it, however many loads are in flight.
+/// The part of the waits that is for results, 0 to 1. An atomic without a result makes warps wait as well, until the queue in front of L1
+/// has taken its operands, however many loads are in flight.
 fn share_for_results(launch: &ModeledLaunch) -> f64 {
     let Some(listing) = launch.profile.listing() else { return 1.0 };
     let brings_nothing = |at: usize| {

@@ -150,7 +150,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let hint = if of_words {
         format!(
             "Multiply at {at} the 16-bit floats as they are, with sums of 32 bits. Round the other operand to 16 bits where it was worked \
-             out: as half it keeps the ten bits of TF32, as bfloat16 seven."
+             out: as half it keeps the ten bits of TF32, if its range allows, as bfloat16 seven."
         )
     } else {
         let (words, sums) = if found.iter().all(|each| each.were == Narrow::Floats) {

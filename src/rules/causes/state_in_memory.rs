@@ -136,7 +136,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// The share of what L1 asks of L2 that goes (0 to 1): stores go through L1, and of the loads' sectors as many miss as of all loads'.
+/// The share of what L1 asks of L2 that goes (0 to 1): stores go through L1, and these loads are taken to miss it as often as all loads do.
 /// `None` where the counts are missing.
 fn to_l2(
     launch: &ModeledLaunch,

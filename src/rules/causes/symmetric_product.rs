@@ -5,7 +5,9 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locati
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::matrix_loops::symmetric;
+use crate::sass::questions::matrix_loops::{GroupTile, symmetric};
+use crate::sass::questions::sharing::addresses_by_blocks;
+use crate::sass::{Family, Listing};
 use crate::term::Term;
 use crate::text::count;
 
@@ -57,9 +59,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let found = symmetric(&listing, launch.need(BLOCK));
+    let tiles = found.iter().filter_map(|each| along_a_side(launch, &listing, each));
+    let tiles = tiles.fold(f64::INFINITY, f64::min);
+    if found.is_empty() || !tiles.is_finite() {
+        return None;
+    }
     // Of n x n tiles, n (n - 1) / 2 lie below the diagonal.
-    let blocks = launch.need(GRID).max(1.0);
-    let gone = 0.5 * (1.0 - 1.0 / blocks.sqrt());
+    let gone = 0.5 * (1.0 - 1.0 / tiles.max(1.0));
+    let blocks = launch.need(GRID);
     let sectors = |at: usize| listing.row(at).counters.l2_sectors_global;
     let mut theirs = 0.0;
     for each in &found {
@@ -73,9 +80,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     // The products of a warp group are not counted as the tensor pipe's.
     if effect.share_of(Term::Tensor) <= 0.0 {
-        effect.removed.push((Term::Tensor, gone));
+        let executed = |at: usize| listing.executed(at);
+        let theirs: f64 =
+            found.iter().flat_map(|each| &each.products).map(|&at| executed(at)).sum();
+        let products = listing.entries().filter(|(_, entry)| entry.family == Family::Tensor);
+        let all: f64 = products.map(|(at, _)| executed(at)).sum();
+        effect.removed.push((Term::Tensor, gone * theirs / all));
     }
-    if found.is_empty() || !gains(launch, &effect) {
+    if !gains(launch, &effect) {
         return None;
     }
     let is_copy = |at: usize| found.iter().any(|each| each.copies.contains(&at));
@@ -86,8 +98,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the copies of both operands");
     Some(Draft {
         message: format!(
-            "Both operands of {} matrix instructions are rows of the same matrix, copied at {at}. The result is symmetric, and {} blocks \
-             compute all of it.",
+            "Both operands of {} matrix instructions are rows that are addressed from the same pointer, at {at}. If they are rows of one matrix, the \
+             result is symmetric, and {} blocks compute all of it.",
             count(products),
             count(blocks),
         ),
@@ -104,6 +116,24 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
+/// Tiles along a side of the result: blocks of the direction that one operand goes by, where the two go by different ones, or else
+/// the root of those in the one direction that both go by. What both share beside that counts matrices. `None` where it is not
+/// known what the operands go by.
+fn along_a_side(launch: &ModeledLaunch, listing: &Listing, tile: &GroupTile) -> Option<f64> {
+    let axes: Option<Vec<[bool; 3]>> =
+        tile.copies.iter().map(|&at| addresses_by_blocks(listing, at)).collect();
+    let axes = axes?;
+    let grid = launch.profile.row.grid.map(f64::from);
+    let goes_by = |axis: usize| axes.iter().any(|each| each[axis]);
+    let all_go_by = |axis: usize| axes.iter().all(|each| each[axis]);
+    let apart: Vec<f64> =
+        (0..3).filter(|&axis| goes_by(axis) && !all_go_by(axis)).map(|axis| grid[axis]).collect();
+    match apart[..] {
+        [] => (0..3).find(|&axis| goes_by(axis)).map(|axis| grid[axis].sqrt()),
+        _ => apart.into_iter().reduce(f64::min),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,27 +143,32 @@ mod tests {
         let code = [
             ("ULDC.64 UR4, c[0x0][0x210]", 4.0),
             (second, 4.0),
-            ("LEA R18, P0, R1, UR4, 0x1", 4.0),
-            ("LEA R20, P0, R3, UR6, 0x1", 4.0),
-            ("LDGSTS.E.BYPASS.128 [R2], desc[UR16][R18.64]", 40.0), // 0x140
+            ("S2R R2, SR_TID.X", 4.0),
+            ("S2R R1, SR_CTAID.Y", 4.0),
+            ("S2R R3, SR_CTAID.X", 4.0),
+            ("IMAD.WIDE.U32 R18, R1, 0x2, UR4", 4.0),
+            ("IMAD.WIDE.U32 R20, R3, 0x2, UR6", 4.0),
+            ("LDGSTS.E.BYPASS.128 [R2], desc[UR16][R18.64]", 40.0), // 0x170
             ("LDGSTS.E.BYPASS.128 [R2+0x800], desc[UR16][R20.64]", 40.0),
             ("HGMMA.64x64x16.F32 R24, gdesc[UR12], R24, gsb0", 40.0),
             ("WARPGROUP.DEPBAR.LE gsb0, 0x0", 40.0),
-            ("@P0 BRA 0x140", 40.0),
+            ("@P0 BRA 0x170", 40.0),
             ("EXIT", 4.0),
         ];
         let tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
-        let metrics = [(ISSUE_BUSY, 10.0), (tensor, 80.0), (BLOCK, 128.0), (GRID, blocks)];
-        check(&RULE, &sass(&metrics, &code))
+        let metrics = [(ISSUE_BUSY, 10.0), (tensor, 80.0), (BLOCK, 128.0), (GRID, blocks * blocks)];
+        let mut launch = sass(&metrics, &code);
+        launch.row.grid = [blocks as u32, blocks as u32, 1];
+        check(&RULE, &launch)
     }
 
     #[test]
     fn tiles_below_the_diagonal_go() {
-        let draft = of("ULDC.64 UR6, c[0x0][0x210]", 16.0).unwrap();
+        let draft = of("ULDC.64 UR6, c[0x0][0x210]", 4.0).unwrap();
         // Six of sixteen tiles.
         assert!((draft.effect.share_of(Term::Tensor) - 0.375).abs() < 1e-12);
         assert!(draft.message.contains("16 blocks"), "{}", draft.message);
         assert!(of("ULDC.64 UR6, c[0x0][0x210]", 1.0).is_none(), "one tile");
-        assert!(of("ULDC.64 UR6, c[0x0][0x218]", 16.0).is_none(), "two matrices");
+        assert!(of("ULDC.64 UR6, c[0x0][0x218]", 4.0).is_none(), "two matrices");
     }
 }

@@ -129,7 +129,8 @@ load and store need different orders, tl.trans on a square tile converts between
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, ideal) = (launch.need(SECTORS), launch.need(IDEAL));
     let excess = sectors - ideal;
-    if !(sectors > 0.0 && (excess - spared(launch)) / sectors >= LEAST_EXCESS) {
+    let is_much = |excess: f64| sectors > 0.0 && excess / sectors >= LEAST_EXCESS;
+    if !is_much(excess) || !is_much(excess - spared(launch)) {
         return None;
     }
     let locations = launch.profile.top_places(3, "excess sectors", |line| {

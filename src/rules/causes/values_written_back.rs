@@ -1,4 +1,4 @@
-//! Values that are loaded only to be written back where they came from, but for those that a mask replaces.
+//! Values that are loaded only to be written back where they came from, except where a mask replaces them.
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
@@ -21,20 +21,19 @@ const REPLACED: Threshold = Threshold {
     what: "constant: share of the elements that a mask replaces; those it leaves need no store",
     value: 0.5,
     unit: "share",
-    source: "definition: the middle of what can be, as counters do not tell; the range begins where all are replaced",
+    source: "definition: half, since no counter tells; the lower end of the range assumes that all are replaced",
 };
 
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "values-written-back",
     kind: Kind::Cause,
-    summary: "values are loaded only to be written back unchanged, but for those that a mask replaces",
+    summary: "values are loaded only to be written back unchanged, except where a mask replaces them",
     explanation: "\
 To fill an array's masked elements with a constant in place (x = where(mask, -inf, x)), no element has to be loaded: the constant can be \
 stored under the mask, and nothing happens to the others. Written as a selection between the loaded value and the constant, each element is \
 fetched and stored, twice the traffic or more, and often for a mask that leaves most of them alone. The rule looks for stores to the very addresses that \
-their values were loaded from, where these were changed by nothing but selections of constants, whose conditions do not go by the \
-values. The estimate takes all those loads away, and the stores of half of the elements: how many the mask leaves alone is not counted.",
+their values were loaded from, where nothing but selections of constants has changed these, and nothing else reads them. The estimate takes all those loads away, and the stores of half of the elements: how many the mask leaves alone is not counted.",
     examples: &[Example {
         fault: "\
 float v = logits[i];
@@ -54,17 +53,22 @@ Where the mask is read as well, let a lane that has nothing to replace leave ear
     ),
     explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
     in_triton: "\
-tl.store the constant under the mask (tl.store(ptrs, float('-inf'), mask=banned)) in place of a tl.load, tl.where, and a store of all.",
+store the constant alone, under the mask (tl.store(ptrs, float('-inf'), mask=banned)), in place of tl.load, tl.where, and a store of all.",
     check,
     ..Rule::DEFAULT
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let found = written_back(&launch.profile.listing()?);
-    let all = effect(launch, &found, 0.0)?;
-    let effect =
-        Effect { at_least: Some(Box::new(all)), ..effect(launch, &found, REPLACED.value)? };
-    if found.is_empty() || !gains(launch, &effect) {
+    if found.is_empty() {
+        return None;
+    }
+    let least = effect(launch, &found, 0.0)?;
+    let effect = Effect {
+        at_least: Some(Box::new(least.clone())),
+        ..effect(launch, &found, 1.0 - REPLACED.value)?
+    };
+    if !gains(launch, &effect) {
         return None;
     }
     let listing = launch.profile.listing()?;
@@ -73,12 +77,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "stores of what was loaded");
     let loads: f64 = found.iter().map(|each| listing.executed(each.load)).sum();
     let at = place(&locations, "the stores");
+    let traffic = match least.share_of(Term::L2) {
+        share if share > 0.0 => {
+            format!(" {} of what L1 asks of L2 would go with the loads alone.", percent(share))
+        }
+        _ => String::new(),
+    };
     Some(Draft {
         message: format!(
-            "{} warp-wide loads bring values that {at} stores back to where they came from, but for constants that a mask puts in \
-             their place. No load is needed for that: {} of what L1 asks of L2 would go with them alone.",
+            "{} warp-wide loads bring values that {at} stores back to where they came from, except where a mask puts constants in \
+             their place. No load is needed for that.{traffic}",
             count(loads),
-            percent(effect.at_least.as_ref().map_or(0.0, |least| least.share_of(Term::L2))),
         ),
         evidence: vec![Evidence::new("warp-wide loads of what is stored back", loads, "inst")],
         hint: format!(
@@ -89,18 +98,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// What goes with the loads, and with a share of the stores (0 to 1).
-fn effect(launch: &ModeledLaunch, found: &[WrittenBack], left: f64) -> Option<Effect> {
+/// What goes with the loads, and with the share of the stores that change nothing (0 to 1).
+fn effect(launch: &ModeledLaunch, found: &[WrittenBack], unchanged: f64) -> Option<Effect> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     for each in found {
         removal.remove(each.load, 1.0);
-        removal.remove(each.store, left);
+        removal.remove(each.store, unchanged);
     }
     let mut effect = removal.effect(launch);
     let sectors = |at: usize| listing.row(at).counters.l2_sectors_global;
     let read: f64 = found.iter().map(|each| sectors(each.load)).sum();
-    let gone = read + left * found.iter().map(|each| sectors(each.store)).sum::<f64>();
+    let gone = read + unchanged * found.iter().map(|each| sectors(each.store)).sum::<f64>();
     if let Some(asked) = launch.get(FROM_L1).filter(|&asked| asked > 0.0) {
         let share = (gone / asked).min(1.0);
         effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);

@@ -2,10 +2,10 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::sorts::sort_of_lanes;
+use crate::sass::questions::sorts::{MOST_KEPT, sort_of_lanes};
 use crate::text::{count, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
@@ -36,7 +36,15 @@ for j in tl.static_range(4):              # four maxima
 Values that are equal leave together: pack each with its index, so that no two are. tl.topk drops halves as described above.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT],
+    thresholds: &[
+        MATTERS_LIMIT,
+        Threshold {
+            what: "bytes that are stored in all, of those that are sorted, at most",
+            value: MOST_KEPT,
+            unit: "share",
+            source: "derivation: values and their places, of a quarter; where most is wanted, all must be sorted",
+        },
+    ],
     needs: &[EXECUTED, ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &[
@@ -72,7 +80,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the row's load");
     Some(Draft {
         message: format!(
-            "Lanes sort all that they have loaded at {at}, and {} of it is stored. The sort takes {} of the executed instructions.",
+            "Lanes sort all that they have loaded at {at} but store only {} of it. The sort takes {} of the executed instructions.",
             percent(sort.kept),
             percent(steps / executed),
         ),
@@ -124,7 +132,7 @@ mod tests {
     #[test]
     fn a_sort_of_which_a_quarter_is_stored_is_named() {
         let draft = of(&NETWORK, 8.0).unwrap();
-        assert!(draft.message.contains("25% of it is stored"), "{}", draft.message);
+        assert!(draft.message.contains("store only 25% of it"), "{}", draft.message);
         assert!(draft.hint.contains("11 comparisons per value in place of 15"), "{}", draft.hint);
         // 43 of 48 instructions lead from lane to lane, of which 4 in 15 go.
         let share = draft.effect.share_of(Term::Issue);

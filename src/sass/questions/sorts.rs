@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::hardware::WARP_LANES;
+use crate::sass::code::listed_instruction::ListedInstruction;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
@@ -26,7 +26,7 @@ pub struct Sort {
     pub loads: Vec<usize>,
     /// Times that the length of the sorted runs is doubled, at most: a thread's values count as of one row.
     pub doublings: f64,
-    /// Bytes that one place in the source stores of each byte that is sorted, at most.
+    /// The largest share of the sorted bytes that one source line stores.
     pub kept: f64,
 }
 
@@ -51,17 +51,25 @@ impl Sort {
 #[must_use]
 pub fn sort_of_lanes(listing: &Listing) -> Option<Sort> {
     let sass = listing.sass;
+    let compared = compared(listing);
     let mut exchanges: Vec<usize> = Vec::new();
     let mut by_distance: BTreeMap<u32, (f64, usize)> = BTreeMap::new();
     for (at, _) in listing.entries().filter(|(_, entry)| entry.family == Family::Shuffle) {
         let far = Some(listing.text(at)).filter(|text| text.contains("BFLY")).and_then(distance);
         let far = far.and_then(|far| u32::from_str_radix(far.trim_start_matches("0x"), 16).ok());
-        if let Some(far) = far.filter(|_| listing.executed(at) > 0.0) {
+        if let Some(far) = far.filter(|_| compared[at]) {
             let (executed, places) = by_distance.entry(far).or_default();
             *executed += listing.executed(at);
             *places += 1;
             exchanges.push(at);
         }
+    }
+    // A sum along what was sorted needs all of it in order.
+    let scans = |(at, entry): (usize, &ListedInstruction)| {
+        entry.family == Family::Shuffle && listing.text(at).contains("SHFL.UP")
+    };
+    if listing.entries().any(scans) {
+        return None;
     }
     let more = once_more(&by_distance)?;
     let between = between(listing, &exchanges);
@@ -75,12 +83,37 @@ pub fn sort_of_lanes(listing: &Listing) -> Option<Sort> {
         *stored.entry(sass.entries[at].line()).or_default() += moved(&at);
     }
     let most = stored.values().copied().fold(0.0, f64::max);
-    if sorted <= 0.0 || most <= 0.0 {
+    let all: f64 = stored.values().sum();
+    if sorted <= 0.0 || most <= 0.0 || all > MOST_KEPT * sorted {
         return None;
     }
-    let doublings = WARP_LANES.log2() + more.log2();
+    let doublings = by_distance.len() as f64 + more.log2();
     let Between { steps, loads } = between;
     Some(Sort { steps, loads: loads.into_iter().collect(), doublings, kept: most / sorted })
+}
+
+/// Bytes that are stored in all, of those that are sorted, at most: values and their places, of a quarter.
+pub const MOST_KEPT: f64 = 0.5;
+
+/// The executed exchanges that a comparison reads: those of sums are no part of a sort.
+fn compared(listing: &Listing) -> Marks {
+    let sass = listing.sass;
+    let mut found = Marks::new(sass.entries.len());
+    let mut reaching = Reaching::new(sass);
+    let compares = |at: &usize| {
+        let text = listing.text(*at);
+        listing.executed(*at) > 0.0 && (text.contains("SETP") || text.contains("MNMX"))
+    };
+    for at in (0..sass.entries.len()).filter(compares) {
+        for each in sass.uses(at).iter().filter(|each| each.slot.is_general()) {
+            for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                if sass.entries[by].family == Family::Shuffle && listing.executed(by) > 0.0 {
+                    found.insert(by);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// How many places more there are for each distance than for the next larger one: the values of a lane. `None` where it is not the
@@ -187,6 +220,7 @@ mod tests {
         assert!(code(&["0x10", "0x8", "0x4", "0x2", "0x1"], 4.0).is_none(), "a tree");
         let trees = ["0x4", "0x2", "0x1", "0x4", "0x2", "0x1", "0x4", "0x2", "0x1"];
         assert!(code(&trees, 4.0).is_none(), "three trees");
+        assert!(code(&NETWORK, 17.0).is_none(), "more than half is stored");
     }
 
     #[test]

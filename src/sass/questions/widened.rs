@@ -141,7 +141,9 @@ impl Widened {
     fn add(&mut self, made: &Made) -> Option<()> {
         let wide = REGISTER_BYTES * made.last.len() as f64;
         // Halves are shifted to become words.
-        if !(made.is_float || self.were == Narrow::Halves) || wide < WIDER * made.bytes {
+        let is_split = self.were == Narrow::Halves && made.additions > 0;
+        if !(made.is_float || self.were == Narrow::Halves) || is_split || wide < WIDER * made.bytes
+        {
             return None;
         }
         self.conversions.extend(&made.conversions);

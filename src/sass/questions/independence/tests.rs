@@ -182,6 +182,7 @@ fn the_best_so_far_and_where_it_was_tie_no_turns_together() {
         of(&[&again[..], &unrolled[..2], &["MOV R1, R9", "@!P2 SEL R1, R2, R1, P1"]].concat());
     assert!(both.turns > 1.0, "{both:?}");
     let alone = |body: &[&str]| (of(body).turns - 1.0).abs() < 1e-12;
+    assert!(alone(&["FMNMX R5, R0, R4, !PT", "FMNMX R0, R5, R8, PT"]), "a clamp");
     let first_used = [&again[..], &unrolled[..2], &["STG.E desc[UR4][R6.64], R5"]].concat();
     assert!(alone(&first_used), "the best of the first value is wanted");
     assert!(alone(&[compare, largest, "@P1 BRA 0x110"]), "what is passed over goes by the best");

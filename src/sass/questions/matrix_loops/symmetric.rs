@@ -7,6 +7,7 @@ use super::products::opcode;
 use crate::hardware::GROUP_LANES;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::instruction::Instruction;
@@ -14,7 +15,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::TO_THE_LOOP;
 
 /// The loops of blocks of so many threads, by warp groups, that multiply rows of a matrix by other rows of the same one: both operands are copied in the loop,
-/// from places that are made of the same pointers, and neither is transposed on the way.
+/// from places that are made of the same arguments, and neither is transposed on the way.
 #[must_use]
 pub fn symmetric(listing: &Listing, threads: f64) -> Vec<GroupTile> {
     let mut reaching = Reaching::new(listing.sass);
@@ -24,9 +25,9 @@ pub fn symmetric(listing: &Listing, threads: f64) -> Vec<GroupTile> {
         .filter(|tile| tile.products.iter().all(is_plain))
         .filter(|tile| copies_both(listing, tile, threads) && is_for_all(listing, tile))
         .filter(|tile| {
-            let mut from = tile.copies.iter().map(|&at| pointers(listing, &mut reaching, at));
-            let first = from.next().unwrap_or_default();
-            !first.is_empty() && from.all(|other| other == first)
+            let mut from = tile.copies.iter().map(|&at| arguments(listing, &mut reaching, at));
+            let first = from.next().flatten().filter(|first| !first.is_empty());
+            first.is_some() && from.all(|other| other == first)
         })
         .collect()
 }
@@ -61,32 +62,32 @@ fn sum(text: &str) -> Option<&str> {
     Some(Instruction::parse(text)?.operands.first()?.text)
 }
 
-/// The pointers that an address is made of: the places in the constant bank of the words of 64 bits.
-fn pointers<'a>(
+/// The arguments that an address is made of, by their places in the constant bank; `None` where loaded values take part.
+fn arguments<'a>(
     listing: &Listing<'a>,
     reaching: &mut Reaching,
     access: usize,
-) -> BTreeSet<&'a str> {
+) -> Option<BTreeSet<&'a str>> {
     let sass = listing.sass;
     let mut found = BTreeSet::new();
     let mut seen = Marks::new(sass.entries.len());
-    let mut open = vec![access];
-    while let Some(at) = open.pop() {
-        let instruction = Instruction::parse(listing.text(at));
-        let is_wide = |each: &Instruction| each.has("64") && ["LDC", "ULDC"].contains(&each.base());
-        if let Some(loads) = instruction.filter(is_wide) {
-            found.extend(loads.operands.last().map(|place| place.text));
-        }
-        let role = if at == access { Role::Address } else { Role::Data };
-        for each in sass.uses(at).iter().filter(|each| each.role == role) {
-            for by in reaching.definitions(at, *each).map(|by| by as usize) {
-                if !sass.entries[by].family.is_memory() && seen.insert(by) {
-                    open.push(by);
-                }
+    // The descriptor of an access stands in uniform registers.
+    let is_address = |each: &&Use| each.role == Role::Address && each.slot.is_general();
+    let mut open: Vec<(usize, Use)> =
+        sass.uses(access).iter().filter(is_address).map(|each| (access, *each)).collect();
+    while let Some((at, each)) = open.pop() {
+        for by in reaching.definitions(at, each).map(|by| by as usize).collect::<Vec<_>>() {
+            if sass.entries[by].family.is_memory() {
+                return None;
+            }
+            if seen.insert(by) {
+                let text = listing.text(by);
+                found.extend(text.split([' ', ',']).filter(|word| word.starts_with("c[")));
+                open.extend(sass.uses(by).iter().map(|each| (by, *each)));
             }
         }
     }
-    found
+    Some(found)
 }
 
 #[cfg(test)]

@@ -109,10 +109,6 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
         }
         let above = self.grow(&mut largest, Tree::Largest);
         let totals = self.grow(&mut sums, Tree::Sum);
-        // What the sums go into is scaled, and nothing else is made of them.
-        if !totals.iter().all(|&at| ["FFMA", "FMUL"].contains(&self.base(at))) {
-            return None;
-        }
         let exponentials = self.exponentials(above, of_data)?;
         let ends = |at: usize| sums.contains(&at) || totals.contains(&at);
         self.are_added_up(&exponentials, ends)?;
@@ -120,7 +116,14 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
             let uses: Vec<_> = taking_part(turn.listing, at).copied().collect();
             uses.iter().any(|each| turn.makes(at, *each).iter().any(|&by| by >= at))
         };
-        let adding: Vec<usize> = largest
+        // What the sums go into is scaled from turn to turn, and nothing else is made of them.
+        if !totals
+            .iter()
+            .all(|&at| ["FFMA", "FMUL"].contains(&self.base(at)) && is_running(self.turn, at))
+        {
+            return None;
+        }
+        let adding: BTreeSet<usize> = largest
             .iter()
             .chain(&totals)
             .copied()
@@ -133,7 +136,7 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
                 && each
                     .is_some_and(|each| turn.makes(at, each).iter().all(|by| adding.contains(by)))
         };
-        let combining: Vec<usize> = largest
+        let combining: BTreeSet<usize> = largest
             .union(&sums)
             .copied()
             .filter(|&at| !adding.contains(&at) && !hands_on(self.turn, at))
@@ -152,8 +155,8 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
             barriers: inside.iter().copied().filter(is_barrier).collect(),
             exchanges,
             rescalings: exponentials.iter().map(|&at| listing.executed(at)).sum(),
-            combining,
-            adding,
+            combining: combining.into_iter().collect(),
+            adding: adding.into_iter().collect(),
             turns: turns(listing, &listing.sass.flow.loops[self.turn.of]),
         })
     }
@@ -163,13 +166,15 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
         let names = if of == Tree::Largest { LARGEST } else { SUMS };
         let listing = self.turn.listing;
         let mut others = BTreeSet::new();
+        let is_load = |at: &usize| {
+            self.turn.family(*at) == Family::Load(Space::Shared) && self.tree(*at) == Some(of)
+        };
+        let loads: Vec<usize> = self.turn.inside.iter().filter(is_load).collect();
         let mut open: Vec<usize> = members.iter().copied().collect();
         while let Some(at) = open.pop() {
             let stores = self.turn.family(at) == Family::Store(Space::Shared);
             let next: Vec<usize> = if stores {
-                let is_load = |at: &usize| self.turn.family(*at) == Family::Load(Space::Shared);
-                let loads = self.turn.inside.iter().filter(is_load);
-                loads.filter(|&load| self.tree(load) == Some(of)).collect()
+                loads.clone()
             } else {
                 self.readers(at).into_iter().map(|(by, _)| by).collect()
             };
@@ -215,6 +220,9 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
             for (by, is_condition) in self.readers(at) {
                 if self.turn.listing.text(by).contains("MUFU.EX2") {
                     found.insert(by);
+                } else if is_condition && !LINEAR.contains(&self.base(by)) {
+                    // It decides more than how an exponential is worked out.
+                    return None;
                 } else if !is_condition && differences.insert(by) {
                     open.push(by);
                 }

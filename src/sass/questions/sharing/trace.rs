@@ -3,6 +3,7 @@
 use super::Origin;
 use crate::sass::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
@@ -176,7 +177,8 @@ fn mixes(listing: &Listing, at: usize) -> bool {
             .filter(|row| row & bit == 0)
             .all(|row| (table >> row & 1) != (table >> (row | bit) & 1))
     });
-    let mut registers = listing.sass.uses(at).iter().filter(|each| each.slot.is_general());
+    let is_mixed = |each: &&Use| each.slot.is_general() && each.role == Role::Data;
+    let mut registers = listing.sass.uses(at).iter().filter(is_mixed);
     flips && registers.next().is_some() && registers.next().is_some()
 }
 
@@ -200,5 +202,9 @@ mod tests {
         assert!(!is("LOP3.LUT R0, R1, 0x1f, RZ, 0x3c, !PT"), "a constant");
         assert!(!is("LOP3.LUT R0, R1, R2, RZ, 0xc0, !PT"), "and");
         assert!(!is("IADD3 R0, R1, R2, RZ"));
+        assert!(
+            !is("@!P2 LOP3.LUT R3, RZ, R5, RZ, 0x33, !PT"),
+            "a complement, as divisions have it"
+        );
     }
 }

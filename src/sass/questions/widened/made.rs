@@ -30,6 +30,8 @@ pub(super) struct Made {
     pub(super) is_float: bool,
     /// True where floats of a byte were unpacked.
     pub(super) floats: bool,
+    /// Additions of floats: one is split so into a large part and the rest.
+    pub(super) additions: usize,
     /// True where numbers are multiplied by others that were loaded as they are: scales.
     pub(super) scaled: bool,
 }
@@ -70,6 +72,7 @@ impl Made {
             // Conversions from integers are no arithmetic of floats.
             let family = sass.entries[at].family;
             made.is_float |= family.is_float() || family == Family::Convert;
+            made.additions += usize::from(family == Family::Fp32Add);
             made.floats |= unpacks_floats(listing.text(at));
             for each in taking_part(listing, at).filter(|each| {
                 each.slot.is_general() && matches!(each.role, Role::Data | Role::Old)
@@ -94,8 +97,8 @@ impl Made {
     }
 }
 
-/// True for values that are worked out in the kernel: nothing that goes into them was loaded in the same loop, but what
-/// matrix instructions have multiplied.
+/// True for values that are worked out in the kernel: nothing that goes into them was loaded, but what matrix
+/// instructions have multiplied.
 pub(super) fn is_worked_out(
     listing: &Listing,
     reaching: &mut Reaching,

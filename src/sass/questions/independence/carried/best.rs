@@ -91,16 +91,28 @@ fn best(
             }
         }
     }
+    // Larger values alone are better, or smaller ones alone: a clamp goes by the order of its values.
+    let last = |&at: &usize| {
+        let is_extreme = text(at).contains("MNMX");
+        is_extreme.then(|| text(at).rsplit(',').next().unwrap_or_default().trim())
+    };
+    let ways: BTreeSet<&str> = choices.iter().filter_map(last).collect();
+    let opcodes: BTreeSet<&str> =
+        comparisons.iter().filter_map(|&at| text(at).split(' ').next()).collect();
+    if ways.len() > 1 || opcodes.len() > 1 {
+        return None;
+    }
     // One side is the best so far, the other one new.
+    let mut first_is_best = None;
     for &comparison in &comparisons {
         let uses = walk.listing.sass.uses(comparison).iter();
         let data = uses.filter(|each| each.role == Role::Data && !each.slot.is_predicate());
         let is_best = data.map(|each| {
             reaching.definitions(comparison, *each).any(|by| choices.contains(&(by as usize)))
         });
-        let mut sides: Vec<bool> = is_best.collect();
-        sides.sort_unstable();
-        if sides != [false, true] {
+        let sides: Vec<bool> = is_best.collect();
+        let [one, other] = sides[..] else { return None };
+        if one == other || *first_is_best.get_or_insert(one) != one {
             return None;
         }
     }

@@ -167,7 +167,7 @@ impl Walk<'_> {
                     && data.count() > 1
                     && sass.uses(at)[..place].iter().any(|each| each.role == Role::Data)
             }
-            // A multiple of one is a sum, the carry included.
+            // Multiplying by one only adds, the carry included.
             "IMAD" | "UIMAD" if text.contains(", 0x1, ") => true,
             // What is added is the last operand but for a carry: neither of the two that are multiplied.
             "IMAD" | "UIMAD" | "FFMA" | "DFMA" | "HFMA2" => {

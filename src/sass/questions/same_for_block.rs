@@ -1,0 +1,128 @@
+//! Values that every thread of a block works out for itself although they are the same in all of them.
+//!
+//! What differs from thread to thread follows from the thread's index, or from what a thread is given by others or keeps for
+//! itself. All else (block indices, arguments, loop counters, and what is loaded by these) is one for the block.
+
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::slice;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// Work in loops that all threads of a block repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SameForBlock {
+    /// The arithmetic, ascending.
+    pub repeated: Vec<usize>,
+    /// Executions of what other work takes from it: values that would be handed on by shared memory.
+    pub handed_on: f64,
+}
+
+/// The arithmetic in loops whose results are the same in all threads of a block of this shape.
+#[must_use]
+pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
+    let sass = listing.sass;
+    let count = sass.entries.len();
+    let executed = Marks::of(count, |at| listing.executed(at) > 0.0);
+    let mut own = Marks::of(count, |at| executed[at] && is_of_thread(listing, at, block));
+    let mut reaching = Reaching::new(sass);
+    own.spread(&executed, |at, own| {
+        sass.uses(at).iter().any(|each| {
+            let mut made_at = reaching.definitions(at, *each);
+            // A function's argument is made by its callers.
+            let is_given = made_at.len() == 0 && each.slot.is_general() && each.role != Role::Old;
+            is_given || made_at.any(|by| own[by as usize])
+        })
+    });
+    let work = slice::work(listing);
+    let is_repeated = |at: usize| {
+        let family = sass.entries[at].family;
+        executed[at]
+            && !own[at]
+            && work[at]
+            && (family.is_float() || family == Family::SpecialFunction)
+            && !is_of_division(listing, at)
+            && sass.flow.innermost(at).is_some()
+    };
+    let repeated = Marks::of(count, is_repeated);
+    let mut taken = Marks::new(count);
+    for at in executed.iter().filter(|&at| own[at]) {
+        for each in sass.uses(at) {
+            for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                if repeated[by] {
+                    taken.insert(by);
+                }
+            }
+        }
+    }
+    let handed_on = taken.iter().map(|at| listing.executed(at)).sum();
+    SameForBlock { repeated: repeated.iter().collect(), handed_on }
+}
+
+/// True for the reciprocal that a division of integers begins with: another rule is about those.
+fn is_of_division(listing: &Listing, at: usize) -> bool {
+    let mut makers = listing.sass.uses(at).iter().filter_map(|each| each.definition);
+    listing.text(at).contains("MUFU.RCP")
+        && makers.any(|by| {
+            let text = listing.text(by as usize);
+            text.contains("I2F") && text.contains(".RP")
+        })
+}
+
+/// True for what may give each thread of a block something of its own, whatever it goes by.
+fn is_of_thread(listing: &Listing, at: usize, block: [u32; 3]) -> bool {
+    match listing.sass.entries[at].family {
+        Family::System => {
+            let text = listing.text(at);
+            let of_block = ["SR_CTAID", "SR_CgaCtaId", "SR_CgaSize", "SR_NCTAID"];
+            let indices = ["SR_TID.X", "SR_TID.Y", "SR_TID.Z"];
+            let axis = indices.iter().position(|index| text.contains(index));
+            // One thread along a direction has the index zero.
+            axis.map_or(!of_block.iter().any(|name| text.contains(name)), |axis| block[axis] > 1)
+        }
+        Family::Load(Space::Global) => false,
+        Family::Shuffle | Family::Vote | Family::Tensor => true,
+        family => family.is_memory(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn found(index: &str, of: &str, block: [u32; 3]) -> SameForBlock {
+        let code = [
+            (index, 4.0),
+            ("LDC.64 R2, c[0x0][0x210]", 4.0),
+            ("MOV R7, RZ", 4.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 40.0), // 0x130
+            (of, 40.0),
+            ("MUFU.SIN R6, R5", 40.0),
+            ("FFMA R7, R6, R1, R7", 40.0),
+            ("IADD3 R2, R2, 0x4, RZ", 40.0),
+            ("@P0 BRA 0x130", 40.0),
+            ("STG.E desc[UR4][R2.64], R7", 4.0),
+            ("EXIT", 4.0),
+        ];
+        same_for_block(&launch(&code).listing().unwrap(), block)
+    }
+
+    #[test]
+    fn what_no_index_of_a_thread_goes_into_is_the_same_in_all() {
+        let row = [128, 1, 1];
+        let same = found("S2R R1, SR_TID.X", "FMUL R5, R4, R4", row);
+        assert_eq!(same.repeated, [4, 5], "all but what the thread adds up");
+        assert!((same.handed_on - 40.0).abs() < 1e-12, "the sine");
+        assert!(found("S2R R1, SR_TID.X", "FMUL R5, R4, R1", row).repeated.is_empty());
+        assert!(
+            found("S2R R1, SR_TID.X", "FMUL R5, R4, R30", row).repeated.is_empty(),
+            "an argument"
+        );
+        assert!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated.is_empty(), "handed over");
+        let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
+        assert_eq!(alone.repeated.len(), 3, "one row of threads");
+    }
+}

@@ -47,11 +47,19 @@ pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
             && sass.flow.innermost(at).is_some()
     };
     let repeated = Marks::of(count, is_repeated);
+    // What is made of it, such as a copy in a uniform register, is handed on as well.
+    let mut made_of_it = repeated.clone();
+    let of_block =
+        Marks::of(count, |at| executed[at] && !own[at] && !sass.entries[at].family.is_memory());
+    made_of_it.spread(&of_block, |at, made_of_it| {
+        let mut data = sass.uses(at).iter().filter(|each| each.role != Role::Guard);
+        data.any(|each| reaching.definitions(at, *each).any(|by| made_of_it[by as usize]))
+    });
     let mut taken = Marks::new(count);
     for at in executed.iter().filter(|&at| own[at]) {
         for each in sass.uses(at) {
             for by in reaching.definitions(at, *each).map(|by| by as usize) {
-                if repeated[by] {
+                if made_of_it[by] {
                     taken.insert(by);
                 }
             }
@@ -124,5 +132,24 @@ mod tests {
         assert!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated.is_empty(), "handed over");
         let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
         assert_eq!(alone.repeated.len(), 3, "one row of threads");
+    }
+
+    #[test]
+    fn a_copy_hands_a_value_on() {
+        let code = [
+            ("S2R R1, SR_TID.X", 4.0),
+            ("LDC.64 R2, c[0x0][0x210]", 4.0),
+            ("MOV R7, RZ", 4.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 40.0), // 0x130
+            ("MUFU.SIN R6, R4", 40.0),
+            ("R2UR UR8, R6", 40.0),
+            ("FFMA R7, R1, UR8, R7", 40.0),
+            ("@P0 BRA 0x130", 40.0),
+            ("STG.E desc[UR4][R2.64], R7", 4.0),
+            ("EXIT", 4.0),
+        ];
+        let same = same_for_block(&launch(&code).listing().unwrap(), [128, 1, 1]);
+        assert_eq!(same.repeated, [4]);
+        assert!((same.handed_on - 40.0).abs() < 1e-12, "{same:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Too few bytes in flight to cover the latency.
 
+mod for_results;
 mod littles_law;
 
 use crate::evidence::loads_in_flight::{
@@ -16,9 +17,9 @@ use crate::finding::{Evidence, LEAST_GAIN};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::Family;
 use crate::term::Term;
 use crate::text::{count_of, percent};
+use for_results::share_for_results;
 use littles_law::in_flight;
 
 /// The rule.
@@ -199,22 +200,6 @@ fn effect(launch: &ModeledLaunch, chained: f64) -> Effect {
         stalls: vec![(StallReason::LongScoreboard, share)],
         ..Effect::default()
     }
-}
-
-/// The part of the waits that is for results, 0 to 1. An atomic without a result makes warps wait as well, until the queue in front of L1
-/// has taken its operands, however many loads are in flight.
-fn share_for_results(launch: &ModeledLaunch) -> f64 {
-    let Some(listing) = launch.profile.listing() else { return 1.0 };
-    let brings_nothing = |at: usize| {
-        let family = listing.sass.entries[at].family;
-        matches!(family, Family::Atomic(_) | Family::Reduction(_))
-            && listing.sass.defs(at).is_empty()
-    };
-    let charges = listing.charges(StallReason::LongScoreboard);
-    let all: f64 = charges.iter().map(|each| each.samples).sum();
-    let without = charges.iter().filter(|each| brings_nothing(each.producer));
-    let without: f64 = without.map(|each| each.samples).sum();
-    if all > 0.0 { 1.0 - without / all } else { 1.0 }
 }
 
 #[cfg(test)]

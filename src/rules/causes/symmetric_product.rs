@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule {
 The product of a matrix with its own transpose is symmetric: covariances, Gram matrices, similarities of all with all, and the orthogonalization in \
 optimizers such as Muon. Tiles below the diagonal are those above it, mirrored. A general product computes them all; blocks below the diagonal \
 can leave at once, while each of the others stores its tile twice, the second time transposed, for nearly half of the products and of the traffic. The rule \
-looks for loops of warp groups that copy both operands from places which are made of the same pointers, with neither transposed on the \
+looks for loops of warp groups that copy both operands from places which are made of the same arguments, with neither transposed on the \
 way. The estimate takes away all of the loop that blocks below the diagonal do, and leaves the stores.",
     examples: &[Example {
         fault: "\

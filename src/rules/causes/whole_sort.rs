@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
     explanation: "\
 A sorting network compares each of N values log2 N (log2 N + 1) / 2 times: 28 times in a row of 128. Where only the first k are \
 wanted, runs need to grow to k values alone; from there on, the better half of two runs is put in order and the other half dropped, so that \
-each doubling works on half as many values: 8 comparisons per value for the first 4 of 128. For two or three, as many maxima are cheaper still, each \
+each doubling works on half as many values: 7 comparisons per value for the first 4 of 128. For two or three, as many maxima are cheaper still, each \
 with its winner taken out before the next. Routers that choose experts, sampling, and nearest neighbours are often written with a whole \
 sort. The rule looks for exchanges between lanes that go over each distance once more than over the next larger one, as sorting networks do \
 and trees do not, and for stores of fewer bytes than were sorted. The estimate keeps as many comparisons as \

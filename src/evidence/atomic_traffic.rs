@@ -43,16 +43,30 @@ pub(crate) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
     all.map_or(0.0, |all| (atomic_sectors(launch) / all).min(1.0))
 }
 
+/// What neither loads nor stores ask for of the sectors that L2 moves, 0 to 1: a compare-and-swap moves more than the sector that it
+/// touches (on an H100, 133 million of them where 86.7 million were touched). Their sectors over all of L2 where the others
+/// were not counted.
+pub(crate) fn share_of_l2_beside_others(launch: &ModeledLaunch) -> f64 {
+    let all = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
+    let beside = all.zip(launch.get(LOADED)).map(|(all, loaded)| {
+        let others = loaded + stored_sectors(launch);
+        (1.0 - others / all).max(0.0)
+    });
+    beside.unwrap_or(0.0).max(share_of_l2(launch))
+}
+
 /// Their part of the way from the SMs to L2 (0 to 1). A request takes a cycle there, and so does each sector that is
 /// written or added to: on an H200 additions to four sectors per request took 1.25 cycles per sector whatever their type,
-/// at up to 90% of the peak. Their own requests are the fewest that can be. Where requests were not counted, it is their
+/// at up to 90% of the peak. Their own requests are the fewest that can be; each lane's compare-and-swap is a request of its
+/// own (on an H100, 86.6 million requests brought 86.7 million such sectors). Where requests were not counted, it is their
 /// part of the sectors.
 pub(crate) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
     let Some(requests) = launch.get(L2_REQUESTS).filter(|&requests| requests > 0.0) else {
         return share_of_l2(launch);
     };
     let sectors = atomic_sectors(launch);
-    let own = sectors + sectors / SECTORS_PER_LINE;
+    let swapped = launch.get(ATOMIC_SECTORS[2]).unwrap_or(0.0);
+    let own = sectors + (sectors - swapped) / SECTORS_PER_LINE + swapped;
     (own / (requests + sectors + stored_sectors(launch))).min(1.0)
 }
 
@@ -116,6 +130,9 @@ mod tests {
         assert!((of(&values, share_of_requests) - 500.0 / 700.0).abs() < 1e-12);
         values.push((STORED[0], 300.0));
         assert!((of(&values, share_of_requests) - 0.5).abs() < 1e-12);
+        // 100 lanes that compare and swap ask 100 times.
+        values.extend([(ATOMIC_SECTORS[2], 100.0)]);
+        assert!((of(&values, share_of_requests) - 700.0 / 1100.0).abs() < 1e-12);
     }
 
     #[test]

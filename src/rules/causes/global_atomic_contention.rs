@@ -14,8 +14,9 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::Family;
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
-use crate::sass::questions::swap::replaceable;
+use crate::sass::questions::swap::{Replaceable, replaceable};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -24,6 +25,7 @@ const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
 const HOT: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const MEAN: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
+const L1_WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const BLOCK: &str = "launch__block_size";
 const GLOBAL_ACCESSES: [&str; 2] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -34,6 +36,9 @@ const LEAST_BUSY: f64 = 20.0;
 
 /// Sectors per instruction of lanes that don't share an address.
 const SECTORS_APART: f64 = 2.0;
+
+/// Attempts of a compare-and-swap from which most of its work is for nothing.
+const MANY_TRIES: f64 = 2.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -79,10 +84,17 @@ the order of the additions, and with it the last digits, varies from run to run.
             unit: "sector",
             source: "definition: one address lies in one sector",
         },
+        Threshold {
+            what: "attempts of a compare-and-swap per warp that comes to its loop, for an atomic of the hardware to be worth more \
+                   than fewer of them, at least",
+            value: MANY_TRIES,
+            unit: "attempt",
+            source: "derivation: from there on half of the attempts fail",
+        },
     ],
     needs: &[ATOMS, REDS],
     sharpened_by: &[
-        Reads::only_where(has_atomics, &[HOT, BLOCK]),
+        Reads::only_where(has_atomics, &[HOT, BLOCK, L1_WAVEFRONTS]),
         Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
         Reads::only_where(has_atomics, &traffic::ATOMIC_SECTORS),
         Reads::only_where(has_atomics, &traffic::STORED),
@@ -165,19 +177,25 @@ fn in_turn_text(busy: f64) -> String {
     )
 }
 
+/// The compare-and-swap that the hardware has an atomic for.
+fn swap(launch: &ModeledLaunch) -> Option<Replaceable> {
+    replaceable(&launch.profile.listing()?)
+}
+
 /// The change: lanes with addresses of their own have nothing to combine with one another, and a loop of
 /// compare-and-swap may be an atomic that the hardware has.
 fn hint(launch: &ModeledLaunch, at: &str) -> String {
     let listing = launch.profile.listing();
-    let swap = listing.and_then(|listing| {
-        let (swap, function) = replaceable(&listing)?;
-        let line = listing.row(swap).line?;
-        Some(format!(
-            " The loop around the compare-and-swap at line {line} does what {function} does in one instruction; \
-             cast signed 64-bit numbers to unsigned long long for it."
-        ))
+    let swap = swap(launch).and_then(|swap| {
+        let line = listing?.row(swap.at).line?;
+        Some((swap, by_hardware(&swap, line)))
     });
-    let swap = swap.unwrap_or_default();
+    if let Some((found, text)) = &swap
+        && found.tries >= MANY_TRIES
+    {
+        return format!("{text} What still queues then, combine within a warp or block before.");
+    }
+    let swap = swap.map_or_else(String::new, |(_, text)| format!(" {text}"));
     let apart = listing.and_then(|listing| {
         let atomics = listing
             .entries()
@@ -212,23 +230,64 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
     )
 }
 
+/// What to write in place of a loop of compare-and-swap.
+fn by_hardware(swap: &Replaceable, line: u32) -> String {
+    let Replaceable { function, tries, of_halves, .. } = swap;
+    let often = if *tries >= MANY_TRIES {
+        format!(", and a warp tries {tries:.1} times")
+    } else {
+        String::new()
+    };
+    if *of_halves {
+        return format!(
+            "The loop around the compare-and-swap at line {line} adds one half to its 32-bit word{often}, since lanes that change either              half of a word undo each other's attempt: atomicAdd of a __half2 (or __nv_bfloat162) at the aligned word, with              zero beside the value, is one instruction of the hardware."
+        );
+    }
+    format!(
+        "The loop around the compare-and-swap at line {line} does what {function} does in one instruction{often};          cast signed 64-bit numbers to unsigned long long for it."
+    )
+}
+
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
-    let goes = 1.0 - 1.0 / threads;
+    let tries = swap(launch).map(|swap| swap.tries).filter(|&tries| tries >= MANY_TRIES);
+    let goes = 1.0 - 1.0 / tries.unwrap_or(threads);
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
+    let (of_l1, of_l2) = if tries.is_some() {
+        (share_of_l1(launch), traffic::share_of_l2_beside_others(launch))
+    } else {
+        (0.0, traffic::share_of_l2(launch))
+    };
     Effect {
         removed: vec![
             (Term::Atomic, goes),
+            (Term::L1Data, goes * of_l1),
             (Term::Dram, goes * traffic::share_of_dram(launch)),
-            (Term::L2, goes * traffic::share_of_l2(launch)),
+            (Term::L2, goes * of_l2),
             (Term::L2Requests, goes * traffic::share_of_requests(launch)),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
         stalls: stalls.into_iter().map(|(reason, share)| (reason, goes * share)).collect(),
         ..Effect::default()
     }
+}
+
+/// What no other access explains of the wavefronts in L1's data pipe, 0 to 1: each lane's compare-and-swap passes it alone, and its
+/// result once more.
+fn share_of_l1(launch: &ModeledLaunch) -> f64 {
+    let Some((listing, all)) =
+        launch.profile.listing().zip(launch.get(L1_WAVEFRONTS).filter(|&all| all > 0.0))
+    else {
+        return 0.0;
+    };
+    let is_other = |at: usize| {
+        let family = listing.sass.entries[at].family;
+        family.is_memory() && !matches!(family, Family::Atomic(_))
+    };
+    let others = listing.entries().map(|(at, _)| at).filter(|&at| is_other(at));
+    (1.0 - others.map(|at| listing.wavefronts(at)).sum::<f64>() / all).max(0.0)
 }
 
 #[cfg(test)]
@@ -331,6 +390,34 @@ mod tests {
         launch.instructions[6].counters.l2_sectors_global = 400.0;
         let hint = crate::rules::testing::check(&RULE, &launch).unwrap().hint;
         assert!(hint.contains("gather instead of scattering"), "{hint}");
+    }
+
+    #[test]
+    fn attempts_of_a_compare_and_swap_go_where_the_hardware_adds() {
+        let draft = |tries: f64| {
+            let launch = sass(
+                &[(ATOMS, 100.0), (REDS, 0.0), (HOT, 30.0), (BLOCK, 128.0), (L1_WAVEFRONTS, 400.0)],
+                &[
+                    ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+                    ("HADD2 R6, R4, R9.H0_H0", 10.0 * tries),
+                    ("PRMT R5, R4, R8, R6", 10.0 * tries),
+                    ("ATOM.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5", 10.0 * tries),
+                    ("MOV R4, R7", 10.0 * tries),
+                    ("@P0 BRA 0x110", 10.0 * tries),
+                    ("EXIT", 10.0),
+                ],
+            );
+            crate::rules::testing::check(&RULE, &launch).unwrap()
+        };
+        let (many, few) = (draft(2.0), draft(1.9));
+        assert!(many.hint.starts_with("The loop around the compare-and-swap"), "{}", many.hint);
+        assert!(many.hint.contains("__half2") && many.hint.contains("tries 2.0 times"));
+        assert!((many.effect.share_of(Term::Atomic) - 0.5).abs() < 1e-12);
+        // All that L1 moves but what the load asks for.
+        let of_l1 = many.effect.share_of(Term::L1Data);
+        assert!(of_l1 > 0.4 && of_l1 <= 0.5, "{of_l1}");
+        assert!(few.hint.starts_with("Combine values"), "{}", few.hint);
+        assert!(few.effect.share_of(Term::L1Data).abs() < 1e-12);
     }
 
     #[test]

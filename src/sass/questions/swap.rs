@@ -3,16 +3,31 @@
 use std::collections::BTreeSet;
 
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
+/// A compare-and-swap that turns in a loop to do what the hardware has an atomic for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Replaceable {
+    /// The compare-and-swap.
+    pub at: usize,
+    /// The function that does the same.
+    pub function: &'static str,
+    /// True where it adds floats of 16 bits, of which the hardware adds two neighbours at once.
+    pub of_halves: bool,
+    /// How often an average warp tries, at least 1.
+    pub tries: f64,
+}
+
 /// The executed compare-and-swap on global memory that turns in a loop and writes a sum, an extreme or a
-/// bitwise result of what was there, with the function that does the same.
+/// bitwise result of what was there.
 #[must_use]
-pub fn replaceable(listing: &Listing) -> Option<(usize, &'static str)> {
+pub fn replaceable(listing: &Listing) -> Option<Replaceable> {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
     listing.entries().find_map(|(at, entry)| {
@@ -21,13 +36,29 @@ pub fn replaceable(listing: &Listing) -> Option<(usize, &'static str)> {
             && listing.executed(at) > 0.0;
         let around = sass.flow.loops.get(sass.flow.innermost(at).filter(|_| swaps)?)?;
         let inside = |at: usize| sass.flow.is_in(around, at);
-        let data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
-        let mut made = data.flat_map(|each| reaching.definitions(at, *each).collect::<Vec<_>>());
-        let function = made.find_map(|before| {
-            let before = before as usize;
-            inside(before).then(|| function(listing.text(before))).flatten()
-        });
-        function.map(|function| (at, function))
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = vec![at];
+        while let Some(user) = open.pop() {
+            let data = sass.uses(user).iter().filter(|each| each.role == Role::Data);
+            for each in data {
+                for made in reaching.definitions(user, *each).map(|made| made as usize) {
+                    if !inside(made) || !seen.insert(made) {
+                        continue;
+                    }
+                    let text = listing.text(made);
+                    let of_halves = Instruction::base_of(text) == Some("HADD2");
+                    let function = function(text).filter(|_| user == at || of_halves);
+                    if let Some(function) = function {
+                        let tries = turns(listing, around);
+                        return Some(Replaceable { at, function, of_halves, tries });
+                    }
+                    if puts_together(listing, made) {
+                        open.push(made);
+                    }
+                }
+            }
+        }
+        None
     })
 }
 
@@ -52,6 +83,13 @@ pub fn shared_retries(listing: &Listing) -> f64 {
     };
     let all = sum(&|_| true);
     if all > 0.0 { sum(&inside) / all } else { 0.0 }
+}
+
+/// True for what may put half of a word beside the other half, which stays.
+fn puts_together(listing: &Listing, at: usize) -> bool {
+    const NAMES: [&str; 6] = ["PRMT", "LOP3", "SEL", "SHF", "IMAD.SHL", "IMAD.U32"];
+    let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
+    NAMES.iter().any(|name| opcode.starts_with(name))
 }
 
 /// The function whose atomic does what an instruction does.
@@ -82,11 +120,33 @@ mod tests {
                 (back, 12.0),
                 ("EXIT", 9.0),
             ]);
-            replaceable(&code.listing().unwrap())
+            let found = replaceable(&code.listing().unwrap());
+            found.map(|found| (found.at, found.function, found.tries))
         };
-        assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x110"), Some((2, "atomicAdd")));
+        let sum = of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x110");
+        assert_eq!(sum, Some((2, "atomicAdd", 12.0 / 9.0)));
         assert_eq!(of("FMUL R5, R4, R9", "@P0 BRA 0x110"), None, "there is no atomic product");
         assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x160"), None, "tried once");
+    }
+
+    #[test]
+    fn a_half_is_added_in_its_word() {
+        let of = |beside: &str| {
+            let code = launch(&[
+                ("LDG.E R4, desc[UR4][R2.64]", 9.0),
+                ("HADD2 R6, R4, R9.H0_H0", 90.0), // 0x110
+                (beside, 90.0),
+                ("ATOM.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5", 90.0),
+                ("ISETP.NE.AND P0, PT, R7, R4, PT", 90.0),
+                ("MOV R4, R7", 90.0),
+                ("@P0 BRA 0x110", 90.0),
+                ("EXIT", 9.0),
+            ]);
+            replaceable(&code.listing().unwrap())
+        };
+        let found = of("PRMT R5, R4, R8, R6").unwrap();
+        assert!(found.of_halves && (found.tries - 10.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(of("FMUL R5, R4, R6"), None, "a product");
     }
 
     #[test]

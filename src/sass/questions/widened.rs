@@ -90,14 +90,20 @@ fn in_loop(
     let sass = listing.sass;
     let mut sides: [Vec<(usize, Use)>; 2] = Default::default();
     let mut by_groups = false;
+    let of_words = is_of_words(listing, products[0]);
+    let mut worked_out = BTreeSet::new();
     for &at in &products {
         let operands = operands(listing, at)?;
         by_groups |= operands.from_memory;
         for (side, uses) in sides.iter_mut().zip(operands.in_registers) {
-            side.extend(uses.into_iter().map(|each| (at, each)));
+            let mut is_made_here = |each: &Use| is_worked_out(listing, reaching, at, *each);
+            if of_words && !uses.is_empty() && uses.iter().all(&mut is_made_here) {
+                worked_out.insert(at);
+            } else {
+                side.extend(uses.into_iter().map(|each| (at, each)));
+            }
         }
     }
-    let of_words = is_of_words(listing, products[0]);
     let mut found = Widened {
         products,
         conversions: Vec::new(),
@@ -110,26 +116,26 @@ fn in_loop(
         scaled: false,
     };
     for side in &sides {
-        let Some(mut made) = Made::of(listing, reaching, side) else {
-            if of_words && is_worked_out(listing, reaching, side) {
-                continue;
-            }
-            return None;
-        };
+        if side.is_empty() {
+            continue;
+        }
+        let mut made = Made::of(listing, reaching, side)?;
         let is_shared = |at: &usize| sass.entries[*at].family == Family::Load(Space::Shared);
         if !made.as_they_are.iter().all(is_shared) {
             return None;
         }
         found.reads.append(&mut made.as_they_are);
+        found.reads.sort_unstable();
+        found.reads.dedup();
         if !made.last.is_empty() {
             found.add(&made)?;
             found.last.append(&mut made.last);
         }
     }
     if by_groups || !found.reads.is_empty() {
-        found.add_shared(listing, reaching, threads)?;
+        found.add_shared(listing, reaching, &worked_out, threads)?;
     }
-    for list in [&mut found.conversions, &mut found.loads, &mut found.reads, &mut found.last] {
+    for list in [&mut found.conversions, &mut found.loads, &mut found.last] {
         list.sort_unstable();
         list.dedup();
     }
@@ -139,11 +145,7 @@ fn in_loop(
 impl Widened {
     /// Takes in what operands are made of; `None` where they are not wider than that.
     fn add(&mut self, made: &Made) -> Option<()> {
-        let wide = REGISTER_BYTES * made.last.len() as f64;
-        // Halves are shifted to become words.
-        let is_split = self.were == Narrow::Halves && made.additions > 0;
-        if !(made.is_float || self.were == Narrow::Halves) || is_split || wide < WIDER * made.bytes
-        {
+        if !self.is_wider(made) {
             return None;
         }
         self.conversions.extend(&made.conversions);
@@ -156,11 +158,12 @@ impl Widened {
     }
 
     /// Takes in what operands are made of that come through shared memory: all that is stored there was converted, and there
-    /// is no room for an operand that was not.
+    /// is no room for an operand that was not. Those of `worked_out` have registers that the kernel worked out.
     fn add_shared(
         &mut self,
         listing: &Listing,
         reaching: &mut Reaching,
+        worked_out: &BTreeSet<usize>,
         threads: f64,
     ) -> Option<()> {
         let sass = listing.sass;
@@ -194,9 +197,21 @@ impl Widened {
         let made = Made::of(listing, reaching, &stored).filter(|made| !made.last.is_empty())?;
         self.add(&made)?;
         if self.by_groups {
-            let theirs = self.products.iter().map(|&at| group_bytes(listing, at, threads));
-            let needed = theirs.sum::<Option<f64>>()? / rows_of_b(listing, &self.products);
-            return (self.stores.iter().map(|&at| bytes(at)).sum::<f64>() >= needed).then_some(());
+            // What one side's rows share, the other products need not.
+            let (made_here, loaded): (Vec<usize>, Vec<usize>) =
+                self.products.iter().partition(|at| worked_out.contains(at));
+            let needed = [made_here, loaded].into_iter().map(|some| {
+                let theirs = some.iter().map(|&at| group_bytes(listing, at, threads));
+                Some(theirs.sum::<Option<f64>>()? / rows_of_b(listing, &some).max(1.0))
+            });
+            let needed = needed.sum::<Option<f64>>()?;
+            let stored: f64 = self.stores.iter().map(|&at| bytes(at)).sum();
+            // What the loop reads of itself into registers may have been stored in front of it.
+            let read: f64 = self.reads.iter().map(|&at| bytes(at)).sum();
+            let ahead = self.stores_ahead(listing, reaching, &inside);
+            let times = listing.executed(product);
+            let kept: f64 = ahead.iter().map(|&at| times * f64::from(sass.entries[at].width)).sum();
+            return (stored + kept >= needed + read).then_some(());
         }
         // All that is copied is read back to be converted, so that products find nothing else. How much a bulk copy brings
         // does not stand in the code, and what came before the loop may stay.
@@ -221,6 +236,35 @@ impl Widened {
         let is_shared = |at: &&usize| sass.entries[**at].family == Family::Load(Space::Shared);
         let read: f64 = loads.iter().filter(is_shared).map(|&at| bytes(at)).sum();
         (copied <= read).then_some(())
+    }
+
+    /// Stores to shared memory in front of the loop, of what was converted there, where all of a group's products are.
+    fn stores_ahead(
+        &self,
+        listing: &Listing,
+        reaching: &mut Reaching,
+        inside: &BTreeSet<usize>,
+    ) -> Vec<usize> {
+        let sass = listing.sass;
+        let is_wide = |at: &usize| {
+            let data = sass.uses(*at).iter().filter(|each| each.role == Role::Data);
+            let uses: Vec<(usize, Use)> = data.map(|each| (*at, *each)).collect();
+            let made = Made::of(listing, reaching, &uses).filter(|made| !made.last.is_empty());
+            made.is_some_and(|made| self.is_wider(&made))
+        };
+        (0..sass.entries.len())
+            .filter(|at| sass.entries[*at].family == Family::Store(Space::Shared))
+            .filter(|at| !inside.contains(at) && listing.executed(*at) > 0.0)
+            .filter(is_wide)
+            .collect()
+    }
+
+    /// True for what takes at least twice the bytes that were loaded for it.
+    fn is_wider(&self, made: &Made) -> bool {
+        let wide = REGISTER_BYTES * made.last.len() as f64;
+        // Halves are shifted to become words.
+        let is_split = self.were == Narrow::Halves && made.additions > 0;
+        (made.is_float || self.were == Narrow::Halves) && !is_split && wide >= WIDER * made.bytes
     }
 }
 

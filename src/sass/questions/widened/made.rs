@@ -97,29 +97,32 @@ impl Made {
     }
 }
 
-/// True for values that are worked out in the kernel: nothing that goes into them was loaded, but what matrix
-/// instructions have multiplied.
+/// True for a value that is worked out in the kernel: a matrix instruction's sums go into it, or nothing that was loaded does.
 pub(super) fn is_worked_out(
     listing: &Listing,
     reaching: &mut Reaching,
-    values: &[(usize, Use)],
+    at: usize,
+    value: Use,
 ) -> bool {
     let sass = listing.sass;
     let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<(usize, Use)> = values.to_vec();
+    let mut open: Vec<(usize, Use)> = vec![(at, value)];
+    let mut is_loaded = false;
     while let Some((at, each)) = open.pop() {
         for by in reaching.definitions(at, each).map(|by| by as usize) {
             let family = sass.entries[by].family;
-            if family.is_memory() {
-                return false;
+            if family == Family::Tensor {
+                return true;
             }
-            if family != Family::Tensor && seen.insert(by) {
+            if family.is_memory() {
+                is_loaded = true;
+            } else if seen.insert(by) {
                 let data = taking_part(listing, by).filter(|each| each.slot.is_general());
                 open.extend(data.map(|each| (by, *each)));
             }
         }
     }
-    true
+    !is_loaded
 }
 
 /// True for a conversion from floats of a byte. The disassembler of ncu 2025.3 writes it as one that packs, with a single operand.

@@ -16,7 +16,7 @@ const CLASS_RATIO: f64 = 1.5;
 const LEAST_OF_CLASS: usize = 3;
 
 /// A class of its own has at least this share of its group's time, so that a group falls apart only where
-/// that matters.
+/// that matters; it does, too, where launches of a smaller share are so many that the median would be theirs.
 const LEAST_SHARE_OF_CLASS: f64 = 0.05;
 
 /// A launch: the index of its process in [`Survey::processes`] and its own in the process's kernels.
@@ -110,7 +110,10 @@ fn classes(launches: &[(f64, Launch)]) -> Vec<&[(f64, Launch)]> {
         let (last, next) = (launches[at - 1].0, launches[at].0);
         of_class += last;
         after -= last;
-        let cuts = is_large(at - first, of_class) && is_large(launches.len() - at, after);
+        let holds_median =
+            at - first >= LEAST_OF_CLASS && 2 * (at - first) > launches.len() - first;
+        let cuts = (is_large(at - first, of_class) || holds_median)
+            && is_large(launches.len() - at, after);
         if next > CLASS_RATIO * last && cuts {
             classes.push(&launches[first..at]);
             (first, of_class) = (at, 0.0);

@@ -37,6 +37,14 @@ fn one_shape_with_work_of_two_sizes_is_two_groups() {
 }
 
 #[test]
+fn the_median_is_not_left_to_launches_that_take_nothing_of_the_time() {
+    let launches: Vec<(u32, u64)> = [1, 1, 1, 1, 1000, 1000, 1000].map(|ns| (0, ns)).to_vec();
+    let found = groups(&survey(&[shape("a", 1)], &launches));
+    let medians: Vec<f64> = found.iter().map(|group| group.median_ns).collect();
+    assert_eq!(medians, [1000.0, 1.0]);
+}
+
+#[test]
 fn processes_share_their_groups() {
     let mut two = survey(&[shape("a", 1)], &[(0, 100)]);
     two.processes.push(survey(&[shape("b", 1), shape("a", 1)], &[(1, 100)]).processes.remove(0));

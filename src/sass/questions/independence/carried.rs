@@ -13,7 +13,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
 use best::Bests;
-use memory::{carried_in_memory, ends_in_sums, keeps_local_state, reads_shared_before_writing};
+use memory::{carried_in_memory, carried_locally, ends_in_sums, reads_shared_before_writing};
 use walk::{Carried, Walk, Way, is_data};
 
 /// How the parts of a loop that is shared out come together again.
@@ -34,7 +34,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let can_join =
         multiplies || ends_in_sums(listing, of, |at| listing.text(at).contains("MUFU.EX2"));
     let mut keeps_largest = false;
-    if !can_join && reads_shared_before_writing(listing, of) || keeps_local_state(listing, of) {
+    if !can_join && reads_shared_before_writing(listing, of) {
         return None;
     }
     let mut least = FEW_TURNS.value;
@@ -51,6 +51,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         }
     }
     walk.carried.extend(carried_in_memory(listing, reaching, of));
+    walk.carried.extend(carried_locally(listing, reaching, of));
     let bests = Bests::of(&walk, reaching);
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();

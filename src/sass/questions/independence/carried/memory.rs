@@ -1,6 +1,6 @@
 //! What turns hand on through memory: global, shared, and each thread's own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
@@ -18,17 +18,9 @@ pub(super) fn carried_in_memory(
     reaching: &mut Reaching,
     of: &Loop,
 ) -> Vec<Carried> {
-    let sass = listing.sass;
     let mut states = memory_state::kept(listing, reaching, of);
     states.retain(|state| state.is_carried);
-    let in_loop = |at: &usize| sass.flow.is_in(of, *at);
-    let mut makers = |store: usize| -> Vec<usize> {
-        let data = sass.uses(store).iter().filter(|each| each.role == Role::Data);
-        let made = data.flat_map(|each| {
-            reaching.definitions(store, *each).map(|at| at as usize).collect::<Vec<_>>()
-        });
-        made.filter(in_loop).collect()
-    };
+    let mut makers = |store: usize| makers(listing, reaching, of, store);
     let carried = states.into_iter().map(|state| Carried {
         slot: None,
         definitions: state.stores.iter().flat_map(|&store| makers(store)).collect(),
@@ -54,29 +46,45 @@ pub(super) fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize)
     executed.iter().any(|&at| of_kind(at)) && !executed.iter().any(stores)
 }
 
-/// True where a turn reads a place in local memory before it writes it: what the turn before left in an array of the thread's own,
-/// or in a register that was spilled.
-pub(super) fn keeps_local_state(listing: &Listing, of: &Loop) -> bool {
+/// What turns hand on through local memory: an array of the thread's own, or a register that was spilled, of which a turn reads a
+/// place before it writes it. Such places may be sums like those in registers: the elements of an array that each turn adds to.
+pub(super) fn carried_locally(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &Loop,
+) -> Vec<Carried> {
     let sass = listing.sass;
-    let places = sass.flow.places(of);
-    let mut read: BTreeSet<&str> = BTreeSet::new();
+    let mut loads: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut written: BTreeSet<&str> = BTreeSet::new();
-    for at in places.filter(|&at| listing.executed(at) > 0.0) {
-        let text = listing.text(at);
-        let Some((_, place)) = text.split_once('[') else { continue };
+    let mut found = Vec::new();
+    for at in sass.flow.places(of).filter(|&at| listing.executed(at) > 0.0) {
+        let Some((_, place)) = listing.text(at).split_once('[') else { continue };
         let place = place.split(']').next().unwrap_or_default();
         match sass.entries[at].family {
             Family::Load(Space::Local) if !written.contains(place) => {
-                read.insert(place);
+                loads.entry(place).or_default().push(at);
             }
-            Family::Store(Space::Local) if read.contains(place) => return true,
             Family::Store(Space::Local) => {
                 written.insert(place);
+                if let Some(loads) = loads.get(place) {
+                    let definitions = makers(listing, reaching, of, at);
+                    found.push(Carried { slot: None, definitions, loads: loads.clone() });
+                }
             }
             _ => {}
         }
     }
-    false
+    found
+}
+
+/// The instructions of a loop that make what is stored.
+fn makers(listing: &Listing, reaching: &mut Reaching, of: &Loop, store: usize) -> Vec<usize> {
+    let sass = listing.sass;
+    let data = sass.uses(store).iter().filter(|each| each.role == Role::Data);
+    let made = data.flat_map(|each| {
+        reaching.definitions(store, *each).map(|at| at as usize).collect::<Vec<_>>()
+    });
+    made.filter(|&at| sass.flow.is_in(of, at)).collect()
 }
 
 /// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier

@@ -1,6 +1,7 @@
 //! Too few blocks or threads to fill the device.
 
 mod hint;
+mod lanes;
 
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::removal::{MATTERS_LIMIT, gains, locations};
@@ -16,6 +17,7 @@ use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
 use hint::hint;
+use lanes::{empty_lanes, filled};
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
@@ -167,11 +169,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let effect = Effect { hidden: effect.hidden * covered, ..effect };
     let effect = match work {
         // What is in no such loop takes as long as before.
-        Some(work) if more > 1.0 => Effect {
-            least: 1.0 - work.share * (1.0 - 1.0 / more),
-            at_most: (more >= 2.0).then_some(more),
-            ..effect
-        },
+        Some(work) if more > 1.0 => {
+            let lanes = empty_lanes(threads, Some(work), more);
+            let parts = more * lanes;
+            let effect = Effect {
+                least: 1.0 - work.share * (1.0 - 1.0 / parts),
+                at_most: (parts >= 2.0).then_some(parts),
+                ..effect
+            };
+            if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }
+        }
         _ => effect,
     };
     let what = work.map(|work| work.what);

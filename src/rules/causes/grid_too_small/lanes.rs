@@ -1,0 +1,45 @@
+//! Lanes that blocks of less than a warp leave empty.
+
+use crate::evidence::ModeledLaunch;
+use crate::evidence::removal::Removal;
+use crate::hardware::WARP_LANES;
+use crate::model::Effect;
+use crate::sass::questions::independence::{Shareable, What};
+
+/// Among how many lanes, for each that there is, the turns of a loop can be divided as well, where blocks of so many threads leave
+/// lanes empty and each of its turns is divided into `more` parts already; at least 1.
+pub(super) fn empty_lanes(threads: Option<f64>, work: Option<Shareable>, more: f64) -> f64 {
+    let (Some(threads), Some(work)) = (threads, work) else { return 1.0 };
+    let is_loop = matches!(work.what, What::Turns(_) | What::Strided(_));
+    if !is_loop || threads < 1.0 || !more.is_finite() {
+        return 1.0;
+    }
+    (WARP_LANES / threads).min(work.turns / more).max(1.0)
+}
+
+/// The effect of so many lanes beside each that there is: a warp's instructions in such loops do the work of as many
+/// turns at once.
+pub(super) fn filled(
+    launch: &ModeledLaunch,
+    work: Shareable,
+    lanes: f64,
+    effect: Effect,
+) -> Effect {
+    let Some(mut removal) = Removal::new(launch) else { return effect };
+    let listing = removal.listing;
+    let in_loops: Vec<usize> = listing
+        .entries()
+        .map(|(at, _)| at)
+        .filter(|&at| listing.sass.flow.innermost(at).is_some())
+        .collect();
+    let executed: f64 = in_loops.iter().map(|&at| listing.executed(at)).sum();
+    if executed <= 0.0 {
+        return effect;
+    }
+    let shared = (work.share * listing.total() / executed).min(1.0);
+    for at in in_loops {
+        removal.remove(at, shared * (1.0 - 1.0 / lanes));
+    }
+    let of_lanes = removal.effect(launch);
+    Effect { removed: of_lanes.removed, stalls: of_lanes.stalls, ..effect }
+}

@@ -17,6 +17,7 @@ pub(crate) mod look_ups;
 pub(crate) mod modeled_launch;
 pub(crate) mod occupancy;
 pub(crate) mod products;
+pub(crate) mod locations;
 pub(crate) mod removal;
 pub(crate) mod roof;
 pub(crate) mod rounds;

@@ -3,10 +3,10 @@
 
 mod gone;
 
+pub(crate) use crate::evidence::locations::locations;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{ModeledLaunch, Threshold, uneven};
-use crate::export::csv::source::is_toolkit;
-use crate::finding::{Location, Place, Weighted};
+use crate::finding::Location;
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
@@ -297,48 +297,6 @@ pub(crate) fn matters(launch: &ModeledLaunch, effect: &Effect) -> bool {
 pub(crate) fn gains(launch: &ModeledLaunch, effect: &Effect) -> bool {
     let estimate = launch.model.without(effect);
     estimate.is_some_and(|estimate| 1.0 - 1.0 / estimate.factor >= MATTERS)
-}
-
-/// The lines of instructions by weight, or the instructions where they have no lines, largest share first: at most
-/// three, each with at least 5%.
-pub(crate) fn locations(
-    launch: &ModeledLaunch,
-    listing: Listing,
-    weight: impl Fn(usize) -> f64,
-    share_of: &str,
-) -> Vec<Location> {
-    let mut lines = vec![0.0; listing.sass.line_count()];
-    let mut total = 0.0;
-    for (index, entry) in listing.entries() {
-        let weight = weight(index).max(0.0);
-        lines[entry.line()] += weight;
-        total += weight;
-    }
-    let mut placed: Vec<(&str, u32, f64)> = lines
-        .into_iter()
-        .enumerate()
-        .filter_map(|(at, weight)| {
-            let (file, line) = listing.line(at);
-            let (file, line) = (file?, line?);
-            Some((file, line, weight))
-        })
-        .collect();
-    if placed.is_empty() {
-        let weighted = listing.entries().map(|(index, _)| (listing.row(index), weight(index)));
-        return launch.profile.top_instructions(3, share_of, weighted);
-    }
-    // What comes from CUDA's headers the user can't change.
-    let mut own = placed.clone();
-    own.retain(|&(file, _, weight)| weight > 0.0 && !is_toolkit(file));
-    if !own.is_empty() {
-        total = own.iter().map(|(_, _, weight)| weight).sum();
-        placed = own;
-    }
-    placed.sort_by_key(|&(_, line, _)| line);
-    let placed = placed
-        .into_iter()
-        .map(|(file, line, weight)| Weighted { place: Place::Line { file, line }, weight });
-    Location::heaviest(placed, total, 3, share_of, |file, line| launch.profile.text_of(file, line))
 }
 
 #[cfg(test)]

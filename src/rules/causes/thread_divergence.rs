@@ -1,17 +1,23 @@
 //! Lanes of a warp take different paths.
 
+mod leaving;
+
 use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FEWER_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, evidence, few, lanes, resting,
 };
+use crate::evidence::locations::locations;
 use crate::evidence::modeled_launch::{BLOCK_SIZE, place};
 use crate::evidence::threshold::LANES_LIMIT;
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::export::SourceCounters;
+use crate::finding::Location;
 use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
 use crate::text::percent;
+use leaving::leaving;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -43,7 +49,17 @@ The first half of the threads takes one side of the branch and the second half t
 that no warp has to run both; at most one warp, in the middle, still does.",
     }],
     section: "WarpStateStats",
-    thresholds: &[LANES_LIMIT, UNIFORM_LIMIT, RESTING_LIMIT],
+    thresholds: &[
+        LANES_LIMIT,
+        UNIFORM_LIMIT,
+        RESTING_LIMIT,
+        Threshold {
+            what: "lanes that have left a loop, of all that are off, for the loop to be divided otherwise, at least",
+            value: leaving::MOST_OF_IT,
+            unit: "share",
+            source: "definition: most of them",
+        },
+    ],
     needs: &[ACTIVE, AT_WORK],
     sharpened_by: &[BLOCK_SIZE, FEWER_WARPS, Reads::always(&[UNIFORM])],
     said_by_ncu: &[SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS)],
@@ -60,9 +76,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let least = active.min(at_work);
     // Lines whose instructions miss most lanes, weighted by how often they run.
-    let locations = launch.profile.top_places(3, "lanes masked off", |counters| {
+    let off = |counters: &SourceCounters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
-    });
+    };
+    let share_of = "lanes masked off";
+    let locations = match launch.profile.listing() {
+        Some(listing) => locations(launch, listing, |at| off(&listing.row(at).counters), share_of),
+        None => launch.profile.top_places(3, share_of, off),
+    };
     let uniform = launch.get(UNIFORM).map_or_else(String::new, |uniform| {
         format!(" {} of the branches are uniform.", percent(uniform / 100.0))
     });
@@ -74,15 +95,32 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             launch.need(AT_WORK),
         ),
         evidence: evidence(launch),
-        hint: format!(
-            "Make the lanes of a warp agree at {}: group the work by branch, let the condition \
-             depend on threadIdx.x / 32, or replace the branch by a selection. Lanes that idle because a row has fewer \
-             values than the warp has lanes can take another row's.",
-            place(&locations, "the branch whose condition varies from lane to lane"),
-        ),
+        hint: hint(launch, &locations),
         locations,
         effect: effect(launch, least),
     })
+}
+
+fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
+    let loop_left = launch.profile.listing().and_then(|listing| {
+        let found = leaving(listing)?;
+        Some((listing.row(found.back).line?, found))
+    });
+    if let Some((line, found)) = loop_left {
+        return format!(
+            "Let a warp take one lane's item in the loop at line {line}, and its lanes that loop's iterations, which they end by a \
+             ballot or shuffles. Now lanes leave the loop one after another and wait for the last: of the {:.1} that come, \
+             {:.1} are in it on average. Or sort the items, so that those of a warp take as long, or let a lane that is done \
+             fetch the next one.",
+            found.come, found.stay,
+        );
+    }
+    format!(
+        "Make the lanes of a warp agree at {}: group the work by branch, let the condition depend on threadIdx.x / 32, or \
+         replace the branch by a selection. Lanes that idle because a row has fewer values than the warp has lanes can take \
+         another row's.",
+        place(locations, "the branch whose condition varies from lane to lane"),
+    )
 }
 
 #[cfg(test)]

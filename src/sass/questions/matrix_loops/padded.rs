@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use super::staged::StagedLoop;
 use crate::hardware::{SECTOR_BYTES, WARP_LANES};
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
 
 /// The share of the bytes that a loop's copies of operands have room for which is data, 0 to 1; `None` where no copy can be
 /// switched off.
@@ -40,8 +44,10 @@ struct Room {
 
 fn by_line(listing: &Listing, of: &StagedLoop) -> BTreeMap<usize, Room> {
     let sass = listing.sass;
-    let is_copy =
-        |at: usize| sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, at);
+    let mut reaching = Reaching::new(sass);
+    let mut is_copy = |at: usize| {
+        sass.entries[at].family == Family::AsyncCopy && can_be_off(listing, &mut reaching, at)
+    };
     let width = |at: usize| f64::from(sass.entries[at].width);
     let lanes_on = |at: usize| listing.row(at).counters.thread_inst_executed_pred_on;
     let mut operands: BTreeMap<usize, Room> = BTreeMap::new();
@@ -76,12 +82,41 @@ fn by_line(listing: &Listing, of: &StagedLoop) -> BTreeMap<usize, Room> {
     operands
 }
 
-/// True for a copy that names a condition, without which it fills zeros in.
-fn can_be_off(listing: &Listing, at: usize) -> bool {
+/// True for a copy that names a condition, without which it fills zeros in. One that asks for the turn alone, as where copies run
+/// ahead, is the same for all lanes and tells nothing of the tile: such copies may bring few sectors because lanes ask for the
+/// same ones.
+fn can_be_off(listing: &Listing, reaching: &mut Reaching, at: usize) -> bool {
     let text = listing.text(at).trim_end_matches([' ', ';']);
     let last = text.rsplit(',').next().unwrap_or_default().trim();
     let condition = last.trim_start_matches('!');
-    condition.starts_with('P') && condition != "PT"
+    condition.starts_with('P') && condition != "PT" && !is_of_turn_alone(listing, reaching, at)
+}
+
+/// True where neither the thread, nor the block, nor anything loaded takes part in a copy's condition.
+fn is_of_turn_alone(listing: &Listing, reaching: &mut Reaching, copy: usize) -> bool {
+    let sass = listing.sass;
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open: Vec<(usize, Use)> = sass
+        .uses(copy)
+        .iter()
+        .filter(|each| each.slot.is_predicate() && each.role != Role::Guard)
+        .map(|each| (copy, *each))
+        .collect();
+    let mut is_made = false;
+    while let Some((at, each)) = open.pop() {
+        for by in reaching.definitions(at, each).map(|by| by as usize) {
+            is_made = true;
+            let text = listing.text(by);
+            let is_index = text.contains("SR_TID") || text.contains("SR_CTAID");
+            if is_index || sass.entries[by].family.is_memory() {
+                return false;
+            }
+            if seen.insert(by) {
+                open.extend(sass.uses(by).iter().map(|each| (by, *each)));
+            }
+        }
+    }
+    is_made
 }
 
 #[cfg(test)]
@@ -122,5 +157,34 @@ mod tests {
             "the last turn's copies bring nothing"
         );
         assert_eq!(of("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64]", 10.0), None, "never off");
+    }
+
+    #[test]
+    fn copies_that_are_off_in_the_last_turns_alone_tell_nothing_of_the_tile() {
+        let of = |bound: &str| {
+            let mut launch = launch(&[
+                ("S2R R6, SR_TID.X", 1.0),
+                ("IADD3 R7, R6, 0x1, RZ", 1.0),
+                ("MOV R8, RZ", 1.0),
+                ("IADD3 R8, R8, 0x1, RZ", 20.0), // 0x130
+                (bound, 20.0),
+                ("LDGSTS.E.BYPASS.128 [R20], desc[UR4][R2.64], P1", 20.0),
+                ("LDGDEPBAR", 20.0),
+                ("DEPBAR.LE SB0, 0x0", 20.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 20.0),
+                ("LDSM.16.M88.4 R12, [R21]", 20.0),
+                ("HMMA.16816.F32 R24, R12, R14, R24", 20.0),
+                ("@P0 BRA 0x130", 20.0),
+                ("EXIT", 1.0),
+            ]);
+            for row in &mut launch.instructions {
+                row.counters.thread_inst_executed_pred_on = 32.0 * row.counters.inst_executed;
+            }
+            launch.instructions[5].counters.l2_sectors_global = 20.0 * 4.0;
+            let listing = launch.listing().unwrap();
+            filled(&listing, &staged(&listing)[0])
+        };
+        assert_eq!(of("ISETP.LT.AND P1, PT, R8, 0x12, PT"), None, "four lanes for each sector");
+        assert_eq!(of("ISETP.LT.AND P1, PT, R7, R8, PT"), Some(0.25));
     }
 }

@@ -1,5 +1,7 @@
 //! Many small global accesses where few wide ones would do.
 
+mod neighbours;
+
 use foldhash::{HashMap, HashMapExt};
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
@@ -23,6 +25,7 @@ use crate::sass::questions::matrix_loops::{StagedLoop, staged};
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
+use neighbours::pairs;
 
 /// Bytes per lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
@@ -104,15 +107,29 @@ multiple of 4 bytes and n must be a multiple of 4.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+    let mut narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+    let pairs = pairs(listing, &narrow);
+    // Bytes of the one access that does for both of a pair.
+    let mut of_pair: HashMap<usize, u8> = HashMap::new();
+    for pair in &pairs {
+        for at in pair.both {
+            narrow.insert(at);
+            of_pair.insert(at, pair.bytes);
+        }
+    }
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
     if executed <= 0.0 || executed / removal.mix.total < LEAST_NARROW {
         return None;
     }
     // Elements that a thread can take at once: the widest of the narrow accesses decides.
     let width = |index: usize| listing.sass.entries[index].width;
-    let widest = narrow.iter().map(width).max().unwrap_or(NARROW);
+    let together = |index: usize| of_pair.get(&index).copied().unwrap_or(width(index));
+    let widest = narrow.iter().map(together).max().unwrap_or(NARROW);
     let merged = 1.0 - f64::from(widest) / WIDEST_ACCESS_BYTES;
+    let merged_at = |index: usize| {
+        let of_both = f64::from(width(index)) / f64::from(together(index));
+        1.0 - (1.0 - merged) * of_both
+    };
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
     let of_beside = removal.addressing(&beside, |index| narrow[index]);
@@ -122,9 +139,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             // A warp that waits for 128 bytes waits for what the machine is made to fetch at once: that
             // is another fault's, too few bytes in flight. Bytes and halves make more waits of it.
             if entry.width < NARROW && !waits.stay(index) {
-                removal.remove_but_l1(index, merged);
+                removal.remove_but_l1(index, merged_at(index));
             } else {
-                removal.remove_but_latency(index, merged);
+                removal.remove_but_latency(index, merged_at(index));
             }
             let full = f64::from(entry.width) / WAVEFRONT_BYTES_PER_LANE;
             removal.remove_wavefronts(index, (1.0 - full).max(0.0));
@@ -178,9 +195,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Let each thread take {} neighbouring elements per access at {} (float4, uint4 or \
              uchar4, by reinterpret_cast or as the array's type). Addresses must be multiples of \
              the width, the end of the array needs separate code, and each thread needs more \
-             registers.{}",
+             registers.{}{}",
             count(elements),
             place(&locations, "the loop that reads and writes the arrays"),
+            if pairs.is_empty() {
+                ""
+            } else {
+                " A thread moves two neighbouring elements one after the other there: one access of twice the width does for both. \
+                 Where records begin at addresses that are no multiple of that width, let a warp bring them to shared memory by \
+                 whole words first."
+            },
             if loops.is_empty() {
                 ""
             } else {

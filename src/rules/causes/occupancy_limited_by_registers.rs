@@ -2,7 +2,7 @@
 
 use crate::device::Quantity;
 use crate::evidence::occupancy::{
-    BY_REGISTERS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource, WORTH_LIMIT,
+    BY_REGISTERS, BY_WARPS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource, WORTH_LIMIT,
 };
 use crate::evidence::threshold::NOISE;
 use crate::evidence::{ModeledLaunch, Threshold};
@@ -21,14 +21,75 @@ const RESOURCE: Resource = Resource {
         })
     },
     at_most: blocks_that_fit,
-    hint: |_| {
-        "\
-Use fewer registers per thread, so that {then} blocks fit on an SM instead of {now}: \
-__launch_bounds__, less unrolling, shorter lifetimes of values. Watch for spills: they can cost \
-more than the extra warps gain."
-            .to_owned()
+    hint: |launch| {
+        format!(
+            "Use fewer registers per thread, so that {{then}} blocks fit on an SM instead of {{now}}: \
+             __launch_bounds__, less unrolling, shorter lifetimes of values. Watch for spills: they can cost \
+             more than the extra warps gain.{}",
+            smaller_blocks(launch).unwrap_or_default(),
+        )
     },
 };
+
+/// The advice to use smaller blocks, where more of their threads fit with as many registers: a large block leaves what is too little
+/// for another one.
+fn smaller_blocks(launch: &ModeledLaunch) -> Option<String> {
+    let registers = Registers::of(launch)?;
+    let each = launch.quote("launch__registers_per_thread")?;
+    let threads = threads_of(launch);
+    let now = registers.blocks(each, threads) * threads;
+    let halves = std::iter::successors(Some(threads / 2.0), |size| Some(size / 2.0));
+    let sizes = halves.take_while(|&size| size >= LEAST_BLOCK && size % WARP_LANES == 0.0);
+    let slots = launch.need(BY_WARPS) * threads;
+    let fit = |size: f64| (size, registers.blocks(each, size).min(slots / size));
+    let (size, blocks) = sizes
+        .map(fit)
+        .find(|(size, blocks)| now > 0.0 && size * blocks.floor() >= now * MORE_THREADS)?;
+    Some(format!(
+        " Smaller blocks do it, too: {} of {} threads fit with as many registers, {} threads instead of {}. Where a block's threads share \
+         a row, each then takes more of its elements.",
+        count(blocks.floor()),
+        count(size),
+        count(size * blocks.floor()),
+        count(now),
+    ))
+}
+
+/// Threads of the smallest block that is advised.
+const LEAST_BLOCK: f64 = 128.0;
+
+/// Threads that fit with smaller blocks, over those that fit now, from which that is worth saying.
+const MORE_THREADS: f64 = 1.25;
+
+/// What an SM has of registers, and in which pieces it gives them out.
+struct Registers {
+    all: f64,
+    granule: f64,
+    schedulers: f64,
+}
+
+impl Registers {
+    fn of(launch: &ModeledLaunch) -> Option<Self> {
+        let facts = launch.profile.device_facts();
+        Some(Self {
+            all: facts.get(Quantity::Registers)?,
+            granule: facts.get(Quantity::RegisterGranule)?,
+            schedulers: facts.get(Quantity::Schedulers)?,
+        })
+    }
+
+    /// Blocks of so many threads that fit an SM with so many registers per thread.
+    fn blocks(&self, each: f64, threads: f64) -> f64 {
+        // Warps are spread over the schedulers, which have equal parts of the registers.
+        let warps = (threads / WARP_LANES / self.schedulers).ceil() * self.schedulers;
+        let each = (each.max(1.0) / self.granule).ceil() * self.granule;
+        (self.all / (each * WARP_LANES * warps)).floor()
+    }
+}
+
+fn threads_of(launch: &ModeledLaunch) -> f64 {
+    launch.profile.row.block.iter().map(|&side| f64::from(side)).product()
+}
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -77,6 +138,12 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
                      other people's kernels that capped registers far below what is in use at once \
                      gained 0.79 and 0.87",
         },
+        Threshold {
+            what: "threads that fit with smaller blocks, over those that fit now, for the advice to use them, at least",
+            value: MORE_THREADS,
+            unit: "times",
+            source: "derivation: a quarter more warps cover a fifth of the waiting, a tenth of the time where half of it is waiting",
+        },
     ],
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
@@ -101,20 +168,12 @@ const ONE_MORE: f64 = 1.0;
 /// use at once anywhere. `None` where the profile does not tell.
 fn blocks_that_fit(launch: &ModeledLaunch) -> Option<f64> {
     let listing = launch.profile.listing()?;
-    let facts = launch.profile.device_facts();
-    let registers = facts.get(Quantity::Registers)?;
-    let granule = facts.get(Quantity::RegisterGranule)?;
-    // Warps are spread over the schedulers, which have equal parts of the registers.
-    let schedulers = facts.get(Quantity::Schedulers)?;
+    let registers = Registers::of(launch)?;
     let live = live::of(&listing);
     let carried = f64::from(live::needed_in_loops(&listing, live, NOISE / 100.0));
     let in_use = f64::from(live::most_in_use(&listing, live, NOISE / 100.0));
-    let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
-    let warps = (threads / WARP_LANES / schedulers).ceil() * schedulers;
-    let blocks = |needed: f64| {
-        let each = (needed.max(1.0) / granule).ceil() * granule;
-        (registers / (each * WARP_LANES * warps)).floor()
-    };
+    let threads = threads_of(launch);
+    let blocks = |needed: f64| registers.blocks(needed, threads);
     // A compiler orders instructions anew to make room for one block more. With less than what is in use
     // at once now, values spill.
     let now = launch.need(BY_REGISTERS);
@@ -157,6 +216,22 @@ mod tests {
         let mut launch = crate::rules::testing::sass(&metrics, &code);
         launch.row.block = [256, 1, 1];
         launch
+    }
+
+    #[test]
+    fn smaller_blocks_are_advised_where_more_of_their_threads_fit() {
+        let hint = |registers: f64| {
+            let mut launch = sums(4);
+            launch.row.block = [1024, 1, 1];
+            launch.set(super::BY_REGISTERS, Some(1.0));
+            launch.set(super::BY_WARPS, Some(2.0));
+            launch.set("launch__registers_per_thread", Some(registers));
+            crate::rules::testing::check(&super::RULE, &launch).unwrap().hint
+        };
+        // 65,536 registers hold 1,638 threads of 40: one block of 1,024, or three of 512.
+        assert!(hint(40.0).contains("3 of 512 threads fit"), "{}", hint(40.0));
+        // 1,170 of 56: two of 512, or nine of 128, which is less than a quarter more.
+        assert!(!hint(56.0).contains("Smaller blocks"), "{}", hint(56.0));
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub mod shared_atomic_contention;
 pub mod host_memory_access;
 pub mod peer_memory_access;
 pub mod constant_cache_divergence;
+pub mod critical_section;
 pub mod low_instruction_parallelism;
 pub mod thread_divergence;
 pub mod idle_threads;

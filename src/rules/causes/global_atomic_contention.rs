@@ -5,8 +5,10 @@ mod waits;
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::atomics::{self, share_of_stalls};
 use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::Removal;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::export::SourceCounters;
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
@@ -187,8 +189,8 @@ fn swap(launch: &ModeledLaunch) -> Option<Replaceable> {
 fn hint(launch: &ModeledLaunch, at: &str) -> String {
     let listing = launch.profile.listing();
     let swap = swap(launch).and_then(|swap| {
-        let line = listing?.row(swap.at).line?;
-        Some((swap, by_hardware(&swap, line)))
+        let text = by_hardware(&swap, listing?.row(swap.at).line?);
+        Some((swap, text))
     });
     if let Some((found, text)) = &swap
         && found.tries >= MANY_TRIES
@@ -252,14 +254,15 @@ fn by_hardware(swap: &Replaceable, line: u32) -> String {
 /// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
-    let tries = swap(launch).map(|swap| swap.tries).filter(|&tries| tries >= MANY_TRIES);
-    let goes = 1.0 - 1.0 / tries.unwrap_or(threads);
-    let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
-    let (of_l1, of_l2) = if tries.is_some() {
+    let swap = swap(launch).filter(|swap| swap.tries >= MANY_TRIES);
+    let goes = swap.as_ref().map_or(1.0 - 1.0 / threads, |swap| 1.0 - kept(launch, swap));
+    let (of_l1, of_l2) = if swap.is_some() {
         (share_of_l1(launch), traffic::share_of_l2_beside_others(launch))
     } else {
         (0.0, traffic::share_of_l2(launch))
     };
+    let of_loop = swap.and_then(|swap| without_loop(launch, &swap, goes)).unwrap_or_default();
+    let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     Effect {
         removed: vec![
             (Term::Atomic, goes),
@@ -269,9 +272,31 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
             (Term::L2Requests, goes * traffic::share_of_requests(launch)),
             (Term::Lsu, goes * requests / (requests + global)),
         ],
-        stalls: stalls.into_iter().map(|(reason, share)| (reason, goes * share)).collect(),
+        stalls: stalls
+            .into_iter()
+            .map(|(reason, share)| (reason, (goes * share).max(of_loop.share_of_stall(reason))))
+            .collect(),
         ..Effect::default()
     }
+}
+
+/// The effect of most of a loop's attempts, and of the waiting for what the first one expects.
+fn without_loop(launch: &ModeledLaunch, swap: &Replaceable, goes: f64) -> Option<Effect> {
+    let mut removal = Removal::new(launch)?;
+    swap.inside.iter().for_each(|&at| removal.remove(at, goes));
+    swap.expected.iter().for_each(|&at| removal.remove(at, 1.0));
+    Some(removal.effect(launch))
+}
+
+/// What stays of the work of compare-and-swaps, 0 to 1: one attempt, in which the lanes of a sector are served at once, while each
+/// lane's compare-and-swap counts as a sector of its own. Nobody waits for what it returns.
+fn kept(launch: &ModeledLaunch, swap: &Replaceable) -> f64 {
+    let counters = launch.profile.listing().map(|listing| &listing.row(swap.at).counters);
+    let lanes_of = |counters: &SourceCounters| {
+        let sectors = counters.l2_sectors_global_ideal;
+        (sectors > 0.0).then(|| (counters.thread_inst_executed / sectors).max(1.0))
+    };
+    1.0 / (swap.tries * counters.and_then(lanes_of).unwrap_or(1.0))
 }
 
 /// What no other access explains of the wavefronts in L1's data pipe, 0 to 1: each lane's compare-and-swap passes it alone, and its

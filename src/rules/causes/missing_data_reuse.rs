@@ -271,6 +271,10 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     let l2_hits = l2_hit_share(launch) * asked / (SECTOR_BYTES * needed);
     let loads = if gathers.sectors > 0.0 { "Loads other than gathers" } else { "Loads" };
     let at = place(&locations, "the kernel");
+    // A thread that computes several outputs leaves fewer for other threads. Where starting blocks takes longest, that is
+    // a fault of its own, and loads are not the reason for it.
+    let longest = launch.model.busiest().map(|(term, _)| term);
+    let fewer_blocks = if longest == Some(Term::BlockScheduler) { 0.0 } else { kept_in_registers };
     Some(Draft {
         message: format!(
             "{loads} need {}, {} times the {} that come from DRAM: {} of what they fetch through L1 or L2 was \
@@ -295,8 +299,7 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
                 (Term::Lsu, lsu_share),
                 (Term::L2, l2_hits),
                 (Term::L2Requests, l2_hits),
-                // A thread that computes several outputs leaves fewer for other threads.
-                (Term::BlockScheduler, kept_in_registers),
+                (Term::BlockScheduler, fewer_blocks),
             ],
             stalls: vec![(StallReason::LongScoreboard, waits_share)],
             ..Effect::default()

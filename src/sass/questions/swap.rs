@@ -12,10 +12,14 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
 /// A compare-and-swap that turns in a loop to do what the hardware has an atomic for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Replaceable {
     /// The compare-and-swap.
     pub at: usize,
+    /// The loop's instructions, ascending.
+    pub inside: Vec<usize>,
+    /// The loads of what the first attempt expects.
+    pub expected: Vec<usize>,
     /// The function that does the same.
     pub function: &'static str,
     /// True where it adds floats of 16 bits, of which the hardware adds two neighbours at once.
@@ -38,27 +42,35 @@ pub fn replaceable(listing: &Listing) -> Option<Replaceable> {
         let inside = |at: usize| sass.flow.is_in(around, at);
         let mut seen = Marks::new(sass.entries.len());
         let mut open = vec![at];
+        let mut expected = Vec::new();
+        let mut found = None;
         while let Some(user) = open.pop() {
             let data = sass.uses(user).iter().filter(|each| each.role == Role::Data);
             for each in data {
                 for made in reaching.definitions(user, *each).map(|made| made as usize) {
-                    if !inside(made) || !seen.insert(made) {
+                    if !seen.insert(made) {
+                        continue;
+                    }
+                    if !inside(made) {
+                        let is_load = matches!(sass.entries[made].family, Family::Load(_));
+                        expected.extend(is_load.then_some(made));
                         continue;
                     }
                     let text = listing.text(made);
                     let of_halves = Instruction::base_of(text) == Some("HADD2");
                     let function = function(text).filter(|_| user == at || of_halves);
                     if let Some(function) = function {
-                        let tries = turns(listing, around);
-                        return Some(Replaceable { at, function, of_halves, tries });
-                    }
-                    if puts_together(listing, made) {
+                        found = Some((function, of_halves));
+                    } else if puts_together(listing, made) {
                         open.push(made);
                     }
                 }
             }
         }
-        None
+        let (function, of_halves) = found?;
+        let tries = turns(listing, around);
+        let inside = sass.flow.places(around).collect();
+        Some(Replaceable { at, inside, expected, function, of_halves, tries })
     })
 }
 
@@ -146,6 +158,7 @@ mod tests {
         };
         let found = of("PRMT R5, R4, R8, R6").unwrap();
         assert!(found.of_halves && (found.tries - 10.0).abs() < 1e-12, "{found:?}");
+        assert_eq!((found.expected, found.inside), (vec![0], vec![1, 2, 3, 4, 5, 6]));
         assert_eq!(of("FMUL R5, R4, R6"), None, "a product");
     }
 

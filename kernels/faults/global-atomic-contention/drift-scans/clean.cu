@@ -1,6 +1,6 @@
 // Adds the frames of a drift scan up in halves, each with a zero beside it by one addition of the pair.
 
-constexpr int WIDTH = 8192;
+constexpr int WIDTH = 65536;
 constexpr unsigned short ONE = 0x3c00;  // 1.0
 
 __device__ void add_to_half(unsigned* sums, unsigned pixel, unsigned short value)

@@ -1,6 +1,6 @@
 // Adds the frames of a drift scan up in halves, each by a compare-and-swap of the word around it.
 
-constexpr int WIDTH = 8192;
+constexpr int WIDTH = 65536;
 constexpr unsigned short ONE = 0x3c00;  // 1.0
 
 __device__ unsigned short add_halves(unsigned short a, unsigned short b)

@@ -80,6 +80,8 @@ struct Mask {
     /// Comparisons that treat equals as `>` and `<=` do, and those that treat them as `>=` and `<` do.
     strict: usize,
     inclusive: usize,
+    /// Comparisons of a distance, taken without its sign, with a constant: those have both edges.
+    of_distances: usize,
 }
 
 impl Mask {
@@ -103,7 +105,13 @@ impl Mask {
             let Some(by) = by else { continue };
             (0..3).for_each(|axis| self.rows[axis] |= by[axis]);
             let is_strict = text.contains(".GT") || text.contains(".LE");
-            *(if is_strict { &mut self.strict } else { &mut self.inclusive }) += 1;
+            *(if is_distance(text) {
+                &mut self.of_distances
+            } else if is_strict {
+                &mut self.strict
+            } else {
+                &mut self.inclusive
+            }) += 1;
             if self.selections.last() != Some(&selection) {
                 self.selections.push(selection);
             }
@@ -111,11 +119,17 @@ impl Mask {
     }
 
     /// True for a window: a compiler writes its two edges as comparisons that differ in what they do with equals, and
-    /// each with about half of the scores.
+    /// each with about half of the scores; or as one of the distance without its sign.
     fn has_two_edges(&self) -> bool {
         let (fewer, more) = (self.strict.min(self.inclusive), self.strict.max(self.inclusive));
-        2 * fewer >= more && fewer > 0
+        2 * fewer >= more && fewer > 0 || self.of_distances > more
     }
+}
+
+/// True for a comparison without sign with a constant: below zero, a difference is larger than any.
+fn is_distance(text: &str) -> bool {
+    let constant = text.split(',').any(|word| word.trim().starts_with("0x"));
+    text.contains(".U32") && !text.contains(".EX") && constant
 }
 
 /// True for a choice between a value and a constant that an exponential makes zero.
@@ -151,6 +165,34 @@ mod tests {
             assert!((each.turns - 40.0).abs() < 1e-12);
             each.selections.len()
         })
+    }
+
+    #[test]
+    fn a_distance_without_its_sign_is_a_window() {
+        let of = |comparison: &'static str| {
+            let launch = launch(&[
+                ("S2R R3, SR_CTAID.X", 8.0),
+                ("MOV R2, RZ", 8.0),
+                ("S2R R4, SR_TID.X", 8.0),
+                ("IMAD R5, R3, 0x40, R4", 8.0),
+                ("IMAD R6, R3, 0x40, RZ", 8.0),
+                ("HMMA.16816.F32 R24, R8, R12, RZ", 320.0), // 0x150
+                ("IADD3 R7, R5, -R2, RZ", 320.0),
+                (comparison, 320.0),
+                ("FSEL R24, R24, -INF, P1", 320.0),
+                ("IADD3 R2, R2, 0x40, RZ", 320.0),
+                ("ISETP.GE.AND P0, PT, R2, R6, PT", 320.0),
+                ("@!P0 BRA 0x150", 320.0),
+                ("EXIT", 8.0),
+            ]);
+            masked(&launch.listing().unwrap()).first().map(|each| each.ends_with_rows)
+        };
+        assert_eq!(of("ISETP.LT.U32.AND P1, PT, R7, 0x800, PT"), Some(true));
+        assert_eq!(
+            of("ISETP.GE.AND P1, PT, R7, RZ, PT"),
+            None,
+            "one edge, and the loop ends there"
+        );
     }
 
     #[test]

@@ -51,7 +51,6 @@ The two words become one of 64 bits. Of two equal heights the larger number of a
     in_triton: "\
 keep partial results in registers over the rows that a program takes, and write one row per program, which a second kernel or \
 torch.sum adds up; or tl.atomic_add with sem=\"relaxed\".",
-    unrecorded: Some("its pair is to be recorded"),
     check,
     ..Rule::DEFAULT
 };

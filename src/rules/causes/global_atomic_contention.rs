@@ -39,9 +39,6 @@ const LEAST_BUSY: f64 = 20.0;
 /// Sectors per instruction of lanes that don't share an address.
 const SECTORS_APART: f64 = 2.0;
 
-/// Attempts of a compare-and-swap from which most of its work is for nothing.
-const MANY_TRIES: f64 = 2.0;
-
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "global-atomic-contention",
@@ -85,13 +82,6 @@ the order of the additions, and with it the last digits, varies from run to run.
             value: SECTORS_APART,
             unit: "sector",
             source: "definition: one address lies in one sector",
-        },
-        Threshold {
-            what: "attempts of a compare-and-swap per warp that comes to its loop, for an atomic of the hardware to be worth more \
-                   than fewer of them, at least",
-            value: MANY_TRIES,
-            unit: "attempt",
-            source: "derivation: from there on half of the attempts fail",
         },
     ],
     needs: &[ATOMS, REDS],
@@ -188,16 +178,10 @@ fn swap(launch: &ModeledLaunch) -> Option<Replaceable> {
 /// compare-and-swap may be an atomic that the hardware has.
 fn hint(launch: &ModeledLaunch, at: &str) -> String {
     let listing = launch.profile.listing();
-    let swap = swap(launch).and_then(|swap| {
-        let text = by_hardware(&swap, listing?.row(swap.at).line?);
-        Some((swap, text))
-    });
-    if let Some((found, text)) = &swap
-        && found.tries >= MANY_TRIES
-    {
-        return format!("{text} What still queues then, combine within a warp or block before.");
+    let swap = swap(launch).and_then(|swap| Some(by_hardware(&swap, listing?.row(swap.at).line?)));
+    if let Some(text) = swap {
+        return format!("{text} What still queues then, combine within a warp or block before it.");
     }
-    let swap = swap.map_or_else(String::new, |(_, text)| format!(" {text}"));
     let apart = listing.and_then(|listing| {
         let atomics = listing
             .entries()
@@ -213,7 +197,7 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
             return format!(
                 "At {at} each lane adds to an address of its own, so that a warp has nothing to combine: launch \
                  fewer threads, let each take several of the values that go to its address (a stride that is a \
-                 multiple of the number of addresses), add them up in a register, and add once.{swap}"
+                 multiple of the number of addresses), add them up in a register, and add once."
             );
         }
         Some(LanesApart::InLoadedRow) => {
@@ -221,32 +205,31 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
                 "At {at} each lane adds to an address of its own, in a row whose number is loaded, so that a warp has \
                  nothing to combine: gather instead of scattering. Give each row to one block, which loads all that \
                  goes there (from the index, inverted or sorted once), adds it up in registers, and stores it \
-                 once.{swap}"
+                 once."
             );
         }
         None => {}
     }
     format!(
         "Combine values before the atomic at {at}: reduce within the warp, then within the block in shared \
-         memory, and add once per block and address.{swap}"
+         memory, and add once per block and address."
     )
 }
 
 /// What to write in place of a loop of compare-and-swap.
 fn by_hardware(swap: &Replaceable, line: u32) -> String {
     let Replaceable { function, tries, of_halves, .. } = swap;
-    let often = if *tries >= MANY_TRIES {
-        format!(", and a warp tries {tries:.1} times")
-    } else {
-        String::new()
-    };
+    let often = format!("in {tries:.1} attempts of a warp on average");
     if *of_halves {
         return format!(
-            "The loop around the compare-and-swap at line {line} adds one half to its 32-bit word{often}, since lanes that change either              half of a word undo each other's attempt: atomicAdd of a __half2 (or __nv_bfloat162) at the aligned word, with              zero beside the value, is one instruction of the hardware."
+            "Add pairs of halves at line {line}: atomicAdd of a __half2 (or __nv_bfloat162) at the aligned word, with zero beside the \
+             value, is one instruction of the hardware. Now a loop of compare-and-swap adds each half to its word, {often}, and lanes \
+             that change either half of a word undo each other's."
         );
     }
     format!(
-        "The loop around the compare-and-swap at line {line} does what {function} does in one instruction{often};          cast signed 64-bit numbers to unsigned long long for it."
+        "Use {function} at line {line}: it does in one instruction what the loop around the compare-and-swap does {often}. Cast \
+         signed 64-bit numbers to unsigned long long for it."
     )
 }
 
@@ -254,14 +237,16 @@ fn by_hardware(swap: &Replaceable, line: u32) -> String {
 /// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
-    let swap = swap(launch).filter(|swap| swap.tries >= MANY_TRIES);
+    let swap = swap(launch);
     let goes = swap.as_ref().map_or(1.0 - 1.0 / threads, |swap| 1.0 - kept(launch, swap));
     let (of_l1, of_l2) = if swap.is_some() {
         (share_of_l1(launch), traffic::share_of_l2_beside_others(launch))
     } else {
         (0.0, traffic::share_of_l2(launch))
     };
-    let of_loop = swap.and_then(|swap| without_loop(launch, &swap, goes)).unwrap_or_default();
+    // What the hardware adds, nobody waits for.
+    let waits = if swap.is_some() { 1.0 } else { goes };
+    let of_loop = swap.and_then(|swap| without_loop(launch, &swap, waits)).unwrap_or_default();
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     Effect {
         removed: vec![
@@ -274,7 +259,7 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
         ],
         stalls: stalls
             .into_iter()
-            .map(|(reason, share)| (reason, (goes * share).max(of_loop.share_of_stall(reason))))
+            .map(|(reason, share)| (reason, (waits * share).max(of_loop.share_of_stall(reason))))
             .collect(),
         ..Effect::default()
     }
@@ -434,15 +419,14 @@ mod tests {
             );
             crate::rules::testing::check(&RULE, &launch).unwrap()
         };
-        let (many, few) = (draft(2.0), draft(1.9));
-        assert!(many.hint.starts_with("The loop around the compare-and-swap"), "{}", many.hint);
-        assert!(many.hint.contains("__half2") && many.hint.contains("tries 2.0 times"));
+        let (many, few) = (draft(2.0), draft(1.0));
+        assert!(many.hint.starts_with("Add pairs of halves"), "{}", many.hint);
+        assert!(many.hint.contains("2.0 attempts"), "{}", many.hint);
         assert!((many.effect.share_of(Term::Atomic) - 0.5).abs() < 1e-12);
         // All that L1 moves but what the load asks for.
         let of_l1 = many.effect.share_of(Term::L1Data);
         assert!(of_l1 > 0.4 && of_l1 <= 0.5, "{of_l1}");
-        assert!(few.hint.starts_with("Combine values"), "{}", few.hint);
-        assert!(few.effect.share_of(Term::L1Data).abs() < 1e-12);
+        assert!(few.effect.share_of(Term::Atomic).abs() < 1e-12, "as many, but nobody waits");
     }
 
     #[test]

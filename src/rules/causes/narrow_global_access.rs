@@ -4,7 +4,7 @@ mod neighbours;
 
 use foldhash::{HashMap, HashMapExt};
 
-use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, GRID, WAVES, place};
 use crate::evidence::products::begin_ahead;
 use crate::evidence::removal::{
     ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
@@ -99,7 +99,8 @@ multiple of 4 bytes and n must be a multiple of 4.",
     explains: &["lg-throttle", "long-scoreboard-stalls", "mio-throttle", "issue-slots-underused"],
     in_triton: "\
 16 bytes per lane need pointers and strides that the compiler knows to be multiples of 16 \
-(arguments divisible by 16, or tl.multiple_of), and a BLOCK of at least 16 bytes per thread.",
+(arguments divisible by 16, or tl.multiple_of), and a BLOCK of at least 16 bytes per thread: several rows per program where \
+a row has less.",
     check,
     ..Rule::DEFAULT
 };
@@ -179,12 +180,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} of {} global access instructions ({}) move at most {} per lane, at dense addresses: one \
-             16-byte access would do the work of {}.",
+             16-byte access would do the work of {}.{}",
             count(executed),
             count(all),
             percent(executed / all),
             crate::text::count_of(f64::from(widest), "byte"),
             count(elements),
+            starts(launch),
         ),
         evidence: vec![
             Evidence::new("executed narrow global accesses", executed, "inst"),
@@ -214,6 +216,20 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         locations,
         effect,
+    })
+}
+
+/// What blocks with little to do cost, where starting them takes longer than anything else.
+fn starts(launch: &ModeledLaunch) -> String {
+    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    let blocks = launch.get(GRID);
+    longest.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
+        format!(
+            " Threads with more elements, of several rows where a row is short, also take fewer blocks: starting {} one after another \
+             takes {} of the time now.",
+            crate::text::count_of(blocks, "block"),
+            percent(share),
+        )
     })
 }
 

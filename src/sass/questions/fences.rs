@@ -46,9 +46,29 @@ fn fenced(listing: &Listing, atomic: usize) -> Option<FencedAtomic> {
     // The next atomic's fence begins behind the dropping of this one's lines.
     let drops = behind.iter().position(|&at| listing.text(at).contains("CCTL.IVALL"))?;
     fences.retain(|&at| !listing.text(at).contains("CCTL.IVALL"));
+    if counts_blocks_behind(listing, behind[drops]) {
+        return None;
+    }
     fences.reverse();
     fences.extend(&behind[..=drops]);
     Some(FencedAtomic { atomic, fences })
+}
+
+/// True where a fence stands before a barrier, behind which somebody asks an atomic for its old value: the last block to come reads
+/// what all have added up.
+fn counts_blocks_behind(listing: &Listing, fence: usize) -> bool {
+    let sass = listing.sass;
+    let mut after = fence + 1..sass.entries.len();
+    let next = after.find(|&at| {
+        let family = sass.entries[at].family;
+        family.is_memory() || matches!(family, Family::Control | Family::Barrier)
+    });
+    let asks = |at: usize| {
+        matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
+            && !sass.defs(at).is_empty()
+            && listing.executed(at) > 0.0
+    };
+    next.is_some_and(|at| listing.is_block_barrier(at)) && after.any(asks)
 }
 
 #[cfg(test)]
@@ -85,6 +105,10 @@ mod tests {
     fn what_orders_on_purpose_is_left_alone() {
         let used = "ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR8][R8.64], R5";
         assert!(of(&["MEMBAR.ALL.GPU", used, "CCTL.IVALL", "EXIT"]).is_empty(), "a ticket");
+        let counted = [DROPPED, "CCTL.IVALL", "BAR.SYNC.DEFER_BLOCKING 0x0", used, "EXIT"];
+        assert!(of(&counted).is_empty(), "for the last block to come");
+        let barrier = [DROPPED, "CCTL.IVALL", "BAR.SYNC.DEFER_BLOCKING 0x0", "EXIT"];
+        assert_eq!(of(&barrier).len(), 1);
         let reduces = "REDG.E.ADD.STRONG.GPU desc[UR8][R8.64], R5";
         assert!(of(&["MEMBAR.SC.GPU", reduces, "EXIT"]).is_empty(), "a release alone");
         let later = ["MEMBAR.SC.GPU", DROPPED, "LDG.E R4, desc[UR8][R2.64]", "CCTL.IVALL", "EXIT"];

@@ -31,9 +31,9 @@ if (height > top[cell]) { top[cell] = height; who[cell] = tree; }
 __threadfence();
 atomicExch(&lock[cell], 0);",
         repair: "\
-// heights above 0 order like their bits: the higher half decides
-unsigned long long mine = (unsigned long long)__float_as_uint(height) << 32 | tree;
-atomicMax(&top_and_who[cell], mine);",
+// the bits of heights from 0 on have the order of the heights
+unsigned long long mine = __float_as_uint(height);
+atomicMax(&top_and_who[cell], mine << 32 | tree);",
         note: "\
 The two words become one of 64 bits. Of two equal heights the larger number of a tree wins, where before the first to come did.",
     }],

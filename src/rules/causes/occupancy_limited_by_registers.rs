@@ -139,6 +139,12 @@ the warps hide latency; it pays as long as little spills (see register-spilling)
                      gained 0.79 and 0.87",
         },
         Threshold {
+            what: "constant: threads of the smallest block that is advised",
+            value: LEAST_BLOCK,
+            unit: "thread",
+            source: "CUDA C++ Best Practices Guide: between 128 and 256 threads per block are a good start",
+        },
+        Threshold {
             what: "threads that fit with smaller blocks, over those that fit now, for the advice to use them, at least",
             value: MORE_THREADS,
             unit: "times",

@@ -27,7 +27,9 @@ pub(crate) fn locations(
         total += weight;
         match routines.iter().find(|routine| routine.code.contains(&index)) {
             Some(Routine { calls, .. }) => {
-                calls.iter().for_each(|&(line, share)| lines[line] += weight * share);
+                for &(line, share) in calls {
+                    lines[line] += weight * share;
+                }
             }
             None => lines[entry.line()] += weight,
         }

@@ -1,14 +1,13 @@
 //! Atomics on global memory queue on few addresses.
 
+mod swaps;
 mod waits;
 
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::atomics::{self, share_of_stalls};
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::Removal;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::export::SourceCounters;
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
@@ -16,18 +15,16 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
-use crate::sass::Family;
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
-use crate::sass::questions::swap::{Replaceable, replaceable};
 use crate::term::Term;
 use crate::text::{count, percent};
+use swaps::{by_hardware, kept, share_of_l1, swap, without_loop};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
 const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
 const HOT: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const MEAN: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
-const L1_WAVEFRONTS: &str = "l1tex__data_pipe_lsu_wavefronts.sum";
 const BLOCK: &str = "launch__block_size";
 const GLOBAL_ACCESSES: [&str; 2] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -86,7 +83,7 @@ the order of the additions, and with it the last digits, varies from run to run.
     ],
     needs: &[ATOMS, REDS],
     sharpened_by: &[
-        Reads::only_where(has_atomics, &[HOT, BLOCK, L1_WAVEFRONTS]),
+        Reads::only_where(has_atomics, &[HOT, BLOCK, swaps::L1_WAVEFRONTS]),
         Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
         Reads::only_where(has_atomics, &traffic::ATOMIC_SECTORS),
         Reads::only_where(has_atomics, &traffic::STORED),
@@ -169,11 +166,6 @@ fn in_turn_text(busy: f64) -> String {
     )
 }
 
-/// The compare-and-swap that the hardware has an atomic for.
-fn swap(launch: &ModeledLaunch) -> Option<Replaceable> {
-    replaceable(&launch.profile.listing()?)
-}
-
 /// The change: lanes with addresses of their own have nothing to combine with one another, and a loop of
 /// compare-and-swap may be an atomic that the hardware has.
 fn hint(launch: &ModeledLaunch, at: &str) -> String {
@@ -216,23 +208,6 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
     )
 }
 
-/// What to write in place of a loop of compare-and-swap.
-fn by_hardware(swap: &Replaceable, line: u32) -> String {
-    let Replaceable { function, tries, of_halves, .. } = swap;
-    let often = format!("in {tries:.1} attempts of a warp on average");
-    if *of_halves {
-        return format!(
-            "Add pairs of halves at line {line}: atomicAdd of a __half2 (or __nv_bfloat162) at the aligned word, with zero beside the \
-             value, is one instruction of the hardware. Now a loop of compare-and-swap adds each half to its word, {often}, and lanes \
-             that change either half of a word undo each other's."
-        );
-    }
-    format!(
-        "Use {function} at line {line}: it does in one instruction what the loop around the compare-and-swap does {often}. Cast \
-         signed 64-bit numbers to unsigned long long for it."
-    )
-}
-
 /// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
 /// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
@@ -263,41 +238,6 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
             .collect(),
         ..Effect::default()
     }
-}
-
-/// The effect of most of a loop's attempts, and of the waiting for what the first one expects.
-fn without_loop(launch: &ModeledLaunch, swap: &Replaceable, goes: f64) -> Option<Effect> {
-    let mut removal = Removal::new(launch)?;
-    swap.inside.iter().for_each(|&at| removal.remove(at, goes));
-    swap.expected.iter().for_each(|&at| removal.remove(at, 1.0));
-    Some(removal.effect(launch))
-}
-
-/// What stays of the work of compare-and-swaps, 0 to 1: one attempt, in which the lanes of a sector are served at once, while each
-/// lane's compare-and-swap counts as a sector of its own. Nobody waits for what it returns.
-fn kept(launch: &ModeledLaunch, swap: &Replaceable) -> f64 {
-    let counters = launch.profile.listing().map(|listing| &listing.row(swap.at).counters);
-    let lanes_of = |counters: &SourceCounters| {
-        let sectors = counters.l2_sectors_global_ideal;
-        (sectors > 0.0).then(|| (counters.thread_inst_executed / sectors).max(1.0))
-    };
-    1.0 / (swap.tries * counters.and_then(lanes_of).unwrap_or(1.0))
-}
-
-/// What no other access explains of the wavefronts in L1's data pipe, 0 to 1: each lane's compare-and-swap passes it alone, and its
-/// result once more.
-fn share_of_l1(launch: &ModeledLaunch) -> f64 {
-    let Some((listing, all)) =
-        launch.profile.listing().zip(launch.get(L1_WAVEFRONTS).filter(|&all| all > 0.0))
-    else {
-        return 0.0;
-    };
-    let is_other = |at: usize| {
-        let family = listing.sass.entries[at].family;
-        family.is_memory() && !matches!(family, Family::Atomic(_))
-    };
-    let others = listing.entries().map(|(at, _)| at).filter(|&at| is_other(at));
-    (1.0 - others.map(|at| listing.wavefronts(at)).sum::<f64>() / all).max(0.0)
 }
 
 #[cfg(test)]
@@ -400,33 +340,6 @@ mod tests {
         launch.instructions[6].counters.l2_sectors_global = 400.0;
         let hint = crate::rules::testing::check(&RULE, &launch).unwrap().hint;
         assert!(hint.contains("gather instead of scattering"), "{hint}");
-    }
-
-    #[test]
-    fn attempts_of_a_compare_and_swap_go_where_the_hardware_adds() {
-        let draft = |tries: f64| {
-            let launch = sass(
-                &[(ATOMS, 100.0), (REDS, 0.0), (HOT, 30.0), (BLOCK, 128.0), (L1_WAVEFRONTS, 400.0)],
-                &[
-                    ("LDG.E R4, desc[UR4][R2.64]", 10.0),
-                    ("HADD2 R6, R4, R9.H0_H0", 10.0 * tries),
-                    ("PRMT R5, R4, R8, R6", 10.0 * tries),
-                    ("ATOM.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5", 10.0 * tries),
-                    ("MOV R4, R7", 10.0 * tries),
-                    ("@P0 BRA 0x110", 10.0 * tries),
-                    ("EXIT", 10.0),
-                ],
-            );
-            crate::rules::testing::check(&RULE, &launch).unwrap()
-        };
-        let (many, few) = (draft(2.0), draft(1.0));
-        assert!(many.hint.starts_with("Add pairs of halves"), "{}", many.hint);
-        assert!(many.hint.contains("2.0 attempts"), "{}", many.hint);
-        assert!((many.effect.share_of(Term::Atomic) - 0.5).abs() < 1e-12);
-        // All that L1 moves but what the load asks for.
-        let of_l1 = many.effect.share_of(Term::L1Data);
-        assert!(of_l1 > 0.4 && of_l1 <= 0.5, "{of_l1}");
-        assert!(few.effect.share_of(Term::Atomic).abs() < 1e-12, "as many, but nobody waits");
     }
 
     #[test]

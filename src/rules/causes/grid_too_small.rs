@@ -14,7 +14,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::questions::independence::{self, What};
+use crate::sass::questions::independence::{self, Shareable, What};
 use crate::text::{count, count_of, percent};
 use hint::hint;
 use lanes::{empty_lanes, filled};
@@ -167,20 +167,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     // now: they don't cover the waits for constants that missed.
     let covered = 1.0 - launch.model.stall_share(&[(StallReason::ImcMiss, 1.0)]);
     let effect = Effect { hidden: effect.hidden * covered, ..effect };
-    let effect = match work {
-        // What is in no such loop takes as long as before.
-        Some(work) if more > 1.0 => {
-            let lanes = empty_lanes(threads, Some(work), more);
-            let parts = more * lanes;
-            let effect = Effect {
-                least: 1.0 - work.share * (1.0 - 1.0 / parts),
-                at_most: (parts >= 2.0).then_some(parts),
-                ..effect
-            };
-            if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }
-        }
-        _ => effect,
-    };
+    let effect = shared_out(launch, work, more, threads, effect);
     let what = work.map(|work| work.what);
     let locations: Vec<Location> = match what {
         Some(
@@ -218,6 +205,30 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// The effect where a loop's turns are divided into so many parts for each block, and among the lanes that it leaves empty.
+fn shared_out(
+    launch: &ModeledLaunch,
+    work: Option<Shareable>,
+    more: f64,
+    threads: Option<f64>,
+    effect: Effect,
+) -> Effect {
+    match work {
+        // What is in no such loop takes as long as before.
+        Some(work) if more > 1.0 => {
+            let lanes = empty_lanes(threads, Some(work), more);
+            let parts = more * lanes;
+            let effect = Effect {
+                least: 1.0 - work.share * (1.0 - 1.0 / parts),
+                at_most: (parts >= 2.0).then_some(parts),
+                ..effect
+            };
+            if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }
+        }
+        _ => effect,
+    }
 }
 
 /// A warning of one part more, where that would not run at once: readers round up.

@@ -109,15 +109,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let mut narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
-    let pairs = pairs(listing, &narrow);
-    // Bytes of the one access that does for both of a pair.
-    let mut of_pair: HashMap<usize, u8> = HashMap::new();
-    for pair in &pairs {
-        for at in pair.both {
-            narrow.insert(at);
-            of_pair.insert(at, pair.bytes);
-        }
-    }
+    let of_pair = of_pairs(listing, &mut narrow);
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
     if executed <= 0.0 || executed / removal.mix.total < LEAST_NARROW {
         return None;
@@ -200,7 +192,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              registers.{}{}",
             count(elements),
             place(&locations, "the loop that reads and writes the arrays"),
-            if pairs.is_empty() {
+            if of_pair.is_empty() {
                 ""
             } else {
                 " A thread moves two neighbouring elements one after the other there: one access of twice the width does for both. \
@@ -217,6 +209,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// The accesses to neighbouring elements of a thread, which become narrow ones, with the bytes of the one access that does for both.
+fn of_pairs(listing: Listing, narrow: &mut Marks) -> HashMap<usize, u8> {
+    let mut of_pair = HashMap::new();
+    for pair in pairs(listing, narrow) {
+        for at in pair.both {
+            narrow.insert(at);
+            of_pair.insert(at, pair.bytes);
+        }
+    }
+    of_pair
 }
 
 /// What blocks with little to do cost, where starting them takes longer than anything else.

@@ -9,9 +9,14 @@ pub(super) fn taking_part<'a>(
     listing: &Listing<'a>,
     at: usize,
 ) -> impl Iterator<Item = &'a Use> + use<'a> {
-    let sass = listing.sass;
+    let uses = listing.sass.uses(at).iter();
+    let listing = *listing;
+    uses.filter(move |each| !is_rest(&listing, at, each))
+}
+
+/// True for what `PRMT` leaves above what it moves down.
+pub(super) fn is_rest(listing: &Listing, at: usize, each: &Use) -> bool {
     let text = listing.text(at);
     let moves_down = text.contains("PRMT") && text.contains("0x7632");
-    let is_rest = move |each: &&Use| moves_down && sass.defs(at).contains(&each.slot);
-    sass.uses(at).iter().filter(move |each| !is_rest(each))
+    moves_down && listing.sass.defs(at).contains(&each.slot)
 }

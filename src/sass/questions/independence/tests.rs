@@ -39,6 +39,14 @@ fn counters_and_sums_leave_turns_independent() {
     assert!(of_loop(&opposite).turns > 1.0, "one of two writes happens in every turn");
     let pointer = ["LDG.E R4, desc[UR4][R12.64]", "IMAD.WIDE R12, R8, 0x4, R12", NEXT];
     assert!(of_loop(&pointer).turns > 1.0, "a pointer of two registers");
+    let moved_down = ["LDG.E R4, desc[UR4][R2.64]", "PRMT R14, R4, 0x7632, R14"];
+    let upper =
+        [&moved_down[..], &["SHF.L.U32 R14, R14, 0x10, RZ", "FADD R0, R0, R14", NEXT]].concat();
+    assert!(of_loop(&upper).turns > 1.0, "what is above an upper half that was moved down is lost");
+    let bins = ["LDL R4, [R8]", "FADD R4, R4, R5", "STL [R8], R4", NEXT];
+    assert!(of_loop(&bins).turns > 1.0, "sums in an array of the thread's own");
+    let powers = ["LDL R4, [R8]", "FMUL R4, R4, R4", "STL [R8], R4", NEXT];
+    assert!(of_loop(&powers).turns < 2.0, "what is worked out from the last in such an array");
     let copied = ["FADD R3, R0, R4", "IADD3 R2, R2, 0x1, RZ", "MOV R0, R3"];
     assert!(of_loop(&copied).turns > 1.0, "a sum by way of another register");
 }

@@ -9,6 +9,7 @@ use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::questions::moved_down::is_rest;
 use crate::sass::thresholds::EVERY_TURN;
 
 /// What happens to a value on the way from one turn to the next.
@@ -91,6 +92,7 @@ impl Walk<'_> {
             for each in sass.uses(at) {
                 // What its own block made before it is of the same turn.
                 let may = in_question[each.slot.index()]
+                    && !is_rest(self.listing, at, each)
                     && each.role != Role::Old
                     && each.definition.is_none();
                 let reads = may
@@ -117,6 +119,9 @@ impl Walk<'_> {
                 continue;
             }
             for (place, each) in sass.uses(at).iter().enumerate() {
+                if is_rest(self.listing, at, each) {
+                    continue;
+                }
                 let way = match before {
                     Way::WorksOut => Way::WorksOut,
                     _ if each.role == Role::Old => Way::Keeps,

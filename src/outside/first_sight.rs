@@ -83,6 +83,7 @@ mod tests {
             ("programs.md", "The ninth draw"),
             ("programs.md", "The eleventh draw"),
             ("programs.md", "The twelfth draw"),
+            ("programs.md", "The thirteenth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
@@ -91,6 +92,9 @@ mod tests {
             ("triton.md", "A twelfth set"),
             ("triton.md", "A thirteenth set"),
             ("triton.md", "A fourteenth set"),
+            ("triton.md", "A fifteenth set"),
+            ("triton.md", "A sixteenth set"),
+            ("triton.md", "A seventeenth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -98,6 +102,9 @@ mod tests {
             ("elsewhere.md", "A ninth set of fixes"),
             ("elsewhere.md", "A tenth set of fixes"),
             ("elsewhere.md", "An eleventh set of fixes"),
+            ("elsewhere.md", "A twelfth set of fixes"),
+            ("elsewhere.md", "A thirteenth set of fixes"),
+            ("elsewhere.md", "A fourteenth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

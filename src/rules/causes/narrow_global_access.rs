@@ -25,7 +25,7 @@ use crate::sass::questions::matrix_loops::{StagedLoop, staged};
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
-use neighbours::pairs;
+use neighbours::{UNALIGNED_SECTORS, pairs};
 
 /// Bytes per lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
@@ -82,6 +82,13 @@ multiple of 4 bytes and n must be a multiple of 4.",
             value: DENSE,
             unit: "share",
             source: "derivation: 128 dense but unaligned bytes touch 5 sectors instead of 4",
+        },
+        Threshold {
+            what: "sectors that an access to dense bytes touches beyond those that they fill, where a thread's neighbouring element is \
+                   accessed beside it, at most",
+            value: UNALIGNED_SECTORS,
+            unit: "sector",
+            source: "definition: bytes that begin within a sector end within another",
         },
         Threshold {
             what: "narrow accesses, share of all executed instructions, at least",

@@ -9,7 +9,7 @@ use crate::sass::parse::register::Slot;
 use crate::sass::{Family, Listing, Marks, Space};
 
 /// Dense bytes that are not aligned touch so many sectors more per access.
-const UNALIGNED_SECTORS: f64 = 1.0;
+pub(super) const UNALIGNED_SECTORS: f64 = 1.0;
 
 /// Two accesses of a thread to elements side by side: one would do.
 #[derive(Debug, Clone, Copy)]

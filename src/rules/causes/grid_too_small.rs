@@ -14,10 +14,10 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::questions::independence::{self, Shareable, What};
+use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
 use hint::hint;
-use lanes::{empty_lanes, filled};
+use lanes::shared_out;
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
@@ -205,30 +205,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
-}
-
-/// The effect where a loop's turns are divided into so many parts for each block, and among the lanes that it leaves empty.
-fn shared_out(
-    launch: &ModeledLaunch,
-    work: Option<Shareable>,
-    more: f64,
-    threads: Option<f64>,
-    effect: Effect,
-) -> Effect {
-    match work {
-        // What is in no such loop takes as long as before.
-        Some(work) if more > 1.0 => {
-            let lanes = empty_lanes(threads, Some(work), more);
-            let parts = more * lanes;
-            let effect = Effect {
-                least: 1.0 - work.share * (1.0 - 1.0 / parts),
-                at_most: (parts >= 2.0).then_some(parts),
-                ..effect
-            };
-            if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }
-        }
-        _ => effect,
-    }
 }
 
 /// A warning of one part more, where that would not run at once: readers round up.

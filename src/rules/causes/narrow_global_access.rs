@@ -1,6 +1,7 @@
 //! Many small global accesses where few wide ones would do.
 
 mod neighbours;
+mod waits;
 
 use foldhash::{HashMap, HashMapExt};
 
@@ -20,12 +21,12 @@ use crate::hardware::{
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
-use crate::sass::questions::independence::turns_for_lanes;
 use crate::sass::questions::matrix_loops::{StagedLoop, staged};
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 use neighbours::{UNALIGNED_SECTORS, pairs};
+use waits::Waits;
 
 /// Bytes per lane up to which an access counts as narrow.
 const NARROW: u8 = 4;
@@ -242,28 +243,6 @@ fn starts(launch: &ModeledLaunch) -> String {
             percent(share),
         )
     })
-}
-
-/// Whether warps wait as often once each thread takes several elements: the elements are another thread's where no
-/// turn of the loop can take those of the next ones, and if all warps run at once already, fewer of them take as long.
-struct Waits<'a> {
-    listing: Listing<'a>,
-    all_run_at_once: bool,
-    /// By innermost loop: whether its turns need one another's values.
-    tied: HashMap<usize, bool>,
-}
-
-impl<'a> Waits<'a> {
-    fn new(launch: &ModeledLaunch, listing: Listing<'a>) -> Self {
-        let all_run_at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
-        Self { listing, all_run_at_once, tied: HashMap::new() }
-    }
-
-    fn stay(&mut self, access: usize) -> bool {
-        let Some(around) = self.listing.sass.flow.innermost(access) else { return false };
-        let are_tied = || turns_for_lanes(&self.listing, access) <= 1.0;
-        self.all_run_at_once && *self.tied.entry(around).or_insert_with(are_tied)
-    }
 }
 
 /// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings

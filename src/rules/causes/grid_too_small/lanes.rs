@@ -1,4 +1,4 @@
-//! Lanes that blocks of less than a warp leave empty.
+//! What loops gain whose turns are divided among more blocks, and among the lanes that blocks of less than a warp leave empty.
 
 use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::Removal;
@@ -6,9 +6,33 @@ use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::sass::questions::independence::{Shareable, What};
 
+/// The effect where a loop's turns are divided into so many parts for each block, and among the lanes that it leaves empty.
+pub(super) fn shared_out(
+    launch: &ModeledLaunch,
+    work: Option<Shareable>,
+    more: f64,
+    threads: Option<f64>,
+    effect: Effect,
+) -> Effect {
+    match work {
+        // What is in no such loop takes as long as before.
+        Some(work) if more > 1.0 => {
+            let lanes = empty_lanes(threads, Some(work), more);
+            let parts = more * lanes;
+            let effect = Effect {
+                least: 1.0 - work.share * (1.0 - 1.0 / parts),
+                at_most: (parts >= 2.0).then_some(parts),
+                ..effect
+            };
+            if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }
+        }
+        _ => effect,
+    }
+}
+
 /// Among how many lanes, for each that there is, the turns of a loop can be divided as well, where blocks of so many threads leave
 /// lanes empty and each of its turns is divided into `more` parts already; at least 1.
-pub(super) fn empty_lanes(threads: Option<f64>, work: Option<Shareable>, more: f64) -> f64 {
+fn empty_lanes(threads: Option<f64>, work: Option<Shareable>, more: f64) -> f64 {
     let (Some(threads), Some(work)) = (threads, work) else { return 1.0 };
     let is_loop = matches!(work.what, What::Turns(_) | What::Strided(_));
     if !is_loop || threads < 1.0 || !more.is_finite() {
@@ -19,12 +43,7 @@ pub(super) fn empty_lanes(threads: Option<f64>, work: Option<Shareable>, more: f
 
 /// The effect of so many lanes beside each that there is: a warp's instructions in such loops do the work of as many
 /// turns at once.
-pub(super) fn filled(
-    launch: &ModeledLaunch,
-    work: Shareable,
-    lanes: f64,
-    effect: Effect,
-) -> Effect {
+fn filled(launch: &ModeledLaunch, work: Shareable, lanes: f64, effect: Effect) -> Effect {
     let Some(mut removal) = Removal::new(launch) else { return effect };
     let listing = removal.listing;
     let in_loops: Vec<usize> = listing

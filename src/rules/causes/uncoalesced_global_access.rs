@@ -8,7 +8,7 @@ mod spread;
 mod tests;
 
 use crate::evidence::kept_state::{self, KeptState};
-use crate::evidence::modeled_launch::BLOCKS_AT_ONCE;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, GRID};
 use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
 use crate::finding::Evidence;
@@ -16,10 +16,12 @@ use crate::frame::{Launch, Reads};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
 use crate::term::Term;
-use crate::text::{count, percent};
+use crate::text::{count, count_of, percent};
 use cost::cost;
 use hint::hint;
-use layout::{Gathers, Layout, Pieces, copies_a_sector_for_each_lane, layout, width_at};
+use layout::{
+    Gathers, Layout, Pieces, copies_a_sector_for_each_lane, layout, most_excess, width_at,
+};
 use spread::{lanes_for_a_thread, spread};
 
 const SECTORS: &str = "memory_l2_theoretical_sectors_global";
@@ -85,6 +87,13 @@ the sectors moves.",
             value: MOSTLY_EXCESS,
             unit: "share",
             source: "definition: most of what they move is needed by nobody",
+        },
+        Threshold {
+            what: "constant: elements of a tile in shared memory that each thread takes, so that a part of the blocks is enough where \
+                   starting them takes longest",
+            value: OF_A_TILE,
+            unit: "",
+            source: "Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, 2009: tiles of 32 x 32 by 32 x 8 threads",
         },
         Threshold {
             what: "sectors touched over sectors needed, for the lanes to count as dense but beginning in the \
@@ -164,6 +173,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if let Layout::InPieces(pieces) = &layout {
         effect.removed.extend(merged(launch, pieces));
     }
+    let starts = starts_of_a_tile(launch, &layout, lanes);
+    if starts.is_some() {
+        effect.removed.push((Term::BlockScheduler, 1.0 - 1.0 / OF_A_TILE));
+    }
     if excess > MOSTLY_EXCESS * sectors {
         effect.wasted = vec![Term::L2, Term::L2Requests, Term::Dram];
     }
@@ -183,11 +196,35 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(IDEAL, ideal, "sector"),
         ],
         hint: hint(&locations, &layout, lanes, fills, width, sets_pace(launch))
-            + if copies_a_sector_for_each_lane(launch) { TO_ONE_LINE } else { "" },
+            + if copies_a_sector_for_each_lane(launch) { TO_ONE_LINE } else { "" }
+            + &starts.unwrap_or_default(),
         locations,
         effect,
     })
 }
+
+/// What a tile in shared memory also spares where lanes lie a sector apart or more, and starting blocks takes longer than anything
+/// else: its threads take several elements.
+fn starts_of_a_tile(launch: &ModeledLaunch, layout: &Layout, lanes: Option<f64>) -> Option<String> {
+    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    let is_strided = *layout == Layout::Strided && lanes.is_none_or(|lanes| lanes <= 1.0);
+    let (_, share) = longest.filter(|_| is_strided)?;
+    // Lanes that lie closer together fetch for their neighbours as well.
+    let (listing, most) = most_excess(launch)?;
+    let counters = &listing.row(most).counters;
+    if counters.l2_sectors_global < counters.thread_inst_executed {
+        return None;
+    }
+    Some(format!(
+        " Let each thread of a tile take {OF_A_TILE} elements or more: starting {} one after another takes {} of the time now, which dense \
+         accesses alone would not change.",
+        count_of(launch.get(GRID)?, "block"),
+        percent(share),
+    ))
+}
+
+/// Elements that a thread of a tile takes.
+const OF_A_TILE: f64 = 4.0;
 
 /// Excess sectors of accesses that need not happen at all: they load and store what a register could hold, which is another
 /// rule's.

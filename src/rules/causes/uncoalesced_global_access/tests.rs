@@ -281,3 +281,35 @@ fn excess_of_accesses_that_a_register_would_spare_is_another_rules() {
     assert!(of("STG.E desc[UR4][R2.64], R4").is_none());
     assert!(of("STG.E desc[UR4][R6.64], R4").is_some(), "another place: no state");
 }
+
+#[test]
+fn where_starting_blocks_takes_longest_a_tile_has_several_elements_per_thread() {
+    let draft = |sectors: f64, grid: f64| {
+        let code = [("LDG.E R4, desc[UR4][R2.64]", 100.0), ("EXIT", 100.0)];
+        let mut strided = sass(
+            &[
+                (SECTORS, 100.0 * sectors),
+                (IDEAL, 400.0),
+                ("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 20.0),
+                (GRID, grid),
+                ("launch__waves_per_multiprocessor", 50.0),
+                ("gpc__cycles_elapsed.max", 120_300.0 / 0.9),
+                ("sm__cycles_active.avg", 0.8 * 120_300.0 / 0.9),
+            ],
+            &code,
+        );
+        strided.row.compute_capability = Some((9, 0));
+        let counters = &mut strided.instructions[0].counters;
+        counters.thread_inst_executed = 3200.0;
+        counters.l2_sectors_global = 100.0 * sectors;
+        counters.l2_sectors_global_ideal = 400.0;
+        check(&RULE, &strided).unwrap()
+    };
+    let apart = draft(32.0, 1e5);
+    assert!((apart.effect.share_of(Term::BlockScheduler) - 0.75).abs() < 1e-12);
+    assert!(apart.hint.contains("starting 100,000 blocks"), "{}", apart.hint);
+    // Lanes that share sectors, and blocks that start in time.
+    for other in [draft(31.0, 1e5), draft(32.0, 1e4)] {
+        assert!(other.effect.share_of(Term::BlockScheduler).abs() < 1e-12, "{}", other.hint);
+    }
+}

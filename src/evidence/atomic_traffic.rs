@@ -43,16 +43,14 @@ pub(crate) fn share_of_l2(launch: &ModeledLaunch) -> f64 {
     all.map_or(0.0, |all| (atomic_sectors(launch) / all).min(1.0))
 }
 
-/// What neither loads nor stores ask for of the sectors that L2 moves, 0 to 1: a compare-and-swap moves more than the sector that it
-/// touches (on an H100, 133 million of them where 86.7 million were touched). Their sectors over all of L2 where the others
-/// were not counted.
-pub(crate) fn share_of_l2_beside_others(launch: &ModeledLaunch) -> f64 {
-    let all = launch.get(L2_SECTORS).filter(|&all| all > 0.0);
-    let beside = all.zip(launch.get(LOADED)).map(|(all, loaded)| {
-        let others = loaded + stored_sectors(launch);
-        (1.0 - others / all).max(0.0)
-    });
-    beside.unwrap_or(0.0).max(share_of_l2(launch))
+/// Their share of L2 where most of them are compare-and-swaps, 0 to 1: each moves half a sector more than the one that it touches (on
+/// an H100, 133 million of them where 86.7 million were touched), as far as loads and stores leave any.
+pub(crate) fn share_of_l2_of_swaps(launch: &ModeledLaunch) -> f64 {
+    let Some(all) = launch.get(L2_SECTORS).filter(|&all| all > 0.0) else { return 0.0 };
+    let swapped = launch.get(ATOMIC_SECTORS[2]).unwrap_or(0.0);
+    let others = launch.get(LOADED).unwrap_or(0.0) + stored_sectors(launch);
+    let own = atomic_sectors(launch) + 0.5 * swapped;
+    (own.min(all - others) / all).max(share_of_l2(launch)).min(1.0)
 }
 
 /// Their part of the way from the SMs to L2 (0 to 1). A request takes a cycle there, and so does each sector that is

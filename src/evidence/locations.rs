@@ -68,6 +68,9 @@ struct Routine {
     calls: Vec<(usize, f64)>,
 }
 
+/// Called functions that are looked at.
+const MOST_ROUTINES: usize = 64;
+
 /// The compiler's own routines. They have no lines, so that what stands in front of them, which is the end of the kernel, lends them
 /// its line; it is the lines that call them which a reader can change.
 fn routines(listing: Listing) -> Vec<Routine> {
@@ -81,6 +84,10 @@ fn routines(listing: Listing) -> Vec<Routine> {
         let before = code.start().checked_sub(1).map(line);
         before.is_some_and(|before| code.clone().all(|at| line(at) == before))
     };
+    // The compiler has a few of them; a listing with more is none of its making.
+    if calls.len() > MOST_ROUTINES {
+        return Vec::new();
+    }
     calls.retain(|_, (code, _)| is_own(code));
     let is_called_from_another = |at: usize| calls.values().any(|(code, _)| code.contains(&at));
     let found = calls.values().filter_map(|(code, callers)| {

@@ -6,8 +6,8 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::hardware::WARP_LANES;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::Listing;
 use crate::sass::questions::locks::{Lock, locks};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -17,8 +17,8 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "threads take a lock, so that they do one after another what they could do at once",
     explanation: "\
-A lock lets one thread at a time into a section of code. On a GPU thousands wait for it, and the lanes of a warp go in one by one \
-even where each has a lock of its own, since a warp runs one path at a time. Around the section stand fences, each of which waits \
+A lock lets one thread at a time into a section of code. On a GPU thousands wait for it, and the lanes of a warp often go in a few \
+at a time even where each has a lock of its own, since a warp runs one path at a time. Around the section stand fences, each of which waits \
 until L2 has seen all that the thread wrote. The rule looks for a loop around a compare-and-swap of two constants, and behind it \
 an exchange or store that other threads see, at the same address. Most such sections can be done without: data of a thread's or \
 block's own, combined at the end; one atomic, where a word holds the result; or a compare-and-swap of 64 bits, where two words \
@@ -62,19 +62,21 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if found.is_empty() {
         return None;
     }
-    let (mut gone, mut all) = (0.0, 0.0);
-    for (at, _) in listing.entries() {
+    let (mut of_requests, mut of_atomics) = (Share::default(), Share::default());
+    for (at, entry) in listing.entries() {
         let goes = found.iter().map(|lock| goes(listing, lock, at)).fold(0.0, f64::max);
         removal.remove(at, goes);
-        let requests = listing.row(at).counters.l1_tag_requests_global;
-        gone += goes * requests;
-        all += requests;
+        of_requests.add(goes, listing.row(at).counters.l1_tag_requests_global);
+        if matches!(entry.family, Family::Atomic(Space::Global | Space::Generic)) {
+            of_atomics.add(goes, listing.executed(at));
+        }
     }
     let mut effect = removal.effect(launch);
-    let of_requests = if all > 0.0 { gone / all } else { 0.0 };
-    effect.removed.extend(
-        [Term::L1Data, Term::L2, Term::L2Requests, Term::Atomic].map(|term| (term, of_requests)),
-    );
+    effect.removed.extend([
+        (Term::L2, of_requests.share()),
+        (Term::L2Requests, of_requests.share()),
+        (Term::Atomic, of_atomics.share()),
+    ]);
     if !gains(launch, &effect) {
         return None;
     }
@@ -87,8 +89,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         found.iter().map(|lock| listing.row(lock.released).counters.thread_inst_executed).sum();
     Some(Draft {
         message: format!(
-            "Threads take a lock at {at} and give it back {} times, {:.1} lanes of a warp at a time. Between them and at the lock warps spend {} \
-             of their waiting.",
+            "Threads take a lock at {at} and give it back {} times, {:.1} lanes of a warp at a time. While they hold it or wait for it, warps spend {} of \
+             their waiting.",
             count(sections),
             threads / sections.max(1.0),
             percent(launch.model.stall_share(&effect.stalls)),
@@ -99,12 +101,30 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Do without the lock at {at}: give each thread or block data of its own, and combine it at the end; or let one atomic do it, \
-             where a word holds the result (atomicAdd, atomicMax; of 64 bits where two words belong together). Where the \
-             lock must stay, let one lane per warp take it for all."
+             where a word holds the result (atomicAdd, atomicMax; of 64 bits where two words belong together). Where \
+             all lanes of a warp want the same lock and it must stay, let one of them take it for all."
         ),
         locations,
         effect,
     })
+}
+
+/// What goes of something, over all of it.
+#[derive(Default)]
+struct Share {
+    gone: f64,
+    all: f64,
+}
+
+impl Share {
+    fn add(&mut self, goes: f64, count: f64) {
+        self.gone += goes * count;
+        self.all += count;
+    }
+
+    fn share(&self) -> f64 {
+        if self.all > 0.0 { self.gone / self.all } else { 0.0 }
+    }
 }
 
 /// The share of an instruction's executions that goes without a lock: all of it and its fences, and of what is done while it is

@@ -18,7 +18,7 @@ use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::term::Term;
 use crate::text::{count, percent};
-use swaps::{by_hardware, kept, share_of_l1, swap, without_loop};
+use swaps::{by_hardware, kept, share_of_l1, swaps, without_loops};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
 const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
@@ -79,6 +79,12 @@ the order of the additions, and with it the last digits, varies from run to run.
             value: SECTORS_APART,
             unit: "sector",
             source: "definition: one address lies in one sector",
+        },
+        Threshold {
+            what: "share of the launch's atomics that loops of compare-and-swap make, for the finding to be about them, at least",
+            value: swaps::MOST_OF_THEM,
+            unit: "share",
+            source: "definition: as much as all others",
         },
     ],
     needs: &[ATOMS, REDS],
@@ -170,9 +176,12 @@ fn in_turn_text(busy: f64) -> String {
 /// compare-and-swap may be an atomic that the hardware has.
 fn hint(launch: &ModeledLaunch, at: &str) -> String {
     let listing = launch.profile.listing();
-    let swap = swap(launch).and_then(|swap| Some(by_hardware(&swap, listing?.row(swap.at).line?)));
-    if let Some(text) = swap {
-        return format!("{text} What still queues then, combine within a warp or block before it.");
+    if let Some(swap) = swaps(launch).first() {
+        let line = listing.and_then(|listing| listing.row(swap.at).line);
+        let text = by_hardware(swap, line);
+        return format!(
+            "{text} If atomics still queue after that, combine values within the warp or block first."
+        );
     }
     let apart = listing.and_then(|listing| {
         let atomics = listing
@@ -212,16 +221,17 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
 /// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
-    let swap = swap(launch);
-    let goes = swap.as_ref().map_or(1.0 - 1.0 / threads, |swap| 1.0 - kept(launch, swap));
-    let (of_l1, of_l2) = if swap.is_some() {
-        (share_of_l1(launch), traffic::share_of_l2_beside_others(launch))
-    } else {
+    let swaps = swaps(launch);
+    let goes = swaps.first().map_or(1.0 - 1.0 / threads, |swap| 1.0 - kept(launch, swap));
+    let (of_l1, of_l2) = if swaps.is_empty() {
         (0.0, traffic::share_of_l2(launch))
+    } else {
+        (share_of_l1(launch, &swaps), traffic::share_of_l2_of_swaps(launch))
     };
-    // What the hardware adds, nobody waits for.
-    let waits = if swap.is_some() { 1.0 } else { goes };
-    let of_loop = swap.and_then(|swap| without_loop(launch, &swap, waits)).unwrap_or_default();
+    // What the hardware adds, nobody waits for, unless the old value is wanted.
+    let is_sent = !swaps.is_empty() && !swaps.iter().any(|swap| swap.has_result);
+    let waits = if is_sent { 1.0 } else { goes };
+    let of_loop = without_loops(launch, &swaps, waits).unwrap_or_default();
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     Effect {
         removed: vec![

@@ -237,7 +237,7 @@ fn starts(launch: &ModeledLaunch) -> String {
     let blocks = launch.get(GRID);
     longest.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
         format!(
-            " Threads with more elements, of several rows where a row is short, also take fewer blocks: starting {} one after another \
+            " Threads with more elements, of several rows where a row is short, also need fewer blocks: starting {} one after another \
              takes {} of the time now.",
             crate::text::count_of(blocks, "block"),
             percent(share),

@@ -2,7 +2,8 @@
 
 use crate::device::Quantity;
 use crate::evidence::occupancy::{
-    BY_REGISTERS, BY_WARPS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource, WORTH_LIMIT,
+    BY_REGISTERS, BY_SHARED, BY_WARPS, EXPLAINS, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource,
+    WORTH_LIMIT,
 };
 use crate::evidence::threshold::NOISE;
 use crate::evidence::{ModeledLaunch, Threshold};
@@ -41,12 +42,14 @@ fn smaller_blocks(launch: &ModeledLaunch) -> Option<String> {
     let halves = std::iter::successors(Some(threads / 2.0), |size| Some(size / 2.0));
     let sizes = halves.take_while(|&size| size >= LEAST_BLOCK && size % WARP_LANES == 0.0);
     let slots = launch.need(BY_WARPS) * threads;
-    let fit = |size: f64| (size, registers.blocks(each, size).min(slots / size));
+    // What a block takes of shared memory may be the same for any size.
+    let by_shared = launch.need(BY_SHARED);
+    let fit = |size: f64| (size, registers.blocks(each, size).min(slots / size).min(by_shared));
     let (size, blocks) = sizes
         .map(fit)
         .find(|(size, blocks)| now > 0.0 && size * blocks.floor() >= now * MORE_THREADS)?;
     Some(format!(
-        " Smaller blocks do it, too: {} of {} threads fit with as many registers, {} threads instead of {}. Where a block's threads share \
+        " Smaller blocks help, too: {} of {} threads fit with as many registers, {} threads instead of {}. Where a block's threads share \
          a row, each then takes more of its elements.",
         count(blocks.floor()),
         count(size),
@@ -231,6 +234,7 @@ mod tests {
             launch.row.block = [1024, 1, 1];
             launch.set(super::BY_REGISTERS, Some(1.0));
             launch.set(super::BY_WARPS, Some(2.0));
+            launch.set(super::BY_SHARED, Some(32.0));
             launch.set("launch__registers_per_thread", Some(registers));
             crate::rules::testing::check(&super::RULE, &launch).unwrap().hint
         };

@@ -108,10 +108,10 @@ fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
     });
     if let Some((line, found)) = loop_left {
         return format!(
-            "Let a warp take one lane's item in the loop at line {line}, and its lanes that loop's iterations, which they end by a \
-             ballot or shuffles. Now lanes leave the loop one after another and wait for the last: of the {:.1} that come, \
-             {:.1} are in it on average. Or sort the items, so that those of a warp take as long, or let a lane that is done \
-             fetch the next one.",
+            "Give each item to a whole warp: its lanes share the iterations of the loop at line {line}, and combine their results by \
+             shuffles or a ballot. Now lanes leave the loop one after another and wait for the last: of the {:.1} that come, \
+             {:.1} are in it on average. Or sort the items, so that those of a warp take about equally long, or let a lane that is \
+             done fetch the next one.",
             found.come, found.stay,
         );
     }

@@ -1,9 +1,10 @@
 //! Locks in global memory, which threads take and release one after another.
 
 use crate::sass::code::listing::Listing;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
-use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::instruction::{Instruction, Operand};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
@@ -27,12 +28,15 @@ pub struct Lock {
 pub fn locks(listing: &Listing) -> Vec<Lock> {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
-    let swaps = listing.entries().filter(|(at, entry)| {
-        matches!(entry.family, Family::Atomic(Space::Global | Space::Generic))
-            && listing.text(*at).contains(".CAS")
-            && listing.executed(*at) > 0.0
-    });
-    let found = swaps.filter_map(|(taken, _)| {
+    let mut swaps: Vec<usize> = (0..sass.entries.len())
+        .filter(|&at| {
+            matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
+                && listing.text(at).contains(".CAS")
+                && listing.executed(at) > 0.0
+        })
+        .collect();
+    swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
+    let found = swaps.into_iter().take(MOST_LOCKS).filter_map(|taken| {
         let around = &sass.flow.loops[sass.flow.innermost(taken)?];
         let address = address(listing.text(taken))?;
         let mut after = taken + 1..sass.entries.len();
@@ -55,19 +59,45 @@ pub fn locks(listing: &Listing) -> Vec<Lock> {
     found.collect()
 }
 
-/// True where neither value of a compare-and-swap is worked out from another.
+/// As many are looked at: each holds the instructions between.
+const MOST_LOCKS: usize = 64;
+
+/// True where a compare-and-swap puts one constant in the place of another. One that puts it in its own place only reads.
 fn swaps_constants(listing: &Listing, reaching: &mut Reaching, swap: usize) -> bool {
+    let Some(instruction) = Instruction::parse(listing.text(swap)) else { return false };
+    let [.., expected, new] = &instruction.operands[..] else { return false };
+    let mut constant = |operand: &Operand| constant(listing, reaching, swap, operand);
+    match (constant(expected), constant(new)) {
+        (Some(expected), Some(new)) => expected != new,
+        _ => false,
+    }
+}
+
+/// The constant that an operand always holds, as its maker writes it; `None` where it is worked out from another value.
+fn constant(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    at: usize,
+    operand: &Operand,
+) -> Option<String> {
     let sass = listing.sass;
-    let is_given = |at: usize| {
-        let is_of_registers =
-            |each: &crate::sass::code::sass::Use| each.slot.is_general() && each.role != Role::Old;
-        sass.entries[at].family == Family::Move && !sass.uses(at).iter().any(is_of_registers)
-    };
-    let data = sass.uses(swap).iter().filter(|each| each.role == Role::Data);
-    let makers = data.flat_map(|each| {
-        reaching.definitions(swap, *each).map(|at| at as usize).collect::<Vec<_>>()
-    });
-    makers.into_iter().all(is_given)
+    let Some(slot) = operand.slot() else { return Some(operand.text.to_owned()) };
+    let each = sass.uses(at).iter().find(|each| each.slot == slot && each.role == Role::Data)?;
+    let makers: Vec<usize> = reaching.definitions(at, *each).map(|at| at as usize).collect();
+    let mut found: Option<String> = None;
+    for maker in makers {
+        let takes_part = |each: &Use| each.role != Role::Old && !each.slot.is_predicate();
+        let is_worked_out = sass.entries[maker].family.is_memory()
+            || listing.text(maker).contains("SR_")
+            || sass.uses(maker).iter().any(takes_part);
+        let made = Instruction::parse(listing.text(maker)).filter(|_| !is_worked_out)?;
+        let text = made.operands.last()?.text.to_owned();
+        if found.as_ref().is_some_and(|found| *found != text) {
+            return None;
+        }
+        found = Some(text);
+    }
+    found
 }
 
 /// True for what gives a word back to other threads.
@@ -124,7 +154,9 @@ mod tests {
         assert_eq!(of(one, "STG.E.STRONG.GPU desc[UR4][R4.64+0x10], RZ").len(), 1);
         assert_eq!(of(one, "STG.E desc[UR4][R4.64+0x10], RZ"), [], "nobody need see it");
         assert_eq!(of(one, "STG.E.STRONG.GPU desc[UR4][R4.64], RZ"), [], "another word");
+        assert_eq!(of("HFMA2.MMA R3, -RZ, RZ, 0, 5.9604644775390625e-08", exchange).len(), 1);
         assert_eq!(of("FADD R3, R8, R9", exchange), [], "a value that is worked out");
+        assert_eq!(of("MOV R3, RZ", exchange), [], "which only reads");
     }
 
     #[test]

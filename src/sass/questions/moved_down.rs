@@ -2,6 +2,8 @@
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Use;
+use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::register::Slot;
 
 /// What takes part in an instruction's result. `PRMT R5, R4, 0x7632, R5` moves the upper half of `R4` down and leaves above it
 /// whatever `R5` held, which nobody reads: a shift or a conversion of the lower half follows.
@@ -14,9 +16,14 @@ pub(super) fn taking_part<'a>(
     uses.filter(move |each| !is_rest(&listing, at, each))
 }
 
-/// True for what `PRMT` leaves above what it moves down.
+/// True for what `PRMT` leaves above what it moves down: its last operand, where that is the register that it writes.
 pub(super) fn is_rest(listing: &Listing, at: usize, each: &Use) -> bool {
     let text = listing.text(at);
-    let moves_down = text.contains("PRMT") && text.contains("0x7632");
-    moves_down && listing.sass.defs(at).contains(&each.slot)
+    if !(text.contains("PRMT") && text.contains("0x7632")) {
+        return false;
+    }
+    let Some(instruction) = Instruction::parse(text) else { return false };
+    let [written, moved, _, rest] = &instruction.operands[..] else { return false };
+    let is_each = |slot: Option<Slot>| slot == Some(each.slot);
+    is_each(rest.slot()) && is_each(written.slot()) && !is_each(moved.slot())
 }

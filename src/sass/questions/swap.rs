@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::sass::code::blocks::{Exit, Loop};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
@@ -26,51 +28,166 @@ pub struct Replaceable {
     pub of_halves: bool,
     /// How often an average warp tries, at least 1.
     pub tries: f64,
+    /// True where something behind the loop asks for the old value.
+    pub has_result: bool,
 }
 
-/// The executed compare-and-swap on global memory that turns in a loop and writes a sum, an extreme or a
-/// bitwise result of what was there.
+/// The compare-and-swaps on global memory that turn in a loop, which they alone leave, and write the sum of what was
+/// there and something else, or the larger or smaller of the two; the most frequent first, and of very many only those.
 #[must_use]
-pub fn replaceable(listing: &Listing) -> Option<Replaceable> {
+pub fn replaceable(listing: &Listing) -> Vec<Replaceable> {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    listing.entries().find_map(|(at, entry)| {
-        let swaps = matches!(entry.family, Family::Atomic(Space::Global | Space::Generic))
-            && listing.text(at).contains(".CAS")
-            && listing.executed(at) > 0.0;
-        let around = sass.flow.loops.get(sass.flow.innermost(at).filter(|_| swaps)?)?;
-        let inside = |at: usize| sass.flow.is_in(around, at);
-        let mut seen = Marks::new(sass.entries.len());
-        let mut open = vec![at];
-        let mut expected = Vec::new();
-        let mut found = None;
-        while let Some(user) = open.pop() {
-            let data = sass.uses(user).iter().filter(|each| each.role == Role::Data);
-            for each in data {
-                for made in reaching.definitions(user, *each).map(|made| made as usize) {
-                    if !seen.insert(made) {
-                        continue;
-                    }
-                    if !inside(made) {
-                        let is_load = matches!(sass.entries[made].family, Family::Load(_));
-                        expected.extend(is_load.then_some(made));
-                        continue;
-                    }
-                    let text = listing.text(made);
-                    let of_halves = Instruction::base_of(text) == Some("HADD2");
-                    let function = function(text).filter(|_| user == at || of_halves);
-                    if let Some(function) = function {
-                        found = Some((function, of_halves));
-                    } else if puts_together(listing, made) {
-                        open.push(made);
-                    }
+    let mut swaps: Vec<usize> = (0..sass.entries.len())
+        .filter(|&at| {
+            matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
+                && listing.text(at).contains(".CAS")
+                && listing.executed(at) > 0.0
+        })
+        .collect();
+    swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
+    let most = swaps.into_iter().take(MOST_SWAPS);
+    let found = most.filter_map(|at| {
+        let around = sass.flow.loops.get(sass.flow.innermost(at)?)?;
+        replaceable_at(listing, &mut reaching, around, at)
+    });
+    found.collect()
+}
+
+/// As many are looked at.
+const MOST_SWAPS: usize = 16;
+
+fn replaceable_at(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    around: &Loop,
+    at: usize,
+) -> Option<Replaceable> {
+    let sass = listing.sass;
+    let inside = |at: usize| sass.flow.is_in(around, at);
+    let [expected, new] = operands(listing, at)?;
+    let there: BTreeSet<usize> = makers(reaching, at, &expected);
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open: Vec<usize> = makers(reaching, at, &new).into_iter().collect();
+    let direct: BTreeSet<usize> = open.iter().copied().collect();
+    let mut found = None;
+    while let Some(made) = open.pop() {
+        if !inside(made) || !seen.insert(made) {
+            continue;
+        }
+        let text = listing.text(made);
+        let of_halves = Instruction::base_of(text) == Some("HADD2");
+        let function = function(text).filter(|_| direct.contains(&made) || of_halves);
+        if let Some(function) = function.filter(|_| is_made_of(listing, reaching, made, &there)) {
+            found = Some((function, of_halves));
+        } else if puts_together(listing, made) {
+            open.extend(data(listing, made).flat_map(|each| makers(reaching, made, &[*each])));
+        }
+    }
+    let (function, of_halves) = found.filter(|_| leaves_once(listing, around))?;
+    let is_load = |&at: &usize| matches!(sass.entries[at].family, Family::Load(_));
+    Some(Replaceable {
+        at,
+        inside: sass.flow.places(around).collect(),
+        expected: there.into_iter().filter(|at| !inside(*at)).filter(is_load).collect(),
+        function,
+        of_halves,
+        tries: turns(listing, around),
+        has_result: has_result(listing, reaching, around, at),
+    })
+}
+
+fn data<'a>(listing: &Listing<'a>, at: usize) -> impl Iterator<Item = &'a Use> + use<'a> {
+    listing.sass.uses(at).iter().filter(|each| each.role == Role::Data)
+}
+
+fn makers(reaching: &mut Reaching, at: usize, uses: &[Use]) -> BTreeSet<usize> {
+    let mut all = BTreeSet::new();
+    for each in uses {
+        all.extend(reaching.definitions(at, *each).map(|maker| maker as usize));
+    }
+    all
+}
+
+/// The registers of what a compare-and-swap expects, and of what it writes: its last two operands.
+fn operands(listing: &Listing, at: usize) -> Option<[Vec<Use>; 2]> {
+    let instruction = Instruction::parse(listing.text(at))?;
+    let [.., expected, new] = &instruction.operands[..] else { return None };
+    let registers = |first: Option<crate::sass::parse::register::Slot>| {
+        let both = [first, first.and_then(|slot| slot.after(1))];
+        let is_wide = instruction.has("64");
+        let slots = both.into_iter().take(if is_wide { 2 } else { 1 }).flatten();
+        let slots: Vec<_> = slots.collect();
+        data(listing, at).filter(|each| slots.contains(&each.slot)).copied().collect::<Vec<Use>>()
+    };
+    Some([registers(expected.slot()), registers(new.slot())])
+}
+
+/// True where what was there takes part in a result, as it is or taken out of its word.
+fn is_made_of(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    made: usize,
+    there: &BTreeSet<usize>,
+) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![made];
+    while let Some(at) = open.pop() {
+        for each in data(listing, at) {
+            for by in makers(reaching, at, &[*each]) {
+                if there.contains(&by) {
+                    return true;
+                }
+                if puts_together(listing, by) && seen.insert(by) {
+                    open.push(by);
                 }
             }
         }
-        let (function, of_halves) = found?;
-        let tries = turns(listing, around);
-        let inside = sass.flow.places(around).collect();
-        Some(Replaceable { at, inside, expected, function, of_halves, tries })
+    }
+    false
+}
+
+/// True where a loop is left in one place alone: a second one is a condition of its own.
+fn leaves_once(listing: &Listing, around: &Loop) -> bool {
+    let sass = listing.sass;
+    let leaves = |at: usize| {
+        let goes_out = |to: usize| to >= sass.entries.len() || !sass.flow.is_in(around, to);
+        match sass.entries[at].exit() {
+            Exit::Branch(target) => goes_out(at + 1) || goes_out(target),
+            Exit::Jump(target) => goes_out(target),
+            Exit::Next => goes_out(at + 1),
+            Exit::MaybeEnd | Exit::End => true,
+        }
+    };
+    let last = |&block: &u32| sass.flow.blocks[block as usize].end - 1;
+    around.blocks.iter().map(last).filter(|&at| listing.executed(at) > 0.0 && leaves(at)).count()
+        <= 1
+}
+
+/// True where an instruction behind the loop reads what the compare-and-swap returned.
+fn has_result(listing: &Listing, reaching: &mut Reaching, around: &Loop, at: usize) -> bool {
+    let sass = listing.sass;
+    let returned: BTreeSet<usize> = sass
+        .flow
+        .places(around)
+        .filter(|&copy| {
+            sass.entries[copy].family == Family::Move
+                && data(listing, copy).any(|each| makers(reaching, copy, &[*each]).contains(&at))
+        })
+        .chain([at])
+        .collect();
+    let slots: BTreeSet<usize> = returned
+        .iter()
+        .flat_map(|&at| sass.defs(at))
+        .filter(|slot| slot.is_general())
+        .map(|slot| slot.index())
+        .collect();
+    (0..sass.entries.len()).filter(|&at| !sass.flow.is_in(around, at)).any(|reader| {
+        let reads = sass.uses(reader).iter().filter(|each| slots.contains(&each.slot.index()));
+        reads.into_iter().any(|each| {
+            each.role != Role::Old
+                && makers(reaching, reader, &[*each]).iter().any(|by| returned.contains(by))
+        })
     })
 }
 
@@ -132,13 +249,14 @@ mod tests {
                 (back, 12.0),
                 ("EXIT", 9.0),
             ]);
-            let found = replaceable(&code.listing().unwrap());
+            let found = replaceable(&code.listing().unwrap()).pop();
             found.map(|found| (found.at, found.function, found.tries))
         };
         let sum = of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x110");
         assert_eq!(sum, Some((2, "atomicAdd", 12.0 / 9.0)));
         assert_eq!(of("FMUL R5, R4, R9", "@P0 BRA 0x110"), None, "there is no atomic product");
         assert_eq!(of("IADD3 R5, R4, R9, RZ", "@P0 BRA 0x160"), None, "tried once");
+        assert_eq!(of("IADD3 R5, R8, R9, RZ", "@P0 BRA 0x110"), None, "of other values");
     }
 
     #[test]
@@ -154,7 +272,7 @@ mod tests {
                 ("@P0 BRA 0x110", 90.0),
                 ("EXIT", 9.0),
             ]);
-            replaceable(&code.listing().unwrap())
+            replaceable(&code.listing().unwrap()).pop()
         };
         let found = of("PRMT R5, R4, R8, R6").unwrap();
         assert!(found.of_halves && (found.tries - 10.0).abs() < 1e-12, "{found:?}");

@@ -238,7 +238,7 @@ impl Widened {
         (copied <= read).then_some(())
     }
 
-    /// Stores to shared memory in front of the loop, of what was converted there, where all of a group's products are.
+    /// Stores to shared memory in front of the products, outside of their loop, of what was converted there.
     fn stores_ahead(
         &self,
         listing: &Listing,
@@ -254,7 +254,8 @@ impl Widened {
         };
         (0..sass.entries.len())
             .filter(|at| sass.entries[*at].family == Family::Store(Space::Shared))
-            .filter(|at| !inside.contains(at) && listing.executed(*at) > 0.0)
+            .filter(|at| *at < self.products[0] && !inside.contains(at))
+            .filter(|at| listing.executed(*at) > 0.0)
             .filter(is_wide)
             .collect()
     }

@@ -35,13 +35,13 @@ pub(super) fn pairs(listing: Listing, narrow: &Marks) -> Vec<Pair> {
         }
         let is_global =
             matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
-        if is_global && !narrow[at] && (1..=NARROW / 2).contains(&entry.width) {
-            let Some((base, offset)) = place(listing.text(at)) else { continue };
+        let is_small = is_global && !narrow[at] && (1..=NARROW / 2).contains(&entry.width);
+        if let Some((base, offset)) = place(listing.text(at)).filter(|_| is_small) {
             let key = (base, entry.family, entry.width);
             let bytes = 2 * entry.width;
             match open.get(&key) {
                 Some(&(before, other))
-                    if offset - before == i64::from(entry.width)
+                    if offset.checked_sub(before) == Some(i64::from(entry.width))
                         && is_dense(listing, at, bytes)
                         && is_dense(listing, other, bytes) =>
                 {

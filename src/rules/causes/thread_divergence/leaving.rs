@@ -2,7 +2,7 @@
 
 use crate::hardware::WARP_LANES;
 use crate::sass::Listing;
-use crate::sass::code::blocks::Loop;
+use crate::sass::code::blocks::{Exit, Loop};
 
 /// So much of all lanes that are off must have left the loop.
 pub(super) const MOST_OF_IT: f64 = 0.5;
@@ -33,9 +33,13 @@ pub(super) fn leaving(listing: Listing) -> Option<Leaving> {
     };
     let of = |each: &Loop| {
         let head = flow.block_of[each.head] as usize;
-        let before = flow.blocks[head].before.iter().filter(|&&from| !each.holds(from));
-        let come =
-            before.map(|&from| lanes(flow.blocks[from as usize].end - 1)).fold(0.0, f64::max);
+        // Lanes that a branch leads past the loop never come to it.
+        let last = |&from: &u32| flow.blocks[from as usize].end - 1;
+        let before = flow.blocks[head].before.iter().filter(|&&from| !each.holds(from)).map(last);
+        let come = before
+            .filter(|&at| !matches!(listing.sass.entries[at].exit(), Exit::Branch(_)))
+            .map(lanes)
+            .fold(0.0, f64::max);
         let stay = lanes(each.head);
         let executed: f64 = flow.places(each).map(|at| listing.executed(at)).sum();
         let left = executed * (come - stay).max(0.0);

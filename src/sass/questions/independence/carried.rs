@@ -51,7 +51,8 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         }
     }
     walk.carried.extend(carried_in_memory(listing, reaching, of));
-    walk.carried.extend(carried_locally(listing, reaching, of));
+    let first_local = walk.carried.len();
+    walk.carried.extend(carried_locally(listing, reaching, of)?);
     let bests = Bests::of(&walk, reaching);
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
@@ -79,7 +80,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
             are_scaled |= is_way(Way::Scales);
             keeps_largest |= is_way(Way::KeepsLargest);
             let sums = is_way(Way::Adds) || is_way(Way::Scales) || is_way(Way::KeepsLargest);
-            if !sums && walk.is_a_choice(definition, definitions) {
+            if !sums && (own >= first_local || walk.is_a_choice(definition, definitions)) {
                 return None;
             }
             let is_of_data = walk.is_of_data(reaching, definition);

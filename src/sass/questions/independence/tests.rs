@@ -47,6 +47,8 @@ fn counters_and_sums_leave_turns_independent() {
     assert!(of_loop(&bins).turns > 1.0, "sums in an array of the thread's own");
     let powers = ["LDL R4, [R8]", "FMUL R4, R4, R4", "STL [R8], R4", NEXT];
     assert!(of_loop(&powers).turns < 2.0, "what is worked out from the last in such an array");
+    let last_seen = ["LDL R4, [R8]", "IADD3 R5, R2, -R4, RZ", "STL [R8], R2", NEXT];
+    assert!(of_loop(&last_seen).turns < 2.0, "what such an array held before matters");
     let copied = ["FADD R3, R0, R4", "IADD3 R2, R2, 0x1, RZ", "MOV R0, R3"];
     assert!(of_loop(&copied).turns > 1.0, "a sum by way of another register");
 }

@@ -6,6 +6,7 @@
 
 use super::products::{is_product, members};
 use crate::sass::code::listing::Listing;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
@@ -105,7 +106,11 @@ impl Mask {
             let Some(by) = by else { continue };
             (0..3).for_each(|axis| self.rows[axis] |= by[axis]);
             let is_strict = text.contains(".GT") || text.contains(".LE");
-            *(if is_distance(text) {
+            let turns = |each: &Use| {
+                let mut made_at = reaching.definitions(at, *each);
+                made_at.any(|at| inside.binary_search(&(at as usize)).is_ok())
+            };
+            *(if is_distance(text) && listing.sass.uses(at).iter().any(turns) {
                 &mut self.of_distances
             } else if is_strict {
                 &mut self.strict
@@ -126,10 +131,15 @@ impl Mask {
     }
 }
 
-/// True for a comparison without sign with a constant: below zero, a difference is larger than any.
+/// True for a comparison without sign with a constant: below zero, a difference is larger than any. With the largest number
+/// that has a sign it asks for the sign alone.
 fn is_distance(text: &str) -> bool {
-    let constant = text.split(',').any(|word| word.trim().starts_with("0x"));
-    text.contains(".U32") && !text.contains(".EX") && constant
+    let mut constants = text.split(',').filter_map(|word| word.trim().strip_prefix("0x"));
+    let is_width = |digits: &str| {
+        let digits = digits.trim_end_matches([' ', ';']);
+        i32::from_str_radix(digits, 16).is_ok_and(|width| width < i32::MAX)
+    };
+    text.contains(".U32") && !text.contains(".EX") && constants.any(is_width)
 }
 
 /// True for a choice between a value and a constant that an exponential makes zero.

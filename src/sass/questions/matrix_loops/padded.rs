@@ -107,8 +107,7 @@ fn is_of_turn_alone(listing: &Listing, reaching: &mut Reaching, copy: usize) -> 
         for by in reaching.definitions(at, each).map(|by| by as usize) {
             is_made = true;
             let text = listing.text(by);
-            let is_index = text.contains("SR_TID") || text.contains("SR_CTAID");
-            if is_index || sass.entries[by].family.is_memory() {
+            if text.contains("SR_") || sass.entries[by].family.is_memory() {
                 return false;
             }
             if seen.insert(by) {

@@ -48,15 +48,16 @@ pub(super) fn ends_in_sums(listing: &Listing, of: &Loop, of_kind: impl Fn(usize)
 
 /// What turns hand on through local memory: an array of the thread's own, or a register that was spilled, of which a turn reads a
 /// place before it writes it. Such places may be sums like those in registers: the elements of an array that each turn adds to.
+/// `None` where there are too many to follow, or where something else than the loop makes what is stored.
 pub(super) fn carried_locally(
     listing: &Listing,
     reaching: &mut Reaching,
     of: &Loop,
-) -> Vec<Carried> {
+) -> Option<Vec<Carried>> {
     let sass = listing.sass;
     let mut loads: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut written: BTreeSet<&str> = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut found: BTreeMap<&str, Carried> = BTreeMap::new();
     for at in sass.flow.places(of).filter(|&at| listing.executed(at) > 0.0) {
         let Some((_, place)) = listing.text(at).split_once('[') else { continue };
         let place = place.split(']').next().unwrap_or_default();
@@ -66,16 +67,26 @@ pub(super) fn carried_locally(
             }
             Family::Store(Space::Local) => {
                 written.insert(place);
-                if let Some(loads) = loads.get(place) {
-                    let definitions = makers(listing, reaching, of, at);
-                    found.push(Carried { slot: None, definitions, loads: loads.clone() });
+                let Some(loads) = loads.get(place) else { continue };
+                let definitions = makers(listing, reaching, of, at);
+                if definitions.is_empty() || found.len() >= MOST_PLACES {
+                    return None;
                 }
+                let carried = found.entry(place).or_insert_with(|| Carried {
+                    slot: None,
+                    definitions: Vec::new(),
+                    loads: loads.clone(),
+                });
+                carried.definitions.extend(definitions);
             }
             _ => {}
         }
     }
-    found
+    Some(found.into_values().collect())
 }
+
+/// Places in local memory that are followed in a loop.
+const MOST_PLACES: usize = 64;
 
 /// The instructions of a loop that make what is stored.
 fn makers(listing: &Listing, reaching: &mut Reaching, of: &Loop, store: usize) -> Vec<usize> {

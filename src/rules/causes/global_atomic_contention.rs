@@ -18,7 +18,7 @@ use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::term::Term;
 use crate::text::{count, percent};
-use swaps::{by_hardware, kept, share_of_l1, swaps, without_loops};
+use swaps::{MOST_OF_THEM, by_hardware, kept, share_of_l1, swaps, without_loops};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
 const REDS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum";
@@ -82,7 +82,7 @@ the order of the additions, and with it the last digits, varies from run to run.
         },
         Threshold {
             what: "share of the launch's atomics that loops of compare-and-swap make, for the finding to be about them, at least",
-            value: swaps::MOST_OF_THEM,
+            value: MOST_OF_THEM,
             unit: "share",
             source: "definition: as much as all others",
         },

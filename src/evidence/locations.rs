@@ -7,6 +7,7 @@ use crate::evidence::ModeledLaunch;
 use crate::export::csv::source::is_toolkit;
 use crate::finding::{Location, Place, Weighted};
 use crate::sass::Listing;
+use crate::sass::thresholds::MOST_FOLLOWED;
 
 /// The lines of instructions by weight, or the instructions where they have no lines, largest share first: at most
 /// three, each with at least 5%.
@@ -68,9 +69,6 @@ struct Routine {
     calls: Vec<(usize, f64)>,
 }
 
-/// Called functions that are looked at.
-const MOST_ROUTINES: usize = 64;
-
 /// The compiler's own routines. They have no lines, so that what stands in front of them, which is the end of the kernel, lends them
 /// its line; it is the lines that call them which a reader can change.
 fn routines(listing: Listing) -> Vec<Routine> {
@@ -85,7 +83,7 @@ fn routines(listing: Listing) -> Vec<Routine> {
         before.is_some_and(|before| code.clone().all(|at| line(at) == before))
     };
     // The compiler has a few of them; a listing with more is none of its making.
-    if calls.len() > MOST_ROUTINES {
+    if calls.len() > MOST_FOLLOWED.whole() {
         return Vec::new();
     }
     calls.retain(|_, (code, _)| is_own(code));

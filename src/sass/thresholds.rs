@@ -25,6 +25,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     TREE_STEPS,
     WINDOW_VALUES,
     TO_THE_LOOP,
+    MOST_FOLLOWED,
 ];
 
 /// The share of the warps that must reach a loop for no block to count as having returned before it.
@@ -208,4 +209,13 @@ pub const WINDOW_VALUES: Threshold = Threshold {
     value: 128.0,
     unit: "value",
     source: "bounds the time that a hostile listing takes; a cube of five by five by five values has 125",
+};
+
+/// Things of one kind that are followed in a listing.
+pub const MOST_FOLLOWED: Threshold = Threshold {
+    what: "constant: locks, loops of compare-and-swap, places in a loop's local memory, and called functions that are followed in a \
+           listing, of each",
+    value: 64.0,
+    unit: "",
+    source: "bounds the time that a hostile listing takes; no kernel that was looked at has as many",
 };

@@ -8,6 +8,7 @@ use crate::sass::parse::instruction::{Instruction, Operand};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::thresholds::MOST_FOLLOWED;
 
 /// A lock, from the attempts to take it to its release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub fn locks(listing: &Listing) -> Vec<Lock> {
         })
         .collect();
     swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
-    let found = swaps.into_iter().take(MOST_LOCKS).filter_map(|taken| {
+    let found = swaps.into_iter().take(MOST_FOLLOWED.whole()).filter_map(|taken| {
         let around = &sass.flow.loops[sass.flow.innermost(taken)?];
         let address = address(listing.text(taken))?;
         let mut after = taken + 1..sass.entries.len();
@@ -58,9 +59,6 @@ pub fn locks(listing: &Listing) -> Vec<Lock> {
     });
     found.collect()
 }
-
-/// As many are looked at: each holds the instructions between.
-const MOST_LOCKS: usize = 64;
 
 /// True where a compare-and-swap puts one constant in the place of another. One that puts it in its own place only reads.
 fn swaps_constants(listing: &Listing, reaching: &mut Reaching, swap: usize) -> bool {

@@ -12,6 +12,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::thresholds::MOST_FOLLOWED;
 
 /// A compare-and-swap that turns in a loop to do what the hardware has an atomic for.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,16 +47,13 @@ pub fn replaceable(listing: &Listing) -> Vec<Replaceable> {
         })
         .collect();
     swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
-    let most = swaps.into_iter().take(MOST_SWAPS);
+    let most = swaps.into_iter().take(MOST_FOLLOWED.whole());
     let found = most.filter_map(|at| {
         let around = sass.flow.loops.get(sass.flow.innermost(at)?)?;
         replaceable_at(listing, &mut reaching, around, at)
     });
     found.collect()
 }
-
-/// As many are looked at.
-const MOST_SWAPS: usize = 16;
 
 fn replaceable_at(
     listing: &Listing,

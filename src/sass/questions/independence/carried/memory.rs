@@ -9,6 +9,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::memory_state;
+use crate::sass::thresholds::MOST_FOLLOWED;
 
 use super::walk::Carried;
 
@@ -69,7 +70,7 @@ pub(super) fn carried_locally(
                 written.insert(place);
                 let Some(loads) = loads.get(place) else { continue };
                 let definitions = makers(listing, reaching, of, at);
-                if definitions.is_empty() || found.len() >= MOST_PLACES {
+                if definitions.is_empty() || found.len() >= MOST_FOLLOWED.whole() {
                     return None;
                 }
                 let carried = found.entry(place).or_insert_with(|| Carried {
@@ -84,9 +85,6 @@ pub(super) fn carried_locally(
     }
     Some(found.into_values().collect())
 }
-
-/// Places in local memory that are followed in a loop.
-const MOST_PLACES: usize = 64;
 
 /// The instructions of a loop that make what is stored.
 fn makers(listing: &Listing, reaching: &mut Reaching, of: &Loop, store: usize) -> Vec<usize> {

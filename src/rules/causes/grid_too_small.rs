@@ -16,7 +16,7 @@ use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, What};
 use crate::text::{count, count_of, percent};
-use hint::hint;
+use hint::{hint, second_wave};
 use lanes::shared_out;
 
 const GRID: &str = "launch__grid_size";
@@ -205,21 +205,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
-}
-
-/// A warning of one part more, where that would not run at once: readers round up.
-fn second_wave(blocks: f64, parts: f64, places: f64) -> String {
-    let more = parts + 1.0;
-    if parts.is_finite() && parts >= 2.0 && blocks * more > places {
-        format!(
-            " {} times the present {} would be {}, too many to run at once.",
-            count(more),
-            count_of(blocks, "block"),
-            count((blocks * more).ceil())
-        )
-    } else {
-        String::new()
-    }
 }
 
 /// How many parts a block's turns make that fill a wave at most: whole ones, since one block more than a wave

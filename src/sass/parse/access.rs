@@ -1,6 +1,8 @@
 //! Memory accesses: which memory, and how many bytes each lane moves.
 
 use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::number::without_offset;
+use crate::sass::parse::register::Slot;
 
 /// The memory that an access goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,6 +47,18 @@ pub fn width_bytes(instruction: &Instruction) -> Option<u8> {
     Some(width.unwrap_or(4))
 }
 
+/// The one register that an access's address is made of, and the bytes that are added to it; `None` where more takes part, or
+/// nothing but constants.
+#[must_use]
+pub fn address(instruction: &Instruction) -> Option<(Slot, i64)> {
+    let operand = instruction.operands.iter().find(|each| each.text.contains('['))?;
+    let (_, inside) = operand.text.rsplit_once('[')?;
+    let (base, offset) = without_offset(inside)?;
+    // A uniform descriptor stands in brackets of its own, and `.64` behind a pair of registers.
+    let name = base.split('.').next()?;
+    Some((Slot::parse(name).filter(|_| !base.contains('+'))?, offset))
+}
+
 /// True for opcodes that move data between registers and memory.
 fn is_memory(base: &str) -> bool {
     matches!(
@@ -74,6 +88,20 @@ fn is_memory(base: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_a_register_and_an_offset() {
+        let of = |text: &str| {
+            let found = address(&Instruction::parse(text).unwrap());
+            found.map(|(slot, offset)| (slot.index(), offset))
+        };
+        assert_eq!(of("LDG.E.S8 R6, desc[UR4][R2.64+0x3]"), Some((2, 3)));
+        assert_eq!(of("ATOMG.E.CAS.STRONG.GPU PT, R2, [R4+-0x10], R2, R3"), Some((4, -16)));
+        assert_eq!(of("STG.E desc[UR4][R8.64], R9"), Some((8, 0)));
+        assert_eq!(of("LDG.E R6, desc[UR4][R2.64+UR8+0x1]"), None, "two registers");
+        assert_eq!(of("LDS R6, [0x10]"), None, "none");
+        assert_eq!(of("LDG.E R6, [R2+--0x8000000000000000]"), None, "no number");
+    }
 
     #[test]
     fn widths_stand_in_the_opcode() {

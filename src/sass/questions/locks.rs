@@ -3,12 +3,12 @@
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
-use crate::sass::parse::access::Space;
+use crate::sass::parse::access::{Space, address};
 use crate::sass::parse::instruction::{Instruction, Operand};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
-use crate::sass::thresholds::MOST_FOLLOWED;
+use crate::sass::questions::swap::compare_and_swaps;
 
 /// A lock, from the attempts to take it to its release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,17 +29,9 @@ pub struct Lock {
 pub fn locks(listing: &Listing) -> Vec<Lock> {
     let sass = listing.sass;
     let mut reaching = Reaching::new(sass);
-    let mut swaps: Vec<usize> = (0..sass.entries.len())
-        .filter(|&at| {
-            matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
-                && listing.text(at).contains(".CAS")
-                && listing.executed(at) > 0.0
-        })
-        .collect();
-    swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
-    let found = swaps.into_iter().take(MOST_FOLLOWED.whole()).filter_map(|taken| {
+    let found = compare_and_swaps(listing).into_iter().filter_map(|taken| {
         let around = &sass.flow.loops[sass.flow.innermost(taken)?];
-        let address = address(listing.text(taken))?;
+        let address = address_at(listing, taken)?;
         let mut after = taken + 1..sass.entries.len();
         let released = after.find(|&at| releases(listing, at) && is_at(listing, at, address))?;
         if !swaps_constants(listing, &mut reaching, taken) {
@@ -109,17 +101,12 @@ fn releases(listing: &Listing, at: usize) -> bool {
         }
 }
 
-fn is_at(listing: &Listing, at: usize, expected: (Slot, &str)) -> bool {
-    address(listing.text(at)) == Some(expected)
+fn is_at(listing: &Listing, at: usize, expected: (Slot, i64)) -> bool {
+    address_at(listing, at) == Some(expected)
 }
 
-/// The register of an address, and what is added to it.
-fn address(text: &str) -> Option<(Slot, &str)> {
-    let instruction = Instruction::parse(text)?;
-    let operand = instruction.operands.iter().find(|each| each.text.contains('['))?.text;
-    let inside = operand.rsplit_once('[')?.1.split(']').next()?;
-    let (base, offset) = inside.split_once('+').unwrap_or((inside, ""));
-    Some((Slot::parse(base.split('.').next()?)?, offset))
+fn address_at(listing: &Listing, at: usize) -> Option<(Slot, i64)> {
+    address(&Instruction::parse(listing.text(at))?)
 }
 
 #[cfg(test)]

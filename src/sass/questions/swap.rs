@@ -39,20 +39,27 @@ pub struct Replaceable {
 pub fn replaceable(listing: &Listing) -> Vec<Replaceable> {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    let mut swaps: Vec<usize> = (0..sass.entries.len())
-        .filter(|&at| {
-            matches!(sass.entries[at].family, Family::Atomic(Space::Global | Space::Generic))
-                && listing.text(at).contains(".CAS")
-                && listing.executed(at) > 0.0
-        })
-        .collect();
-    swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
-    let most = swaps.into_iter().take(MOST_FOLLOWED.whole());
-    let found = most.filter_map(|at| {
+    let found = compare_and_swaps(listing).into_iter().filter_map(|at| {
         let around = sass.flow.loops.get(sass.flow.innermost(at)?)?;
         replaceable_at(listing, &mut reaching, around, at)
     });
     found.collect()
+}
+
+/// The executed compare-and-swaps on global memory, the most frequent first; of very many only those.
+pub(super) fn compare_and_swaps(listing: &Listing) -> Vec<usize> {
+    let mut swaps: Vec<usize> = listing
+        .entries()
+        .filter(|(at, entry)| {
+            matches!(entry.family, Family::Atomic(Space::Global | Space::Generic))
+                && listing.text(*at).contains(".CAS")
+                && listing.executed(*at) > 0.0
+        })
+        .map(|(at, _)| at)
+        .collect();
+    swaps.sort_by(|&a, &b| listing.executed(b).total_cmp(&listing.executed(a)));
+    swaps.truncate(MOST_FOLLOWED.whole());
+    swaps
 }
 
 fn replaceable_at(

@@ -67,6 +67,21 @@ pub(super) fn hint(
     }
 }
 
+/// A warning of one part more, where that would not run at once: readers round up.
+pub(super) fn second_wave(blocks: f64, parts: f64, places: f64) -> String {
+    let more = parts + 1.0;
+    if parts.is_finite() && parts >= 2.0 && blocks * more > places {
+        format!(
+            " {} times the present {} would be {}, too many to run at once.",
+            count(more),
+            count_of(blocks, "block"),
+            count((blocks * more).ceil())
+        )
+    } else {
+        String::new()
+    }
+}
+
 /// The loop to divide, so that a reader finds it: by its line and by how often it turns.
 fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
     let turns = work.filter(|work| matches!(work.what, What::Turns(_) | What::Strided(_)));

@@ -4,6 +4,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::{DENSE, NARROW, lanes};
 use crate::hardware::SECTOR_BYTES;
+use crate::sass::parse::access::address;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::register::Slot;
 use crate::sass::{Family, Listing, Marks, Space};
@@ -36,7 +37,8 @@ pub(super) fn pairs(listing: Listing, narrow: &Marks) -> Vec<Pair> {
         let is_global =
             matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
         let is_small = is_global && !narrow[at] && (1..=NARROW / 2).contains(&entry.width);
-        if let Some((base, offset)) = place(listing.text(at)).filter(|_| is_small) {
+        let instruction = Instruction::parse(listing.text(at)).filter(|_| is_small);
+        if let Some((base, offset)) = instruction.and_then(|each| address(&each)) {
             let key = (base, entry.family, entry.width);
             let bytes = 2 * entry.width;
             match open.get(&key) {
@@ -66,20 +68,6 @@ fn is_dense(listing: Listing, at: usize, bytes: u8) -> bool {
     let filled = sectors_of(bytes);
     let touched = counters.l2_sectors_global;
     touched > sectors_of(bytes / 2) + unaligned && touched <= filled + unaligned.max(DENSE * filled)
-}
-
-/// The register of an address and what is added to it.
-fn place(text: &str) -> Option<(Slot, i64)> {
-    let instruction = Instruction::parse(text)?;
-    let address = instruction.operands.iter().find(|each| each.text.contains('['))?;
-    let inside = address.text.rsplit_once('[')?.1.split(']').next()?;
-    let (base, offset) = inside.split_once('+').unwrap_or((inside, "0x0"));
-    let slot = Slot::parse(base.split('.').next()?)?;
-    let offset = match offset.strip_prefix('-') {
-        Some(below) => -i64::from_str_radix(below.trim_start_matches("0x"), 16).ok()?,
-        None => i64::from_str_radix(offset.trim_start_matches("0x"), 16).ok()?,
-    };
-    Some((slot, offset))
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ mod carried;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
@@ -42,6 +44,8 @@ pub struct Shareable {
 pub enum Results {
     /// Each turn stores its own, and needs nothing of the others.
     Apart,
+    /// Some turns store their own, each behind the last one that did.
+    Appended,
     /// Each turn stores its own, made of what the turns before it handed on: a window, a running sum.
     HandedOn,
     /// The turns make sums, which are added up.
@@ -74,7 +78,10 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         return None;
     }
     let flow = &listing.sass.flow;
-    let executed = |each: &Loop| -> f64 { flow.places(each).map(|at| listing.executed(at)).sum() };
+    let executed = |each: &Loop| -> f64 {
+        let own: f64 = flow.places(each).map(|at| listing.executed(at)).sum();
+        own + called_in(listing, each)
+    };
     let mut found =
         Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
     let mut largest = 0.0;
@@ -94,8 +101,13 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         } else {
             let parts = parts(listing, &mut reaching, each);
             let Some(parts) = parts.filter(|parts| of_loop >= parts.least_turns) else { continue };
-            let results = match (parts.are_scaled, stores_each_turn(listing, each), parts.carries) {
-                (true, ..) => Results::Scaled,
+            let results = match (
+                parts.are_scaled || parts.appends,
+                stores_each_turn(listing, each),
+                parts.carries,
+            ) {
+                (true, ..) if parts.are_scaled => Results::Scaled,
+                (true, ..) => Results::Appended,
                 (_, true, true) => Results::HandedOn,
                 (_, true, false) => Results::Apart,
                 (_, false, _) => Results::Summed,
@@ -121,6 +133,26 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
         found = Shareable { share: 1.0, turns: pieces.most, what, results: Results::Apart };
     }
     Some(found)
+}
+
+/// The instructions that the functions which a loop calls execute for it.
+fn called_in(listing: &Listing, of: &Loop) -> f64 {
+    let calls = listing.calls();
+    let executed = |calls: &mut dyn Iterator<Item = usize>| -> f64 {
+        calls.map(|at| listing.executed(at)).sum()
+    };
+    let mut functions: Vec<_> = calls.iter().map(|(_, function)| function.clone()).collect();
+    functions.sort_unstable_by_key(|function| *function.start());
+    functions.dedup();
+    let share_of = |function: &RangeInclusive<usize>| {
+        let of_function =
+            || calls.iter().filter(|(_, called)| called == function).map(|&(call, _)| call);
+        let from_loop = &mut of_function().filter(|&call| listing.sass.flow.is_in(of, call));
+        let (here, everywhere) = (executed(from_loop), executed(&mut of_function()));
+        if everywhere > 0.0 { here / everywhere } else { 0.0 }
+    };
+    let in_function = |function: &RangeInclusive<usize>| executed(&mut function.clone());
+    functions.iter().map(|function| share_of(function) * in_function(function)).sum()
 }
 
 /// True where turns of a loop store something to global memory.

@@ -30,6 +30,7 @@ pub(super) fn hint(
         ),
         None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
     };
+    let appended = work.is_some_and(|work| work.results == Results::Appended);
     let line = locations.first().map_or_else(String::new, |at| format!(" at {}", at.name()));
     match work.map(|work| work.what) {
         Some(What::Queue(_)) => format!(
@@ -49,6 +50,7 @@ pub(super) fn hint(
             which_loop(work, locations),
             match lanes {
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
+                None if appended => "the lanes of a warp (threadIdx.x % 32",
                 None => "blocks (blockIdx.x",
             },
             match work.map_or(Results::Summed, |work| work.results) {
@@ -57,6 +59,10 @@ pub(super) fn hint(
                      part must also write what its sums are scaled by (of a softmax, its maximum), and the second \
                      kernel scales them alike before it adds them up",
                 Results::Summed => ", and combine their sums by atomics or in a second step",
+                Results::Appended =>
+                    ". Some iterations store a result behind the last one: let the lanes of a warp take an iteration each and \
+                     vote which of them store one (__ballot_sync). The votes of lower lanes (__popc) give each its place, \
+                     those of all lanes where the next iterations go on",
                 Results::HandedOn =>
                     ". Each iteration stores its own result, but goes on from values that earlier ones handed on (a \
                      window, a running sum): let each part first work out those that it begins with",

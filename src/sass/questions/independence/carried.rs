@@ -25,6 +25,8 @@ pub(super) struct Parts {
     pub are_scaled: bool,
     /// True where a turn reads more of the one before it than where it stands.
     pub carries: bool,
+    /// True where some turns store a result behind that of the last one that did.
+    pub appends: bool,
 }
 
 /// How a loop can be shared out; `None` where a turn needs what an earlier one found.
@@ -54,11 +56,16 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let first_local = walk.carried.len();
     walk.carried.extend(carried_locally(listing, reaching, of)?);
     let bests = Bests::of(&walk, reaching);
+    let origins: Vec<Vec<usize>> = (walk.carried.iter())
+        .map(|each| each.definitions.iter().map(|&at| walk.origin(reaching, at)).collect())
+        .collect();
     // From each carried value the others that it is worked out from.
     let mut needs: Vec<Vec<usize>> = Vec::new();
     let mut carries = false;
+    let mut appends = false;
     for (own, Carried { slot, definitions, .. }) in walk.carried.iter().enumerate() {
         let mut of_slot = Vec::new();
+        let mut moves_on_at_times = false;
         carries |= slot.is_none();
         for &definition in definitions {
             let from = walk.from(reaching, definition);
@@ -67,8 +74,9 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
                 least = least.max(LONG_SUM.value);
                 continue;
             }
-            // The registers of a wide value are one value.
-            let is_own = |other: usize| walk.carried[other].definitions.contains(&definition);
+            // The registers of a wide value are one value, also where moves hand its halves on.
+            let made_by = walk.origin(reaching, definition);
+            let is_own = |other: usize| origins[other].contains(&made_by);
             if from.iter().any(|&(other, way)| is_own(other) && way == Way::WorksOut) {
                 return None;
             }
@@ -84,6 +92,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
                 return None;
             }
             let is_of_data = walk.is_of_data(reaching, definition);
+            moves_on_at_times |= sums && walk.skips_turns(definition);
             // Counters and pointers are known in every turn.
             carries |= is_of_data || !sums && is_data(listing.sass.entries[definition].family);
             if sums && is_of_data {
@@ -92,6 +101,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
             let others = from.iter().map(|(other, _)| *other).filter(|&other| !is_own(other));
             of_slot.extend(others);
         }
+        appends |= moves_on_at_times && walk.places_stores(reaching, &walk.carried[own]);
         needs.push(of_slot);
     }
     // A softmax on the way scales by exponentials of the largest value so far; another recurrence by anything.
@@ -99,7 +109,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         return None;
     }
     let is_apart = (0..needs.len()).all(|start| !leads_back(&needs, start));
-    is_apart.then_some(Parts { least_turns: least, are_scaled, carries })
+    is_apart.then_some(Parts { least_turns: least, are_scaled, carries, appends })
 }
 
 /// True where a value is worked out from others that are worked out from it.

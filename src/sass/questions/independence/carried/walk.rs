@@ -5,6 +5,7 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
@@ -151,6 +152,55 @@ impl Walk<'_> {
         found
     }
 
+    /// The instruction that made what plain moves hand on to this one.
+    pub(super) fn origin(&self, reaching: &mut Reaching, definition: usize) -> usize {
+        let sass = self.listing.sass;
+        let mut at = definition;
+        // A move that comes back to itself hands on what it got: as many steps as the listing has are enough.
+        for _ in 0..sass.entries.len() {
+            let is_move = sass.entries[at].family == Family::Move && !sass.entries[at].conditional;
+            let [from] = sass.uses(at) else { break };
+            let mut before = reaching.definitions(at, *from).map(|before| before as usize);
+            match (before.next(), before.next()) {
+                (Some(before), None) if is_move && self.contains(before) => at = before,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// True where one of the carried values is used for an address of a store in the loop.
+    pub(super) fn places_stores(&self, reaching: &mut Reaching, carried: &Carried) -> bool {
+        let sass = self.listing.sass;
+        let is_store = |at: usize| {
+            matches!(sass.entries[at].family, Family::Store(Space::Global | Space::Generic))
+        };
+        let places = sass.flow.places(self.of);
+        let stores: Vec<usize> =
+            places.filter(|&at| is_store(at) && self.listing.executed(at) > 0.0).collect();
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = stores;
+        while let Some(at) = open.pop() {
+            let of_store = is_store(at);
+            for each in sass.uses(at) {
+                let is_followed =
+                    each.role == Role::Address || each.role == Role::Data && !of_store;
+                if !is_followed || sass.entries[at].family.is_memory() && !of_store {
+                    continue;
+                }
+                for before in reaching.definitions(at, *each).map(|before| before as usize) {
+                    if carried.slot == Some(each.slot) && carried.definitions.contains(&before) {
+                        return true;
+                    }
+                    if self.contains(before) && seen.insert(before) {
+                        open.push(before);
+                    }
+                }
+            }
+        }
+        false
+    }
+
     /// True where an instruction only adds to what it uses there, or copies it.
     fn adds(&self, at: usize, place: usize, each: &Use) -> bool {
         let sass = self.listing.sass;
@@ -236,6 +286,12 @@ impl Walk<'_> {
         let turns = self.listing.executed(self.of.head);
         let is_rare = self.listing.executed(definition) < EVERY_TURN.value * turns;
         is_rare || entry.conditional && !self.has_opposite(definition, definitions)
+    }
+
+    /// True where lanes make a value in some of their turns and not in others.
+    pub(super) fn skips_turns(&self, definition: usize) -> bool {
+        let lanes = |at: usize| self.listing.row(at).counters.thread_inst_executed_pred_on;
+        lanes(definition) < EVERY_TURN.value * lanes(self.of.head)
     }
 
     /// True where another of these definitions is in the same block and has the opposite guard: one of the two happens.

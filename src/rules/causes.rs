@@ -49,6 +49,7 @@ pub mod tensor_cores_unused;
 pub mod pipeline_too_shallow;
 pub mod tile_too_small;
 pub mod masked_tiles;
+pub mod matching_by_comparison;
 pub mod padded_tiles;
 pub mod symmetric_product;
 pub mod empty_turns;

@@ -21,6 +21,7 @@ pub mod lanes;
 pub mod made_of_data;
 pub mod linear_searches;
 pub mod locks;
+pub mod matches;
 pub mod matrix_loops;
 pub mod memory_state;
 mod moved_down;

@@ -36,7 +36,8 @@ phase, a coefficient of a filter, a decay per step. Written in the body of a loo
 computes a part of the values, stores them in shared memory, and after a barrier all threads read them; or the host computes them, if they \
 depend on nothing else. The rule follows everything in loops that is made of a thread's index, or of what a thread gets from shared memory or \
 from other lanes, and looks at the arithmetic on floats that is left. The estimate divides that among the threads of the block, and puts \
-loads from shared memory in its place, of four values each.",
+loads from shared memory in its place, of four values each. Loops that do nothing else, and end in sums, are divided whole, with their loads \
+and counters.",
     examples: &[Example {
         fault: "\
 for (int a = 0; a < antennas; a++) {
@@ -113,7 +114,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Work out once per block what is the same in all threads at {at}: let each thread compute a part of it, for a piece of the loop \
-             at a time, store it in shared memory, and let all threads read it after a barrier. On the host, if it depends on arguments alone."
+             at a time, store it in shared memory, and let all threads read it after a barrier. On the host, if it depends on arguments alone.{}",
+            if same.sums {
+                " Where the loop makes sums, let each thread take a part of its iterations, and add the parts up by shuffles and in \
+                 shared memory: one block per row."
+            } else {
+                ""
+            }
         ),
         locations,
         effect,

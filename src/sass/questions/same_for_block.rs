@@ -10,14 +10,18 @@ use crate::sass::flow::slice;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::questions::independence::turns_for_lanes;
+use crate::sass::questions::matrix_loops::members;
 
 /// Work in loops that all threads of a block repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SameForBlock {
-    /// The arithmetic, ascending.
+    /// The arithmetic, and all else in loops that consist of nothing but such work. Ascending.
     pub repeated: Vec<usize>,
     /// Executions of what other work takes from it: values that would be handed on by shared memory.
     pub handed_on: f64,
+    /// True where such loops make sums, of which each thread could make a part.
+    pub sums: bool,
 }
 
 /// The arithmetic in loops whose results are the same in all threads of a block of this shape.
@@ -66,7 +70,30 @@ pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
         }
     }
     let handed_on = taken.iter().map(|at| listing.executed(at)).sum();
-    SameForBlock { repeated: repeated.iter().collect(), handed_on }
+    let whole = whole_loops(listing, &repeated, &executed, &own);
+    let repeated = Marks::of(count, |at| repeated[at] || whole[at]);
+    SameForBlock { repeated: repeated.iter().collect(), handed_on, sums: !whole.are_none() }
+}
+
+/// The instructions of loops whose turns the threads of a block can share out: all threads do the same in all of them, and no turn
+/// needs more of another than a sum.
+fn whole_loops(listing: &Listing, repeated: &Marks, executed: &Marks, own: &Marks) -> Marks {
+    let mut found = Marks::new(listing.sass.entries.len());
+    for of in 0..listing.sass.flow.loops.len() {
+        let all = members(listing, of);
+        let of_all = || all.iter().copied().filter(|&at| executed[at]);
+        let are_alike = of_all().all(|at| {
+            let family = listing.sass.entries[at].family;
+            !own[at]
+                && (!family.is_memory()
+                    || matches!(family, Family::Load(Space::Global) | Family::Constant))
+        });
+        let first = of_all().find(|&at| repeated[at]);
+        if are_alike && first.is_some_and(|at| turns_for_lanes(listing, at) > 1.0) {
+            of_all().for_each(|at| _ = found.insert(at));
+        }
+    }
+    found
 }
 
 /// True for the reciprocal that a division of integers begins with: another rule is about those.
@@ -100,6 +127,34 @@ fn is_of_thread(listing: &Listing, at: usize, block: [u32; 3]) -> bool {
 mod tests {
     use super::*;
     use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn loops_that_are_alike_in_all_threads_are_shared_out_whole() {
+        let of = |sum: &str, beside: &str| {
+            let code = [
+                ("S2R R1, SR_TID.X", 4.0),
+                ("LDC.64 R2, c[0x0][0x210]", 4.0),
+                ("MOV R7, RZ", 4.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 400.0), // 0x130
+                (sum, 400.0),
+                (beside, 400.0),
+                ("IADD3 R2, R2, 0x4, RZ", 400.0),
+                ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+                ("@P0 BRA 0x130", 400.0),
+                ("FADD R8, R7, R1", 4.0),
+                ("STG.E desc[UR4][R2.64], R8", 4.0),
+                ("EXIT", 4.0),
+            ];
+            same_for_block(&launch(&code).listing().unwrap(), [128, 1, 1])
+        };
+        let sum = of("FADD R7, R7, R4", "NOP");
+        assert!(sum.sums);
+        assert_eq!(sum.repeated, (3..9).collect::<Vec<_>>());
+        assert!(!of("FMUL R7, R7, R4", "NOP").sums, "each turn needs the one before");
+        let own = of("FADD R7, R7, R4", "FADD R11, R1, R4");
+        assert_eq!((own.sums, own.repeated), (false, vec![4]), "work of each thread's own");
+        assert!(!of("FADD R7, R7, R4", "STG.E desc[UR4][R2.64], R7").sums, "a store per turn");
+    }
 
     fn found(index: &str, of: &str, block: [u32; 3]) -> SameForBlock {
         let code = [

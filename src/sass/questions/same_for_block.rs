@@ -139,7 +139,7 @@ mod tests {
                 (sum, 400.0),
                 (beside, 400.0),
                 ("IADD3 R2, R2, 0x4, RZ", 400.0),
-                ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+                ("ISETP.NE.AND P0, PT, R2, c[0x0][0x170], PT", 400.0),
                 ("@P0 BRA 0x130", 400.0),
                 ("FADD R8, R7, R1", 4.0),
                 ("STG.E desc[UR4][R2.64], R8", 4.0),
@@ -186,7 +186,7 @@ mod tests {
         );
         assert!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated.is_empty(), "handed over");
         let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
-        assert_eq!(alone.repeated.len(), 3, "one row of threads");
+        assert_eq!(alone.repeated.len(), 6, "one row of threads: the whole loop");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
+use crate::sass::parse::opcode::Family;
 use crate::sass::questions::fences::fenced_atomics;
 
 /// Atomics and reductions on global memory, by any architecture's name for them.
@@ -42,11 +43,7 @@ fn on_their_lines<'a>(
     lines.sort_unstable();
     lines.dedup();
     // What waits for fences that an atomic need not have does not wait in its queue.
-    let fences: BTreeSet<*const SourceRow> =
-        launch.profile.listing().map_or_else(BTreeSet::new, |listing| {
-            let fences = fenced_atomics(&listing).into_iter().flat_map(|each| each.fences);
-            fences.map(|at| std::ptr::from_ref(listing.row(at))).collect()
-        });
+    let fences = fence_rows(launch);
     let is_fence = |row: &SourceRow| fences.contains(&std::ptr::from_ref(row));
     let is_there = |row: &&'a SourceRow| {
         let on_line = || line(row).is_some_and(|line| lines.binary_search(&line).is_ok());
@@ -55,14 +52,53 @@ fn on_their_lines<'a>(
     rows.iter().filter(is_there).collect()
 }
 
-/// The share of all stall samples, 0 to 1, at such instructions and on their lines; 0 in a profile
-/// without instructions.
+/// The fences around atomics that need none.
+fn fence_rows(launch: &ModeledLaunch) -> BTreeSet<*const SourceRow> {
+    launch.profile.listing().map_or_else(BTreeSet::new, |listing| {
+        let fences = fenced_atomics(&listing).into_iter().flat_map(|each| each.fences);
+        fences.map(|at| std::ptr::from_ref(listing.row(at))).collect()
+    })
+}
+
+/// The share of each stall reason, 0 to 1, that is sampled at fences around atomics: with an atomic go its fences.
+pub(crate) fn stalls_at_fences(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
+    let fences = fence_rows(launch);
+    let rows = &launch.profile.instructions;
+    let share = |reason: StallReason| {
+        let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
+        let all: f64 = rows.iter().map(samples).sum();
+        let is_fence = |row: &&SourceRow| fences.contains(&std::ptr::from_ref(*row));
+        let at: f64 = rows.iter().filter(is_fence).map(samples).sum();
+        if all > 0.0 { at / all } else { 0.0 }
+    };
+    let all = StallReason::all().map(|reason| (reason, share(reason)));
+    if fences.is_empty() { Vec::new() } else { all.filter(|(_, share)| *share > 0.0).collect() }
+}
+
+/// The share of all stall samples, 0 to 1, at such instructions and on their lines, without what these wait for loads; 0 in a
+/// profile without instructions.
 pub(crate) fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
     let there = on_their_lines(launch, pick);
     let rows = &launch.profile.instructions;
     let all: f64 = rows.iter().map(stalls_of).sum();
-    let at: f64 = there.into_iter().map(stalls_of).sum();
-    if all > 0.0 { at / all } else { 0.0 }
+    let at: f64 = there.iter().copied().map(stalls_of).sum();
+    if all > 0.0 { (at - for_loads(launch, pick, &there)).max(0.0) / all } else { 0.0 }
+}
+
+/// Samples of waits for what was loaded, at the picked instructions themselves and on their lines: what an atomic adds has to
+/// come first.
+fn for_loads(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool, there: &[&SourceRow]) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
+    let there: BTreeSet<*const SourceRow> =
+        there.iter().map(|&row| std::ptr::from_ref(row)).collect();
+    let charges = listing.charges(StallReason::LongScoreboard);
+    let is_load = |at: usize| {
+        matches!(listing.sass.entries[at].family, Family::Load(_)) && !pick(listing.row(at))
+    };
+    let of_load = charges.iter().filter(|charge| {
+        is_load(charge.producer) && there.contains(&std::ptr::from_ref(listing.row(charge.waiting)))
+    });
+    of_load.map(|charge| charge.samples).sum()
 }
 
 /// The stalls at such instructions and on their lines as shares of each reason, times the share of
@@ -79,6 +115,11 @@ pub(crate) fn stalls(
             let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
             let all: f64 = rows.iter().map(samples).sum();
             let at: f64 = there.iter().copied().map(samples).sum();
+            let of_others = match reason {
+                StallReason::LongScoreboard => for_loads(launch, pick, &there),
+                _ => 0.0,
+            };
+            let at = (at - of_others).max(0.0);
             (all > 0.0 && at > 0.0).then(|| (reason, goes * at / all))
         })
         .collect()

@@ -232,6 +232,13 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
     let is_sent = !swaps.is_empty() && !swaps.iter().any(|swap| swap.has_result);
     let waits = if is_sent { 1.0 } else { goes };
     let of_loop = without_loops(launch, &swaps, waits).unwrap_or_default();
+    let mut stalls = stalls;
+    for (reason, share) in atomics::stalls_at_fences(launch) {
+        match stalls.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, of_atomics)) => *of_atomics = (*of_atomics + share).min(1.0),
+            None => stalls.push((reason, share)),
+        }
+    }
     let global: f64 = GLOBAL_ACCESSES.iter().filter_map(|name| launch.get(name)).sum();
     Effect {
         removed: vec![

@@ -1,5 +1,7 @@
 //! Loops that make turns in which there is nothing to do.
 
+use std::collections::BTreeSet;
+
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -7,7 +9,10 @@ use crate::finding::Evidence;
 use crate::metric::stall::StallReason;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
-use crate::sass::questions::empty_turns::{EmptyTurns, How, LAST_TURN, WITH_WORK, empty_turns};
+use crate::sass::parse::access::Space;
+use crate::sass::questions::empty_turns::{
+    EmptyTurns, How, LAST_TURN, OF_A_TILE, WITH_WORK, empty_turns,
+};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -21,8 +26,10 @@ Rows of unequal length are often walked by one loop for all blocks, up to the lo
 asks whether the block's own row goes so far. Behind the row's end the loads bring nothing, but everything else is done as before: \
 products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these iterations go. The rule looks for \
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
-and counts how many are. Half an iteration for the row's ragged end stays. It also names loops that ask in each iteration whether there is \
-anything to do, where the whole block passes all loads by in most: the first and the last iteration with work can be worked out before. \
+and counts how many are. Half an iteration for the row's ragged end stays. Of a tile, columns beyond the matrix may be off in all iterations: \
+there only as many iterations count as are empty even if half of the tile is such columns, and only where the number of rows is \
+loaded and the loop's end is not. It also names loops that ask in each iteration whether there is anything to do, \
+where the whole block passes all loads by in most: the first and the last iteration with work can be worked out before. \
 Where a table says it, of which all lanes of a warp load one entry in each iteration, such as the experts that a token goes to, a list of the \
 entries that have something is shorter; each look at the table else costs the whole latency of a load.",
     examples: &[
@@ -64,6 +71,12 @@ The list is made where the table is. Without one, let each lane of a warp load a
             source: "derivation: a row ends anywhere in an iteration",
         },
         Threshold {
+            what: "constant: part of a tile that lies in the matrix along an edge that is the same in all iterations, at least",
+            value: OF_A_TILE,
+            unit: "share",
+            source: "derivation: of less, a tile of half the size would have done",
+        },
+        Threshold {
             what: "share of the entries of a table that lead to work, at most",
             value: WITH_WORK,
             unit: "share",
@@ -99,12 +112,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
     let mut going = vec![0.0_f64; listing.sass.entries.len()];
+    let tiles = || loops.iter().filter(|each| each.how == How::MaskedTile);
+    let of_tiles: BTreeSet<usize> = tiles().flat_map(|each| &each.going).map(|it| it.0).collect();
     for (at, share) in loops.iter().flat_map(|each| &each.going) {
         going[*at] = going[*at].max(*share);
     }
     for (at, entry) in listing.entries() {
         let gone = going[at];
-        if gone > 0.0 {
+        let moves =
+            matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
+        if gone > 0.0 && moves && entry.conditional && of_tiles.contains(&at) {
+            // What is off moves nothing and is not waited for.
+            removal.remove_but_latency(at, gone);
+        } else if gone > 0.0 {
             removal.remove(at, gone);
         }
         if entry.family == Family::Tensor {
@@ -130,7 +150,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let is_load = |at: usize| main.loads.binary_search(&at).is_ok();
     let of_load = |at: usize| if is_load(at) { listing.executed(at) } else { 0.0 };
     let locations = match main.how {
-        How::Masked => locations(launch, listing, of_load, "loads under a condition"),
+        How::Masked | How::MaskedTile => {
+            locations(launch, listing, of_load, "loads under a condition")
+        }
         How::Tested => {
             let mut of_main = vec![0.0; going.len()];
             main.going.iter().for_each(|&(at, share)| of_main[at] = share * listing.executed(at));
@@ -158,10 +180,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 
 fn message(of: &EmptyTurns, at: &str) -> String {
     let (share, turns) = (percent(of.empty), count(of.turns.round()));
+    let at_least = if of.how == How::MaskedTile { "at least " } else { "" };
     match of.how {
-        How::Masked => format!(
-            "In {share} of its {turns} iterations, the loop around {at} loads nothing: the loop's counter has passed the end by \
-             which the loads are masked, but the loop goes on and works on zeros."
+        How::Masked | How::MaskedTile => format!(
+            "In {at_least}{share} of its {turns} iterations, the loop around {at} loads nothing: the loop's counter has passed the \
+             end by which the loads are masked, but the loop goes on and works on zeros."
         ),
         How::Tested => format!(
             "In {share} of its {turns} iterations, the loop around {at} only finds out that there is nothing to do: the whole block \
@@ -176,7 +199,7 @@ fn message(of: &EmptyTurns, at: &str) -> String {
 
 fn hint(of: &EmptyTurns, at: &str) -> String {
     match of.how {
-        How::Masked => format!(
+        How::Masked | How::MaskedTile => format!(
             "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
              blocks with the most iterations first, because blocks then take unequal time."
         ),
@@ -222,5 +245,35 @@ mod tests {
         assert!((share - empty * 1920.0 / 1944.0).abs() < 1e-12, "{share}");
         assert!(draft.message.contains("line 5") && draft.message.contains("40 iterations"));
         assert!(check(&RULE, &of(31.0)).is_none());
+    }
+
+    #[test]
+    fn of_tiles_loads_that_are_off_are_not_awaited() {
+        let of = |load: &str| {
+            let code = [
+                ("S2R R3, SR_TID.X", 8.0),
+                ("LDC.64 R10, c[0x0][0x210]", 8.0),
+                ("LDG.E R6, desc[UR4][R10.64]", 8.0),
+                ("ISETP.GE.AND P6, PT, R3, c[0x0][0x224], PT", 8.0),
+                ("IADD3 R2, R2, 0x80, RZ", 320.0),
+                ("ISETP.LT.AND P1, PT, R2, R6, !P6", 320.0),
+                (load, 320.0), // 6
+                ("FADD R5, R5, R4", 320.0),
+                ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
+                ("@!P0 BRA 0x140", 320.0),
+                ("EXIT", 8.0),
+            ];
+            let mut launch = sass(&[(ISSUE_BUSY, 80.0)], &code);
+            launch.instructions[6].counters.thread_inst_executed_pred_on = 320.0 * 4.0;
+            let long = StallReason::LongScoreboard as usize;
+            launch.instructions[7].counters.stall_samples[long] = 100.0;
+            check(&RULE, &launch)
+        };
+        let draft = of("@P1 LDG.E R4, desc[UR4][R12.64]").unwrap();
+        assert!(draft.message.contains("In at least 71% of its 40 iterations"));
+        assert!(
+            draft.effect.stalls.iter().all(|(reason, _)| *reason != StallReason::LongScoreboard)
+        );
+        assert!(of("LDG.E R4, desc[UR4][R12.64]").is_none());
     }
 }

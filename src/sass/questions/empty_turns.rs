@@ -4,11 +4,16 @@
 //! row, makes its last turns for nothing. The condition compares what the loop counts with a number that the whole block
 //! shares. Where a condition stays the same from turn to turn, or goes by what was loaded, all turns are needed.
 //!
+//! A tile of rows and columns has another edge, which stays: its columns may end before the tile does. Lanes that this edge
+//! switches off are off in all turns, and tell nothing of them. See `edges`.
+//!
 //! Or a loop asks in each turn whether there is anything to do, from its counter and the block's index, and branches around all
 //! of its loads where there is not. What the whole block decides alike, it could have worked out before. Or a table says it.
 
+mod edges;
 mod looked_up;
 
+pub use edges::OF_A_TILE;
 pub use looked_up::WITH_WORK;
 
 use std::collections::BTreeSet;
@@ -49,6 +54,8 @@ pub struct EmptyTurns {
 pub enum How {
     /// Its loads are switched off.
     Masked,
+    /// The same, in a tile that has an edge in all turns, too: at least so many turns are empty.
+    MaskedTile,
     /// A branch passes its loads by.
     Tested,
     /// What it loads says so.
@@ -96,18 +103,21 @@ fn masked_turns(listing: &Listing, accesses: &[usize]) -> Vec<EmptyTurns> {
         let holds = |at: &usize| inside.binary_search(at).is_ok();
         let loads: Vec<usize> = accesses.iter().copied().filter(holds).collect();
         let mut around = Around::new(listing, &inside, &own);
-        if !loads.iter().all(|&at| around.goes_by_turn(at)) {
-            return None;
-        }
+        let masks = loads.iter().map(|&at| around.mask(at)).collect::<Option<Vec<Mask>>>()?;
+        let edges = masks.iter().map(|mask| mask.edges.len()).max()?;
         let turns = turns(listing, &sass.flow.loops[of]);
-        let off = match staged.iter().find(|each| each.inside == inside) {
-            Some(copies) => off_in_copies(listing, copies)?,
+        let (off, how) = match staged.iter().find(|each| each.inside == inside) {
+            _ if edges > 0 => {
+                let off = around.off_in_rows(&masks, &loads, edges)?;
+                (off - 1.0 / turns, How::MaskedTile)
+            }
+            Some(copies) => (off_in_copies(listing, copies)?, How::Masked),
             // A load that runs ahead is off in the last turn.
-            None => off_in_loads(listing, &loads) - 1.0 / turns,
+            None => (off_in_loads(listing, &loads) - 1.0 / turns, How::Masked),
         };
         let empty = off - LAST_TURN / turns;
-        let going = inside.into_iter().map(|at| (at, empty)).collect();
-        (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, how: How::Masked })
+        let going = inside.iter().map(|&at| (at, empty)).collect();
+        (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, how })
     });
     found.collect()
 }
@@ -162,6 +172,15 @@ fn condition<'a>(listing: &Listing<'a>, at: usize) -> impl Iterator<Item = &'a U
     uses.filter(|each| each.slot.is_predicate() && each.role != Role::Old)
 }
 
+/// The comparisons by which a load is on or off.
+#[derive(Default)]
+struct Mask {
+    /// Those of the counter.
+    by_turn: Vec<usize>,
+    /// Those that stay the same in all turns: edges of a tile.
+    edges: BTreeSet<usize>,
+}
+
 /// A loop, and what is asked of the conditions in it.
 struct Around<'a, 'b> {
     listing: Listing<'a>,
@@ -189,34 +208,38 @@ impl<'a, 'b> Around<'a, 'b> {
         Self { listing: *listing, reaching, inside, own, counting }
     }
 
-    /// True where an access is on or off by comparisons of the counter with what the block shares, and by nothing else.
-    fn goes_by_turn(&mut self, access: usize) -> bool {
+    /// The comparisons by which an access is on or off; `None` where these are anything but those of the counter with what the
+    /// block shares and the edges of a tile, or none is of the counter.
+    fn mask(&mut self, access: usize) -> Option<Mask> {
         let mut open: Vec<(usize, Use)> =
             condition(&self.listing, access).map(|each| (access, *each)).collect();
         let mut seen = BTreeSet::new();
-        let mut by_turn = false;
+        let mut mask = Mask::default();
         while let Some((at, each)) = open.pop() {
             let made: Vec<usize> = self.made_inside(at, each);
             // The same in all turns.
             if made.is_empty() {
-                return false;
+                mask.edges.extend(self.edges(at, each)?);
+                continue;
             }
             for by in made.into_iter().filter(|by| seen.insert(*by)) {
                 if self.listing.sass.entries[by].family.is_memory() {
-                    return false;
+                    return None;
                 }
                 let compares = is_order(self.listing.text(by));
                 if compares && !self.compares_counter(by) {
-                    return false;
+                    return None;
                 }
-                by_turn |= compares;
+                if compares {
+                    mask.by_turn.push(by);
+                }
                 let uses = self.listing.sass.uses(by).iter().filter(|each| each.role != Role::Old);
                 // Of a comparison what it is joined with.
                 let goes_on = uses.filter(|each| !compares || each.slot.is_predicate());
                 open.extend(goes_on.map(|each| (by, *each)));
             }
         }
-        by_turn
+        (!mask.by_turn.is_empty()).then_some(mask)
     }
 
     /// True where one side of a comparison counts turns and the other is the same for all of them and for the block.

@@ -1,16 +1,18 @@
 //! Some SMs work much longer than others.
 
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::removal::gains;
+use crate::evidence::removal::{gains, locations};
 use crate::evidence::rounds::behind_others;
 use crate::evidence::stalls::WAITS_FOR_OTHERS;
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::questions::independence::shareable;
+use crate::sass::questions::independence::{Shareable, What, shareable_of_warps};
+use crate::sass::thresholds::EVERY_TURN;
 use crate::text::{count, percent};
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -79,11 +81,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(100.0 * (gap - tail) >= NOISE && in_waves) {
         return None;
     }
-    let effect = Effect { idle: gap, least: longest_warps(launch), ..Effect::default() };
+    let work = work_of_longest(launch, most / average);
+    let least = work.map_or(0.0, |work| longest_warps(launch, work, average / most));
+    let effect = Effect { idle: gap, least, ..Effect::default() };
     if effect.least > 0.0 && !gains(launch, &effect) {
         return None;
     }
     let shares = uneven_shares(launch, gap);
+    let of_threads = work.and_then(|work| loop_of_threads(launch, work));
     let why = shares.as_ref().map_or_else(String::new, |shares| format!(" {shares}"));
     Some(Draft {
         message: format!(
@@ -97,10 +102,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(MOST, most, "cycle"),
             Evidence::new(AVERAGE, average, "cycle"),
         ],
-        locations: Vec::new(),
+        locations: of_threads.map_or_else(Vec::new, |back| {
+            launch.profile.listing().map_or_else(Vec::new, |listing| {
+                locations(launch, listing, |at| f64::from(u8::from(at == back)), "launch")
+            })
+        }),
         hint: if shares.is_some() {
             "Launch several times as many, smaller blocks, so that one block more on an SM is a smaller share \
              of its time; or launch a multiple of the number of SMs."
+        } else if of_threads.is_some() {
+            "Some threads turn in this loop far more often than others. Let the lanes of a warp, or a whole block, share the \
+             iterations of one item and combine their results; where items differ much, sort them by their iterations and give the \
+             longest to blocks, those between to warps, and the shortest to threads."
         } else {
             "Split the longest blocks or start them first, or let blocks take their next piece of \
              work from an atomic counter."
@@ -110,13 +123,27 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// The share of the time that the longest warps take whatever SM they are on, where all blocks run at once and the code
-/// tells what of a warp's work others could take over: the rest of it, without its turns behind other warps. 0 elsewhere.
-fn longest_warps(launch: &ModeledLaunch) -> f64 {
+/// What could be shared out of the warps that work so many times as long as the average one, where all blocks run at once.
+fn work_of_longest(launch: &ModeledLaunch, times: f64) -> Option<Shareable> {
     let at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
-    let work = launch.profile.listing().filter(|_| at_once).and_then(|listing| shareable(&listing));
-    let Some(work) = work else { return 0.0 };
-    (1.0 - work.share) * (1.0 - behind_others(launch).unwrap_or(0.0))
+    let listing = launch.profile.listing().filter(|_| at_once)?;
+    shareable_of_warps(&listing, times)
+}
+
+/// The share of the time that the longest warps take whatever SM they are on: what of their work others could not take over,
+/// without its turns behind other warps. They work longer because they turn more often in loops: of what is in no such loop they
+/// have as much as the average warp, which takes `average` of their time.
+fn longest_warps(launch: &ModeledLaunch, work: Shareable, average: f64) -> f64 {
+    let outside = (1.0 - work.share) * if work.share > 0.0 { average } else { 1.0 };
+    outside * (1.0 - behind_others(launch).unwrap_or(0.0))
+}
+
+/// The branch back of the loop that could be shared out, where lanes leave it one after another: each thread has an item of its own.
+fn loop_of_threads(launch: &ModeledLaunch, work: Shareable) -> Option<usize> {
+    let (What::Turns(back) | What::Strided(back)) = work.what else { return None };
+    let counters = launch.profile.listing()?.row(back).counters;
+    let lanes = counters.thread_inst_executed / (counters.inst_executed * WARP_LANES);
+    (lanes < EVERY_TURN.value).then_some(back)
 }
 
 /// Where equal blocks explain the gap: some SMs get one block more than others. The gap of equal blocks may

@@ -73,6 +73,12 @@ pub enum What {
 /// its code, or nothing counted how often its instructions were executed.
 #[must_use]
 pub fn shareable(listing: &Listing) -> Option<Shareable> {
+    shareable_of_warps(listing, 1.0)
+}
+
+/// The same for warps that work so many times as long as the average one, and turn in loops as many times as often.
+#[must_use]
+pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
     let total = listing.total();
     if !listing.is_whole() || total <= 0.0 {
         return None;
@@ -90,7 +96,9 @@ pub fn shareable(listing: &Listing) -> Option<Shareable> {
     let mut open: Vec<usize> = outermost(listing, None);
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
-        let of_loop = turns(listing, each);
+        // A loop that turns once does so for all warps.
+        let on_average = turns(listing, each);
+        let of_loop = if on_average >= 2.0 { on_average * times } else { on_average };
         if of_loop < FEW_TURNS.value {
             open.extend(outermost(listing, Some(at)));
             continue;

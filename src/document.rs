@@ -2,7 +2,7 @@
 
 mod call_site;
 mod diff;
-mod program;
+pub(crate) mod program;
 mod program_group;
 mod ranked;
 mod ranks;

@@ -1,5 +1,6 @@
 //! Findings of all launches of a document in one order, by what each would give of the whole time.
 
+use super::program::is_another_run;
 use super::{Document, LaunchReport};
 use crate::finding::Estimate;
 
@@ -19,13 +20,28 @@ fn factor(saved: f64) -> f64 {
 
 impl Document {
     /// The share of the whole time that a launch takes; 1 where it is the only one. Of a program that was
-    /// surveyed, the share of its time that the launch's group takes.
+    /// surveyed, the share of its time that the launch's group takes, without what it takes there beyond what the profiler
+    /// saw: no finding knows of that.
     #[must_use]
     pub fn share(&self, launch: &LaunchReport) -> f64 {
         match &self.program {
-            Some(program) => launch.time_share * program.kernel_share(),
+            Some(program) => launch.time_share * program.kernel_share() * self.explained(launch),
             None if self.launches.len() == 1 => 1.0,
             None => launch.time_share,
+        }
+    }
+
+    /// The share of what a launch takes in the program that the profiler saw, 0 to 1: less than all where it ran faster under
+    /// the profiler, alone and with its data in place.
+    fn explained(&self, launch: &LaunchReport) -> f64 {
+        let index = self.launches.iter().position(|other| std::ptr::eq(other, launch));
+        let groups = self.program.iter().flat_map(|program| &program.groups);
+        let group = groups.into_iter().find(|group| index.is_some() && group.launch == index);
+        match (group.map(|group| group.median_ns), launch.duration_ns) {
+            (Some(alone), Some(profiled)) if is_another_run(profiled, alone) => {
+                (profiled / alone).min(1.0)
+            }
+            _ => 1.0,
         }
     }
 

@@ -1,12 +1,10 @@
 //! Launches that took another time under the profiler than without it.
 
+use crate::document::program::is_another_run;
 use crate::document::{Document, LaunchReport, Program, ProgramGroup};
 use crate::kernel_name::short;
 use crate::text::duration;
 
-/// A launch whose time under the profiler is this many times its time without, or the other way round,
-/// was another run: of 569 recorded steps all but three lie between 0.75 and 1.33.
-const OTHER_RUN: f64 = 1.5;
 /// Below this the launch's own cost makes the difference, ns.
 const SHORT_NS: f64 = 10_000.0;
 /// What an empty launch takes longer by ncu's counter than by CUPTI's record, at most, ns: 1.2 µs in a launch of 2.1 µs
@@ -27,17 +25,12 @@ pub(super) fn notices(document: &Document) -> Vec<String> {
     }
 }
 
-fn is_another(profiled: f64, alone: f64) -> bool {
-    let ratio = (profiled / alone).max(alone / profiled);
-    ratio.is_finite() && ratio >= OTHER_RUN
-}
-
 fn of_step(document: &Document) -> Option<String> {
     let [launch] = document.launches.as_slice() else { return None };
     // A program's time is that of all its launches.
     let step = document.step.as_ref().filter(|step| step.program.is_none())?;
     let (profiled, alone) = (launch.duration_ns?, step.time_ns.median);
-    (is_another(profiled, alone) && alone.max(profiled) >= SHORT_NS).then(|| {
+    (is_another_run(profiled, alone) && alone.max(profiled) >= SHORT_NS).then(|| {
         format!(
             "the kernel took {} under the profiler and {} without it (idle links and clocks, other \
              work on the device); the findings and their estimates describe the profiled run",
@@ -52,7 +45,7 @@ fn of_program(program: &Program, launches: &[LaunchReport]) -> Vec<String> {
     let pair = |group: &ProgramGroup| {
         let profiled = launches.get(group.launch?)?.duration_ns?;
         let alone = group.median_ns;
-        let counts = is_another(profiled, alone) && (profiled - alone).abs() > OF_THE_LAUNCH_NS;
+        let counts = is_another_run(profiled, alone) && (profiled - alone).abs() > OF_THE_LAUNCH_NS;
         counts.then(|| (short(&group.kernel, LONGEST_NAME), profiled, alone))
     };
     let (longer, shorter): (Vec<_>, Vec<_>) =

@@ -88,6 +88,7 @@ fn halves_of_a_pointer_that_moves_hand_on_are_one_value() {
 
 #[test]
 fn results_that_some_turns_store_behind_the_last_one_are_appended() {
+    const COUNT: &str = "IADD3 R14, R14, 0x1, RZ";
     let of = |lanes: f64, next: &str, address: &str| {
         let store = format!("STG.E desc[UR4][{address}.64], R4");
         let code = [
@@ -110,7 +111,6 @@ fn results_that_some_turns_store_behind_the_last_one_are_appended() {
         }
         shareable(&launch.listing().unwrap()).unwrap()
     };
-    const COUNT: &str = "IADD3 R14, R14, 0x1, RZ";
     assert_eq!(of(0.5, COUNT, "R16").results, Results::Appended);
     assert_eq!(of(1.0, COUNT, "R16").results, Results::Apart, "each turn stores one");
     assert_eq!(of(0.5, COUNT, "R20").results, Results::Apart, "a count that places nothing");

@@ -4,6 +4,8 @@
 //! the same steps from them, and where they fetched as many sectors. What a kernel also writes may have changed
 //! between the passes, and is left out.
 
+mod worked_out_again;
+
 use std::collections::BTreeSet;
 
 use crate::sass::code::listing::Listing;
@@ -14,6 +16,8 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::SAME_READING;
 
+pub use worked_out_again::worked_out_again;
+
 /// Loads of a later loop that read what an earlier one has read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecondReading {
@@ -21,6 +25,8 @@ pub struct SecondReading {
     pub loads: Vec<usize>,
     /// The sectors that their addresses need.
     pub sectors: f64,
+    /// The loops that read the same, the earlier one first; none where they are no loops.
+    pub loops: Vec<(usize, usize)>,
 }
 
 /// The loads of one loop that have their addresses from the same place.
@@ -77,10 +83,12 @@ pub fn second_reading(listing: &Listing) -> Option<SecondReading> {
         })
         .filter_map(|(at, _)| origin(listing, &mut reaching, at))
         .collect();
-    let mut again = SecondReading { loads: Vec::new(), sectors: 0.0 };
+    let mut again = SecondReading { loads: Vec::new(), sectors: 0.0, loops: Vec::new() };
     for (place, later) in passes.iter().enumerate() {
-        let before = passes[..place].iter().any(|earlier| is_same(listing, earlier, later));
-        if before && !written.iter().any(|store| later.origin.is_subset(store)) {
+        let before = passes[..place].iter().find(|earlier| is_same(listing, earlier, later));
+        let stays = !written.iter().any(|store| later.origin.is_subset(store));
+        if let Some(before) = before.filter(|_| stays) {
+            again.loops.push((before.around, later.around));
             again.loads.extend(&later.loads);
             again.sectors += later.sectors;
         }
@@ -219,7 +227,10 @@ mod tests {
     #[test]
     fn a_later_loop_reads_the_row_again() {
         let again = found(SAME, LOAD, STORE, 200.0);
-        assert_eq!(again, Some(SecondReading { loads: vec![9], sectors: 200.0 }));
+        assert_eq!(
+            again,
+            Some(SecondReading { loads: vec![9], sectors: 200.0, loops: vec![(0, 1)] })
+        );
     }
 
     #[test]

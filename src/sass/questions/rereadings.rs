@@ -81,7 +81,7 @@ pub fn rereadings(listing: &Listing) -> Option<SecondReading> {
     }
     let again = not_written(listing, &again);
     let sectors = again.iter().map(|&at| sectors(listing, at)).sum();
-    (sectors > 0.0).then_some(SecondReading { loads: again, sectors })
+    (sectors > 0.0).then_some(SecondReading { loads: again, sectors, loops: Vec::new() })
 }
 
 fn sectors(listing: &Listing, at: usize) -> f64 {

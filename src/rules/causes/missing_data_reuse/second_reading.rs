@@ -4,7 +4,7 @@ use super::removed::needed_by_loads;
 use super::{L2_ALL, READ, WRITTEN};
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{Removal, gains};
+use crate::evidence::removal::{MATTERS, Removal, gains};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::hardware::SECTOR_BYTES;
@@ -25,29 +25,32 @@ pub(super) const AGAIN: Threshold = Threshold {
 
 /// The finding; `None` where no load reads again what another has read.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    from_dram(launch).or_else(|| from_cache(launch))
+    in_two_loops(launch).or_else(|| from_cache(launch))
 }
 
-/// The finding where DRAM delivers rows to two loops.
-fn from_dram(launch: &ModeledLaunch) -> Option<Draft> {
+/// The finding where two loops read the same rows, and DRAM delivers them twice or both work out the same of them.
+fn in_two_loops(launch: &ModeledLaunch) -> Option<Draft> {
     let read = launch.need(READ);
     let moved = read + launch.get(WRITTEN).unwrap_or(0.0);
     let asked = SECTOR_BYTES * needed_by_loads(launch)?;
-    // What is asked for once need not be read again.
-    if read.is_nan() || read <= AGAIN.value * asked {
-        return None;
-    }
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let again = passes::second_reading(&listing)?;
     let is_again = |at: usize| again.loads.contains(&at);
     let twice = delivered_again(launch, listing, read, is_again, again.sectors);
-    if twice < AGAIN.value * SECTOR_BYTES * again.sectors {
+    let made_again = passes::worked_out_again(&listing, &again);
+    // What is asked for once need not be read again.
+    let is_delivered =
+        read > AGAIN.value * asked && twice >= AGAIN.value * SECTOR_BYTES * again.sectors;
+    if !is_delivered && made_again.is_empty() {
         return None;
+    }
+    for &at in &made_again {
+        removal.remove(at, 1.0);
     }
     let work = slice::work(&listing);
     let flow = &listing.sass.flow;
-    // The arithmetic of the later loop stays, in the earlier one.
+    // What else the later loop works out stays, in the earlier one.
     for (index, _) in listing.entries() {
         let in_loop = flow.innermost(index);
         let of_them = again.loads.iter().any(|&load| flow.innermost(load) == in_loop);
@@ -55,6 +58,8 @@ fn from_dram(launch: &ModeledLaunch) -> Option<Draft> {
             removal.remove(index, 1.0);
         }
     }
+    let executed = |places: &[usize]| places.iter().map(|&at| listing.executed(at)).sum::<f64>();
+    let worth_saying = |places: &[usize]| executed(places) >= MATTERS * listing.total();
     let mut effect = removal.effect(launch);
     let of_dram = (twice / moved).min(1.0);
     effect.removed.push((Term::Dram, of_dram));
@@ -86,11 +91,25 @@ fn from_dram(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The loop at {} reads again what an earlier loop has read: {}, {} of all DRAM traffic. DRAM delivers \
-             most of it a second time.",
+            "The loop at {} reads again what an earlier loop has read: {}.{}{}",
             place(&locations, "the end"),
             bytes(SECTOR_BYTES * again.sectors),
-            percent(of_dram),
+            if is_delivered {
+                format!(
+                    " DRAM delivers most of it a second time, {} of all its traffic.",
+                    percent(of_dram)
+                )
+            } else {
+                String::new()
+            },
+            if worth_saying(&made_again) {
+                format!(
+                    " It also works out again what the earlier one made of it, {} of the executed instructions.",
+                    percent(executed(&made_again) / listing.total())
+                )
+            } else {
+                String::new()
+            },
         ),
         evidence: vec![
             Evidence::new("bytes_read_again", SECTOR_BYTES * again.sectors, "byte"),

@@ -206,7 +206,7 @@ pub const REARRANGING_STEPS: Threshold = Threshold {
 
 /// Numbers that a word may hold.
 pub const PACKED_NUMBERS: Threshold = Threshold {
-    what: "values of a product's depth that share a row of scales or the like, more than",
+    what: "values of a product's depth that share a row, or copies from one address in a turn, more than",
     value: 16.0,
     unit: "value",
     source: "derivation: a word of 32 bits holds up to 16 packed numbers of two bits, and is needed for each of them until it is \

@@ -157,7 +157,7 @@ mod tests {
     const LSU: &str = "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed";
     const TENSOR: &str = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
-    /// A loop with four copies of rows whose number this makes.
+    /// A loop with eight copies of rows whose number this makes.
     fn of(number: &'static str, block: [u32; 3]) -> Launch {
         let mut code = vec![
             ("S2R R0, SR_TID.X", 4.0),
@@ -171,14 +171,7 @@ mod tests {
             ("IMAD R5, R5, UR4, RZ", 40.0),
             ("IMAD.WIDE R6, R5, 0x4, R32", 40.0),
         ];
-        for copy in [
-            "LDGSTS.E.BYPASS.128 [R20], desc[UR6][R6.64]",
-            "LDGSTS.E.BYPASS.128 [R20+0x800], desc[UR6][R6.64]",
-            "LDGSTS.E.BYPASS.128 [R20+0x1000], desc[UR6][R6.64]",
-            "LDGSTS.E.BYPASS.128 [R20+0x1800], desc[UR6][R6.64]",
-        ] {
-            code.push((copy, 40.0));
-        }
+        code.extend([("LDGSTS.E.BYPASS.128 [R20], desc[UR6][R6.64]", 40.0); 8]);
         code.extend([
             ("LDSM.16.M88.4 R12, [R21]", 40.0),
             ("HMMA.16816.F32 R24, R16, R12, R24", 40.0),
@@ -195,8 +188,8 @@ mod tests {
     fn one_row_is_fetched_for_each_turn() {
         let launch = of("SHF.R.S32.HI R5, RZ, 0x7, R4", [128, 1, 1]);
         let draft = assert_sides(&RULE, &launch, &[&[(LSU, 1.0), (TENSOR, 90.0)]]);
-        // Four copies of four warps, of five accesses.
-        let gone = 4.0 * (1.0 - 1.0 / 16.0) / 5.0;
+        // 32 values of the depth in a turn; eight copies of nine accesses to memory.
+        let gone = 8.0 * (1.0 - 1.0 / 32.0) / 9.0;
         assert!((draft.effect.share_of(Term::Lsu) - gone).abs() < 0.1, "{:?}", draft.effect);
         assert!(
             draft.message.starts_with("Each 128 values of the depth share"),
@@ -208,8 +201,8 @@ mod tests {
 
     #[test]
     fn copies_of_one_address_need_no_number() {
-        let draft = check(&RULE, &of("LDS R5, [R23]", [128, 1, 1])).unwrap();
-        assert!(draft.message.contains("the same bytes to 4 places"), "{}", draft.message);
+        let draft = check(&RULE, &of("SHF.R.S32.HI R5, RZ, 0x7, R8", [128, 1, 1])).unwrap();
+        assert!(draft.message.contains("the same bytes to 32 places"), "{}", draft.message);
         assert!(draft.hint.contains("neighbouring values of the depth belong"), "{}", draft.hint);
     }
 

@@ -4,7 +4,6 @@
 //! indices differ only in what the shift drops fetch the same bytes, as do copies of one thread from one address.
 
 use super::products::{is_product, members};
-use crate::hardware::REGISTER_BYTES;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
@@ -128,10 +127,11 @@ impl RepeatedRows {
                 // All copies of a thread from one address are the same, whatever leads to it, and so are those of threads that
                 // it does not go by.
                 // A word of packed numbers may be copied to each place where one of them is unpacked.
-                None if alike > 1.0 && place.is_row(listing) => {
+                None if alike > 1.0 && sass.entries[place.at].family == Family::AsyncCopy => {
                     let others = threads.next_power_of_two() - 1 & !rest;
                     let all = rest & UNKNOWN == 0 && !sass.entries[place.at].conditional;
-                    alike * if all { threads_of(others) } else { 1.0 }
+                    let times = alike * if all { threads_of(others) } else { 1.0 };
+                    if times > PACKED_NUMBERS.value { times } else { 1.0 }
                 }
                 None => 1.0,
             };
@@ -239,12 +239,6 @@ impl<'a> Place<'a> {
     /// True for the same address, so far as it is the same sum of the same values.
     fn is_as(&self, other: &Self) -> bool {
         self.makers == other.makers && self.distance() == other.distance()
-    }
-
-    /// True for an asynchronous copy of more than a word.
-    fn is_row(&self, listing: &Listing) -> bool {
-        let entry = &listing.sass.entries[self.at];
-        entry.family == Family::AsyncCopy && f64::from(entry.width) > REGISTER_BYTES
     }
 
     /// The row that the address goes by: of several, the one that serves the fewest values. With it, what else the address is
@@ -414,14 +408,13 @@ mod tests {
 
     #[test]
     fn copies_from_one_address_are_the_same_whatever_it_goes_by() {
-        let alike = found(&by("SHF.R.S32.HI R5, RZ, 0x7, R8"), &COPIES).unwrap();
-        assert_eq!((alike.group, alike.fetches[0].times), (0.0, 8.0), "by the turn alone");
-        let loaded = found(&by("LDS R5, [R23]"), &COPIES).unwrap();
-        assert_eq!(loaded.fetches[0].times, 2.0, "threads may have their own");
-
-        assert_eq!(found(&by("LDS R5, [R23]"), &WORDS), None, "words of packed numbers");
+        let copies = [COPIES, COPIES, COPIES].concat();
+        let of_turn = by("SHF.R.S32.HI R5, RZ, 0x7, R8");
+        let alike = found(&of_turn, &copies).unwrap();
+        assert_eq!((alike.group, alike.fetches[0].times), (0.0, 24.0), "six of each of four warps");
+        assert_eq!(found(&of_turn, &copies[..4]), None, "16 may be words of packed numbers");
+        assert_eq!(found(&by("LDS R5, [R23]"), &copies), None, "each warp may have its own");
+        let many = copies.repeat(3);
+        assert_eq!(found(&by("LDS R5, [R23]"), &many).unwrap().fetches[0].times, 18.0);
     }
-
-    const WORDS: [&str; 2] =
-        ["LDGSTS.E [R20], desc[UR6][R6.64]", "LDGSTS.E [R20+0x800], desc[UR6][R6.64]"];
 }

@@ -82,7 +82,6 @@ impl Sources {
     }
 
     /// The instructions that make what an instruction reads.
-    #[must_use]
     pub fn makers(&self, at: usize) -> impl Iterator<Item = usize> {
         self.each[at].makers.iter().map(|&by| by as usize)
     }
@@ -190,7 +189,7 @@ impl Source {
                 let value = of(0);
                 std::array::from_fn(|at| if at < count { value[at] } else { 0 })
             }
-            Way::Logic(table) => self.logic(table, [of(0), of(1), of(2)]),
+            Way::Logic(table) => self.logic(table, &[of(0), of(1), of(2)]),
             Way::Sum => {
                 let mut carried = 0;
                 let operands = [of(0), of(1), of(2)];
@@ -201,13 +200,15 @@ impl Source {
             }
             Way::Mixed => [all(&union(bits, &self.makers)); 32],
         };
-        result.iter_mut().for_each(|by| *by |= self.own);
+        for by in &mut result {
+            *by |= self.own;
+        }
         result
     }
 
     /// A bit goes by those of the operands that can change it, whatever the others are; where these are numbers, they are
     /// what they are.
-    fn logic(&self, table: u32, values: [Bits; 3]) -> Bits {
+    fn logic(&self, table: u32, values: &[Bits; 3]) -> Bits {
         let number = |place: usize| self.operands.get(place).and_then(|input| input.number);
         std::array::from_fn(|at| {
             let fits = |case: u32| {

@@ -128,7 +128,7 @@ impl RepeatedRows {
                 // it does not go by.
                 // A word of packed numbers may be copied to each place where one of them is unpacked.
                 None if alike > 1.0 && sass.entries[place.at].family == Family::AsyncCopy => {
-                    let others = threads.next_power_of_two() - 1 & !rest;
+                    let others = (threads.next_power_of_two() - 1) & !rest;
                     let all = rest & UNKNOWN == 0 && !sass.entries[place.at].conditional;
                     let times = alike * if all { threads_of(others) } else { 1.0 };
                     if times > PACKED_NUMBERS.value { times } else { 1.0 }

@@ -145,7 +145,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("values of the depth that share a row", group, ""),
         ]);
     }
-    Some(Draft { message, locations, evidence, hint, effect })
+    Some(Draft { message, evidence, locations, hint, effect })
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub mod symmetric_product;
 pub mod empty_turns;
 pub mod unaligned_rows;
 pub mod unbatched_vectors;
+pub mod repeated_rows;
 pub mod operands_converted_in_loop;
 pub mod operands_widened;
 pub mod reduction_in_loop;

@@ -13,6 +13,7 @@ pub mod empty_turns;
 pub mod few_values;
 pub mod fences;
 pub mod fields;
+pub mod goes_by;
 mod grid_stride;
 pub mod idle;
 pub mod independence;

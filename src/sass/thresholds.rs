@@ -19,6 +19,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     MANY_STATEMENTS,
     STATEMENT_STEPS,
     REARRANGING_STEPS,
+    PACKED_NUMBERS,
     SAME_READING,
     MASKED_OFF,
     MIXED,
@@ -201,6 +202,15 @@ pub const REARRANGING_STEPS: Threshold = Threshold {
     value: 3.0,
     unit: "step",
     source: "derivation: a value is made narrower, packed with its neighbour, and permuted within its register",
+};
+
+/// Numbers that a word may hold.
+pub const PACKED_NUMBERS: Threshold = Threshold {
+    what: "values of a product's depth that share a row, or copies from one address in a turn, more than",
+    value: 16.0,
+    unit: "value",
+    source: "derivation: a word of 32 bits holds up to 16 packed numbers of two bits, and is needed for each of them until it is \
+             unpacked; the groups of common formats have 32 values and more",
 };
 
 /// Values of a window in shared memory.

@@ -7,6 +7,7 @@ mod masked;
 mod operands;
 mod padded;
 mod products;
+mod repeated_rows;
 mod staged;
 mod symmetric;
 
@@ -16,5 +17,6 @@ pub use masked::{MaskedLoop, masked};
 pub use operands::{Operands, operand_loads};
 pub use padded::{emptiest, filled};
 pub use products::{is_warp_product, members};
+pub use repeated_rows::{Fetch, RepeatedRows, repeated_rows};
 pub use staged::{StagedLoop, Way, staged};
 pub use symmetric::symmetric;

@@ -69,6 +69,18 @@ fn turns_that_store_go_on_from_earlier_ones_where_data_is_handed_on() {
 }
 
 #[test]
+fn sums_by_atomics_in_shared_memory_are_left_for_later() {
+    let of = |atomic, beside| of_loop(&["LDS R4, [R6]", "FADD R0, R0, R4", atomic, beside, NEXT]);
+    let count = "ATOMS.POPC.INC.32 RZ, [R3+URZ]";
+    assert!(of(count, "NOP").turns > 1.0);
+    assert!(of("ATOMS.ADD RZ, [R3], R8", "NOP").turns > 1.0);
+    assert!(of(count, "BAR.SYNC.DEFER_BLOCKING 0x0").turns < 2.0, "others may read them");
+    assert!(of("ATOMS.ADD R5, [R3], R8", "NOP").turns < 2.0, "a ticket");
+    assert!(of("ATOMS.EXCH RZ, [R3], R8", "NOP").turns < 2.0, "the last one stays");
+    assert!(of("STS [R3], R8", "NOP").turns < 2.0);
+}
+
+#[test]
 fn halves_of_a_pointer_that_moves_hand_on_are_one_value() {
     let body = [
         "MOV R12, R20",

@@ -6,6 +6,7 @@ use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::memory_state;
@@ -96,18 +97,28 @@ fn makers(listing: &Listing, reaching: &mut Reaching, of: &Loop, store: usize) -
     made.filter(|&at| sass.flow.is_in(of, at)).collect()
 }
 
+/// True for an atomic whose old value nobody takes, and which makes the same of several values in any order.
+fn adds_up(listing: &Listing, at: usize) -> bool {
+    let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
+    let joins = ["ADD", "POPC", "INC", "MIN", "MAX", "AND", "OR", "XOR"];
+    opcode.split('.').any(|part| joins.contains(&part)) && listing.sass.defs(at).is_empty()
+}
+
 /// True where a turn reads shared memory before it writes it, and does write it: it reads what earlier
-/// turns wrote. One that writes first fills it anew for itself.
+/// turns wrote. One that writes first fills it anew for itself, and sums that atomics make there while no barrier lets
+/// anyone read them are left for later.
 pub(super) fn reads_shared_before_writing(listing: &Listing, of: &Loop) -> bool {
     let sass = listing.sass;
-    let places = sass.flow.places(of);
+    let places = || sass.flow.places(of).filter(|&at| listing.executed(at) > 0.0);
+    let meets = places().any(|at| listing.is_block_barrier(at));
     let mut reads_first = None;
     let mut writes = false;
-    for at in places.filter(|&at| listing.executed(at) > 0.0) {
+    for at in places() {
         match sass.entries[at].family {
             Family::Load(Space::Shared) => {
                 reads_first.get_or_insert(true);
             }
+            Family::Atomic(Space::Shared) if !meets && adds_up(listing, at) => {}
             Family::Store(Space::Shared) | Family::Atomic(Space::Shared) => {
                 reads_first.get_or_insert(false);
                 writes = true;

@@ -313,7 +313,7 @@ mod tests {
     fn what_stays_in_shared_memory_may_be_scaled_by_a_parameter() {
         let code = |scale: &str| {
             let code = [
-                ("LDG.E R20, desc[UR4][R2.64]", 1.0), // A, stored once
+                ("LDG.E.U16 R20, desc[UR4][R2.64]", 1.0), // A, stored once
                 (scale, 1.0),
                 ("SHF.L.U32 R21, R20, 0x10, RZ", 1.0),
                 ("FMUL R21, R22, R21", 1.0),

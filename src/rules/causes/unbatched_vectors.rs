@@ -52,7 +52,7 @@ have to be divided among several.",
     section: "MemoryWorkloadAnalysis_Tables",
     thresholds: &[
         Threshold {
-            what: "bytes that such a loop loads, divided by bytes read from DRAM, at least",
+            what: "bytes that such a loop loads, divided by bytes read from DRAM, to the nearest whole number, at least",
             value: LEAST,
             unit: "",
             source: "definition: a quarter of a fragment's rows are filled, so that one matrix instruction still does the \
@@ -102,9 +102,12 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })?;
     let loaded = SECTOR_BYTES * found.loads.iter().map(|&at| sectors(at)).sum::<f64>();
     let again = loaded / read;
+    // Vectors are whole ones. What else is read from DRAM, or rows that L2 gave up in between, makes them seem fewer, and what it
+    // still has of an earlier launch more.
+    let vectors = again.round();
     // Each SM keeps a block.
-    let together = again.min(FRAGMENT_ROWS).min(launch.need(GRID) / launch.need(SMS));
-    if !(again >= LEAST && together >= LEAST) {
+    let together = vectors.min(FRAGMENT_ROWS).min(launch.need(GRID) / launch.need(SMS));
+    if !(vectors >= LEAST && together >= LEAST) {
         return None;
     }
     let gone = 1.0 - 1.0 / together;
@@ -152,7 +155,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 mod tests {
     use super::*;
     use crate::frame::Launch;
-    use crate::rules::testing::{assert_sides, sass};
+    use crate::rules::testing::{assert_sides, check, sass};
 
     /// A loop that loads 32 sectors of 32 bytes each time, of which these bytes come from DRAM.
     fn decode(read: f64) -> Launch {
@@ -179,14 +182,16 @@ mod tests {
         let draft = assert_sides(
             &RULE,
             &decode(loaded / 4.0),
-            &[&[(READ, loaded / 3.9)], &[(GRID, 390.0)], &[(ISSUE_BUSY, 0.0)]],
+            &[&[(READ, loaded / 3.4)], &[(GRID, 390.0)], &[(ISSUE_BUSY, 0.0)]],
         );
         // Three quarters of 480 of 510 instructions, less 80 warps of products as 2560 / 512 matrix instructions.
         let gone = draft.effect.share_of(Term::Issue);
         assert!((gone - (360.0 - 5.0) / 510.0).abs() < 1e-12, "{gone}");
         assert!(draft.hint.contains("4 of them"), "{}", draft.hint);
+        let nearly = check(&RULE, &decode(loaded / 3.6)).unwrap();
+        assert!(nearly.hint.contains("4 of them"), "whole vectors: {}", nearly.hint);
         // No more than the grid has for each SM, nor than a fragment has rows.
-        let many = crate::rules::testing::check(&RULE, &decode(loaded / 30.0)).unwrap();
+        let many = check(&RULE, &decode(loaded / 30.0)).unwrap();
         assert!(many.hint.contains("8 of them"), "{}", many.hint);
     }
 }

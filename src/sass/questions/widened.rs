@@ -310,6 +310,33 @@ mod tests {
     }
 
     #[test]
+    fn what_stays_in_shared_memory_may_be_scaled_by_a_parameter() {
+        let code = |scale: &str| {
+            let code = [
+                ("LDG.E.U16 R20, desc[UR4][R2.64]", 1.0), // A, stored once
+                (scale, 1.0),
+                ("SHF.L.U32 R21, R20, 0x10, RZ", 1.0),
+                ("FMUL R21, R22, R21", 1.0),
+                ("STS [R40], R21", 1.0),
+                ("LDS R8, [R41]", 8.0),
+                ("LDS R4, [R42]", 8.0),
+                ("SHF.L.U32 R12, R4, 0x10, RZ", 8.0),
+                ("LOP3.LUT R13, R4, 0xffff0000, RZ, 0xc0, !PT", 8.0),
+                ("STS.64 [R43], R12", 8.0),
+                ("STS.64 [R43+0x1000], R12", 8.0),
+                ("HGMMA.64x64x8.F32.TF32 R24, R8, gdesc[UR8], R24", 8.0),
+                ("@P0 BRA 0x150", 8.0),
+                ("EXIT", 1.0),
+            ];
+            widened(&launch(&code).listing().unwrap(), THREADS).pop()
+        };
+        let found = code("LDC R22, c[0x0][0x238]").expect("a parameter");
+        assert_eq!((found.reads, found.stores), (vec![5], vec![9, 10]));
+        assert_eq!(code("LDC R22, c[0x3][R20]"), None, "a table that the numbers choose from");
+        assert_eq!(code("MUFU.EX2 R22, R23"), None, "worked out");
+    }
+
+    #[test]
     fn operands_that_are_loaded_again_were_converted_where_copies_are_read_back() {
         let code = |copy: &'static str| {
             found(&[

@@ -65,6 +65,9 @@ impl Made {
             if !seen.insert(at) {
                 continue;
             }
+            if is_parameter(listing, at) {
+                continue;
+            }
             if !converts(listing, at) {
                 return None;
             }
@@ -139,6 +142,14 @@ fn is_loaded(listing: &Listing, reaching: &mut Reaching, at: usize, each: Use) -
         matches!(family, Family::Load(Space::Shared | Space::Global | Space::Generic))
     };
     made_at.peek().is_some() && made_at.all(is_load)
+}
+
+/// True for a constant of the launch in a register of its own: no other than one that an instruction reads from constant memory
+/// itself. A table there, whose place the numbers choose, is none.
+fn is_parameter(listing: &Listing, at: usize) -> bool {
+    let sass = listing.sass;
+    sass.entries[at].family == Family::Constant
+        && !sass.uses(at).iter().any(|each| each.slot.is_general())
 }
 
 /// True for what may stand between a byte and the number that is multiplied: conversions, permutations of bytes, logic, the

@@ -1,9 +1,7 @@
 //! Every thread holds all entries of a list against its own index.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{
-    CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, gains, locations,
-};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::hardware::WARP_LANES;
@@ -46,9 +44,7 @@ winner's value does.",
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT],
     needs: &[EXECUTED, ISSUE_BUSY],
-    sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
-    unrecorded: Some("its pair is not recorded yet"),
     explains: &[
         "math-pipe-throttle",
         "fixed-latency-stalls",

@@ -45,11 +45,7 @@ The group must be a multiple of what a turn covers. The results are the same.",
     thresholds: &[MATTERS_LIMIT, TENSOR_FULL],
     needs: &[ISSUE_BUSY],
     source_page: SourcePage::Needed,
-    unrecorded: Some(
-        "it was written for kernels of other people; its pair has not been recorded yet",
-    ),
     explains: &[
-        "shared-bank-conflicts",
         "long-scoreboard-stalls",
         "short-scoreboard-stalls",
         "lg-throttle",

@@ -129,8 +129,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         let of_window = of_windows.contains(&at) && entry.family.is_memory();
         let off = entry.conditional && (moves && of_tiles.contains(&at) || of_window);
         if gone > 0.0 && off {
-            // What is off moves nothing and is not waited for.
+            // What is off moves no bytes and is not waited for.
             removal.remove_but_latency(at, gone);
+            if of_window {
+                // But it takes its turn on the way to L1.
+                let turns = listing.executed(at);
+                removal.remove_wavefronts(at, gone * turns / listing.wavefronts(at).max(turns));
+            }
         } else if gone > 0.0 && of_window {
             // Lanes that work at once have the same to load.
             removal.remove_but_l1(at, gone);

@@ -31,7 +31,9 @@ there only as many iterations count as are empty even if half of the tile is suc
 loaded and the loop's end is not. It also names loops that ask in each iteration whether there is anything to do, \
 where the whole block passes all loads by in most: the first and the last iteration with work can be worked out before. \
 Where a table says it, of which all lanes of a warp load one entry in each iteration, such as the experts that a token goes to, a list of the \
-entries that have something is shorter; each look at the table else costs the whole latency of a load.",
+entries that have something is shorter; each look at the table else costs the whole latency of a load. And it names loops through all \
+positions in which each thread works only in a window around its own: the condition compares the thread's position from both sides with \
+what only the counter says. One iteration more than a thread works in stays.",
     examples: &[
         Example {
             fault: "\
@@ -112,8 +114,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (mut products, mut theirs) = (0.0, 0.0);
     let (mut at_barriers, mut all_at_barriers) = (0.0, 0.0);
     let mut going = vec![0.0_f64; listing.sass.entries.len()];
-    let tiles = || loops.iter().filter(|each| each.how == How::MaskedTile);
-    let of_tiles: BTreeSet<usize> = tiles().flat_map(|each| &each.going).map(|it| it.0).collect();
+    let of = |how: How| -> BTreeSet<usize> {
+        let such = loops.iter().filter(|each| each.how == how);
+        such.flat_map(|each| &each.going).map(|it| it.0).collect()
+    };
+    let (of_tiles, of_windows) = (of(How::MaskedTile), of(How::Window));
     for (at, share) in loops.iter().flat_map(|each| &each.going) {
         going[*at] = going[*at].max(*share);
     }
@@ -121,9 +126,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         let gone = going[at];
         let moves =
             matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
-        if gone > 0.0 && moves && entry.conditional && of_tiles.contains(&at) {
-            // What is off moves nothing and is not waited for.
+        let of_window = of_windows.contains(&at) && entry.family.is_memory();
+        let off = entry.conditional && (moves && of_tiles.contains(&at) || of_window);
+        if gone > 0.0 && off {
+            // What is off moves no bytes and is not waited for.
             removal.remove_but_latency(at, gone);
+            if of_window {
+                // But it takes its turn on the way to L1.
+                let turns = listing.executed(at);
+                removal.remove_wavefronts(at, gone * turns / listing.wavefronts(at).max(turns));
+            }
+        } else if gone > 0.0 && of_window {
+            // Lanes that work at once have the same to load.
+            removal.remove_but_l1(at, gone);
         } else if gone > 0.0 {
             removal.remove(at, gone);
         }
@@ -153,7 +168,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         How::Masked | How::MaskedTile => {
             locations(launch, listing, of_load, "loads under a condition")
         }
-        How::Tested => {
+        How::Tested | How::Window => {
             let mut of_main = vec![0.0; going.len()];
             main.going.iter().for_each(|&(at, share)| of_main[at] = share * listing.executed(at));
             locations(
@@ -194,6 +209,10 @@ fn message(of: &EmptyTurns, at: &str) -> String {
             "In {share} of its {turns} iterations, the loop around {at} only loads an entry which says that there is nothing to do: \
              all lanes wait for it and go on to the next."
         ),
+        How::Window => format!(
+            "In {share} of its {turns} iterations, the loop around {at} has nothing to do for a thread: each thread works only where \
+             the loop's counter is in a window around the thread's own position, and skips all other iterations."
+        ),
     }
 }
 
@@ -211,6 +230,11 @@ fn hint(of: &EmptyTurns, at: &str) -> String {
             "Go through a list of the entries that have something to do in place of the whole table at {at}. Make it where the \
              table is made; or let each lane of a warp load one entry, so that __ballot_sync finds those of 32 at once. A list \
              that a kernel of its own has to make costs that kernel's time."
+        ),
+        How::Window => format!(
+            "Work out the first and last iteration of each thread's window before the loop around {at}, from the thread's position \
+             by a division, and run only these. All windows are equally long, so that the lanes of a warp work at once. What the \
+             iterations load then differs between lanes in the same iteration."
         ),
     }
 }

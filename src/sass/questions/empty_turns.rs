@@ -8,10 +8,12 @@
 //! switches off are off in all turns, and tell nothing of them. See `edges`.
 //!
 //! Or a loop asks in each turn whether there is anything to do, from its counter and the block's index, and branches around all
-//! of its loads where there is not. What the whole block decides alike, it could have worked out before. Or a table says it.
+//! of its loads where there is not. What the whole block decides alike, it could have worked out before. Or a table says it. Or
+//! each lane works only in a window around its own place. See `windows`.
 
 mod edges;
 mod looked_up;
+mod windows;
 
 pub use edges::OF_A_TILE;
 pub use looked_up::WITH_WORK;
@@ -19,6 +21,7 @@ pub use looked_up::WITH_WORK;
 use std::collections::BTreeSet;
 
 use looked_up::looked_up_turns;
+use windows::window_turns;
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::listing::Listing;
@@ -39,7 +42,7 @@ use crate::sass::questions::matrix_loops::{StagedLoop, filled, members, staged};
 pub struct EmptyTurns {
     /// Its instructions, each with the share of its executions that is in these turns (0 to 1).
     pub going: Vec<(usize, f64)>,
-    /// Its loads that are switched off or passed by, or that look up what to do.
+    /// Its loads, or accesses of a window, that are switched off or passed by, or that look up what to do.
     pub loads: Vec<usize>,
     /// Its turns, on average.
     pub turns: f64,
@@ -60,6 +63,8 @@ pub enum How {
     Tested,
     /// What it loads says so.
     LookedUp,
+    /// It lies outside the window of a lane.
+    Window,
 }
 
 /// The part of the last turn with data that is off on average.
@@ -84,7 +89,11 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
         return found;
     }
     let found = tested_turns(listing);
-    if found.is_empty() { looked_up_turns(listing) } else { found }
+    if !found.is_empty() {
+        return found;
+    }
+    let found = looked_up_turns(listing);
+    if found.is_empty() { window_turns(listing) } else { found }
 }
 
 /// The loops whose loads a comparison of the counter switches off.

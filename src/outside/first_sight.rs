@@ -84,6 +84,7 @@ mod tests {
             ("programs.md", "The eleventh draw"),
             ("programs.md", "The twelfth draw"),
             ("programs.md", "The thirteenth draw"),
+            ("programs.md", "The fourteenth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
@@ -95,6 +96,8 @@ mod tests {
             ("triton.md", "A fifteenth set"),
             ("triton.md", "A sixteenth set"),
             ("triton.md", "A seventeenth set"),
+            ("triton.md", "An eighteenth set"),
+            ("triton.md", "A nineteenth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -105,6 +108,8 @@ mod tests {
             ("elsewhere.md", "A twelfth set of fixes"),
             ("elsewhere.md", "A thirteenth set of fixes"),
             ("elsewhere.md", "A fourteenth set of fixes"),
+            ("elsewhere.md", "A fifteenth set of fixes"),
+            ("elsewhere.md", "A sixteenth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

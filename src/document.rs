@@ -299,7 +299,7 @@ impl Document {
             let mut savings = Savings::default();
             for (index, launch) in self.launches.iter().enumerate() {
                 if let Some(finding) = launch.findings.iter().find(|one| one.rule == *rule) {
-                    savings.add(launch, index, self.share(launch) * in_question(finding));
+                    savings.add(launch, index, self.explained_share(launch) * in_question(finding));
                 }
             }
             let saved = savings.all();

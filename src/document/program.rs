@@ -21,8 +21,8 @@ const OTHER_RUN: f64 = 1.5;
 
 /// True where a launch's time under the profiler and its time without it, both in ns, are those of two different runs.
 #[must_use]
-pub(crate) fn is_another_run(profiled: f64, alone: f64) -> bool {
-    let ratio = (profiled / alone).max(alone / profiled);
+pub(crate) fn is_another_run(profiled: f64, unprofiled: f64) -> bool {
+    let ratio = (profiled / unprofiled).max(unprofiled / profiled);
     ratio.is_finite() && ratio >= OTHER_RUN
 }
 

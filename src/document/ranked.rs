@@ -20,26 +20,32 @@ fn factor(saved: f64) -> f64 {
 
 impl Document {
     /// The share of the whole time that a launch takes; 1 where it is the only one. Of a program that was
-    /// surveyed, the share of its time that the launch's group takes, without what it takes there beyond what the profiler
-    /// saw: no finding knows of that.
+    /// surveyed, the share of its time that the launch's group takes.
     #[must_use]
     pub fn share(&self, launch: &LaunchReport) -> f64 {
         match &self.program {
-            Some(program) => launch.time_share * program.kernel_share() * self.explained(launch),
+            Some(program) => launch.time_share * program.kernel_share(),
             None if self.launches.len() == 1 => 1.0,
             None => launch.time_share,
         }
     }
 
+    /// The part of [`Self::share`] that findings know of. What a launch takes in the program beyond its time under the profiler is
+    /// in no counter.
+    #[must_use]
+    pub fn explained_share(&self, launch: &LaunchReport) -> f64 {
+        self.share(launch) * self.explained(launch)
+    }
+
     /// The share of what a launch takes in the program that the profiler saw, 0 to 1: less than all where it ran faster under
-    /// the profiler, alone and with its data in place.
+    /// the profiler, by itself and with its data in place.
     fn explained(&self, launch: &LaunchReport) -> f64 {
         let index = self.launches.iter().position(|other| std::ptr::eq(other, launch));
         let groups = self.program.iter().flat_map(|program| &program.groups);
         let group = groups.into_iter().find(|group| index.is_some() && group.launch == index);
         match (group.map(|group| group.median_ns), launch.duration_ns) {
-            (Some(alone), Some(profiled)) if is_another_run(profiled, alone) => {
-                (profiled / alone).min(1.0)
+            (Some(in_program), Some(profiled)) if is_another_run(profiled, in_program) => {
+                (profiled / in_program).min(1.0)
             }
             _ => 1.0,
         }
@@ -49,7 +55,7 @@ impl Document {
     /// 1 − s·(1 − 1/f) of it.
     #[must_use]
     pub fn over_all_launches(&self, launch: &LaunchReport, gain: &Estimate) -> Estimate {
-        let share = self.share(launch);
+        let share = self.explained_share(launch);
         let whole = |gain: f64| factor(share * (1.0 - 1.0 / gain));
         Estimate { factor: whole(gain.factor), low: whole(gain.low), high: whole(gain.high) }
     }
@@ -72,7 +78,7 @@ impl Document {
             for finding in &launch.findings {
                 let of_launch = finding.estimated_speedup.map(|gain| {
                     [gain.factor, gain.low, gain.high]
-                        .map(|gain| self.share(launch) * (1.0 - 1.0 / gain))
+                        .map(|gain| self.explained_share(launch) * (1.0 - 1.0 / gain))
                 });
                 match saved.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                     Some((_, sum)) => *sum = add(*sum, of_launch),

@@ -27,7 +27,7 @@ asks whether the block's own row goes so far. Behind the row's end the loads bri
 products of zeros, exponentials, reductions, barriers. If the loop ends where the row does, these iterations go. The rule looks for \
 loops all of whose loads are switched off by a comparison of the loop's counter with a number that the block shares, \
 and counts how many are. Half an iteration for the row's ragged end stays. Of a tile, columns beyond the matrix may be off in all iterations: \
-there only as many iterations count as are empty even if half of the tile is such columns, and only where the number of rows is \
+there only those iterations count that would be empty even if half of the tile were such columns, and only where the number of rows is \
 loaded and the loop's end is not. It also names loops that ask in each iteration whether there is anything to do, \
 where the whole block passes all loads by in most: the first and the last iteration with work can be worked out before. \
 Where a table says it, of which all lanes of a warp load one entry in each iteration, such as the experts that a token goes to, a list of the \

@@ -1,4 +1,4 @@
-//! Every thread holds all entries of a list against its own index.
+//! Every thread compares all entries of a list with its own index.
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
@@ -16,7 +16,7 @@ const EXECUTED: &str = "smsp__inst_executed.sum";
 pub const RULE: Rule = Rule {
     name: "matching-by-comparison",
     kind: Kind::Cause,
-    summary: "every thread holds all entries of a list against its own index",
+    summary: "every thread compares all entries of a list with its own index",
     explanation: "\
 To count how often each token, bin, or neighbour occurs in a list, or to learn whether it is there at all, a thread for each of them can go \
 through the whole list and compare. That takes as many comparisons as there are threads times entries. The other way round takes one step per \
@@ -65,15 +65,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = removal.listing;
     let row = &launch.profile.row;
     let found = matches(&listing, row.block, row.grid);
-    let gone = 1.0 - 1.0 / WARP_LANES;
-    let mut compared = 0.0;
-    let mut inside = 0.0;
+    let executed_of = |places: &[usize]| places.iter().map(|&at| listing.executed(at)).sum::<f64>();
+    let (mut compared, mut inside) = (0.0, 0.0);
     for each in &found {
-        each.inside.iter().for_each(|&at| removal.remove(at, gone));
-        compared += each.compares.iter().map(|&at| listing.executed(at)).sum::<f64>();
-        inside += each.inside.iter().map(|&at| listing.executed(at)).sum::<f64>();
+        // Lanes share the entries of a list out, as far as it has as many.
+        let stays = 1.0 / each.entries.clamp(1.0, WARP_LANES);
+        each.inside.iter().for_each(|&at| removal.remove(at, 1.0 - stays));
+        removal.add(Term::Lsu, executed_of(&each.compares) * stays);
+        compared += executed_of(&each.compares);
+        inside += executed_of(&each.inside);
     }
-    removal.add(Term::Lsu, compared / WARP_LANES);
     let effect = removal.effect(launch);
     if compared <= 0.0 || !gains(launch, &effect) {
         return None;
@@ -85,7 +86,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the loop");
     Some(Draft {
         message: format!(
-            "Each thread holds all entries of a list against its own index at {at}, and only counts or notes those that are equal: {} \
+            "Each thread compares all entries of a list with its own index at {at}, and only counts or notes those that are equal: {} \
              warp-wide comparisons, with what belongs to them {} of the executed instructions.",
             count(compared),
             percent(inside / executed),
@@ -95,7 +96,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(EXECUTED, executed, "inst"),
         ],
         hint: format!(
-            "Turn the loop at {at} round: let each thread take an entry and mark or count it at the place that the entry names (atomicAdd on \
+            "Invert the loop at {at}: let each thread take an entry and mark or count it at the place that the entry names (atomicAdd on \
              counts in shared memory where they fit, on global memory elsewhere; a flag, where it only matters whether there is one), and then \
              look at its own place once."
         ),
@@ -112,12 +113,12 @@ mod tests {
     fn of(comparisons: f64) -> Option<Draft> {
         let code = [
             ("S2R R15, SR_TID.X", 10.0),
-            ("MOV R6, RZ", 10.0),
+            ("LDC.64 R4, c[0x0][0x210]", 10.0),
             ("LDG.E R0, desc[UR6][R4.64]", comparisons),
             ("IADD3 R4, R4, 0x4, RZ", comparisons),
             ("ISETP.NE.AND P0, PT, R0, R15, PT", comparisons),
             ("@!P0 IADD3 R6, R6, 0x1, RZ", comparisons),
-            ("ISETP.GE.AND P1, PT, R4, R9, PT", comparisons),
+            ("ISETP.GE.AND P1, PT, R4, c[0x0][0x218], PT", comparisons),
             ("@!P1 BRA 0x120", comparisons),
             ("FADD R8, R8, R8", 3000.0),
             ("STG.E desc[UR6][R8.64], R6", 10.0),
@@ -125,7 +126,6 @@ mod tests {
         ];
         let executed = code.iter().map(|(_, executed)| executed).sum();
         let mut launch = sass(&[(EXECUTED, executed), (ISSUE_BUSY, 80.0)], &code);
-        launch.instructions[2].counters.l2_sectors_global = comparisons;
         launch.row.block = [128, 1, 1];
         launch.row.grid = [4, 1, 1];
         check(&RULE, &launch)

@@ -89,15 +89,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let same = same_for_block(&listing, launch.profile.row.block);
     let gone = 1.0 - 1.0 / threads.max(1.0);
     same.repeated.iter().for_each(|&at| removal.remove(at, gone));
+    for (&at, &turns) in &same.shared_out {
+        removal.remove(at, 1.0 - 1.0 / turns.min(threads).max(1.0));
+    }
     removal.add(Term::Lsu, same.handed_on * REGISTER_BYTES / WIDEST_ACCESS_BYTES);
     let effect = removal.effect(launch);
-    let repeated: f64 = same.repeated.iter().map(|&at| listing.executed(at)).sum();
+    let is_repeated =
+        |at: usize| same.repeated.binary_search(&at).is_ok() || same.shared_out.contains_key(&at);
+    let of_these = listing.entries().filter(|(at, _)| is_repeated(*at));
+    let repeated: f64 = of_these.map(|(at, _)| listing.executed(at)).sum();
     if repeated < LEAST.value * same.handed_on || repeated <= 0.0 || !gains(launch, &effect) {
         return None;
     }
-    let weight = |at: usize| {
-        if same.repeated.binary_search(&at).is_ok() { listing.executed(at) } else { 0.0 }
-    };
+    let weight = |at: usize| if is_repeated(at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "repeated work");
     let executed = launch.need(EXECUTED);
     let at = place(&locations, "the loop");
@@ -115,11 +119,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hint: format!(
             "Work out once per block what is the same in all threads at {at}: let each thread compute a part of it, for a piece of the loop \
              at a time, store it in shared memory, and let all threads read it after a barrier. On the host, if it depends on arguments alone.{}",
-            if same.sums {
-                " Where the loop makes sums, let each thread take a part of its iterations, and add the parts up by shuffles and in \
-                 shared memory: one block per row."
-            } else {
+            if same.shared_out.is_empty() {
                 ""
+            } else {
+                " Where the loop makes sums, let each thread take a part of its iterations, and add the parts up by shuffles and in \
+                 shared memory."
             }
         ),
         locations,

@@ -103,7 +103,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let depth = found.iter().map(|each| each.depth).fold(0.0, f64::max);
     let message = if group > 0.0 {
         format!(
-            "Each {} values of the depth share a row, and a turn of the loop covers {}, but the loads at {at} fetch the row for \
+            "Every {} values of the depth share a row, and an iteration of the loop covers {}, but the loads at {at} fetch the row for \
              each value: {} times the same. They and what is made of the copies are {} of all executed instructions.",
             count(group),
             count(depth),
@@ -112,7 +112,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         )
     } else {
         format!(
-            "Copies at {at} bring the same bytes to {} places of a tile in each turn of the loop with the products: {} of all \
+            "Copies at {at} bring the same bytes {} times in each iteration of the loop with the products: {} of all \
              executed instructions.",
             count(most),
             percent(all / removal.mix.total),
@@ -120,8 +120,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     let hint = if group > 0.0 {
         format!(
-            "Fetch one row for each turn at {at}, by the group of the loop's counter alone, and convert it before it is broadcast to \
-             the values of the depth. The group must be a multiple of the values in a turn, or the turn be cut at its end. Each thread \
+            "Fetch one row per iteration at {at}, by the group of the loop's counter alone, and convert it before it is broadcast to \
+             the values of the depth. The group must be a multiple of the values in an iteration, or the iteration must end where the group does. Each thread \
              then keeps the part of the row that it needs, a few registers."
         )
     } else {
@@ -188,17 +188,17 @@ mod tests {
         let gone = 8.0 * (1.0 - 1.0 / 32.0) / 9.0;
         assert!((draft.effect.share_of(Term::Lsu) - gone).abs() < 0.1, "{:?}", draft.effect);
         assert!(
-            draft.message.starts_with("Each 128 values of the depth share"),
+            draft.message.starts_with("Every 128 values of the depth share"),
             "{}",
             draft.message
         );
-        assert!(draft.hint.contains("Fetch one row for each turn"), "{}", draft.hint);
+        assert!(draft.hint.contains("Fetch one row per iteration"), "{}", draft.hint);
     }
 
     #[test]
     fn copies_of_one_address_need_no_number() {
         let draft = check(&RULE, &of("SHF.R.S32.HI R5, RZ, 0x7, R8", [128, 1, 1])).unwrap();
-        assert!(draft.message.contains("the same bytes to 32 places"), "{}", draft.message);
+        assert!(draft.message.contains("the same bytes 32 times"), "{}", draft.message);
         assert!(draft.hint.contains("neighbouring values of the depth belong"), "{}", draft.hint);
     }
 

@@ -11,8 +11,10 @@ use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::Marks;
+use crate::sass::flow::turns::turns;
 use crate::sass::questions::independence::{Shareable, What, shareable_of_warps};
-use crate::sass::thresholds::EVERY_TURN;
+use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS};
 use crate::text::{count, percent};
 
 const AVERAGE: &str = "sm__cycles_active.avg";
@@ -111,7 +113,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             "Launch several times as many, smaller blocks, so that one block more on an SM is a smaller share \
              of its time; or launch a multiple of the number of SMs."
         } else if of_threads.is_some() {
-            "Some threads turn in this loop far more often than others. Let the lanes of a warp, or a whole block, share the \
+            "Some threads have far more iterations of this loop than others. Let the lanes of a warp, or a whole block, share the \
              iterations of one item and combine their results; where items differ much, sort them by their iterations and give the \
              longest to blocks, those between to warps, and the shortest to threads."
         } else {
@@ -131,18 +133,40 @@ fn work_of_longest(launch: &ModeledLaunch, times: f64) -> Option<Shareable> {
 }
 
 /// The share of the time that the longest warps take whatever SM they are on: what of their work others could not take over,
-/// without its turns behind other warps. They work longer because they turn more often in loops: of what is in no such loop they
+/// without its turns behind other warps. They work longer because they turn more often in loops: of what is in no loop they
 /// have as much as the average warp, which takes `average` of their time.
 fn longest_warps(launch: &ModeledLaunch, work: Shareable, average: f64) -> f64 {
-    let outside = (1.0 - work.share) * if work.share > 0.0 { average } else { 1.0 };
+    let straight = if work.share > 0.0 { straight(launch).min(1.0 - work.share) } else { 0.0 };
+    let outside = 1.0 - work.share - straight * (1.0 - average);
     outside * (1.0 - behind_others(launch).unwrap_or(0.0))
+}
+
+/// The share of the executed instructions, 0 to 1, that are in no loop, or in one that turns once as a rule: all warps have as much
+/// of these.
+fn straight(launch: &ModeledLaunch) -> f64 {
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
+    let flow = &listing.sass.flow;
+    let turn_once: Vec<bool> =
+        flow.loops.iter().map(|each| turns(&listing, each) < FEW_TURNS.value).collect();
+    let mut called = Marks::new(listing.sass.entries.len());
+    for (_, function) in listing.calls() {
+        if !called[*function.start()] {
+            function.for_each(|at| _ = called.insert(at));
+        }
+    }
+    let is_straight =
+        |at: &usize| !called[*at] && flow.innermost(*at).is_none_or(|around| turn_once[around]);
+    let places = listing.entries().map(|(at, _)| at).filter(is_straight);
+    places.map(|at| listing.executed(at)).sum::<f64>() / listing.total().max(f64::MIN_POSITIVE)
 }
 
 /// The branch back of the loop that could be shared out, where lanes leave it one after another: each thread has an item of its own.
 fn loop_of_threads(launch: &ModeledLaunch, work: Shareable) -> Option<usize> {
     let (What::Turns(back) | What::Strided(back)) = work.what else { return None };
     let counters = launch.profile.listing()?.row(back).counters;
-    let lanes = counters.thread_inst_executed / (counters.inst_executed * WARP_LANES);
+    let of_block = launch.profile.row.block.iter().map(|&size| f64::from(size)).product::<f64>();
+    let there = WARP_LANES.min(of_block.max(1.0));
+    let lanes = counters.thread_inst_executed / (counters.inst_executed * there);
     (lanes < EVERY_TURN.value).then_some(back)
 }
 

@@ -95,7 +95,9 @@ impl Sources {
     #[must_use]
     pub fn step(&self, at: usize) -> Option<u32> {
         let source = &self.each[at];
-        let adds = matches!(source.way, Way::Sum) && self.makers(at).any(|by| by == at);
+        let of_itself = source.operands.iter().filter(|each| each.number.is_none()).count() == 1;
+        let adds =
+            matches!(source.way, Way::Sum) && of_itself && self.makers(at).any(|by| by == at);
         let numbers: Vec<u32> =
             source.operands.iter().filter_map(|each| each.number).filter(|&by| by != 0).collect();
         match numbers[..] {
@@ -152,7 +154,13 @@ impl Source {
             Family::Load(Space::Global) | Family::Constant => {}
             Family::Shuffle | Family::Vote | Family::Tensor => source.own |= UNKNOWN,
             family if family.is_memory() => source.own |= UNKNOWN,
-            _ if !sass.entries[at].conditional => {
+            // With a predicate in front, what is made is a condition.
+            _ if !sass.entries[at].conditional
+                && parsed
+                    .operands
+                    .first()
+                    .is_some_and(|first| first.kind != OperandKind::Predicate) =>
+            {
                 let inputs = parsed.operands.iter().skip(1);
                 let is_value = |operand: &&Operand| operand.kind != OperandKind::Predicate;
                 source.operands = inputs

@@ -13,10 +13,12 @@ mod carried;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
@@ -84,9 +86,10 @@ pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
         return None;
     }
     let flow = &listing.sass.flow;
+    let called = Called::of(listing);
     let executed = |each: &Loop| -> f64 {
         let own: f64 = flow.places(each).map(|at| listing.executed(at)).sum();
-        own + called_in(listing, each)
+        own + called.within(listing, each)
     };
     let mut found =
         Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
@@ -96,9 +99,14 @@ pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
     let mut open: Vec<usize> = outermost(listing, None);
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
+        // What a loop calls belongs to that loop, loops in there included.
+        if called.for_loops[each.head] {
+            continue;
+        }
         // A loop that turns once does so for all warps.
         let on_average = turns(listing, each);
-        let of_loop = if on_average >= 2.0 { on_average * times } else { on_average };
+        let repeats = on_average >= FEW_TURNS.value;
+        let of_loop = if repeats { on_average * times } else { on_average };
         if of_loop < FEW_TURNS.value {
             open.extend(outermost(listing, Some(at)));
             continue;
@@ -143,24 +151,48 @@ pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
     Some(found)
 }
 
-/// The instructions that the functions which a loop calls execute for it.
-fn called_in(listing: &Listing, of: &Loop) -> f64 {
-    let calls = listing.calls();
-    let executed = |calls: &mut dyn Iterator<Item = usize>| -> f64 {
-        calls.map(|at| listing.executed(at)).sum()
-    };
-    let mut functions: Vec<_> = calls.iter().map(|(_, function)| function.clone()).collect();
-    functions.sort_unstable_by_key(|function| *function.start());
-    functions.dedup();
-    let share_of = |function: &RangeInclusive<usize>| {
-        let of_function =
-            || calls.iter().filter(|(_, called)| called == function).map(|&(call, _)| call);
-        let from_loop = &mut of_function().filter(|&call| listing.sass.flow.is_in(of, call));
-        let (here, everywhere) = (executed(from_loop), executed(&mut of_function()));
-        if everywhere > 0.0 { here / everywhere } else { 0.0 }
-    };
-    let in_function = |function: &RangeInclusive<usize>| executed(&mut function.clone());
-    functions.iter().map(|function| share_of(function) * in_function(function)).sum()
+/// What called functions execute.
+struct Called {
+    /// The calls, each with what the function executes for it.
+    calls: Vec<(usize, f64)>,
+    /// The instructions of functions that loops call.
+    for_loops: Marks,
+}
+
+impl Called {
+    fn of(listing: &Listing) -> Self {
+        let flow = &listing.sass.flow;
+        let calls = listing.calls();
+        // Of each function its range and how often it is called, by its first instruction.
+        let mut functions: BTreeMap<usize, (RangeInclusive<usize>, f64)> = BTreeMap::new();
+        let mut for_loops = Marks::new(listing.sass.entries.len());
+        for (call, function) in &calls {
+            let known = functions.entry(*function.start());
+            let known = known.or_insert_with(|| (function.clone(), 0.0));
+            known.1 += listing.executed(*call);
+            let is_new = flow.innermost(*call).is_some() && !for_loops[*function.start()];
+            if is_new {
+                function.clone().for_each(|at| _ = for_loops.insert(at));
+            }
+        }
+        let per_call: BTreeMap<usize, f64> = functions
+            .iter()
+            .map(|(first, (function, called))| {
+                let executed: f64 = function.clone().map(|at| listing.executed(at)).sum();
+                (*first, if *called > 0.0 { executed / called } else { 0.0 })
+            })
+            .collect();
+        let takes = |(call, function): &(usize, RangeInclusive<usize>)| {
+            (*call, listing.executed(*call) * per_call[function.start()])
+        };
+        Self { calls: calls.iter().map(takes).collect(), for_loops }
+    }
+
+    /// The instructions that the functions which a loop calls execute for it.
+    fn within(&self, listing: &Listing, of: &Loop) -> f64 {
+        let in_loop = self.calls.iter().filter(|(call, _)| listing.sass.flow.is_in(of, *call));
+        in_loop.map(|(_, executed)| executed).sum()
+    }
 }
 
 /// True where turns of a loop store something to global memory.
@@ -186,6 +218,17 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
     };
     let apart = turns >= FEW_TURNS.value && are_apart();
     if apart { turns } else { 1.0 }
+}
+
+/// The turns of a loop that so many others could share out; 1 where one needs another's values but a sum's, or where there are
+/// too few for the sums to be added up afterwards.
+#[must_use]
+pub fn turns_to_share(listing: &Listing, of: usize) -> f64 {
+    let each = &listing.sass.flow.loops[of];
+    let turns = turns(listing, each);
+    let mut reaching = Reaching::new(listing.sass);
+    let parts = parts(listing, &mut reaching, each);
+    if parts.is_some_and(|parts| turns >= parts.least_turns) { turns } else { 1.0 }
 }
 
 /// The loops in a loop, or in the kernel, that are in no smaller one.

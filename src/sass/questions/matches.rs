@@ -1,4 +1,4 @@
-//! Loops in which each thread holds all entries of a list against an index of its own, to count those that are equal or to learn
+//! Loops in which each thread compares all entries of a list with an index of its own, to count those that are equal or to learn
 //! whether there is one.
 //!
 //! Such a loop loads entries that are the same for all threads, compares each for equality with a value that stays, differs from
@@ -9,6 +9,7 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
@@ -24,63 +25,83 @@ pub struct Matches {
     /// The instructions that are there for them: the loads of entries, what takes entries apart, the comparisons, and what
     /// counts or keeps their outcomes. Ascending.
     pub inside: Vec<usize>,
+    /// The comparisons that a warp makes on its way through the loop, on average.
+    pub entries: f64,
 }
 
 /// The loops that look for matches so, in a kernel of blocks and a grid of these shapes.
 #[must_use]
 pub fn matches(listing: &Listing, block: [u32; 3], grid: [u32; 3]) -> Vec<Matches> {
     let sass = listing.sass;
-    let is_equality = |at: usize| is_equality(listing.text(at)) && listing.executed(at) > 0.0;
+    let is_equality = |at: usize| {
+        is_equality(listing.text(at))
+            && listing.executed(at) > 0.0
+            && sass.flow.innermost(at).is_some()
+    };
     let candidates = Marks::of(sass.entries.len(), is_equality);
-    // Most kernels hold nothing for equality in a loop.
-    if !candidates.iter().any(|at| sass.flow.innermost(at).is_some()) {
+    // Most kernels ask for nothing equal in a loop.
+    if candidates.are_none() {
         return Vec::new();
     }
-    let own = of_threads_own(listing);
+    let (own, of_data) = (of_threads_own(listing), made_of_data(listing));
     let loops = 0..sass.flow.loops.len();
-    loops.filter_map(|of| in_loop(listing, of, &candidates, &own, (block, grid))).collect()
+    loops
+        .filter_map(|of| in_loop(listing, of, &candidates, (&own, &of_data), (block, grid)))
+        .collect()
 }
 
 fn in_loop(
     listing: &Listing,
     of: usize,
     candidates: &Marks,
-    own: &Marks,
+    (own, of_data): (&Marks, &Marks),
     (block, grid): ([u32; 3], [u32; 3]),
 ) -> Option<Matches> {
     let sass = listing.sass;
     let count = sass.entries.len();
     let all = members(listing, of);
-    if !all.iter().any(|&at| candidates[at]) {
+    let asked: Vec<usize> = (all.iter().copied())
+        .filter(|&at| candidates[at] && sass.flow.innermost(at) == Some(of))
+        .collect();
+    if asked.is_empty() {
         return None;
     }
     let within = Marks::of(count, |at| all.binary_search(&at).is_ok());
     let mut reaching = Reaching::new(sass);
-    let mut uniform = Marks::new(count);
+    let mut loads = Marks::new(count);
     for &at in &all {
-        if is_entry_load(listing, at, block, grid) {
-            uniform.insert(at);
+        let is_entry = is_entry_load(listing, at, own, (block, grid));
+        if is_entry && changes(listing, &mut reaching, at, &all, &within) {
+            loads.insert(at);
         }
     }
-    // What entries are made of, up to their loads.
-    let mut entries = Marks::new(count);
+    let of_entries = of_entries(listing, &mut reaching, &all, &within, &loads);
     let mut compares = Marks::new(count);
-    for &at in all.iter().filter(|&&at| candidates[at]) {
-        let mut made = Marks::new(count);
+    for at in asked {
         let (mut indices, mut loaded) = (0, 0);
         for each in sides(listing, at) {
             let by: Vec<usize> = reaching.definitions(at, each).map(|by| by as usize).collect();
-            let of_entry = &mut Marks::new(count);
-            if comes_from(listing, &mut reaching, &by, &within, &uniform, of_entry) {
-                loaded += 1;
-                of_entry.iter().for_each(|at| _ = made.insert(at));
-            } else if by.iter().any(|&by| own[by]) && !is_of_data(listing, &mut reaching, &by) {
-                indices += 1;
-            }
+            let stays = !by.iter().any(|&by| within[by]);
+            let is_index = stays && by.iter().any(|&by| own[by] && !of_data[by]);
+            indices += usize::from(is_index);
+            loaded += usize::from(!stays && by.iter().all(|&by| of_entries[by]));
         }
         if (indices, loaded) == (1, 1) {
             compares.insert(at);
-            made.iter().for_each(|at| _ = entries.insert(at));
+        }
+    }
+    // What is there for these comparisons alone, up to the loads.
+    let mut entries = Marks::new(count);
+    let mut open: Vec<usize> = compares.iter().collect();
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at) {
+            let by = reaching.definitions(at, *each).map(|by| by as usize);
+            let by: Vec<usize> = by.filter(|&by| of_entries[by]).collect();
+            for by in by {
+                if entries.insert(by) && !loads[by] {
+                    open.push(by);
+                }
+            }
         }
     }
     let outcomes = outcomes(listing, &mut reaching, &all, &within, &compares)?;
@@ -100,7 +121,11 @@ fn in_loop(
     let inside = all.into_iter().filter(|&at| does_no_more || is_part(at));
     let inside: Vec<usize> = inside.filter(|&at| listing.executed(at) > 0.0).collect();
     let compares: Vec<usize> = compares.iter().collect();
-    (!compares.is_empty()).then_some(Matches { compares, inside })
+    let each = &sass.flow.loops[of];
+    let entered = listing.executed(each.head) / turns(listing, each).max(1.0);
+    let all_asked: f64 = compares.iter().map(|&at| listing.executed(at)).sum();
+    let entries = all_asked / entered.max(f64::MIN_POSITIVE);
+    (!compares.is_empty()).then_some(Matches { compares, inside, entries })
 }
 
 /// True for a comparison of integers that asks whether two values are equal.
@@ -114,73 +139,86 @@ fn sides(listing: &Listing, compare: usize) -> Vec<Use> {
     sides.filter(|each| each.role == Role::Data && each.slot.is_general()).copied().collect()
 }
 
-/// True for a load that gives all lanes of a warp the same entry, or the same few beside each other.
-fn is_entry_load(listing: &Listing, at: usize, block: [u32; 3], grid: [u32; 3]) -> bool {
-    let entry = &listing.sass.entries[at];
-    let executed = listing.executed(at);
-    match entry.family {
-        Family::Load(Space::Global) => {
-            let sectors = listing.row(at).counters.l2_sectors_global;
-            executed > 0.0 && entry.width > 0 && sectors > 0.0 && sectors <= executed
-        }
+/// True for a load that gives all lanes of a warp the same entry.
+fn is_entry_load(
+    listing: &Listing,
+    at: usize,
+    own: &Marks,
+    (block, grid): ([u32; 3], [u32; 3]),
+) -> bool {
+    match listing.sass.entries[at].family {
+        Family::Load(Space::Global) | Family::Constant => !own[at],
         Family::Load(Space::Shared) => addresses(listing, at, block, grid)
             .is_some_and(|lanes| lanes.bytes.iter().all(|&byte| byte == lanes.bytes[0])),
-        Family::Constant => true,
         _ => false,
     }
 }
 
-/// True where values come from loads of entries alone, and what takes these apart; adds what they are made of in the loop.
-fn comes_from(
+/// True where a load brings another entry in each turn: its address moves on, or the loop fills shared memory anew.
+fn changes(
     listing: &Listing,
     reaching: &mut Reaching,
-    from: &[usize],
+    load: usize,
+    all: &[usize],
     within: &Marks,
-    uniform: &Marks,
-    made: &mut Marks,
 ) -> bool {
     let sass = listing.sass;
-    let mut open: Vec<usize> = from.to_vec();
-    let mut loads = false;
-    while let Some(at) = open.pop() {
-        if !within[at] || !made.insert(at) {
-            continue;
-        }
-        if uniform[at] {
-            loads = true;
-            continue;
-        }
+    let mut address = sass.uses(load).iter().filter(|each| each.role == Role::Address);
+    let moves_on =
+        address.any(|each| reaching.definitions(load, *each).any(|by| within[by as usize]));
+    let is_shared = sass.entries[load].family == Family::Load(Space::Shared);
+    moves_on
+        || is_shared
+            && all.iter().any(|&at| sass.entries[at].family == Family::Store(Space::Shared))
+}
+
+/// The loads of entries, and what takes these apart within the same turn.
+fn of_entries(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    all: &[usize],
+    within: &Marks,
+    loads: &Marks,
+) -> Marks {
+    let sass = listing.sass;
+    let mut found = loads.clone();
+    for &at in all {
         let takes_apart = matches!(
             sass.entries[at].family,
             Family::Integer | Family::IntegerMultiply | Family::Move | Family::Uniform
         );
         if !takes_apart {
-            return false;
+            continue;
         }
+        let (mut of_entry, mut of_others) = (false, false);
         for each in sass.uses(at) {
-            open.extend(reaching.definitions(at, *each).map(|by| by as usize));
-        }
-    }
-    loads
-}
-
-/// True where memory takes part in what makes values, over any number of steps.
-fn is_of_data(listing: &Listing, reaching: &mut Reaching, from: &[usize]) -> bool {
-    let sass = listing.sass;
-    let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<usize> = from.to_vec();
-    while let Some(at) = open.pop() {
-        let family = sass.entries[at].family;
-        if family.is_memory() && family != Family::Constant {
-            return true;
-        }
-        if seen.insert(at) {
-            for each in sass.uses(at).iter().filter(|each| each.role == Role::Data) {
-                open.extend(reaching.definitions(at, *each).map(|by| by as usize));
+            for by in reaching.definitions(at, *each).map(|by| by as usize) {
+                of_entry |= found[by];
+                of_others |= within[by] && !found[by];
             }
         }
+        if of_entry && !of_others {
+            found.insert(at);
+        }
     }
-    false
+    found
+}
+
+/// What memory takes part in, over any number of steps.
+fn made_of_data(listing: &Listing) -> Marks {
+    let sass = listing.sass;
+    let count = sass.entries.len();
+    let mut found = Marks::of(count, |at| {
+        let family = sass.entries[at].family;
+        family.is_memory() && family != Family::Constant
+    });
+    let mut reaching = Reaching::new(sass);
+    let all = Marks::of(count, |_| true);
+    found.spread(&all, |at, found| {
+        let mut data = sass.uses(at).iter().filter(|each| each.role == Role::Data);
+        data.any(|each| reaching.definitions(at, *each).any(|by| found[by as usize]))
+    });
+    found
 }
 
 /// True where an instruction only hands on what some others made, and goes by it neither in its guard nor in its address.
@@ -210,7 +248,14 @@ fn outcomes(
     for &at in all.iter().filter(|&&at| of_these[at] && !compares[at]) {
         match sass.entries[at].family {
             Family::Integer | Family::IntegerMultiply | Family::Move => _ = found.insert(at),
-            Family::Control | Family::Vote => {}
+            // Who has found one may leave; what is only passed by would be done for it.
+            Family::Control => {
+                let target = sass.entries[at].target();
+                if target.is_some_and(|target| within[target] && target != all[0]) {
+                    return None;
+                }
+            }
+            Family::Vote => {}
             // Lanes and warps add their counts up.
             Family::Shuffle | Family::Store(Space::Shared)
                 if passes_on(listing, reaching, at, &of_these) => {}
@@ -230,12 +275,13 @@ mod tests {
     fn code(changes: &[(usize, &'static str)]) -> Launch {
         let mut code = vec![
             ("S2R R15, SR_TID.X", 10.0),
-            ("MOV R6, RZ", 10.0),
+            ("LDC.64 R4, c[0x0][0x210]", 10.0),
             ("LDG.E R0, desc[UR6][R4.64]", 500.0),
-            ("IADD3 R4, R4, 0x4, RZ", 500.0),
+            ("MOV R20, RZ", 500.0),
             ("ISETP.NE.AND P0, PT, R0, R15, PT", 500.0),
             ("@!P0 IADD3 R6, R6, 0x1, RZ", 500.0),
-            ("ISETP.GE.AND P1, PT, R4, R9, PT", 500.0),
+            ("IADD3 R4, R4, 0x4, RZ", 500.0),
+            ("ISETP.GE.AND P1, PT, R4, c[0x0][0x218], PT", 500.0),
             ("@!P1 BRA 0x120", 500.0),
             ("STG.E desc[UR6][R8.64], R6", 10.0),
             ("EXIT", 10.0),
@@ -243,9 +289,7 @@ mod tests {
         for &(at, text) in changes {
             code[at].0 = text;
         }
-        let mut launch = launch(&code);
-        launch.instructions[2].counters.l2_sectors_global = 500.0;
-        launch
+        launch(&code)
     }
 
     fn of(changes: &[(usize, &'static str)]) -> Vec<Matches> {
@@ -254,12 +298,12 @@ mod tests {
 
     #[test]
     fn entries_held_against_each_thread_s_index_are_matches() {
-        let expected = Matches { compares: vec![4], inside: (2..8).collect() };
+        let expected = Matches { compares: vec![4], inside: (2..9).collect(), entries: 50.0 };
         assert_eq!(of(&[]), [expected], "the loop does nothing else");
         let beside = of(&[(3, "FADD R8, R8, R8")]);
         assert_eq!(beside[0].inside, [2, 4, 5], "it does");
-        let shifted = of(&[(3, "SHF.R.U32.HI R0, RZ, 0x2, R0"), (6, "FADD R8, R8, R8")]);
-        assert_eq!(shifted[0].inside, [2, 3, 4, 5], "an entry that is taken apart");
+        let shifted = of(&[(3, "SHF.R.U32.HI R0, RZ, 0x2, R0")]);
+        assert_eq!(shifted[0].compares, [4], "an entry that is taken apart");
         let flag = of(&[(4, "ISETP.EQ.OR P0, PT, R0, R15, P0"), (5, "FADD R8, R8, R8")]);
         assert_eq!(flag[0].inside, [2, 4]);
         let summed = of(&[(3, "SHFL.BFLY PT, R8, R6, 0x10, 0x1f")]);
@@ -275,17 +319,20 @@ mod tests {
         none(&[(5, "@!P0 STG.E desc[UR6][R10.64], R0")]);
         none(&[(0, "MOV R15, c[0x0][0x170]")]);
         none(&[(3, "IMAD.MOV.U32 R15, RZ, RZ, R0")]);
+        none(&[(2, "LDG.E R0, desc[UR6][R10.64]")]);
+        none(&[(2, "LDC R0, c[0x0][0x210]")]);
+        // What a branch passes by is done for those that are equal.
+        none(&[(5, "@P0 BRA 0x170")]);
         none(&[(3, "FADD R0, R0, R0")]);
-        // Entries of each lane's own.
-        let mut own = code(&[]);
-        own.instructions[2].counters.l2_sectors_global = 2000.0;
-        assert!(matches(&own.listing().unwrap(), [128, 1, 1], [4, 1, 1]).is_empty());
+        // Entries of each lane's own, and an index that moves on.
+        none(&[(1, "IMAD R4, R15, 0x4, R5")]);
+        none(&[(3, "IADD3 R15, R15, 0x20, RZ")]);
     }
 
     #[test]
     fn entries_in_shared_memory_are_told_by_their_addresses() {
         let shared = |address: &'static str| {
-            of(&[(2, address), (3, "NOP"), (6, "ISETP.GE.AND P1, PT, R0, R9, PT")]).len()
+            of(&[(2, address), (3, "STS [R8], R9"), (7, "ISETP.GE.AND P1, PT, R0, RZ, PT")]).len()
         };
         assert_eq!(shared("LDS R0, [UR4+0x10]"), 0, "an address that is not known");
         assert_eq!(shared("LDS R0, [0x10]"), 1);

@@ -25,8 +25,17 @@ pub struct SecondReading {
     pub loads: Vec<usize>,
     /// The sectors that their addresses need.
     pub sectors: f64,
-    /// The loops that read the same, the earlier one first; none where they are no loops.
-    pub loops: Vec<(usize, usize)>,
+    /// The loops that read the same; none where they are no loops.
+    pub loops: Vec<Repetition>,
+}
+
+/// Two loops that read the same rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repetition {
+    /// The loop that reads them first, and its loads of them.
+    pub earlier: (usize, Vec<usize>),
+    /// The loop that reads them again, and its loads of them.
+    pub later: (usize, Vec<usize>),
 }
 
 /// The loads of one loop that have their addresses from the same place.
@@ -92,7 +101,10 @@ pub fn second_reading(listing: &Listing) -> Option<SecondReading> {
             ahead[sass.flow.block_of[*at] as usize] && later.origin.is_subset(store)
         };
         if !written.iter().any(changes) {
-            again.loops.push((before.around, later.around));
+            again.loops.push(Repetition {
+                earlier: (before.around, before.loads.clone()),
+                later: (later.around, later.loads.clone()),
+            });
             again.loads.extend(&later.loads);
             again.sectors += later.sectors;
         }
@@ -246,7 +258,11 @@ mod tests {
         let again = found(SAME, LOAD, STORE, 200.0);
         assert_eq!(
             again,
-            Some(SecondReading { loads: vec![9], sectors: 200.0, loops: vec![(0, 1)] })
+            Some(SecondReading {
+                loads: vec![9],
+                sectors: 200.0,
+                loops: vec![Repetition { earlier: (0, vec![3]), later: (1, vec![9]) }],
+            })
         );
     }
 

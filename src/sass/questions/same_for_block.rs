@@ -3,6 +3,8 @@
 //! What differs from thread to thread follows from the thread's index, or from what a thread is given by others or keeps for
 //! itself. All else (block indices, arguments, loop counters, and what is loaded by these) is one for the block.
 
+use std::collections::BTreeMap;
+
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
@@ -10,18 +12,18 @@ use crate::sass::flow::slice;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::questions::independence::turns_for_lanes;
+use crate::sass::questions::independence::turns_to_share;
 use crate::sass::questions::matrix_loops::members;
 
 /// Work in loops that all threads of a block repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SameForBlock {
-    /// The arithmetic, and all else in loops that consist of nothing but such work. Ascending.
+    /// The arithmetic, ascending.
     pub repeated: Vec<usize>,
     /// Executions of what other work takes from it: values that would be handed on by shared memory.
     pub handed_on: f64,
-    /// True where such loops make sums, of which each thread could make a part.
-    pub sums: bool,
+    /// All instructions of loops that consist of nothing but such work and end in sums, with the turns that threads could share out.
+    pub shared_out: BTreeMap<usize, f64>,
 }
 
 /// The arithmetic in loops whose results are the same in all threads of a block of this shape.
@@ -70,27 +72,33 @@ pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
         }
     }
     let handed_on = taken.iter().map(|at| listing.executed(at)).sum();
-    let whole = whole_loops(listing, &repeated, &executed, &own);
-    let repeated = Marks::of(count, |at| repeated[at] || whole[at]);
-    SameForBlock { repeated: repeated.iter().collect(), handed_on, sums: !whole.are_none() }
+    let shared_out = whole_loops(listing, &repeated, &executed, &own);
+    SameForBlock { repeated: repeated.iter().collect(), handed_on, shared_out }
 }
 
-/// The instructions of loops whose turns the threads of a block can share out: all threads do the same in all of them, and no turn
-/// needs more of another than a sum.
-fn whole_loops(listing: &Listing, repeated: &Marks, executed: &Marks, own: &Marks) -> Marks {
-    let mut found = Marks::new(listing.sass.entries.len());
-    for of in 0..listing.sass.flow.loops.len() {
+/// The instructions of loops whose turns the threads of a block can share out, with these turns: all threads do the same in all of
+/// them, and no turn needs more of another than a sum.
+fn whole_loops(
+    listing: &Listing,
+    repeated: &Marks,
+    executed: &Marks,
+    own: &Marks,
+) -> BTreeMap<usize, f64> {
+    let sass = listing.sass;
+    let mut found = BTreeMap::new();
+    for of in 0..sass.flow.loops.len() {
         let all = members(listing, of);
         let of_all = || all.iter().copied().filter(|&at| executed[at]);
         let are_alike = of_all().all(|at| {
-            let family = listing.sass.entries[at].family;
-            !own[at]
-                && (!family.is_memory()
-                    || matches!(family, Family::Load(Space::Global) | Family::Constant))
+            let family = sass.entries[at].family;
+            let is_read = matches!(family, Family::Load(Space::Global) | Family::Constant);
+            !own[at] && (!family.is_memory() || is_read)
         });
-        let first = of_all().find(|&at| repeated[at]);
-        if are_alike && first.is_some_and(|at| turns_for_lanes(listing, at) > 1.0) {
-            of_all().for_each(|at| _ = found.insert(at));
+        // Of loops in one another the innermost one is asked: what it makes for an outer one is a sum there, too.
+        let is_its_own = of_all().any(|at| repeated[at] && sass.flow.innermost(at) == Some(of));
+        let turns = if are_alike && is_its_own { turns_to_share(listing, of) } else { 1.0 };
+        if turns > 1.0 {
+            found.extend(of_all().map(|at| (at, turns)));
         }
     }
     found
@@ -148,12 +156,12 @@ mod tests {
             same_for_block(&launch(&code).listing().unwrap(), [128, 1, 1])
         };
         let sum = of("FADD R7, R7, R4", "NOP");
-        assert!(sum.sums);
-        assert_eq!(sum.repeated, (3..9).collect::<Vec<_>>());
-        assert!(!of("FMUL R7, R7, R4", "NOP").sums, "each turn needs the one before");
-        let own = of("FADD R7, R7, R4", "FADD R11, R1, R4");
-        assert_eq!((own.sums, own.repeated), (false, vec![4]), "work of each thread's own");
-        assert!(!of("FADD R7, R7, R4", "STG.E desc[UR4][R2.64], R7").sums, "a store per turn");
+        let all: Vec<(usize, f64)> = (3..9).map(|at| (at, 100.0)).collect();
+        assert_eq!(sum.shared_out.into_iter().collect::<Vec<_>>(), all);
+        let apart = |sum, beside| of(sum, beside).shared_out.is_empty();
+        assert!(apart("FMUL R7, R7, R4", "NOP"), "each turn needs the one before");
+        assert!(apart("FADD R7, R7, R4", "FADD R11, R1, R4"), "work of each thread's own");
+        assert!(apart("FADD R7, R7, R4", "STG.E desc[UR4][R2.64], R7"), "a store per turn");
     }
 
     fn found(index: &str, of: &str, block: [u32; 3]) -> SameForBlock {
@@ -186,7 +194,7 @@ mod tests {
         );
         assert!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated.is_empty(), "handed over");
         let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
-        assert_eq!(alone.repeated.len(), 6, "one row of threads: the whole loop");
+        assert_eq!(alone.repeated.len(), 3, "one row of threads");
     }
 
     #[test]

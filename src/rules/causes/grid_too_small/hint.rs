@@ -45,12 +45,17 @@ pub(super) fn hint(
             "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
              None needs another's value; make sure that none reads what another stores."
         ),
+        Some(What::Turns(_)) if appended => format!(
+            "Give each item to a warp: its lanes take an iteration each of {} and vote which of them store a result \
+             (__ballot_sync). The votes of lower lanes (__popc) give each its place, those of all lanes where the next iterations \
+             go on. That makes 32 times as many threads.",
+            which_loop(work, locations),
+        ),
         _ => format!(
             "{launch}: divide the iterations of {} among {} instead of the loop variable){}.",
             which_loop(work, locations),
             match lanes {
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
-                None if appended => "the lanes of a warp (threadIdx.x % 32",
                 None => "blocks (blockIdx.x",
             },
             match work.map_or(Results::Summed, |work| work.results) {
@@ -59,11 +64,7 @@ pub(super) fn hint(
                      part must also write what its sums are scaled by (of a softmax, its maximum), and the second \
                      kernel scales them alike before it adds them up",
                 Results::Summed => ", and combine their sums by atomics or in a second step",
-                Results::Appended =>
-                    ". Some iterations store a result behind the last one: let the lanes of a warp take an iteration each and \
-                     vote which of them store one (__ballot_sync). The votes of lower lanes (__popc) give each its place, \
-                     those of all lanes where the next iterations go on",
-                Results::HandedOn =>
+                Results::HandedOn | Results::Appended =>
                     ". Each iteration stores its own result, but goes on from values that earlier ones handed on (a \
                      window, a running sum): let each part first work out those that it begins with",
                 Results::Apart =>

@@ -42,7 +42,9 @@ fn in_two_loops(launch: &ModeledLaunch) -> Option<Draft> {
     // What is asked for once need not be read again.
     let is_delivered =
         read > AGAIN.value * asked && twice >= AGAIN.value * SECTOR_BYTES * again.sectors;
-    if !is_delivered && made_again.is_empty() {
+    let executed = |places: &[usize]| places.iter().map(|&at| listing.executed(at)).sum::<f64>();
+    let is_much_work = executed(&made_again) >= MATTERS * listing.total();
+    if !is_delivered && !is_much_work {
         return None;
     }
     for &at in &made_again {
@@ -58,10 +60,8 @@ fn in_two_loops(launch: &ModeledLaunch) -> Option<Draft> {
             removal.remove(index, 1.0);
         }
     }
-    let executed = |places: &[usize]| places.iter().map(|&at| listing.executed(at)).sum::<f64>();
-    let worth_saying = |places: &[usize]| executed(places) >= MATTERS * listing.total();
     let mut effect = removal.effect(launch);
-    let of_dram = (twice / moved).min(1.0);
+    let of_dram = if moved > 0.0 { (twice / moved).min(1.0) } else { 0.0 };
     effect.removed.push((Term::Dram, of_dram));
     if let Some(all) = launch.get(L2_ALL).filter(|&all| all > 0.0) {
         let of_l2 = (again.sectors / all).min(1.0);
@@ -102,7 +102,7 @@ fn in_two_loops(launch: &ModeledLaunch) -> Option<Draft> {
             } else {
                 String::new()
             },
-            if worth_saying(&made_again) {
+            if is_much_work {
                 format!(
                     " It also works out again what the earlier one made of it, {} of the executed instructions.",
                     percent(executed(&made_again) / listing.total())

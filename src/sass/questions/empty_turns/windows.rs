@@ -100,6 +100,8 @@ impl Candidate {
 
 /// Where a lane has work.
 struct Window {
+    /// The access that is on there.
+    access: usize,
     /// The comparisons that say so.
     compares: BTreeSet<usize>,
     /// What makes the lane's place.
@@ -110,19 +112,23 @@ impl Around<'_, '_> {
     /// The window in which an access is on; `None` where anything else switches it, or nothing.
     fn window(&mut self, access: usize) -> Option<Window> {
         let sass = self.listing.sass;
-        let mut open: Vec<(usize, Use)> =
-            condition(&self.listing, access).map(|each| (access, *each)).collect();
+        // The conditions, with whether a lane works where they are not true.
+        let is_not = |at: usize| self.listing.text(at).trim_start().starts_with("@!");
+        let mut open: Vec<(usize, Use, bool)> =
+            condition(&self.listing, access).map(|each| (access, *each, is_not(access))).collect();
         for &branch in self.inside.iter().filter(|branch| **branch < access) {
             if let Exit::Branch(target) = sass.entries[branch].exit()
                 && target > access
                 && self.inside.binary_search(&target).is_ok()
             {
-                open.extend(condition(&self.listing, branch).map(|each| (branch, *each)));
+                // A branch that is taken passes the work by.
+                let guards = condition(&self.listing, branch);
+                open.extend(guards.map(|each| (branch, *each, !is_not(branch))));
             }
         }
         let (mut compares, mut place) = (BTreeSet::new(), None);
         let (mut above, mut below) = (false, false);
-        while let Some((at, each)) = open.pop() {
+        while let Some((at, each, is_not)) = open.pop() {
             let made = self.made_inside(at, each);
             // The same in all turns.
             if made.is_empty() {
@@ -133,25 +139,31 @@ impl Around<'_, '_> {
                 if !sass.defs(by).iter().all(|slot| slot.is_predicate()) {
                     return None;
                 }
-                let uses = sass.uses(by);
-                if is_order(self.listing.text(by)) {
-                    let (its_place, is_above) = self.compares_place(by)?;
-                    if place.get_or_insert_with(|| its_place.clone()) != &its_place {
-                        return None;
-                    }
-                    above |= is_above;
-                    below |= !is_above;
-                } else if uses.iter().any(|each| !each.slot.is_predicate()) {
+                let text = self.listing.text(by);
+                if !is_order(text) {
+                    return None;
+                }
+                let (its_place, is_above) = self.compares_place(by)?;
+                if place.get_or_insert_with(|| its_place.clone()) != &its_place {
+                    return None;
+                }
+                above |= is_above != is_not;
+                below |= is_above == is_not;
+                let joined: Vec<Use> =
+                    sass.uses(by).iter().filter(|each| each.slot.is_predicate()).copied().collect();
+                // Both bounds hold at once: neither is passed where a lane works only if they are not.
+                let joins = if is_not { ".OR" } else { ".AND" };
+                let is_turned = text.rsplit(',').next().is_some_and(|last| last.contains('!'));
+                if !joined.is_empty() && (is_turned || !text.contains(joins)) {
                     return None;
                 }
                 if compares.insert(by) {
-                    let joined = uses.iter().filter(|each| each.slot.is_predicate());
-                    open.extend(joined.map(|each| (by, *each)));
+                    open.extend(joined.into_iter().map(|each| (by, each, is_not)));
                 }
             }
         }
         let place = place?;
-        (above && below).then_some(Window { compares, place })
+        (above && below).then_some(Window { access, compares, place })
     }
 
     /// What makes the thread's own place that a comparison takes, if the other side counts turns and is the same for the block; and
@@ -196,7 +208,15 @@ impl Around<'_, '_> {
                     by_condition && self.made_inside(at, *each).into_iter().any(of_window)
                 });
             chooses || sass.entries[at].family.is_float()
-        })
+        }) || self.works_beside(windows)
+    }
+
+    /// True where arithmetic of floats happens in lanes that no window lets through.
+    fn works_beside(&self, windows: &[Window]) -> bool {
+        let lanes = |at: usize| self.listing.row(at).counters.thread_inst_executed_pred_on;
+        let let_through = windows.iter().map(|window| lanes(window.access)).fold(0.0, f64::max);
+        let is_float = |at: usize| self.listing.sass.entries[at].family.is_float();
+        self.inside.iter().any(|&at| is_float(at) && lanes(at) > let_through)
     }
 }
 

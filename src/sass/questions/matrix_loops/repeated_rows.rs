@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use foldhash::{HashMap, HashMapExt};
+
 use super::products::{is_product, members};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -16,7 +18,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use crate::sass::questions::goes_by::{By, Sources, TURN, UNKNOWN, made_by};
-use crate::sass::thresholds::{LANE_STEPS, PACKED_NUMBERS};
+use crate::sass::thresholds::{LANE_STEPS, MOST_DEFINITIONS, MOST_FOLLOWED, PACKED_NUMBERS};
 
 /// A loop that fetches rows again and again.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +63,9 @@ pub fn repeated_rows(listing: &Listing, threads: u32) -> Vec<RepeatedRows> {
     let mut around: Vec<usize> = products.filter_map(|at| sass.flow.innermost(at)).collect();
     around.sort_unstable();
     around.dedup();
-    around.into_iter().filter_map(|of| RepeatedRows::of(listing, of, threads)).collect()
+    let followed = around.into_iter().take(MOST_FOLLOWED.whole());
+    let threads = threads.clamp(1, 1024);
+    followed.filter_map(|of| RepeatedRows::of(listing, of, threads)).collect()
 }
 
 impl RepeatedRows {
@@ -72,7 +76,8 @@ impl RepeatedRows {
             inside.iter().filter_map(|&at| Some((at, group(listing.text(at))?))).collect();
         let fetches: Vec<usize> =
             inside.iter().copied().filter(|&at| is_fetch(sass.entries[at].family)).collect();
-        if fetches.is_empty() {
+        // Every fetch is compared with every other one.
+        if fetches.is_empty() || fetches.len() > MOST_DEFINITIONS.whole() {
             return None;
         }
         let count = sass.entries.len();
@@ -126,7 +131,12 @@ impl RepeatedRows {
             let times = match row {
                 // One number for all threads, such as a table's entry, is no row.
                 _ if rest == 0 => 1.0,
-                Some(row) => row.group.min(row.depth).min(alike * threads_of(row.by)),
+                Some(row) => {
+                    // A register of its own each thread fills itself.
+                    let is_copied = sass.entries[place.at].family == Family::AsyncCopy;
+                    let of_threads = if is_copied { threads_of(row.by) } else { 1.0 };
+                    row.group.min(row.depth).min(alike * of_threads)
+                }
                 // All copies of a thread from one address are the same, whatever leads to it, and so are those of threads that
                 // it does not go by.
                 // A word of packed numbers may be copied to each place where one of them is unpacked.
@@ -158,19 +168,25 @@ impl RepeatedRows {
         let of = |family: Family| {
             inside.iter().copied().filter(move |&at| sass.entries[at].family == family)
         };
-        let times = |at: usize| {
-            let fetch = self.fetches.iter().find(|fetch| fetch.at == at && fetch.of_row);
-            fetch.map(|fetch| fetch.times)
-        };
+        let of_rows: HashMap<usize, f64> = (self.fetches.iter())
+            .filter(|fetch| fetch.of_row)
+            .map(|fetch| (fetch.at, fetch.times))
+            .collect();
+        // By line the fewest repetitions of what is copied there; none where anything else is.
+        let mut fewest: HashMap<usize, Option<f64>> = HashMap::new();
+        for copy in of(Family::AsyncCopy) {
+            let times = of_rows.get(&copy).copied();
+            let known = fewest.entry(line(copy)).or_insert(times);
+            *known = known.zip(times).map(|(known, times)| known.min(times));
+        }
+        let mut beside: HashMap<usize, f64> = HashMap::new();
+        of(Family::Load(Space::Shared))
+            .for_each(|read| *beside.entry(line(read)).or_default() += 1.0);
         // A tile is read on the line that copies it, if nothing else is copied there.
         for read in of(Family::Load(Space::Shared)) {
-            let copies = of(Family::AsyncCopy).filter(|&at| line(at) == line(read));
-            let of_rows: Option<Vec<f64>> = copies.map(times).collect();
-            let fewest = of_rows.unwrap_or_default().into_iter().reduce(f64::min);
-            let beside = of(Family::Load(Space::Shared)).filter(|&at| line(at) == line(read));
-            if let Some(times) = fewest {
+            if let Some(&Some(times)) = fewest.get(&line(read)) {
                 // A thread reads what it needs of a row once.
-                self.reads.push((read, 1.0 - 1.0 / times.min(beside.count() as f64)));
+                self.reads.push((read, 1.0 - 1.0 / times.min(beside[&line(read)])));
             }
         }
         let loads =

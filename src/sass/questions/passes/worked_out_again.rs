@@ -8,19 +8,19 @@ use super::SecondReading;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
-use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::matrix_loops::members;
+use crate::sass::thresholds::MOST_FOLLOWED;
 
 /// The arithmetic of later loops, ascending, that does with what they read again what an earlier loop did with it: the same
 /// operations with the same constants, up to where the two part.
 #[must_use]
 pub fn worked_out_again(listing: &Listing, again: &SecondReading) -> Vec<usize> {
     let mut found = Vec::new();
-    for &(earlier, later) in &again.loops {
-        let known: HashSet<u64> = signatures(listing, earlier).into_values().collect();
-        let of_later = signatures(listing, later).into_iter();
+    for pair in again.loops.iter().take(MOST_FOLLOWED.whole()) {
+        let known: HashSet<u64> = signatures(listing, &pair.earlier).into_values().collect();
+        let of_later = signatures(listing, &pair.later).into_iter();
         found.extend(of_later.filter(|(_, made)| known.contains(made)).map(|(at, _)| at));
     }
     found.sort_unstable();
@@ -37,14 +37,14 @@ struct Made {
 }
 
 /// Of the arithmetic in a loop that goes back to its loads, what tells one from another.
-fn signatures(listing: &Listing, of: usize) -> HashMap<usize, u64> {
+fn signatures(listing: &Listing, (of, rows): &(usize, Vec<usize>)) -> HashMap<usize, u64> {
     let sass = listing.sass;
-    let all = members(listing, of);
+    let all = members(listing, *of);
     let mut reaching = Reaching::new(sass);
     let mut known: HashMap<usize, Made> = HashMap::new();
     for &at in &all {
         let family = sass.entries[at].family;
-        let made = if family == Family::Load(Space::Global) {
+        let made = if rows.contains(&at) {
             let of = hash_of(&("row", super::step(listing.text(at)), sass.entries[at].width));
             Some(Made { of, of_row: true })
         } else if is_arithmetic(family) {
@@ -76,8 +76,7 @@ fn made_of(
         let mut made: Vec<u64> = Vec::new();
         for by in by {
             if all.binary_search(&by).is_err() {
-                // Made before the loop, once for both where it can be.
-                made.push(hash_of(&constants(listing.text(by))));
+                made.push(made_before(listing, by));
                 continue;
             }
             let inside = known.get(&by)?;
@@ -86,22 +85,34 @@ fn made_of(
         }
         operands.push(hash_of(&made));
     }
-    Some(Made { of: hash_of(&(constants(listing.text(at)), operands)), of_row })
+    Some(Made { of: hash_of(&(without_registers(listing.text(at)), operands)), of_row })
+}
+
+/// What a value from before the loop is: a constant of the launch wherever it is read, anything else by where it is made.
+fn made_before(listing: &Listing, by: usize) -> u64 {
+    let is_constant = listing.sass.uses(by).iter().all(|each| each.slot.is_predicate());
+    if is_constant { hash_of(&without_registers(listing.text(by))) } else { hash_of(&by) }
 }
 
 fn definitions(reaching: &mut Reaching, at: usize, each: &Use) -> Vec<usize> {
     reaching.definitions(at, *each).map(|by| by as usize).collect()
 }
 
-/// An instruction's text without its guard and its registers.
-fn constants(text: &str) -> String {
-    let is_register = |word: &str| {
-        let word = word.trim_start_matches(['-', '|', '!', '~']);
-        let digits = word.trim_start_matches("UR").trim_start_matches(['R', 'P']);
-        word != digits && digits.starts_with(|first: char| first.is_ascii_digit())
+/// An instruction's text without its guard and the numbers of its registers: signs and halves stay.
+fn without_registers(text: &str) -> String {
+    let is_guard = |word: &&str| word.starts_with('@');
+    let words = text.split([' ', ',']).filter(|word| !word.is_empty()).skip_while(is_guard);
+    let without = |word: &str| {
+        let name = word.trim_start_matches(['-', '|', '!', '~']);
+        let sign = &word[..word.len() - name.len()];
+        let digits = name.trim_start_matches('U').trim_start_matches(['R', 'P']);
+        let is_register =
+            digits.len() < name.len() && digits.starts_with(|first: char| first.is_ascii_digit());
+        let half = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let half = half.trim_end_matches('|').replace(".reuse", "");
+        if is_register { format!("{sign}R{half}") } else { word.to_owned() }
     };
-    let words = text.split([' ', ',']).filter(|word| !word.is_empty() && !word.starts_with('@'));
-    words.filter(|word| !is_register(word)).collect::<Vec<_>>().join(" ")
+    words.map(without).collect::<Vec<_>>().join(" ")
 }
 
 fn is_arithmetic(family: Family) -> bool {

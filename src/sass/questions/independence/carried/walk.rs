@@ -11,7 +11,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use crate::sass::questions::moved_down::is_rest;
-use crate::sass::thresholds::EVERY_TURN;
+use crate::sass::thresholds::{EVERY_TURN, MOST_FOLLOWED};
 
 /// What happens to a value on the way from one turn to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,8 +156,10 @@ impl Walk<'_> {
     pub(super) fn origin(&self, reaching: &mut Reaching, definition: usize) -> usize {
         let sass = self.listing.sass;
         let mut at = definition;
-        // A move that comes back to itself hands on what it got: as many steps as the listing has are enough.
-        for _ in 0..sass.entries.len() {
+        // A move that comes back to itself hands on what it got.
+        let mut seen = Vec::new();
+        while !seen.contains(&at) && seen.len() < MOST_FOLLOWED.whole() {
+            seen.push(at);
             let is_move = sass.entries[at].family == Family::Move && !sass.entries[at].conditional;
             let [from] = sass.uses(at) else { break };
             let mut before = reaching.definitions(at, *from).map(|before| before as usize);
@@ -291,7 +293,7 @@ impl Walk<'_> {
     /// True where lanes make a value in some of their turns and not in others.
     pub(super) fn skips_turns(&self, definition: usize) -> bool {
         let lanes = |at: usize| self.listing.row(at).counters.thread_inst_executed_pred_on;
-        lanes(definition) < EVERY_TURN.value * lanes(self.of.head)
+        lanes(definition) < EVERY_TURN.value * lanes(self.of.back)
     }
 
     /// True where another of these definitions is in the same block and has the opposite guard: one of the two happens.

@@ -223,8 +223,8 @@ pub const WINDOW_VALUES: Threshold = Threshold {
 
 /// Things of one kind that are followed in a listing.
 pub const MOST_FOLLOWED: Threshold = Threshold {
-    what: "constant: locks, loops of compare-and-swap, places in a loop's local memory, and called functions that are followed in a \
-           listing, of each",
+    what: "constant: locks, loops of compare-and-swap, loops with products, pairs of loops that read the same, places in a loop's local \
+           memory, called functions, and moves in a row that are followed in a listing, of each",
     value: 64.0,
     unit: "",
     source: "bounds the time that a hostile listing takes; no kernel that was looked at has as many",

@@ -1,5 +1,7 @@
 //! Loops of a few instructions, worked out by hand.
 
+mod tied_by_nothing;
+
 use super::*;
 use crate::sass::code::listing::tests::launch;
 
@@ -66,86 +68,6 @@ fn turns_that_store_go_on_from_earlier_ones_where_data_is_handed_on() {
     assert_eq!(of_loop(&sum).results, Results::HandedOn, "a running sum");
     let window = [&["FADD R4, R5, R6", store, "MOV R6, R5", load][..], &pointer].concat();
     assert_eq!(of_loop(&window).results, Results::HandedOn, "a window");
-}
-
-#[test]
-fn sums_by_atomics_in_shared_memory_are_left_for_later() {
-    let of = |atomic, beside| of_loop(&["LDS R4, [R6]", "FADD R0, R0, R4", atomic, beside, NEXT]);
-    let count = "ATOMS.POPC.INC.32 RZ, [R3+URZ]";
-    assert!(of(count, "NOP").turns > 1.0);
-    assert!(of("ATOMS.ADD RZ, [R3], R8", "NOP").turns > 1.0);
-    assert!(of(count, "BAR.SYNC.DEFER_BLOCKING 0x0").turns < 2.0, "others may read them");
-    assert!(of("ATOMS.ADD R5, [R3], R8", "NOP").turns < 2.0, "a ticket");
-    assert!(of("ATOMS.EXCH RZ, [R3], R8", "NOP").turns < 2.0, "the last one stays");
-    assert!(of("STS [R3], R8", "NOP").turns < 2.0);
-}
-
-#[test]
-fn halves_of_a_pointer_that_moves_hand_on_are_one_value() {
-    let body = [
-        "MOV R12, R20",
-        "MOV R13, R23",
-        "LDG.E R4, desc[UR4][R12.64]",
-        "FADD R0, R0, R4",
-        "IMAD.WIDE R12, R8, 0x4, R12",
-        "MOV R20, R12",
-        "MOV R23, R13",
-        NEXT,
-    ];
-    assert!(of_loop(&body).turns > 1.0);
-    let mut mixed = body;
-    mixed[4] = "IMAD.WIDE R12, R12, 0x4, R8";
-    assert!(of_loop(&mixed).turns < 2.0, "scaled, and not moved on");
-}
-
-#[test]
-fn results_that_some_turns_store_behind_the_last_one_are_appended() {
-    const COUNT: &str = "IADD3 R14, R14, 0x1, RZ";
-    let of = |lanes: f64, next: &str, address: &str| {
-        let store = format!("STG.E desc[UR4][{address}.64], R4");
-        let code = [
-            ("MOV R14, RZ", 10.0),
-            ("LDG.E R4, desc[UR4][R2.64]", 400.0),
-            ("ISETP.GT.AND P1, PT, R4, R7, PT", 400.0),
-            ("@!P1 BRA 0x160", 400.0),
-            ("IMAD.WIDE R16, R14, 0x4, R18", 400.0),
-            (store.as_str(), 400.0),
-            (next, 400.0),
-            (NEXT, 400.0),
-            ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
-            ("@P0 BRA 0x110", 400.0),
-            ("EXIT", 10.0),
-        ];
-        let mut launch = launch(&code);
-        for (at, row) in launch.instructions.iter_mut().enumerate() {
-            let of_all = if (4..7).contains(&at) { lanes } else { 1.0 };
-            row.counters.thread_inst_executed_pred_on = row.counters.inst_executed * 32.0 * of_all;
-        }
-        shareable(&launch.listing().unwrap()).unwrap()
-    };
-    assert_eq!(of(0.5, COUNT, "R16").results, Results::Appended);
-    assert_eq!(of(1.0, COUNT, "R16").results, Results::Apart, "each turn stores one");
-    assert_eq!(of(0.5, COUNT, "R20").results, Results::Apart, "a count that places nothing");
-}
-
-#[test]
-fn what_a_loop_calls_is_its_own() {
-    let code = [
-        ("MOV R0, RZ", 1.0),
-        ("LDG.E R4, desc[UR4][R2.64]", 40.0),
-        ("CALL.REL.NOINC 0x190", 40.0),
-        ("FADD R0, R0, R4", 40.0),
-        (NEXT, 40.0),
-        ("ISETP.NE.AND P0, PT, R2, R9, PT", 40.0),
-        ("@P0 BRA 0x110", 40.0),
-        ("CALL.REL.NOINC 0x190", 1.0),
-        ("EXIT", 1.0),
-        ("FMUL R4, R4, R4", 41.0),
-        ("RET.REL.NODEC R20 0x0", 41.0),
-    ];
-    let found = shareable(&launch(&code).listing().unwrap()).unwrap();
-    // Six instructions, and 40 of the function's 41 executions, of 325 in all.
-    assert!((found.share - (240.0 + 80.0) / 325.0).abs() < 1e-12, "{}", found.share);
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub fn repeated_rows(listing: &Listing, threads: u32) -> Vec<RepeatedRows> {
     around.sort_unstable();
     around.dedup();
     let followed = around.into_iter().take(MOST_FOLLOWED.whole());
+    // CUDA's own limit of threads per block; a damaged profile may say anything.
     let threads = threads.clamp(1, 1024);
     followed.filter_map(|of| RepeatedRows::of(listing, of, threads)).collect()
 }

@@ -7,3 +7,4 @@ pub mod number;
 pub mod opcode;
 pub mod operands;
 pub mod register;
+pub mod system_register;

@@ -10,9 +10,11 @@ use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::{Instruction, Operand, OperandKind};
+use crate::sass::parse::number;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
+use crate::sass::parse::system_register;
 use crate::sass::thresholds::LANE_STEPS;
 
 /// What a value goes by: the bits of `threadIdx.x`, and the two below.
@@ -147,9 +149,7 @@ impl Source {
         match sass.entries[at].family {
             Family::System if text.contains("SR_TID.X") => source.way = Way::Index,
             Family::System if text.contains("SR_") => {
-                let of_block = ["SR_CTAID", "SR_CgaCtaId", "SR_CgaSize", "SR_NCTAID"];
-                source.own |=
-                    if of_block.iter().any(|name| text.contains(name)) { 0 } else { UNKNOWN };
+                source.own |= if system_register::is_of_block(text) { 0 } else { UNKNOWN };
             }
             Family::Load(Space::Global) | Family::Constant => {}
             Family::Shuffle | Family::Vote | Family::Tensor => source.own |= UNKNOWN,
@@ -241,7 +241,9 @@ impl Input {
                 Self { makers: made_by(uses, reaching, at, slot), number: None }
             }
             (OperandKind::Register, None) => Self { makers: Vec::new(), number: Some(0) },
-            (OperandKind::Other, _) => Self { makers: Vec::new(), number: number(operand.text) },
+            (OperandKind::Other, _) => {
+                Self { makers: Vec::new(), number: number::word(operand.text) }
+            }
             _ => Self::default(),
         }
     }
@@ -290,15 +292,6 @@ fn union(bits: &[Bits], makers: &[u32]) -> Bits {
 
 fn all(bits: &Bits) -> By {
     bits.iter().fold(0, |all, by| all | by)
-}
-
-fn number(text: &str) -> Option<u32> {
-    let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let value = match digits.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-        None => digits.parse().ok()?,
-    };
-    Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::sass::Listing;
 use crate::sass::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::instruction::{Instruction, Operand, OperandKind};
+use crate::sass::parse::number;
 use crate::sass::parse::register::Slot;
 use crate::sass::questions::index_parts;
 use crate::sass::thresholds::LANE_STEPS;
@@ -97,7 +98,7 @@ impl<'a> Values<'a> {
             let (name, scale) = term.split_once(".X").unwrap_or((term, "1"));
             let value = match Slot::parse(name) {
                 Some(slot) => self.register(access, slot, 0)?,
-                None => number(name)?,
+                None => [number::word(name)?; 32],
             };
             let scale: u32 = scale.parse().ok()?;
             sum = map([sum, value], |[sum, value]| sum.wrapping_add(value.wrapping_mul(scale)));
@@ -200,7 +201,7 @@ impl<'a> Values<'a> {
             (OperandKind::Register, Some(slot)) => self.register(at, slot, step)?,
             (OperandKind::Register, None) => [0; 32],
             (OperandKind::Constant, _) => self.constant(text)?,
-            (OperandKind::Other, _) => return number(operand.text),
+            (OperandKind::Other, _) => return number::word(operand.text).map(|value| [value; 32]),
             _ => return None,
         };
         match operand.text.as_bytes().first() {
@@ -213,7 +214,7 @@ impl<'a> Values<'a> {
     /// The block's shape, then the grid's, at the start of the first bank up to Hopper.
     fn constant(&self, text: &str) -> Option<Lanes> {
         let place = text.strip_prefix("c[0x0]")?.trim().strip_prefix('[')?.strip_suffix(']')?;
-        let place = if place == "RZ" { 0 } else { number(place)?[0] };
+        let place = if place == "RZ" { 0 } else { number::word(place)? };
         let shape = [self.block, self.grid].concat();
         let value = shape.get(place as usize / 4).filter(|_| place.is_multiple_of(4))?;
         Some([*value; 32])
@@ -268,7 +269,7 @@ enum Part {
 fn part(text: &str) -> Option<(Slot, Part)> {
     let parsed = Instruction::parse(text)?;
     let operand = |place: usize| parsed.operands.get(place);
-    let value = |place: usize| Some(number(operand(place)?.text)?[0]);
+    let value = |place: usize| number::word(operand(place)?.text);
     match parsed.base() {
         "LOP3" if value(4)? == 0xc0 => {
             let above = value(2)?.checked_add(1).filter(|above| above.is_power_of_two())?;
@@ -295,16 +296,6 @@ fn map<const N: usize>(of: [Lanes; N], result: impl Fn([u32; N]) -> u32) -> Lane
 
 fn index(lane: usize) -> u32 {
     u32::try_from(lane).unwrap_or_default()
-}
-
-/// An immediate, the same for all lanes.
-fn number(text: &str) -> Option<Lanes> {
-    let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let value = match digits.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-        None => digits.parse().ok()?,
-    };
-    Some([if is_negative { value.wrapping_neg() } else { value }; 32])
 }
 
 #[cfg(test)]

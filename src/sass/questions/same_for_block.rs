@@ -12,6 +12,7 @@ use crate::sass::flow::slice;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::parse::system_register;
 use crate::sass::questions::independence::turns_to_share;
 use crate::sass::questions::matrix_loops::members;
 
@@ -119,11 +120,10 @@ fn is_of_thread(listing: &Listing, at: usize, block: [u32; 3]) -> bool {
     match listing.sass.entries[at].family {
         Family::System => {
             let text = listing.text(at);
-            let of_block = ["SR_CTAID", "SR_CgaCtaId", "SR_CgaSize", "SR_NCTAID"];
             let indices = ["SR_TID.X", "SR_TID.Y", "SR_TID.Z"];
             let axis = indices.iter().position(|index| text.contains(index));
             // One thread along a direction has the index zero.
-            axis.map_or(!of_block.iter().any(|name| text.contains(name)), |axis| block[axis] > 1)
+            axis.map_or(!system_register::is_of_block(text), |axis| block[axis] > 1)
         }
         Family::Load(Space::Global) => false,
         Family::Shuffle | Family::Vote | Family::Tensor => true,

@@ -11,6 +11,16 @@ use crate::term::Term;
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
+/// Where warps wait while a queue in front of memory is full: for a place in it, for stores to leave, for data, and, as
+/// accesses of shared memory and exchanges between lanes stand in line behind those of global memory, for these as well.
+pub const QUEUES: [StallReason; 5] = [
+    StallReason::LgThrottle,
+    StallReason::MioThrottle,
+    StallReason::Drain,
+    StallReason::LongScoreboard,
+    StallReason::ShortScoreboard,
+];
+
 /// What tells how busy the busiest slice is where nothing counted it: L2's slices, and the sectors that atomics
 /// were the first to touch.
 pub(super) const BY_MEAN: [&str; 4] = [
@@ -78,7 +88,9 @@ pub(super) fn in_turn(
     let one_after_another = average / 100.0 * launch.get(BY_MEAN[0])? / share(launch, facts);
     let others = Term::ALL
         .into_iter()
-        .filter(|&term| term != Term::Atomic && term.waits().contains(&StallReason::LongScoreboard))
+        .filter(|&term| {
+            term != Term::Atomic && term.waits().iter().any(|wait| QUEUES.contains(wait))
+        })
         .filter_map(|term| busy[term as usize])
         .fold(0.0, f64::max);
     let in_turn = (queued(launch, facts)? - others).min(one_after_another).min(1.0);
@@ -95,35 +107,52 @@ impl Model {
 }
 
 /// The share of the warps' waiting (0 to 1) that is in a queue in front of memory: for a place in it, for stores to
-/// leave, and for data beyond what DRAM takes to deliver them where nobody else asks. There is a queue for at least that
+/// leave, and for data beyond what memory takes to deliver them where nobody else asks. There is a queue for at least that
 /// share of the time. `None` without machine code, or where nothing is known of the device's memory.
 fn queued(launch: &Launch, facts: &DeviceFacts) -> Option<f64> {
-    use StallReason::{Drain, LgThrottle, LongScoreboard, NotSelected, Selected};
+    use StallReason::{Drain, LgThrottle, LongScoreboard, MioThrottle, NotSelected, Selected};
     let stall = |reason| launch.stall(reason).unwrap_or(0.0).max(0.0);
     let all: f64 = StallReason::all()
         .filter(|reason| !matches!(reason, Selected | NotSelected))
         .map(stall)
         .sum();
     let listing = launch.listing()?;
-    let asks = |family: Family| {
-        matches!(
-            family,
-            Family::Load(Space::Global | Space::Generic | Space::Local)
-                | Family::Atomic(Space::Global | Space::Generic)
-                | Family::AsyncCopy
-                | Family::Texture
-        )
-    };
-    let asking: f64 = listing
-        .entries()
-        .filter(|(_, entry)| asks(entry.family))
-        .map(|(index, _)| listing.executed(index))
-        .sum();
     let total = listing.total();
     // If each asks by itself; several at once wait less.
-    let unloaded = facts.get(Quantity::DramLatency)? * asking / total;
-    let queue = stall(LgThrottle) + stall(Drain) + (stall(LongScoreboard) - unloaded).max(0.0);
+    let unloaded = |latency: Quantity, asks: fn(Family) -> bool| {
+        let asking = listing.entries().filter(|(_, entry)| asks(entry.family));
+        let asking: f64 = asking.map(|(index, _)| listing.executed(index)).sum();
+        Some(facts.get(latency)? * asking / total)
+    };
+    let for_data = stall(LongScoreboard) - unloaded(Quantity::DramLatency, asks_memory)?;
+    let on_the_sm = unloaded(Quantity::SharedLatency, asks_the_sm)
+        .map_or(0.0, |unloaded| stall(StallReason::ShortScoreboard) - unloaded);
+    let for_a_place = stall(LgThrottle) + stall(MioThrottle) + stall(Drain);
+    let queue = for_a_place + for_data.max(0.0) + on_the_sm.max(0.0);
     (total > 0.0 && all > 0.0).then(|| queue / all)
+}
+
+/// True for what waits for memory beyond the SM.
+fn asks_memory(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Load(Space::Global | Space::Generic | Space::Local)
+            | Family::Atomic(Space::Global | Space::Generic)
+            | Family::AsyncCopy
+            | Family::Texture
+    )
+}
+
+/// True for what waits for units of the SM that stand behind the same queue as its memory.
+fn asks_the_sm(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Load(Space::Shared)
+            | Family::Atomic(Space::Shared)
+            | Family::Shuffle
+            | Family::SpecialFunction
+            | Family::System
+    )
 }
 
 #[cfg(test)]
@@ -194,6 +223,31 @@ mod tests {
         );
         assert!(near(busy(80.0, 80.0, 4600.0, 0.45), 0.27, false), "DRAM's queue");
         assert!(near(busy(80.0, 0.0, 4600.0, 2.3), 0.09, false), "many addresses");
+    }
+
+    #[test]
+    fn exchanges_between_lanes_stand_in_the_same_queue() {
+        let busy = |short: f64, lsu: f64| {
+            let mut launch = launch(&[
+                ("SHFL.DOWN PT, R4, R5, 0x1, 0x1f", 10.0),
+                ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R6.64], R4", 10.0),
+                ("EXIT", 10.0),
+            ]);
+            launch.row.device = Some("NVIDIA H200".to_owned());
+            launch.set(BY_MEAN[0], Some(80.0));
+            launch.set(BUSIEST, Some(9.0));
+            launch.set(AVERAGE, Some(0.45));
+            launch.set(Term::Lsu.counters()[0], Some(lsu));
+            launch.set(&StallReason::MioThrottle.ratio_metric(), Some(50.0));
+            launch.set(&StallReason::ShortScoreboard.ratio_metric(), Some(short));
+            launch.set(&StallReason::Wait.ratio_metric(), Some(50.0));
+            Model::new(&launch).utilization(Term::Atomic).unwrap()
+        };
+        // A shuffle in three instructions may wait 23.04 cycles by itself.
+        let queue = 150.0 - 23.04 / 3.0;
+        assert!((busy(100.0, 0.0) - queue / 200.0).abs() < 0.005, "{}", busy(100.0, 0.0));
+        assert!((busy(1.0, 0.0) - 50.0 / 101.0).abs() < 0.005, "no longer than by itself");
+        assert!((busy(100.0, 90.0) - 0.27).abs() < 1e-6, "the load/store unit's own queue");
     }
 
     #[test]

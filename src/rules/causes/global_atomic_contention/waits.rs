@@ -3,6 +3,8 @@
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::{ModeledLaunch, atomics};
 use crate::metric::stall::StallReason;
+use crate::model::QUEUES;
+use crate::term::Term;
 
 /// The share of each stall reason that is for them (0 to 1).
 pub(super) fn stalls(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
@@ -12,6 +14,11 @@ pub(super) fn stalls(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
     at_least(&mut stalls, StallReason::LgThrottle, traffic::share_of_l2(launch));
     // The warp that waits for its stores to leave has no instruction of theirs any more.
     at_least(&mut stalls, StallReason::Drain, traffic::share_of_stores(launch));
+    // Where slices work one after another, one of them is what the queue stands in front of at any time.
+    if launch.model.atomics_in_turn() {
+        let busy = launch.model.utilization(Term::Atomic).unwrap_or(0.0);
+        QUEUES.iter().for_each(|&queue| at_least(&mut stalls, queue, busy));
+    }
     stalls
 }
 

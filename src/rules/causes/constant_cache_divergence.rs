@@ -1,9 +1,8 @@
 //! Lanes of a warp read different constants, one at a time.
 
-use crate::evidence::modeled_launch::{opcode, place};
+use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::CYCLES;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::export::SourceRow;
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
@@ -11,6 +10,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::model::counts::{self, SM_CYCLES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::parse::access::is_indexed_constant;
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -96,7 +96,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         .profile
         .instructions
         .iter()
-        .filter(|row| is_indexed(row))
+        .filter(|row| is_indexed_constant(&row.text))
         .map(|row| row.counters.inst_executed)
         .sum();
     // The counter is an average over the SMs.
@@ -106,7 +106,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let locations = launch.places_of("indexed constants", |row| {
-        if is_indexed(row) { row.counters.inst_executed } else { 0.0 }
+        if is_indexed_constant(&row.text) { row.counters.inst_executed } else { 0.0 }
     });
     let goes = 1.0 - 1.0 / cycles_each;
     let misses =
@@ -149,23 +149,13 @@ fn loads_instead(launch: &ModeledLaunch, loads: f64) -> Vec<(Term, f64)> {
         .profile
         .instructions
         .iter()
-        .filter(|row| is_indexed(row))
+        .filter(|row| is_indexed_constant(&row.text))
         .map(|row| row.counters.inst_executed * if row.text.contains(".64") { 2.0 } else { 1.0 })
         .sum();
     [(Term::Lsu, loads), (Term::L1Data, words)]
         .into_iter()
         .filter_map(|(term, work)| Some((term, counts::of_work(launch.profile, term, work)?)))
         .collect()
-}
-
-/// A load of a constant whose address has a register: parameters and uniform tables have none.
-fn is_indexed(row: &SourceRow) -> bool {
-    let opcode = opcode(&row.text);
-    (opcode == "LDC" || opcode.starts_with("LDC."))
-        && row
-            .text
-            .split_once("c[")
-            .is_some_and(|(_, address)| address.contains("[R") && !address.contains("[RZ"))
 }
 
 #[cfg(test)]
@@ -202,19 +192,6 @@ mod tests {
         let mut table = launch(&[(BUSY, 20.0), (SM_CYCLES, 1000.0), (SMS, 100.0)]);
         table.instructions = vec![row("LDC R4, c[0x3][R2]", 5_001.0)];
         assert!(crate::rules::testing::check(&RULE, &table).is_none());
-    }
-
-    #[test]
-    fn uniform_constants_are_not_indexed() {
-        assert!(is_indexed(&row("@P0 LDC.64 R4, c[0x3][R2+0x10]", 1.0)));
-        for text in [
-            "LDC R1, c[0x0][0x37c]",
-            "ULDC UR4, c[0x0][0x208]",
-            "LDC R1, c[0x0][RZ]",
-            "LDCU UR4, c[0x0][0x358]",
-        ] {
-            assert!(!is_indexed(&row(text, 1.0)), "{text}");
-        }
     }
 
     #[test]

@@ -85,9 +85,30 @@ fn is_memory(base: &str) -> bool {
     )
 }
 
+/// True for a load of a constant whose address has a register of the thread's own: those of parameters and of uniform tables
+/// have none.
+#[must_use]
+pub fn is_indexed_constant(text: &str) -> bool {
+    let address = text.split_once("c[").map_or("", |(_, address)| address);
+    Instruction::base_of(text) == Some("LDC") && address.contains("[R") && !address.contains("[RZ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uniform_constants_are_not_indexed() {
+        assert!(is_indexed_constant("@P0 LDC.64 R4, c[0x3][R2+0x10]"));
+        for text in [
+            "LDC R1, c[0x0][0x37c]",
+            "ULDC UR4, c[0x0][0x208]",
+            "LDC R1, c[0x0][RZ]",
+            "LDCU UR4, c[0x0][0x358]",
+        ] {
+            assert!(!is_indexed_constant(text), "{text}");
+        }
+    }
 
     #[test]
     fn an_address_is_a_register_and_an_offset() {

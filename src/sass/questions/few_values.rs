@@ -11,7 +11,7 @@ use crate::hardware::WIDEST_ACCESS_BYTES;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
-use crate::sass::parse::access::Space;
+use crate::sass::parse::access::{Space, is_indexed_constant};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::TREE_STEPS;
@@ -124,18 +124,17 @@ fn at(
     };
     let values = distances.iter().map(of_distance).min()?;
     let steps = exchanges.len() as f64 / values as f64;
-    // What is made of a lane's own values, once for each of them.
-    let is_access = |at: usize| {
-        matches!(
-            sass.entries[at].family,
-            Family::Load(Space::Global) | Family::Store(Space::Global)
-        )
+    let is_access = |at: usize| match sass.entries[at].family {
+        Family::Load(Space::Global) | Family::Store(Space::Global) => true,
+        Family::Constant => is_indexed_constant(listing.text(at)),
+        _ => false,
     };
     let is_load = |at: usize| loads.binary_search(&at).is_ok();
-    let mut of_values = Marks::of(entries, |at| is_load(at) || here(at) && is_access(at));
+    let first = Marks::of(entries, |at| is_load(at) || here(at) && is_access(at));
     let between =
         Marks::of(entries, |at| listing.executed(at) > 0.0 && !is_exchange[at] && !combines[at]);
-    of_values.spread(&between, |at, of_values| uses(reaching, at, of_values));
+    let of_values =
+        of_values(listing, first, &between, |at, of_values| uses(reaching, at, of_values));
     let of_threads = (0..entries)
         .filter(|&at| here(at) && !of_values[at] && combining.binary_search(&at).is_err())
         .collect();
@@ -150,6 +149,26 @@ fn at(
         bytes,
         is_in_shared_memory: false,
     })
+}
+
+/// What is made of a lane's own values, once for each of them: the first, and what uses them among the instructions between.
+/// Where values are handed on through shared memory, what is loaded from there is a value as well.
+fn of_values(
+    listing: &Listing,
+    first: Marks,
+    between: &Marks,
+    mut uses: impl FnMut(usize, &Marks) -> bool,
+) -> Marks {
+    let entries = &listing.sass.entries;
+    let is = |at: usize, family: Family| entries[at].family == family;
+    let mut of_values = first;
+    of_values.spread(between, &mut uses);
+    if between.iter().any(|at| of_values[at] && is(at, Family::Store(Space::Shared))) {
+        let loads = between.iter().filter(|&at| is(at, Family::Load(Space::Shared)));
+        loads.for_each(|at| _ = of_values.insert(at));
+        of_values.spread(between, uses);
+    }
+    of_values
 }
 
 /// The global loads whose values reach the exchanges through registers.

@@ -1,11 +1,11 @@
 //! Trees in shared memory that combine few values of each lane.
 
-use super::{MOST_BYTES, SmallTrees, feeding};
+use super::{MOST_BYTES, SmallTrees, feeding, of_values};
 use crate::hardware::WARP_LANES;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
-use crate::sass::parse::access::Space;
+use crate::sass::parse::access::{Space, is_indexed_constant};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::shared_trees::{SharedTree, shared_trees};
@@ -80,16 +80,19 @@ fn small(
         .copied()
         .filter(|&at| is_plain(at) && uses(reaching, at, &is_of_a_tree))
         .collect();
-    let mut of_values = Marks::of(entries, |at| {
-        loads.binary_search(&at).is_ok()
-            || here(at)
-                && !is_of_a_tree[at]
-                && sass.entries[at].family == Family::Store(Space::Global)
+    let is_access = |at: usize| match sass.entries[at].family {
+        Family::Store(Space::Global) => true,
+        Family::Constant => is_indexed_constant(listing.text(at)),
+        _ => false,
+    };
+    let first = Marks::of(entries, |at| {
+        loads.binary_search(&at).is_ok() || here(at) && !is_of_a_tree[at] && is_access(at)
     });
     let between = Marks::of(entries, |at| {
         listing.executed(at) > 0.0 && !is_of_a_tree[at] && fills.binary_search(&at).is_err()
     });
-    of_values.spread(&between, |at, of_values| uses(reaching, at, of_values));
+    let of_values =
+        of_values(listing, first, &between, |at, of_values| uses(reaching, at, of_values));
     let of_threads = (0..entries)
         .filter(|at| here(*at) && !of_values[*at] && combines.binary_search(at).is_err())
         .collect();

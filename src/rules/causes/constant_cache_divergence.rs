@@ -161,7 +161,7 @@ fn loads_instead(launch: &ModeledLaunch, loads: f64) -> Vec<(Term, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::SourceCounters;
+    use crate::export::{SourceCounters, SourceRow};
     use crate::rules::testing::{assert_sides, launch};
 
     fn row(text: &str, executed: f64) -> SourceRow {

@@ -163,7 +163,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let gathers = Gathers::of(launch);
     let layout = layout(launch, shifted, &gathers);
     let (mut effect, payer) = cost(launch, sectors, ideal, &gathers);
-    let lanes = if layout == Layout::Strided { lanes_for_a_thread(launch) } else { Some(1.0) };
+    let lanes = if layout.is_strided() { lanes_for_a_thread(launch) } else { Some(1.0) };
     let both = spread(launch, lanes.unwrap_or(1.0), &effect);
     let fills = both.is_some();
     let width = width_at(launch, locations.first());
@@ -207,7 +207,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 /// else: its threads take several elements.
 fn starts_of_a_tile(launch: &ModeledLaunch, layout: &Layout, lanes: Option<f64>) -> Option<String> {
     let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
-    let is_strided = *layout == Layout::Strided && lanes.is_none_or(|lanes| lanes <= 1.0);
+    let is_strided = layout.is_strided() && lanes.is_none_or(|lanes| lanes <= 1.0);
     let (_, share) = longest.filter(|_| is_strided)?;
     // Lanes that lie closer together fetch for their neighbours as well.
     let (listing, most) = most_excess(launch)?;

@@ -57,7 +57,12 @@ pub(super) fn hint(
     }
     let at = place(locations, "the access with the widest stride between lanes");
     let lanes = lanes.unwrap_or(WARP_LANES);
-    let how = if lanes <= 1.0 && dram_sets_pace {
+    let how = if *layout == Layout::AcrossBlocks {
+        "let each block take 32 neighbouring results in place of one, its lanes side by side along them, since what lies \
+         between two lanes now is what the blocks beside it access; threadIdx.y then counts the parts of a result that \
+         threads share"
+            .to_owned()
+    } else if lanes <= 1.0 && dram_sets_pace {
         // A tile fetches the same sectors.
         "change the layout (an array for each member in place of an array of structures) or swap the roles of the \
          thread's indices, so that DRAM, which sets the pace, delivers only what is used; a tile in shared memory \

@@ -5,6 +5,7 @@ use crate::evidence::ModeledLaunch;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
+use crate::sass::questions::lanes::bytes_to_next_block;
 use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
 use crate::sass::{Family, Listing};
 
@@ -13,12 +14,21 @@ use crate::sass::{Family, Listing};
 pub(super) enum Layout {
     /// Apart, by a stride.
     Strided,
+    /// Apart, by a stride, and between them lies what the neighbouring blocks access.
+    AcrossBlocks,
     /// Apart by as much as each lane moves there, piece by piece.
     InPieces(Pieces),
     /// Side by side, from the middle of a sector on.
     Shifted,
     /// Where values send them.
     Gathered(Sender),
+}
+
+impl Layout {
+    /// True where a stride sets the lanes apart.
+    pub(super) fn is_strided(&self) -> bool {
+        matches!(self, Self::Strided | Self::AcrossBlocks)
+    }
 }
 
 pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -> Layout {
@@ -32,7 +42,23 @@ pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -
     if begins_within(&listing, most) {
         return Layout::Shifted;
     }
-    Pieces::of(&listing, most).map_or(Layout::Strided, Layout::InPieces)
+    if let Some(pieces) = Pieces::of(&listing, most) {
+        return Layout::InPieces(pieces);
+    }
+    if next_block_is_beside(launch, &listing, most) {
+        Layout::AcrossBlocks
+    } else {
+        Layout::Strided
+    }
+}
+
+/// True where the next block along some direction accesses the next element.
+fn next_block_is_beside(launch: &ModeledLaunch, listing: &Listing, at: usize) -> bool {
+    let (row, width) = (&launch.profile.row, u32::from(listing.sass.entries[at].width));
+    (0..3).any(|direction| {
+        bytes_to_next_block(listing, at, row.block, row.grid, direction)
+            .is_some_and(|bytes| bytes > 0 && bytes == width)
+    })
 }
 
 /// True where an access touches less than one sector more than its lanes' bytes fill: bytes and halves side by side, some of

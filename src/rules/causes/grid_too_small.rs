@@ -14,7 +14,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
-use crate::sass::questions::independence::{self, What};
+use crate::sass::questions::independence::{self, Shape, What};
 use crate::text::{count, count_of, percent};
 use hint::{hint, second_wave};
 use lanes::shared_out;
@@ -128,7 +128,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             count(each * sms)
         )
     });
-    let work = launch.profile.listing().and_then(|listing| independence::shareable(&listing));
+    let row = &launch.profile.row;
+    let shape = Shape { block: row.block, grid: row.grid };
+    let work =
+        launch.profile.listing().and_then(|listing| independence::shareable(&listing, shape));
     let places = sms * each.unwrap_or(1.0);
     let more = match work {
         Some(work) => parts(work.turns.min(places / blocks)),

@@ -13,7 +13,7 @@ use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::Marks;
 use crate::sass::flow::turns::turns;
-use crate::sass::questions::independence::{Shareable, What, shareable_of_warps};
+use crate::sass::questions::independence::{Shape, Shareable, What, shareable_of_warps};
 use crate::sass::thresholds::{EVERY_TURN, FEW_TURNS};
 use crate::text::{count, percent};
 
@@ -129,7 +129,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 fn work_of_longest(launch: &ModeledLaunch, times: f64) -> Option<Shareable> {
     let at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
     let listing = launch.profile.listing().filter(|_| at_once)?;
-    shareable_of_warps(&listing, times)
+    let row = &launch.profile.row;
+    shareable_of_warps(&listing, Shape { block: row.block, grid: row.grid }, times)
 }
 
 /// The share of the time that the longest warps take whatever SM they are on: what of their work others could not take over,

@@ -7,9 +7,11 @@
 //! the next one is worked out in another way does, and so does one that is kept or replaced by another condition. Where blocks fetch their turns
 //! from a queue, chance decides which block gets which, so that no turn can need another. Where a loop multiplies on
 //! the tensor units, turns may also scale the sums and keep the largest value so far: attention's softmax does, and
-//! its parts are scaled once more when they are added up (Dao et al., Flash-Decoding, 2023).
+//! its parts are scaled once more when they are added up (Dao et al., Flash-Decoding, 2023). Where threads or blocks share
+//! a loop's turns already, whatever each of them keeps is combined in the end, and may be kept by more of them.
 
 mod carried;
+mod dealt;
 #[cfg(test)]
 mod tests;
 
@@ -25,8 +27,11 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::grid_stride::steps_by_grid;
 use crate::sass::questions::{queue, statements};
-use crate::sass::thresholds::FEW_TURNS;
+use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
 use carried::parts;
+use dealt::{Among, dealt};
+
+pub use dealt::Shape;
 
 /// What could be shared out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +59,10 @@ pub enum Results {
     Summed,
     /// Each turn also scales the sums so far, as a softmax on the way does.
     Scaled,
+    /// The threads of a block share the turns already, and combine whatever each of them kept.
+    OfThreads,
+    /// Blocks share the turns already, and something behind the kernel combines their results.
+    OfBlocks,
 }
 
 /// What is shared out, with the instruction to show for it.
@@ -74,13 +83,13 @@ pub enum What {
 /// What of a kernel could be shared out among more threads; `None` where the listing is only a part of
 /// its code, or nothing counted how often its instructions were executed.
 #[must_use]
-pub fn shareable(listing: &Listing) -> Option<Shareable> {
-    shareable_of_warps(listing, 1.0)
+pub fn shareable(listing: &Listing, shape: Shape) -> Option<Shareable> {
+    shareable_of_warps(listing, shape, 1.0)
 }
 
 /// The same for warps that work so many times as long as the average one, and turn in loops as many times as often.
 #[must_use]
-pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
+pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Shareable> {
     let total = listing.total();
     if !listing.is_whole() || total <= 0.0 {
         return None;
@@ -115,20 +124,14 @@ pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
         let (what, results) = if let Some(fetch) = queue::fetch(listing, &mut reaching, each) {
             (What::Queue(fetch), Results::Apart)
         } else {
-            let parts = parts(listing, &mut reaching, each);
-            let Some(parts) = parts.filter(|parts| of_loop >= parts.least_turns) else { continue };
-            let results = match (
-                parts.are_scaled || parts.appends,
-                stores_each_turn(listing, each),
-                parts.carries,
-            ) {
-                (true, ..) if parts.are_scaled => Results::Scaled,
-                (true, ..) => Results::Appended,
-                (_, true, true) => Results::HandedOn,
-                (_, true, false) => Results::Apart,
-                (_, false, _) => Results::Summed,
+            let Some((results, least_turns)) = results(listing, &mut reaching, each, of) else {
+                continue;
             };
-            let may_stride = matches!(results, Results::Apart | Results::Summed);
+            if of_loop < least_turns {
+                continue;
+            }
+            let may_stride =
+                matches!(results, Results::Apart | Results::Summed | Results::OfBlocks);
             let what = if may_stride && steps_by_grid(listing, &mut reaching, each) {
                 What::Strided(each.back)
             } else {
@@ -149,6 +152,32 @@ pub fn shareable_of_warps(listing: &Listing, times: f64) -> Option<Shareable> {
         found = Shareable { share: 1.0, turns: pieces.most, what, results: Results::Apart };
     }
     Some(found)
+}
+
+/// What becomes of a loop's results once several share its turns, and the turns from which these are worth sharing; `None` where a
+/// turn needs what an earlier one found.
+fn results(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    of: &Loop,
+    shape: Shape,
+) -> Option<(Results, f64)> {
+    let Some(parts) = parts(listing, reaching, of) else {
+        return Some(match dealt(listing, reaching, of, shape)? {
+            // What each part keeps is combined afterwards, as a sum is.
+            Among::Threads => (Results::OfThreads, LONG_SUM.value),
+            Among::Blocks => (Results::OfBlocks, FEW_TURNS.value),
+        });
+    };
+    let stores = stores_each_turn(listing, of);
+    let results = match (parts.are_scaled || parts.appends, stores, parts.carries) {
+        (true, ..) if parts.are_scaled => Results::Scaled,
+        (true, ..) => Results::Appended,
+        (_, true, true) => Results::HandedOn,
+        (_, true, false) => Results::Apart,
+        (_, false, _) => Results::Summed,
+    };
+    Some((results, parts.least_turns))
 }
 
 /// What called functions execute.

@@ -94,7 +94,7 @@ fn is_the_same_in_every_turn(
 #[cfg(test)]
 mod tests {
     use crate::sass::code::listing::tests::launch;
-    use crate::sass::questions::independence::{What, shareable};
+    use crate::sass::questions::independence::{Shape, What, shareable};
 
     /// What can be shared out of a loop of 40 turns that keeps a product, which ties turns together, and has
     /// this in it; its head is at 0x110.
@@ -108,7 +108,7 @@ mod tests {
             ("STG.E desc[UR4][R6.64], R0", 10.0),
             ("EXIT", 10.0),
         ]);
-        shareable(&launch(&code).listing().unwrap()).unwrap().what
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().what
     }
 
     #[test]

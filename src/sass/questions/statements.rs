@@ -60,7 +60,7 @@ pub(super) fn pieces(listing: &Listing, reaching: &mut Reaching) -> Option<Piece
 #[cfg(test)]
 mod tests {
     use crate::sass::code::listing::tests::launch;
-    use crate::sass::questions::independence::{Shareable, What, shareable};
+    use crate::sass::questions::independence::{Shape, Shareable, What, shareable};
 
     /// What could be shared out of so many statements, each of which is worked out from what `chained` says.
     fn of(count: usize, chained: bool) -> Shareable {
@@ -73,7 +73,7 @@ mod tests {
         }
         code.push("EXIT".to_owned());
         let code: Vec<(&str, f64)> = code.iter().map(|text| (text.as_str(), 10.0)).collect();
-        shareable(&launch(&code).listing().unwrap()).unwrap()
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap()
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
             let runs = |at: usize| if at >= 20 && at < 20 + 3 * rare { 1.0 } else { 10.0 };
             let code: Vec<(&str, f64)> =
                 code.iter().enumerate().map(|(at, text)| (text.as_str(), runs(at))).collect();
-            shareable(&launch(&code).listing().unwrap()).unwrap()
+            shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap()
         };
         // A statement takes 23 of 20 + 40 x 3 + 1 instructions.
         assert!((of(0).turns - 141.0 / 23.0).abs() < 1e-12, "{}", of(0).turns);
@@ -122,7 +122,7 @@ mod tests {
             code.extend((0..count).map(|at| format!("STG.E desc[UR4][R6.64+{:#x}], R5", 4 * at)));
             code.push("EXIT".to_owned());
             let code: Vec<(&str, f64)> = code.iter().map(|text| (text.as_str(), 10.0)).collect();
-            shareable(&launch(&code).listing().unwrap()).unwrap().what
+            shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().what
         };
         assert_eq!((found(128), found(129)), (What::Statements(127), What::Nothing));
     }

@@ -30,7 +30,7 @@ pub(super) fn hint(
         ),
         None => format!("Launch at least {then} blocks instead of {}", count(blocks)),
     };
-    let appended = work.is_some_and(|work| work.results == Results::Appended);
+    let of = |results| work.is_some_and(|work| work.results == results);
     let line = locations.first().map_or_else(String::new, |at| format!(" at {}", at.name()));
     match work.map(|work| work.what) {
         Some(What::Queue(_)) => format!(
@@ -45,10 +45,21 @@ pub(super) fn hint(
             "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
              None needs another's value; make sure that none reads what another stores."
         ),
-        Some(What::Turns(_)) if appended => format!(
+        Some(What::Turns(_)) if of(Results::Appended) => format!(
             "Give each item to a warp: its lanes take an iteration each of {} and vote which of them store a result \
              (__ballot_sync). The votes of lower lanes (__popc) give each its place, those of all lanes where the next iterations \
              go on. That makes 32 times as many threads.",
+            which_loop(work, locations),
+        ),
+        Some(What::Turns(_)) if of(Results::OfThreads) => format!(
+            "{launch}: the threads of a block share the iterations of {} already; divide them among blocks as well \
+             (add blockIdx.x times the step to the first index, and multiply the step by gridDim.x). Let each block write what \
+             it combines of its threads, and combine the blocks' results the same way in a second step.",
+            which_loop(work, locations),
+        ),
+        Some(What::Turns(_)) if of(Results::OfBlocks) => format!(
+            "{launch}: blocks share the iterations of {} already, each from its own index on. Let more of them take \
+             part, and combine as many more results in the step that follows.",
             which_loop(work, locations),
         ),
         _ => format!(
@@ -63,7 +74,8 @@ pub(super) fn hint(
                     ", and combine their sums in a second kernel. As each iteration scales the sums so far, each \
                      part must also write what its sums are scaled by (of a softmax, its maximum), and the second \
                      kernel scales them alike before it adds them up",
-                Results::Summed => ", and combine their sums by atomics or in a second step",
+                Results::Summed | Results::OfThreads | Results::OfBlocks =>
+                    ", and combine their sums by atomics or in a second step",
                 Results::HandedOn | Results::Appended =>
                     ". Each iteration stores its own result, but goes on from values that earlier ones handed on (a \
                      window, a running sum): let each part first work out those that it begins with",
@@ -111,5 +123,21 @@ fn which_loop(work: Option<Shareable>, locations: &[Location]) -> String {
         (None, None) => {
             "the outermost loop in which no iteration needs what another one computes".to_owned()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_shares_the_iterations_already_is_said() {
+        let said = |results| {
+            let work = Shareable { share: 0.9, turns: 40.0, what: What::Turns(0), results };
+            hint(1.0, None, 40.0, 40.0, Some(work), &[])
+        };
+        assert!(said(Results::OfThreads).contains("divide them among blocks as well"));
+        assert!(said(Results::OfBlocks).contains("Let more of them take part"));
+        assert!(said(Results::Summed).contains("combine their sums by atomics"));
     }
 }

@@ -17,13 +17,13 @@ fn turning(turns: f64, body: &[&str]) -> Shareable {
     code.extend(body.iter().map(|text| (*text, executed)));
     code.extend([("ISETP.NE.AND P0, PT, R2, R9, PT", executed), (back.as_str(), executed)]);
     code.extend([("STG.E desc[UR4][R6.64], R0", 10.0), ("EXIT", 10.0)]);
-    shareable(&launch(&code).listing().unwrap()).unwrap()
+    shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap()
 }
 
 #[test]
 fn what_nothing_counted_is_not_known() {
     let code = [("LDG.E R4, desc[UR4][R2.64]", 0.0), ("@P0 BRA 0x100", 0.0), ("EXIT", 0.0)];
-    assert_eq!(shareable(&launch(&code).listing().unwrap()), None);
+    assert_eq!(shareable(&launch(&code).listing().unwrap(), Shape::default()), None);
 }
 
 const NEXT: &str = "IADD3 R2, R2, 0x1, RZ";
@@ -167,7 +167,7 @@ fn the_best_so_far_and_where_it_was_tie_no_turns_together() {
             ("STG.E desc[UR4][R6.64+0x4], R1", 10.0),
             ("EXIT", 10.0),
         ]);
-        shareable(&launch(&code).listing().unwrap()).unwrap()
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap()
     };
     let compare = "FSETP.GT.AND P1, PT, R4, R0, PT";
     let largest = "FMNMX R0, R0, R4, !PT";
@@ -219,7 +219,7 @@ fn a_value_that_some_turns_leave_as_it_was_ties_turns_together() {
             ("@P0 BRA 0x110", 400.0),
             ("EXIT", 10.0),
         ];
-        shareable(&launch(&code).listing().unwrap()).unwrap().turns
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().turns
     };
     // Nine in ten are all but those in which a loop was left.
     assert!((of(359.0) - 1.0).abs() < 1e-12);
@@ -282,7 +282,7 @@ fn statements_behind_a_loop_are_left_to_it() {
         code.extend((0..32).map(|at| (format!("STG.E desc[UR4][R6.64+{at:#x}], R8"), 10.0)));
         code.push(("EXIT".to_owned(), 10.0));
         let code: Vec<(&str, f64)> = code.iter().map(|(text, ran)| (text.as_str(), *ran)).collect();
-        shareable(&launch(&code).listing().unwrap()).unwrap().what
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().what
     };
     assert_eq!(of(40.0), What::Nothing);
     assert_eq!(of(1.0), What::Statements(4), "a loop of one turn is none");
@@ -291,7 +291,7 @@ fn statements_behind_a_loop_are_left_to_it() {
 #[test]
 fn a_part_of_the_code_tells_nothing() {
     let loads = launch(&[("LDG.E R4, desc[UR4][R2.64]", 9.0)]);
-    assert_eq!(shareable(&loads.listing().unwrap()), None);
+    assert_eq!(shareable(&loads.listing().unwrap(), Shape::default()), None);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn of_several_loops_the_largest_tells_the_turns() {
             ("STG.E desc[UR4][R6.64], R0", 10.0),
             ("EXIT", 10.0),
         ];
-        shareable(&launch(&code).listing().unwrap()).unwrap()
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap()
     };
     for found in [of(40.0, 80.0), of(80.0, 40.0)] {
         assert!((found.turns - 80.0).abs() < 1e-12, "{found:?}");
@@ -358,7 +358,7 @@ fn a_loop_of_one_turn_leaves_it_to_those_in_it() {
             ("@P0 BRA 0x110", 10.0),
             ("EXIT", 10.0),
         ];
-        shareable(&launch(&code).listing().unwrap()).unwrap().turns
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().turns
     };
     assert!((nested("FADD R0, R0, R4") - 40.0).abs() < 1e-12);
     assert!((nested("FMUL R0, R0, R4") - 1.0).abs() < 1e-12);
@@ -386,6 +386,7 @@ fn steps_over_an_array_that_change_it_in_place_need_one_another() {
             ])
             .listing()
             .unwrap(),
+            Shape::default(),
         );
         found.unwrap().share
     };

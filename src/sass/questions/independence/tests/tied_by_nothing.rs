@@ -55,7 +55,7 @@ fn results_that_some_turns_store_behind_the_last_one_are_appended() {
             let of_all = if (4..7).contains(&at) { lanes } else { 1.0 };
             row.counters.thread_inst_executed_pred_on = row.counters.inst_executed * 32.0 * of_all;
         }
-        shareable(&launch.listing().unwrap()).unwrap()
+        shareable(&launch.listing().unwrap(), Shape::default()).unwrap()
     };
     assert_eq!(of(0.5, COUNT, "R16").results, Results::Appended);
     assert_eq!(of(1.0, COUNT, "R16").results, Results::Apart, "each turn stores one");
@@ -77,7 +77,7 @@ fn what_a_loop_calls_is_its_own() {
         ("FMUL R4, R4, R4", 41.0),
         ("RET.REL.NODEC R20 0x0", 41.0),
     ];
-    let found = shareable(&launch(&code).listing().unwrap()).unwrap();
+    let found = shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap();
     // Six instructions, and 40 of the function's 41 executions, of 325 in all.
     assert!((found.share - (240.0 + 80.0) / 325.0).abs() < 1e-12, "{}", found.share);
 }

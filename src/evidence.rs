@@ -28,6 +28,7 @@ pub(crate) mod stalls;
 pub(crate) mod testing;
 pub(crate) mod threshold;
 pub(crate) mod uneven;
+pub(crate) mod vectors;
 
 pub(crate) use crate::threshold::Threshold;
 pub(crate) use draft::Draft;

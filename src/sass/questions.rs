@@ -26,6 +26,7 @@ pub mod matches;
 pub mod matrix_loops;
 pub mod memory_state;
 mod moved_down;
+pub mod neighbours;
 mod neutral;
 pub mod passes;
 pub mod philox;

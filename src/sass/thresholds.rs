@@ -27,6 +27,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     WINDOW_VALUES,
     TO_THE_LOOP,
     MOST_FOLLOWED,
+    MOST_PER_ACCESS,
 ];
 
 /// The share of the warps that must reach a loop for no block to count as having returned before it.
@@ -35,6 +36,14 @@ pub const TO_THE_LOOP: Threshold = Threshold {
     value: 0.75,
     unit: "share",
     source: "derivation: half way between all and the half that is left where blocks below a diagonal return",
+};
+
+/// Executions that belong to an access.
+pub const MOST_PER_ACCESS: Threshold = Threshold {
+    what: "executions of an instruction for one of an access in the same loop, for it to belong to the access, less than",
+    value: 2.0,
+    unit: "execution",
+    source: "derivation: from two on, every other one at least has no access",
 };
 
 /// Distances of a tree over lanes.

@@ -4,14 +4,18 @@ mod packed_fields;
 
 use crate::evidence::alike::{self, ALIKE_LIMIT};
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
+use crate::evidence::removal::{
+    CYCLES, ISSUE_BUSY, MATTERS, MATTERS_LIMIT, RATES, Removal, matters,
+};
 use crate::evidence::slow_routines::Runs;
+use crate::evidence::vectors::{Once, is_narrow};
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
+use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::Routine;
 use crate::sass::questions::divisors::{Divisor, Divisors};
+use crate::sass::{Marks, Routine};
 use crate::term::Term;
 use crate::text::{count, percent};
 
@@ -124,9 +128,31 @@ fn divisions(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
         hint: hint(routine, by_warp_size > by_others, &place(&locations, "the hottest spot"))
-            + &alike::advice(launch),
+            + &alike::advice(launch)
+            + &vectors(launch, &effect),
         locations,
         effect,
+    })
+}
+
+/// What vectors would give instead, where that is more than the divisions alone: neighbours have quotients in common.
+fn vectors(launch: &ModeledLaunch, effect: &Effect) -> String {
+    let gain = || {
+        let listing = launch.profile.listing()?;
+        let narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+        let once = Once::find(launch, &narrow)?;
+        let gain = once.gain(launch).filter(|gain| 1.0 - 1.0 / gain >= MATTERS)?;
+        let alone = launch.model.without(effect).map_or(1.0, |estimate| estimate.factor);
+        (gain > alone).then_some((once.elements, gain))
+    };
+    gain().map_or_else(String::new, |(elements, gain)| {
+        format!(
+            " Or let each thread take {} neighbouring elements, in accesses of 16 bytes (such as float4): quotients and \
+             coordinates are then worked out once for all of them, if the innermost dimension is contiguous and a multiple of {0}. \
+             That is estimated to be worth {:.2}×.",
+            count(elements),
+            gain,
+        )
     })
 }
 

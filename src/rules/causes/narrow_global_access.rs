@@ -2,6 +2,7 @@
 
 mod neighbours;
 mod waits;
+mod words;
 
 use foldhash::{HashMap, HashMapExt};
 
@@ -11,13 +12,11 @@ use crate::evidence::removal::{
     ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
 };
 use crate::evidence::threshold::{NOISE, NOISE_SOURCE};
+use crate::evidence::vectors::{DENSE, NARROW, Once, divides, is_narrow};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::export::SourceCounters;
 use crate::finding::Evidence;
 use crate::frame::Reads;
-use crate::hardware::{
-    SECTOR_BYTES, SECTORS_PER_LINE, WAVEFRONT_BYTES_PER_LANE, WIDEST_ACCESS_BYTES,
-};
+use crate::hardware::{SECTORS_PER_LINE, WAVEFRONT_BYTES_PER_LANE, WIDEST_ACCESS_BYTES};
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
@@ -27,15 +26,10 @@ use crate::term::Term;
 use crate::text::{count, percent};
 use neighbours::{UNALIGNED_SECTORS, pairs};
 use waits::Waits;
-
-/// Bytes per lane up to which an access counts as narrow.
-const NARROW: u8 = 4;
+use words::{hint, said_of};
 
 /// Narrow accesses of all executed instructions, from which they count.
 const LEAST_NARROW: f64 = NOISE / 100.0;
-
-/// Sectors that an access touches, over those that its bytes fill: at most so far apart.
-const DENSE: f64 = 0.25;
 
 /// L2's look-ups of tags, one for a request.
 const L2_LOOK_UPS: &str = "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed";
@@ -51,7 +45,8 @@ lanes move 1 byte or 16, and index arithmetic and loop control come on top. Wher
 warp access neighbouring elements, a thread can take several at once as uchar4, float4 or int4: \
 the same bytes with as few as a 16th of the instructions, and more bytes in flight per \
 instruction. The rule looks at instructions that move 1, 2 or 4 bytes per lane and touch only the \
-sectors that their bytes fill. L2 looks up one tag per request, so accesses of 1 or 2 bytes per \
+sectors that their bytes fill, and at what a thread would execute once for all elements of a vector: where addresses take \
+loops over dimensions or conditions, they cost more than the accesses. L2 looks up one tag per request, so accesses of 1 or 2 bytes per \
 lane bring it one or two sectors per look-up instead of four. DRAM moves the same bytes as before, \
 so a kernel at DRAM's limit gains nothing. The address must be a multiple of the width.",
     examples: &[Example {
@@ -119,7 +114,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
     let of_pair = of_pairs(listing, &mut narrow);
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
-    if executed <= 0.0 || executed / removal.mix.total < LEAST_NARROW {
+    if executed <= 0.0 {
         return None;
     }
     // Elements that a thread can take at once: the widest of the narrow accesses decides.
@@ -131,6 +126,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         let of_both = f64::from(width(index)) / f64::from(together(index));
         1.0 - (1.0 - merged) * of_both
     };
+    // Where the accesses alone are few, what goes with them may not be.
+    let total = removal.mix.total;
+    let is_few = executed / total < LEAST_NARROW;
+    let once = if divides(launch) { None } else { Once::find(launch, &narrow) };
+    let beside_them = once.as_ref().map_or(0.0, |once| once.beside(listing));
+    if is_few && (once.is_none() || (executed + beside_them) / total < LEAST_NARROW) {
+        return None;
+    }
+    if let Some(once) = &once {
+        once.remove_from(&mut removal, merged);
+    }
     let beside = removal.beside(|index| narrow[index]);
     let work = slice::work(&listing);
     let of_beside = removal.addressing(&beside, |index| narrow[index]);
@@ -167,7 +173,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     // A thread that takes several elements leaves fewer for other threads.
     effect.removed.push((Term::BlockScheduler, merged));
     // Four bytes are the usual width: they are a fault only where wider accesses give something now.
-    let counts = if widest < NARROW { matters(launch, &effect) } else { gains(launch, &effect) };
+    let counts =
+        if widest < NARROW && !is_few { matters(launch, &effect) } else { gains(launch, &effect) };
     if !counts {
         return None;
     }
@@ -177,15 +184,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         |family| matches!(family, Family::Load(Space::Global) | Family::Store(Space::Global));
     let all = removal.mix.sum(is_global);
     let elements = WIDEST_ACCESS_BYTES / f64::from(widest);
+    let at = place(&locations, "the loop that reads and writes the arrays");
     Some(Draft {
         message: format!(
             "{} of {} global access instructions ({}) move at most {} per lane, at dense addresses: one \
-             16-byte access would do the work of {}.{}",
+             16-byte access would do the work of {}.{}{}",
             count(executed),
             count(all),
             percent(executed / all),
             crate::text::count_of(f64::from(widest), "byte"),
             count(elements),
+            if is_few { said_of(beside_them, total) } else { String::new() },
             starts(launch),
         ),
         evidence: vec![
@@ -193,27 +202,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("executed global accesses", all, "inst"),
             Evidence::new("bytes per lane, widest of them", f64::from(widest), "byte"),
         ],
-        hint: format!(
-            "Let each thread take {} neighbouring elements per access at {} (float4, uint4 or \
-             uchar4, by reinterpret_cast or as the array's type). Addresses must be multiples of \
-             the width, the end of the array needs separate code, and each thread needs more \
-             registers.{}{}",
-            count(elements),
-            place(&locations, "the loop that reads and writes the arrays"),
-            if of_pair.is_empty() {
-                ""
-            } else {
-                " A thread moves two neighbouring elements one after the other there: one access of twice the width does for both. \
-                 Where records begin at addresses that are no multiple of that width, let a warp bring them to shared memory by \
-                 whole words first."
-            },
-            if loops.is_empty() {
-                ""
-            } else {
-                " These are operands of matrix products: 16 bytes at a time, they can be copied past the \
-                 registers while earlier ones are multiplied (cp.async, 4 bytes per lane at least)."
-            },
-        ),
+        hint: hint(elements, &at, [is_few, !of_pair.is_empty(), !loops.is_empty()]),
         locations,
         effect,
     })
@@ -264,28 +253,6 @@ fn l2_share(launch: &ModeledLaunch, listing: Listing, narrow: &Marks) -> Option<
     let left = look_ups * (1.0 - saved / all.max(1.0));
     let share = 1.0 - left.max(others) / look_ups;
     (share > 0.0).then_some(share)
-}
-
-fn is_narrow(listing: Listing, index: usize) -> bool {
-    let entry = &listing.sass.entries[index];
-    let is_global =
-        matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
-    if !(is_global && (1..=NARROW).contains(&entry.width)) {
-        return false;
-    }
-    let counters = &listing.row(index).counters;
-    let bytes = lanes(counters) * f64::from(entry.width);
-    let filled = bytes / SECTOR_BYTES;
-    filled > 0.0 && (counters.l2_sectors_global / filled - 1.0).abs() <= DENSE
-}
-
-/// Lanes that took part, over all executions.
-fn lanes(counters: &SourceCounters) -> f64 {
-    if counters.thread_inst_executed_pred_on > 0.0 {
-        counters.thread_inst_executed_pred_on
-    } else {
-        counters.thread_inst_executed
-    }
 }
 
 #[cfg(test)]
@@ -380,5 +347,16 @@ mod tests {
         assert_eq!(check(&RULE, &loads("LDG.E", 5.1)), None, "not dense");
         assert_eq!(check(&RULE, &loads("LDG.E", 1.0)), None, "all lanes the same");
         assert_eq!(check(&RULE, &loads("LDG.E.64", 8.0)), None, "wide");
+    }
+    #[test]
+    fn accesses_whose_addresses_take_most_count_with_these() {
+        let mut launch = loads("LDG.E.U8", 1.0);
+        launch.instructions[2].counters.inst_executed = 900.0;
+        assert_eq!(check(&RULE, &launch), None, "arithmetic");
+        let steps = [("S2R R4, SR_TID.X", 10.0); 40];
+        let load = [("IMAD.WIDE R4, R4, 0x1, RZ", 10.0), ("LDG.E.U8 R0, desc[UR6][R4.64]", 10.0)];
+        let mut launch = sass(&[(ISSUE_BUSY, 90.0)], &[&steps[..], &load].concat());
+        launch.instructions[41].counters.l2_sectors_global = 10.0;
+        assert!(check(&RULE, &launch).unwrap().message.contains("410 of 420 executed"));
     }
 }

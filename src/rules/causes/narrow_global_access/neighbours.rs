@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::{DENSE, NARROW, lanes};
+use crate::evidence::vectors::{DENSE, NARROW, lanes};
 use crate::hardware::SECTOR_BYTES;
 use crate::sass::parse::access::address;
 use crate::sass::parse::instruction::Instruction;

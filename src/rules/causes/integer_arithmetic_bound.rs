@@ -143,15 +143,14 @@ fn vectors(launch: &ModeledLaunch, effect: &Effect) -> String {
         let once = Once::find(launch, &narrow)?;
         let gain = once.gain(launch).filter(|gain| 1.0 - 1.0 / gain >= MATTERS)?;
         let alone = launch.model.without(effect).map_or(1.0, |estimate| estimate.factor);
-        (gain > alone).then_some((once.elements, gain))
+        (gain > alone).then_some(once.elements)
     };
-    gain().map_or_else(String::new, |(elements, gain)| {
+    gain().map_or_else(String::new, |elements| {
         format!(
             " Or let each thread take {} neighbouring elements, in accesses of 16 bytes (such as float4): quotients and \
-             coordinates are then worked out once for all of them, if the innermost dimension is contiguous and a multiple of {0}. \
-             That is estimated to be worth {:.2}×.",
+             coordinates are then worked out once for all of them, which may give more, if the innermost dimension is contiguous and \
+             a multiple of {0}.",
             count(elements),
-            gain,
         )
     })
 }

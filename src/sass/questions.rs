@@ -44,6 +44,7 @@ pub mod shared_windows;
 pub mod sharing;
 pub mod sorts;
 pub mod spin_loops;
+pub mod squared_distances;
 mod statements;
 pub mod sums_of_products;
 pub mod swap;

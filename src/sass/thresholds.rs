@@ -26,9 +26,19 @@ pub const THRESHOLDS: &[Threshold] = &[
     TREE_STEPS,
     WINDOW_VALUES,
     TO_THE_LOOP,
+    FRAGMENT_BYTES,
     MOST_FOLLOWED,
     MOST_PER_ACCESS,
 ];
+
+/// How much of a row a matrix instruction sums over.
+pub const FRAGMENT_BYTES: Threshold = Threshold {
+    what: "bytes of the features of a squared distance, for the distances to count as a product of matrices, at least",
+    value: 32.0,
+    unit: "byte",
+    source: "definition: matrix instructions at full rate take 32 bytes of each row, 16 features of 16 bits (mma.m16n8k16) or 8 of TF32 \
+             (mma.m16n8k8); with fewer, as for points in space, they multiply padding",
+};
 
 /// The share of the warps that must reach a loop for no block to count as having returned before it.
 pub const TO_THE_LOOP: Threshold = Threshold {

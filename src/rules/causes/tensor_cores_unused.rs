@@ -1,5 +1,7 @@
 //! Matrix products on the plain pipes.
 
+mod distances;
+
 use crate::device::{DeviceFacts, Quantity};
 use crate::evidence::language::is_of_triton;
 use crate::evidence::local_memory::{self, BY_HIT_RATE, TO_L2};
@@ -40,7 +42,10 @@ factors and sums through the SASS: it counts multiply-adds into a sum that a loo
 factors are both loaded in that loop as 16-bit floats, 8-bit integers, or doubles where the device \
 has tensor units for them. Tensor units round single-precision factors to TF32 (10 bits behind the \
 leading one), which gives another result: the rule names those in Triton alone, where \
-input_precision tells tl.dot whether to. A matrix-vector product looks the same but is limited by \
+input_precision tells tl.dot whether to. Squared distances between all rows of two matrices are a \
+product as well, |x|² + |y|² - 2xy: the rule looks for sums of squared differences of loaded values \
+where each side has rows that meet several of the other's, and takes floats in CUDA C++ to stay on \
+the FMA pipe, without the subtractions. A matrix-vector product looks the same but is limited by \
 memory, so memory must be less busy than the pipe. Use a library (cuBLAS, CUTLASS) or \
 nvcuda::wmma.",
     examples: &[Example {
@@ -101,7 +106,9 @@ though in another order; width must be a multiple of 16.",
     ],
     in_triton: "\
 tl.dot on 16-bit operands, or on floats with input_precision=\"tf32\" (or \"tf32x3\") in place of \
-\"ieee\"; in PyTorch's own kernels torch.set_float32_matmul_precision(\"high\").",
+\"ieee\"; for squared distances x2[:, None] + y2[None, :] - 2 * tl.dot(x, tl.trans(y)) in place of a sum \
+over (x[:, None, :] - y[None, :, :])²; in PyTorch's own kernels \
+torch.set_float32_matmul_precision(\"high\").",
     check,
     ..Rule::DEFAULT
 };
@@ -114,28 +121,28 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if on_tensor > 0.0 || total <= 0.0 || hangs_on_memory(launch) {
         return None;
     }
-    let (products, element) = multiplied(launch, &listing)?;
+    let Some((products, element)) = multiplied(launch, &listing) else {
+        return distances::check(launch, removal);
+    };
     let factor = rate(&launch.profile.device_facts(), element)?;
     let is_product = |index: usize| products[index];
     let multiply_adds: f64 = products.iter().map(|at| listing.executed(at)).sum();
     if multiply_adds / total < LEAST_MULTIPLY_ADDS {
         return None;
     }
-    let beside = removal.beside(is_product);
     // Triton unrolls the whole depth of a tile where no tensor unit takes it, and holds all of its factors in registers.
     let spills = element == Element::Single;
-    let work = slice::work(&listing);
     for (index, entry) in listing.entries() {
         if is_product(index) {
             removal.remove(index, 1.0 - 1.0 / factor);
         } else if spills && is_local(entry.family) {
             removal.remove(index, 1.0);
-        } else if beside[index] && (entry.family.is_memory() || !work[index]) {
-            removal.remove(index, 1.0 - 1.0 / REUSE);
-        } else if beside[index] && entry.family == Family::HalfConvert {
-            removal.remove(index, 1.0);
         }
     }
+    let beside = removal.beside(is_product);
+    keep_fragments(&mut removal, &beside, |index| {
+        is_product(index) || spills && is_local(listing.sass.entries[index].family)
+    });
     let mut effect = removal.effect(launch);
     if spills {
         effect.removed.extend(local_memory::l2(launch, 1.0));
@@ -221,6 +228,23 @@ fn rate(facts: &DeviceFacts, element: Element) -> Option<f64> {
     };
     let width = if element == Element::Single { TF32_OVER_HALF } else { 1.0 };
     Some(facts.get(tensor)? / facts.get(plain)? / width)
+}
+
+/// Takes away what fragments do not need beside a product: their elements are loaded once for several multiply-adds, as
+/// they are.
+fn keep_fragments(removal: &mut Removal, beside: &Marks, is_counted: impl Fn(usize) -> bool) {
+    let listing = removal.listing;
+    let work = slice::work(&listing);
+    for (index, entry) in listing.entries().filter(|(index, _)| beside[*index]) {
+        if is_counted(index) {
+            continue;
+        }
+        if entry.family.is_memory() || !work[index] {
+            removal.remove(index, 1.0 - 1.0 / REUSE);
+        } else if entry.family == Family::HalfConvert {
+            removal.remove(index, 1.0);
+        }
+    }
 }
 
 fn is_local(family: Family) -> bool {

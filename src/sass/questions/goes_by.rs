@@ -93,6 +93,11 @@ impl Sources {
         self.each[at].operands.iter().filter_map(|each| each.number)
     }
 
+    /// Takes the result of an instruction to go by this in itself, and no longer by what can't be followed.
+    pub fn name(&mut self, at: usize, by: By) {
+        self.each[at].own = by;
+    }
+
     /// The number that an instruction adds to what it made in the turn before, as a loop's counter does.
     #[must_use]
     pub fn step(&self, at: usize) -> Option<u32> {

@@ -165,7 +165,7 @@ fn add_up(
 }
 
 /// True where a definition reaches its use around the loop.
-fn is_around(sass: &Sass, index: usize, definition: usize) -> bool {
+pub(super) fn is_around(sass: &Sass, index: usize, definition: usize) -> bool {
     definition >= index && sass.flow.innermost(index) == sass.flow.innermost(definition)
 }
 
@@ -252,7 +252,7 @@ fn shared_memory_holds_widened(listing: &Listing, reaching: &mut Reaching) -> bo
 }
 
 /// The load that a factor comes from, and whether it was widened from 16 bits on the way.
-fn source(
+pub(super) fn source(
     listing: &Listing,
     reaching: &mut Reaching,
     index: usize,

@@ -9,6 +9,7 @@ use crate::frame::Reads;
 use crate::hardware::{WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::few_values::{MOST_BYTES, small_shared_trees, small_trees};
+use crate::term::Term;
 use crate::text::{count, count_of, percent};
 
 const EXECUTED: &str = "smsp__inst_executed.sum";
@@ -96,7 +97,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         // Values of one lane are combined with each other in as many operations as one step of a tree takes.
         each.combines.iter().for_each(|&at| removal.remove(at, gone * (1.0 - 1.0 / each.steps)));
     }
-    let effect = removal.effect(launch);
+    let mut effect = removal.effect(launch);
+    // As many threads per block as now take the rows of several.
+    effect.removed.push((Term::BlockScheduler, 1.0 - 1.0 / main.room()));
     if !gains(launch, &effect) {
         return None;
     }
@@ -142,11 +145,24 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Give each thread {} times as many elements of a row at {at}, by one access of 16 bytes, and add them up in registers before \
-             lanes exchange anything: {sharing}.{by_shuffles}",
+             lanes exchange anything: {sharing}.{by_shuffles}{}",
             count(main.room().round()),
+            starts(launch, main.room()),
         ),
         locations,
         effect,
+    })
+}
+
+/// What else to do where starting blocks takes longer than anything else: smaller blocks alone would be as many.
+fn starts(launch: &ModeledLaunch, room: f64) -> String {
+    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    longest.map_or_else(String::new, |(_, share)| {
+        format!(
+            " Then give each block the rows of {} blocks: starting them one after another takes {} of the time now.",
+            count(room.round()),
+            percent(share),
+        )
     })
 }
 
@@ -154,7 +170,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
 mod tests {
     use super::*;
     use crate::rules::testing::{check, sass};
-    use crate::term::Term;
 
     fn of(load: &'static str) -> Option<Draft> {
         let code = [

@@ -98,6 +98,8 @@ mod tests {
             ("triton.md", "A seventeenth set"),
             ("triton.md", "An eighteenth set"),
             ("triton.md", "A nineteenth set"),
+            ("triton.md", "A twentieth set"),
+            ("triton.md", "A twenty-first set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -110,6 +112,9 @@ mod tests {
             ("elsewhere.md", "A fourteenth set of fixes"),
             ("elsewhere.md", "A fifteenth set of fixes"),
             ("elsewhere.md", "A sixteenth set of fixes"),
+            ("elsewhere.md", "A seventeenth set of fixes"),
+            ("elsewhere.md", "An eighteenth set of fixes"),
+            ("elsewhere.md", "A nineteenth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

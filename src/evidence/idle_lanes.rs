@@ -5,9 +5,13 @@ use crate::evidence::stalls::FOR_OTHERS;
 use crate::evidence::threshold::{LANES, LATENCY, NOISE};
 use crate::finding::Evidence;
 use crate::frame::Reads;
-use crate::hardware::{SECTORS_PER_LINE, WARP_LANES};
+use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE, WARP_LANES};
 use crate::model::Effect;
+use crate::sass::Listing;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
 use crate::sass::questions::idle;
+use crate::sass::questions::idle::needed::needed_lanes;
 use crate::term::Term;
 
 /// Lanes of an executed instruction that have not left and are on its path.
@@ -21,10 +25,16 @@ const SHARED: &str = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 const TAGS: &str = "memory_l1_tag_requests_global";
 const IDEAL: &str = "memory_l2_theoretical_sectors_global_ideal";
 
+const ASKED: &str = "lts__t_sectors_srcunit_tex.sum";
+const REQUESTS: &str = "lts__t_requests_srcunit_tex.sum";
+const READ: &str = "dram__bytes_read.sum";
+const WRITTEN: &str = "dram__bytes_write.sum";
+
 /// What [`effect`] reads.
 pub(crate) const FEWER_WARPS: Reads = Reads::always(&[SHARED, TAGS]);
 /// What [`effect_of_full_warps`] reads.
-pub(crate) const FULL_WARPS: Reads = Reads::always(&[SHARED, TAGS, IDEAL]);
+pub(crate) const FULL_WARPS: Reads =
+    Reads::always(&[SHARED, TAGS, IDEAL, ASKED, REQUESTS, READ, WRITTEN]);
 
 /// Uniform branch targets, percent, from which warps do not split.
 pub(crate) const UNIFORM_ENOUGH: f64 = 100.0 - NOISE;
@@ -58,6 +68,13 @@ pub(crate) fn lanes(launch: &ModeledLaunch) -> (f64, f64) {
 /// kernel early or skip a part that has no other side. 0 where the profile has no instructions.
 pub(crate) fn resting(launch: &ModeledLaunch) -> f64 {
     launch.profile.listing().map_or(0.0, |listing| idle::idle_share(&listing))
+}
+
+/// Lanes of an average warp that leave anything behind, at most, per 32 of the lanes that the block size gives a warp:
+/// what the others step through is for nothing. All where the profile has no instructions.
+pub(crate) fn needed(launch: &ModeledLaunch) -> f64 {
+    let lanes = launch.profile.listing().map_or(WARP_LANES, |listing| needed_lanes(&listing));
+    (lanes * WARP_LANES / launch.full_lanes()).min(WARP_LANES)
 }
 
 /// The share of missing lanes that must have nothing to do for idle threads to be named.
@@ -108,6 +125,9 @@ pub(crate) fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect
     let mut effect = effect(launch, lanes);
     let wasted = (1.0 - lanes / WARP_LANES).clamp(0.0, 1.0);
     effect.removed.push((Term::BlockScheduler, wasted));
+    if launch.profile.listing().is_some_and(|listing| constants_are_of_warps(&listing)) {
+        effect.removed.push((Term::Constant, wasted));
+    }
     // Warps that are all resident run at once: of fewer, each takes as long, but for its turns behind others.
     if let (Some(waves), Some(all)) = (launch.waves(), launch.get(LATENCY))
         && all > 0.0
@@ -117,14 +137,88 @@ pub(crate) fn effect_of_full_warps(launch: &ModeledLaunch, lanes: f64) -> Effect
         effect.hidden = 1.0 - stays;
         effect.least = stays * (1.0 - (for_others / all).min(1.0));
     }
-    let tags = launch.get(TAGS).filter(|&tags| tags > 0.0);
-    let needed = launch.get(IDEAL).map(|ideal| ideal / SECTORS_PER_LINE);
-    if let (Some(tags), Some(needed)) = (tags, needed) {
-        let shared = launch.get(SHARED).unwrap_or(0.0);
-        let merged = (1.0 - needed / tags).clamp(0.0, wasted);
-        effect.removed.push((Term::L1Data, merged * tags / (shared + tags)));
+    let apart = launch.get(IDEAL).and_then(|ideal| look_ups(launch, ideal, wasted));
+    let Some(shared) = shared_sectors(launch, wasted) else {
+        effect.removed.extend(apart);
+        return effect;
+    };
+    let mut merged = effect.clone();
+    effect.removed.extend(apart);
+    let l1 = look_ups(launch, shared.needed, wasted);
+    merged.removed.extend(l1.into_iter().chain(shared.removed));
+    merged.at_least = Some(Box::new(effect));
+    merged
+}
+
+/// What goes of the L1 data pipe's work where full warps look up so many sectors, four per line.
+fn look_ups(launch: &ModeledLaunch, sectors: f64, wasted: f64) -> Option<(Term, f64)> {
+    let tags = launch.get(TAGS).filter(|&tags| tags > 0.0)?;
+    let shared = launch.get(SHARED).unwrap_or(0.0);
+    let merged = (1.0 - sectors / SECTORS_PER_LINE / tags).clamp(0.0, wasted);
+    Some((Term::L1Data, merged * tags / (shared + tags)))
+}
+
+/// True where constants are asked for at addresses that all lanes share: once per warp, however many of them work.
+fn constants_are_of_warps(listing: &Listing) -> bool {
+    listing.entries().all(|(at, entry)| {
+        entry.family != Family::Constant || !entry.computed_address || listing.executed(at) <= 0.0
+    })
+}
+
+/// Sectors of which lonely lanes use a part each, and that their neighbours ask for again.
+struct SharedSectors {
+    /// The sectors that full warps would ask for.
+    needed: f64,
+    /// What goes of L2's work.
+    removed: [(Term, f64); 2],
+}
+
+/// Where L2 is asked for more sectors than the lanes at work fill, and DRAM moves less than that, others use
+/// the rest of these sectors: lanes that stand side by side share them. `None` where nothing is shared, or where the
+/// counters do not tell.
+fn shared_sectors(launch: &ModeledLaunch, wasted: f64) -> Option<SharedSectors> {
+    let (filled, ideal) = filled_sectors(&launch.profile.listing()?)?;
+    let (asked, requests) = (launch.get(ASKED)?, launch.get(REQUESTS)?);
+    let moved = (launch.get(READ)? + launch.get(WRITTEN)?) / SECTOR_BYTES;
+    let needed = filled.max(moved);
+    if !(ideal > 0.0 && asked > 0.0 && requests > 0.0) {
+        return None;
     }
-    effect
+    // Sectors beyond the ideal are the layout's fault, whoever works.
+    let of_lanes = (1.0 - filled / ideal).clamp(0.0, wasted);
+    let goes = (1.0 - needed / asked).clamp(0.0, of_lanes);
+    if goes <= 0.0 {
+        return None;
+    }
+    let of_requests = (1.0 - needed / SECTORS_PER_LINE / requests).clamp(goes, wasted);
+    Some(SharedSectors { needed, removed: [(Term::L2, goes), (Term::L2Requests, of_requests)] })
+}
+
+/// The sectors that the bytes of all lanes at work fill, and those that their accesses need if the lanes of each are
+/// dense; `None` where anything but plain loads and stores asks L2 for sectors.
+fn filled_sectors(listing: &Listing) -> Option<(f64, f64)> {
+    let (mut filled, mut all) = (0.0, 0.0);
+    for (at, entry) in listing.entries().filter(|(at, _)| listing.executed(*at) > 0.0) {
+        let counters = &listing.row(at).counters;
+        match entry.family {
+            Family::Load(Space::Global) | Family::Store(Space::Global) => {
+                let ideal = counters.l2_sectors_global_ideal;
+                let bytes = counters.thread_inst_executed_pred_on * f64::from(entry.width);
+                // Lanes that ask for the same bytes fill no more than they touch.
+                filled += ideal.min(bytes / SECTOR_BYTES);
+                all += ideal;
+            }
+            Family::Load(Space::Local | Space::Generic)
+            | Family::Store(Space::Local | Space::Generic)
+            | Family::Atomic(Space::Global | Space::Generic)
+            | Family::Reduction(_)
+            | Family::AsyncCopy
+            | Family::Texture
+            | Family::Other => return None,
+            _ => {}
+        }
+    }
+    Some((filled, all))
 }
 
 #[cfg(test)]
@@ -189,5 +283,54 @@ mod tests {
         // for 320 sectors.
         let share = effect_of_full_warps(&case, 16.0).share_of(Term::L1Data);
         assert!((share - (0.5 * 0.75 + 0.2 * 0.25)).abs() < 1e-12, "{share}");
+    }
+
+    #[test]
+    fn full_warps_ask_for_the_constants_of_fewer() {
+        let of = |constant: &str| {
+            let launch = crate::evidence::testing::sass(&[], &[(constant, 10.0), ("EXIT", 10.0)]);
+            let model = Model::new(&launch);
+            let case = ModeledLaunch { profile: &launch, model: &model };
+            effect_of_full_warps(&case, 8.0).share_of(Term::Constant)
+        };
+        assert!((of("LDC R13, c[0x0][0x220]") - 0.75).abs() < 1e-12);
+        assert!(of("LDC R13, c[0x3][R4]").abs() < 1e-12, "each lane may ask for its own");
+    }
+
+    #[test]
+    fn lonely_lanes_whose_neighbours_work_elsewhere_share_sectors() {
+        let of = |moved: f64, sectors: f64, other: &str| {
+            let mut launch = crate::evidence::testing::sass(
+                &[
+                    (ASKED, 1000.0),
+                    (REQUESTS, 1000.0),
+                    (READ, moved),
+                    (WRITTEN, 0.0),
+                    (TAGS, 1000.0),
+                ],
+                &[("LDG.E R0, desc[UR4][R2.64]", 1000.0), (other, 1000.0), ("EXIT", 1000.0)],
+            );
+            let counters = &mut launch.instructions[0].counters;
+            counters.thread_inst_executed_pred_on = 1000.0;
+            counters.l2_sectors_global = sectors;
+            counters.l2_sectors_global_ideal = 1000.0;
+            let model = Model::new(&launch);
+            let case = ModeledLaunch { profile: &launch, model: &model };
+            effect_of_full_warps(&case, 1.0)
+        };
+        // A float of a sector's eight in each access, and DRAM brings each float once.
+        let shared = of(4000.0, 1000.0, "FADD R0, R1, R2");
+        let goes = |term| shared.share_of(term);
+        assert!((goes(Term::L2) - 0.875).abs() < 1e-12, "{shared:?}");
+        // 125 sectors are 31.25 requests and look-ups, which is 1 of 32.
+        assert!((goes(Term::L2Requests) - 0.96875).abs() < 1e-12);
+        assert!((goes(Term::L1Data) - 0.96875).abs() < 1e-12);
+        let least = shared.at_least.as_ref().unwrap();
+        assert!(least.share_of(Term::L2).abs() < 1e-12, "neighbours may be elsewhere");
+        // Nobody uses the rest of these sectors.
+        assert!(of(32_000.0, 1000.0, "FADD R0, R1, R2").at_least.is_none());
+        // Some of what is asked may be the atomics'.
+        let atomics = of(4000.0, 1000.0, "RED.E.ADD.STRONG.GPU desc[UR4][R2.64], R5");
+        assert!(atomics.at_least.is_none());
     }
 }

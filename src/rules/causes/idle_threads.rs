@@ -2,7 +2,7 @@
 
 use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
-    effect, effect_of_full_warps, evidence, few, lanes, resting,
+    effect, effect_of_full_warps, evidence, few, lanes, needed, resting,
 };
 use crate::evidence::idle_warps::IdleWarps;
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES, place};
@@ -190,14 +190,23 @@ fn warps_that_add_nothing(launch: &ModeledLaunch) -> Option<Draft> {
 }
 
 /// The finding where lanes rest because they returned or skip the work.
-fn left_early(launch: &ModeledLaunch, at_work: f64) -> Draft {
+fn left_early(launch: &ModeledLaunch, lanes_on: f64) -> Draft {
+    let needed = needed(launch);
+    let at_work = lanes_on.min(needed);
+    let only_step = if needed < lanes_on {
+        format!(
+            " Only {needed:.1} ever store anything: the rest step through loops and guards around that for nothing."
+        )
+    } else {
+        String::new()
+    };
     let locations = launch.profile.top_places(3, "lanes that rest", |counters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     });
     Draft {
         message: format!(
             "On average, {:.1} of 32 lanes are active per instruction: the others have returned, \
-             or skip the work and have nothing else to do.",
+             or skip the work and have nothing else to do.{only_step}",
             launch.need(ACTIVE),
         ),
         evidence: evidence(launch),
@@ -315,5 +324,32 @@ mod tests {
         let draft =
             assert_sides(&RULE, &launch, &[&[(&StallReason::Barrier.ratio_metric(), 49.9)]]);
         assert!((draft.effect.share_of_stall(StallReason::Barrier) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lanes_that_store_nothing_are_idle_however_many_step_through_loops() {
+        let of = |lanes: f64| {
+            let mut launch = sass(
+                &[(ACTIVE, 8.0), (AT_WORK, 8.0), (UNIFORM, 100.0)],
+                &[
+                    ("S2R R8, SR_TID.X", 10.0),
+                    ("ISETP.GE.AND P0, PT, R8, UR5, PT", 10.0),
+                    ("@P0 BRA 0x140", 10.0),
+                    ("STG.E desc[UR4][R2.64], R5", 10.0),
+                    ("EXIT", 10.0),
+                ],
+            );
+            for row in &mut launch.instructions {
+                row.counters.thread_inst_executed = 32.0 * row.counters.inst_executed;
+            }
+            launch.instructions[3].counters.thread_inst_executed = lanes * 10.0;
+            crate::rules::testing::check(&RULE, &launch).unwrap()
+        };
+        let one = of(1.0);
+        assert!((one.effect.share_of(Term::Issue) - 31.0 / 32.0).abs() < 1e-12);
+        assert!(one.message.contains("Only 1.0 ever store anything"), "{}", one.message);
+        let more = of(16.0);
+        assert!((more.effect.share_of(Term::Issue) - 0.75).abs() < 1e-12);
+        assert!(!more.message.contains("ever store"), "{}", more.message);
     }
 }

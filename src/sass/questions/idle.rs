@@ -16,6 +16,8 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::THREADS_MEET;
 
+pub mod needed;
+
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
 /// do, found once for a launch; 0 where no lanes are missing.
 #[must_use]
@@ -103,6 +105,8 @@ fn is_by_value(listing: &Listing, reaching: &mut Reaching, index: usize) -> bool
 
 /// Code that some lanes of an average warp sit out.
 struct Region {
+    /// The branch or exit by which they leave.
+    branch: usize,
     first: usize,
     end: usize,
     lanes: f64,
@@ -141,10 +145,11 @@ fn regions(listing: &Listing) -> Vec<Region> {
         let left = (lanes(listing, index) - lanes(listing, next)).max(0.0);
         match entry.exit() {
             Exit::MaybeEnd => {
-                regions.push(Region { first: next, end: sass.entries.len(), lanes: left });
+                let end = sass.entries.len();
+                regions.push(Region { branch: index, first: next, end, lanes: left });
             }
             Exit::Branch(target) if target > next && !has_other_side(listing, index, target) => {
-                regions.push(Region { first: next, end: target, lanes: left });
+                regions.push(Region { branch: index, first: next, end: target, lanes: left });
             }
             _ => {}
         }

@@ -17,7 +17,9 @@ pub(super) fn stalls(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
     // Where slices work one after another, one of them is what the queue stands in front of at any time.
     if launch.model.atomics_in_turn() {
         let busy = launch.model.utilization(Term::Atomic).unwrap_or(0.0);
-        QUEUES.iter().for_each(|&queue| at_least(&mut stalls, queue, busy));
+        for queue in QUEUES {
+            at_least(&mut stalls, queue, busy);
+        }
     }
     stalls
 }

@@ -20,6 +20,7 @@ pub mod independence;
 pub mod index_parts;
 pub mod lanes;
 pub mod made_of_data;
+pub mod linear_scans;
 pub mod linear_searches;
 pub mod locks;
 pub mod matches;

@@ -73,7 +73,7 @@ pub(super) fn of_threads_own(listing: &Listing) -> Marks {
 }
 
 /// True for what differs between threads whatever it reads.
-fn is_own_in_itself(listing: &Listing, at: usize) -> bool {
+pub(super) fn is_own_in_itself(listing: &Listing, at: usize) -> bool {
     match listing.sass.entries[at].family {
         Family::System => !listing.text(at).contains("SR_CTAID"),
         Family::Load(Space::Local)

@@ -77,12 +77,12 @@ fn in_loop(listing: &Listing, of: usize) -> Option<LinearSearch> {
 }
 
 /// True for a comparison that asks which of two values is larger.
-fn is_order(text: &str) -> bool {
+pub(super) fn is_order(text: &str) -> bool {
     Instruction::parse(text).is_some_and(|instruction| instruction.compares_by_order())
 }
 
 /// The instructions of a loop that the operands of some role are made of, over any number of steps.
-fn made_of(
+pub(super) fn made_of(
     listing: &Listing,
     reaching: &mut Reaching,
     at: usize,

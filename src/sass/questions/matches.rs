@@ -173,7 +173,7 @@ fn changes(
 }
 
 /// The loads of entries, and what takes these apart within the same turn.
-fn of_entries(
+pub(super) fn of_entries(
     listing: &Listing,
     reaching: &mut Reaching,
     all: &[usize],
@@ -187,7 +187,8 @@ fn of_entries(
             sass.entries[at].family,
             Family::Integer | Family::IntegerMultiply | Family::Move | Family::Uniform
         );
-        if !takes_apart {
+        // A comparison says something about the entry.
+        if !takes_apart || sass.defs(at).iter().all(|slot| slot.is_predicate()) {
             continue;
         }
         let (mut of_entry, mut of_others) = (false, false);

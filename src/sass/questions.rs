@@ -37,6 +37,7 @@ pub mod reductions;
 pub mod rereadings;
 pub mod rows_in_turn;
 pub mod same_for_block;
+pub mod same_for_blocks;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;

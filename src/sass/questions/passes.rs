@@ -201,7 +201,7 @@ fn origin(listing: &Listing, reaching: &mut Reaching, access: usize) -> Option<B
 }
 
 /// The constants of the launch that an instruction reads: `c[0x0][0x218]`.
-fn constants(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn constants(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split("c[").skip(1).map(|rest| {
         let end = rest.match_indices(']').nth(1).map_or(rest.len(), |(at, _)| at);
         rest[..end].replace("RZ", "0x0")

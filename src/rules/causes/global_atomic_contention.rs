@@ -1,11 +1,12 @@
 //! Atomics on global memory queue on few addresses.
 
+mod per_block;
 mod swaps;
 mod waits;
 
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::atomics::{self, share_of_stalls};
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{OCCUPANCY_LIMITS, place};
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -89,7 +90,8 @@ the order of the additions, and with it the last digits, varies from run to run.
     ],
     needs: &[ATOMS, REDS],
     sharpened_by: &[
-        Reads::only_where(has_atomics, &[HOT, BLOCK, swaps::L1_WAVEFRONTS]),
+        Reads::only_where(has_atomics, &[HOT, BLOCK, swaps::L1_WAVEFRONTS, per_block::SMS]),
+        Reads::only_where(has_atomics, &OCCUPANCY_LIMITS),
         Reads::only_where(has_atomics, &GLOBAL_ACCESSES),
         Reads::only_where(has_atomics, &traffic::ATOMIC_SECTORS),
         Reads::only_where(has_atomics, &traffic::STORED),
@@ -183,6 +185,9 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
             "{text} If atomics still queue after that, combine values within the warp or block first."
         );
     }
+    if let Some(text) = per_block::stays(launch).and_then(|_| per_block::hint(launch, at)) {
+        return text;
+    }
     let apart = listing.and_then(|listing| {
         let atomics = listing
             .entries()
@@ -217,12 +222,14 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
     )
 }
 
-/// Combined per block, one atomic stays of as many as the block has threads: nearly all go, with
-/// their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
+/// Combined per block, one atomic stays of as many as the block has threads, or, where each block makes one already, of as many as
+/// blocks become one: nearly all go, with their slots in the load/store unit, their part of L2 and of DRAM, and the waits for them.
 fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>) -> Effect {
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
     let swaps = swaps(launch);
-    let goes = swaps.first().map_or(1.0 - 1.0 / threads, |swap| 1.0 - kept(launch, swap));
+    let once_per_block = per_block::stays(launch).filter(|_| swaps.is_empty());
+    let combined = 1.0 - once_per_block.unwrap_or(1.0 / threads);
+    let goes = swaps.first().map_or(combined, |swap| 1.0 - kept(launch, swap));
     let (of_l1, of_l2) = if swaps.is_empty() {
         (0.0, traffic::share_of_l2(launch))
     } else {
@@ -248,6 +255,7 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
             (Term::L2, goes * of_l2),
             (Term::L2Requests, goes * traffic::share_of_requests(launch)),
             (Term::Lsu, goes * requests / (requests + global)),
+            (Term::BlockScheduler, once_per_block.map_or(0.0, |stays| 1.0 - stays)),
         ],
         stalls: stalls
             .into_iter()

@@ -78,9 +78,6 @@ Several blocks can share the loop of the first kernel, each with a part of the i
     needs: &[EXECUTED],
     sharpened_by: &[RATES, CYCLES, BLOCKS_AT_ONCE, WAVES, DRAM_BYTES, Reads::always(&[L2_ASKED])],
     source_page: SourcePage::Needed,
-    unrecorded: Some(
-        "it was written for a kernel of other people, and its pair has not been recorded yet",
-    ),
     explains: &[
         "long-scoreboard-stalls",
         "lg-throttle",

@@ -189,7 +189,8 @@ impl Called {
         }
         let mut inside = Marks::new(sass.entries.len());
         let mut written = vec![false; Slot::COUNT];
-        for at in known.iter().flat_map(|(_, function)| function.clone()) {
+        let are_called = known.iter().filter(|(at, _)| calls.contains(at));
+        for at in are_called.flat_map(|(_, function)| function.clone()) {
             if inside.insert(at) {
                 sass.defs(at).iter().for_each(|slot| written[slot.index()] = true);
             }

@@ -85,6 +85,7 @@ mod tests {
             ("programs.md", "The twelfth draw"),
             ("programs.md", "The thirteenth draw"),
             ("programs.md", "The fourteenth draw"),
+            ("programs.md", "The fifteenth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),

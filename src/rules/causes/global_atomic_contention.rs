@@ -74,6 +74,7 @@ the order of the additions, and with it the last digits, varies from run to run.
             source: "derivation: the time that a unit takes bounds the gain from relieving it, here at 1/0.8 = 1.25",
         },
         STALL_SHARE_LIMIT,
+        per_block::NEARLY_ALL,
         Threshold {
             what: "sectors per atomic instruction, for each lane to count as adding to an address of its own where \
                    the address is computed from the thread's index, at least",

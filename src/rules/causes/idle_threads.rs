@@ -195,7 +195,8 @@ fn left_early(launch: &ModeledLaunch, lanes_on: f64) -> Draft {
     let at_work = lanes_on.min(needed);
     let only_step = if needed < lanes_on {
         format!(
-            " Only {needed:.1} ever store anything: the rest step through loops and guards around that for nothing."
+            " At most {:.1} of them store or hand on anything: the rest step through loops and guards around that for nothing.",
+            needed * launch.full_lanes() / WARP_LANES,
         )
     } else {
         String::new()
@@ -347,9 +348,9 @@ mod tests {
         };
         let one = of(1.0);
         assert!((one.effect.share_of(Term::Issue) - 31.0 / 32.0).abs() < 1e-12);
-        assert!(one.message.contains("Only 1.0 ever store anything"), "{}", one.message);
+        assert!(one.message.contains("At most 1.0 of them store"), "{}", one.message);
         let more = of(16.0);
         assert!((more.effect.share_of(Term::Issue) - 0.75).abs() < 1e-12);
-        assert!(!more.message.contains("ever store"), "{}", more.message);
+        assert!(!more.message.contains("of them store"), "{}", more.message);
     }
 }

@@ -121,7 +121,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let executed = listing.total();
     let locations = locations(launch, listing, weight, "repeated work");
     let at = place(&locations, "the loop");
-    let is_by_quotient = found.iter().any(|(each, _)| each.by_quotient);
+    let main = found.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let is_by_quotient = main.is_some_and(|(each, _)| each.has_quotient);
     Some(Draft {
         message: format!(
             "{} of the executed instructions are in loops that do the same in some {} blocks, most of them at {at}: {}, and only \

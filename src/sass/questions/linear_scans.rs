@@ -102,7 +102,10 @@ fn in_loop(listing: &Listing, of: usize, own: &Marks) -> Option<LinearScan> {
     let sass = listing.sass;
     let count = sass.entries.len();
     let inside = members(listing, of);
-    let within = Marks::of(count, |at| inside.binary_search(&at).is_ok());
+    let mut within = Marks::new(count);
+    for &at in &inside {
+        within.insert(at);
+    }
     let mut reaching = Reaching::new(sass);
     let loads = loads(listing, &mut reaching, &inside, (&within, own))?;
     let entries = of_entries(listing, &mut reaching, &inside, &within, &loads);
@@ -126,7 +129,11 @@ fn in_loop(listing: &Listing, of: usize, own: &Marks) -> Option<LinearScan> {
         let mut uses = sass.uses(at).iter();
         uses.any(|each| reaching.definitions(at, *each).any(|by| tainted[by as usize]))
     });
-    parts.results = Marks::of(count, |at| tainted[at] && !parts.compares[at]);
+    for &at in inside.iter().filter(|&&at| tainted[at]) {
+        if !parts.compares[at] {
+            parts.results.insert(at);
+        }
+    }
     if parts.results.are_none() || !parts.only_counts_or_keeps(listing, &mut reaching, &inside) {
         return None;
     }
@@ -134,7 +141,7 @@ fn in_loop(listing: &Listing, of: usize, own: &Marks) -> Option<LinearScan> {
     let head = listing.executed(each.head);
     let all: f64 = compared.iter().map(|&(by, _)| listing.executed(by)).sum();
     let in_a_turn = all / head.max(f64::MIN_POSITIVE);
-    (all > 0.0).then(|| LinearScan {
+    (all > 0.0 && head > 0.0).then(|| LinearScan {
         inside,
         loads: loads.iter().collect(),
         entries: in_a_turn * turns(listing, each),

@@ -31,6 +31,8 @@ pub struct RepeatedLoop {
     /// True where more may do so: the loop goes by a quotient of the block's index whose divisor the code does not tell, and asks
     /// for no place twice because it is in no other loop and has none in it.
     pub by_quotient: bool,
+    /// True where it goes by a quotient of the block's index, which neighbouring blocks share.
+    pub has_quotient: bool,
     /// How often warps come to it.
     pub comes: f64,
     /// The registers in which it leaves something that is used behind it, times that.
@@ -70,7 +72,11 @@ pub fn same_for_blocks(listing: &Listing, grid: [u32; 3]) -> Vec<RepeatedLoop> {
         let comes = listing.executed(each.head) / turns(listing, each);
         let values = left_behind(listing, each, &members) as f64 * comes;
         if values > 0.0 {
-            found.push((of, RepeatedLoop { members, blocks, by_quotient, comes, values }));
+            let has_quotient = place.has_quotient();
+            found.push((
+                of,
+                RepeatedLoop { members, blocks, by_quotient, has_quotient, comes, values },
+            ));
         }
     }
     found.into_iter().map(|(_, each)| each).collect()
@@ -114,17 +120,20 @@ fn left_behind(listing: &Listing, of: &Loop, members: &[usize]) -> usize {
     let sass = listing.sass;
     let inside = Marks::of(sass.entries.len(), |at| sass.flow.is_in(of, at));
     let mut reaching = Reaching::new(sass);
-    let made: Vec<Slot> = members.iter().flat_map(|&at| sass.defs(at).iter().copied()).collect();
-    let mut left: Vec<Slot> = Vec::new();
+    let mut made = [false; Slot::COUNT];
+    for slot in members.iter().flat_map(|&at| sass.defs(at)) {
+        made[slot.index()] = true;
+    }
+    let mut left = [false; Slot::COUNT];
     for (at, _) in listing.entries().filter(|(at, _)| !inside[*at] && listing.executed(*at) > 0.0) {
         for each in sass.uses(at) {
-            let is_new = made.contains(&each.slot) && !left.contains(&each.slot);
-            if is_new && reaching.definitions(at, *each).any(|by| inside[by as usize]) {
-                left.push(each.slot);
+            let slot = each.slot.index();
+            if made[slot] && !left[slot] {
+                left[slot] = reaching.definitions(at, *each).any(|by| inside[by as usize]);
             }
         }
     }
-    left.len()
+    left.iter().filter(|&&is_left| is_left).count()
 }
 
 #[cfg(test)]

@@ -58,8 +58,9 @@ pub(super) fn hint(
             which_loop(work, locations),
         ),
         Some(What::Turns(_)) if of(Results::OfBlocks) => format!(
-            "{launch}: blocks share the iterations of {} already, each from its own index on. Let more of them take \
-             part, and combine as many more results in the step that follows.",
+            "{launch}: blocks share the iterations of {} already, each from its own index on. If their results are combined \
+             afterwards, let more of them take part; if each is a result of its own, divide its iterations among further \
+             blocks (blockIdx.y), and combine these in a second step.",
             which_loop(work, locations),
         ),
         _ => format!(

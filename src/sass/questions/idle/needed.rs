@@ -28,19 +28,21 @@ pub fn needed_lanes(listing: &Listing) -> f64 {
     let effects = listing
         .entries()
         .filter(|(at, entry)| has_effect(entry.family) && listing.executed(*at) > 0.0);
-    let mut theirs: BTreeMap<usize, &Region> = BTreeMap::new();
+    // With the most lanes that an effect there has: an early exit within a branch may seem to hold what lies behind both.
+    let mut theirs: BTreeMap<usize, (&Region, f64)> = BTreeMap::new();
     for (at, _) in effects {
         // The innermost: regions come in the order of their branches.
         let Some(around) = skipped.iter().rfind(|region| region.holds(at)) else {
             return WARP_LANES;
         };
-        theirs.insert(around.first, around);
+        let most = &mut theirs.entry(around.first).or_insert((around, 0.0)).1;
+        *most = most.max(lanes(listing, at));
     }
     let (mut needed, mut end) = (0.0, 0);
-    for region in theirs.values() {
+    for (region, most) in theirs.values() {
         // Lanes of a region within another are among that one's; those of regions side by side may be others each.
         if region.end > end {
-            needed += lanes(listing, region.first);
+            needed += lanes(listing, region.first).max(*most);
             end = region.end;
         }
     }

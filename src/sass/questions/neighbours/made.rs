@@ -1,6 +1,7 @@
 //! How what each instruction makes differs from thread to thread.
 
 use super::differs::Differs;
+use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -96,6 +97,11 @@ impl<'a> Made<'a> {
         let entry = &self.listing.sass.entries[branch];
         if let Some(target) = entry.target() {
             for at in branch.min(target)..branch.max(target) {
+                self.apart.insert(at);
+            }
+        } else if entry.exit() == Exit::MaybeEnd {
+            // Who leaves there has nothing to do with what follows.
+            for at in branch + 1..self.found.len() {
                 self.apart.insert(at);
             }
         }

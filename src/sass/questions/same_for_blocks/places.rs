@@ -63,6 +63,11 @@ impl Place {
         (0..3).map(along).product()
     }
 
+    /// True where a quotient takes part, and the index itself does not.
+    pub(super) fn has_quotient(&self) -> bool {
+        (0..3).any(|axis| !self.own[axis] && self.quotient[axis].is_some())
+    }
+
     /// True where a quotient takes part whose divisor is not known, and the index itself does not.
     pub(super) fn by_unknown_quotient(&self) -> bool {
         (0..3).any(|axis| !self.own[axis] && self.quotient[axis] == Some(0))

@@ -131,7 +131,7 @@ mod tests {
         launch.set("dram__bytes_write.sum", None);
         let remark = lacking_remark([&whole(), &launch]).unwrap();
         assert!(
-            remark.ends_with(": dram__bytes_write.sum (the time model and 5 more)"),
+            remark.ends_with(": dram__bytes_write.sum (the time model and 6 more)"),
             "{remark}"
         );
     }

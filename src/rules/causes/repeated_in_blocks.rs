@@ -3,7 +3,7 @@
 use crate::evidence::fetched_again::{DRAM_BYTES, of_dram};
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::products::sectors_gone;
-use crate::evidence::removal::{ADDRESSING, MATTERS_LIMIT, RATES, Removal, gains, locations};
+use crate::evidence::removal::{ADDRESSING, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::stalls::FOR_OTHERS;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -74,7 +74,7 @@ Several blocks can share the loop of the first kernel, each with a part of the i
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT, LEAST, TWICE, ADDRESSING],
     needs: &[EXECUTED],
-    sharpened_by: &[RATES, BLOCKS_AT_ONCE, WAVES, DRAM_BYTES, Reads::always(&[L2_ASKED])],
+    sharpened_by: &[BLOCKS_AT_ONCE, WAVES, DRAM_BYTES, Reads::always(&[L2_ASKED])],
     source_page: SourcePage::Needed,
     explains: &[
         "long-scoreboard-stalls",

@@ -138,7 +138,7 @@ mod tests {
             hint(1.0, None, 40.0, 40.0, Some(work), &[])
         };
         assert!(said(Results::OfThreads).contains("divide them among blocks as well"));
-        assert!(said(Results::OfBlocks).contains("Let more of them take part"));
+        assert!(said(Results::OfBlocks).contains("let more of them take part"));
         assert!(said(Results::Summed).contains("combine their sums by atomics"));
     }
 }

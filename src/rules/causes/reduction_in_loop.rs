@@ -1,5 +1,6 @@
 //! Lanes that are combined in each turn of a loop, although only the total is used.
 
+use crate::evidence::language::is_of_triton;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -17,6 +18,14 @@ const BESIDE_EXPONENTIAL: Threshold = Threshold {
     value: 3.0,
     unit: "instruction",
     source: "definition: how much the maximum has grown, that in powers of two, and the product with the sum",
+};
+
+/// A barrier, or shuffles that all lanes must reach, keep a compiler from merging turns; without them it does.
+const MERGED_TURNS: Threshold = Threshold {
+    what: "constant: turns that a compiler merges once no lane waits for another in them",
+    value: 4.0,
+    unit: "turn",
+    source: "vendor: nvcc's usual factor for a loop whose number of turns it doesn't know; Triton merges none",
 };
 
 /// The rule.
@@ -51,7 +60,7 @@ For the place of a maximum, let each lane keep its largest value and that value'
 the one that the loop would have kept.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT, BESIDE_EXPONENTIAL],
+    thresholds: &[MATTERS_LIMIT, BESIDE_EXPONENTIAL, MERGED_TURNS],
     needs: &[EXECUTED, ISSUE_BUSY],
     source_page: SourcePage::Needed,
     explains: &[
@@ -78,6 +87,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         each.combining.iter().chain(&each.barriers).for_each(|&at| removal.remove(at, gone));
         removal.add(Term::Xu, each.rescalings);
         removal.add(Term::Fma, BESIDE_EXPONENTIAL.value * each.rescalings);
+        if !each.barriers.is_empty() && !is_of_triton(launch.profile) {
+            let early = 1.0 - 1.0 / MERGED_TURNS.value;
+            each.loads.iter().for_each(|&at| removal.remove_latency(at, early));
+        }
     }
     let effect = removal.effect(launch);
     let main = loops.iter().max_by(|a, b| {

@@ -145,7 +145,7 @@ impl<'a> Values<'a> {
 
 /// False where the value that a guarded instruction may leave in its destination is never read: what reads
 /// the destination next has the same guard.
-fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
+pub(in crate::sass) fn old_is_read(listing: &Listing, index: usize, slot: Slot) -> bool {
     let sass = listing.sass;
     let guard =
         |at: usize| listing.text(at).trim_start().strip_prefix('@')?.split_whitespace().next();

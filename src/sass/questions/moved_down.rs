@@ -1,19 +1,25 @@
-//! Upper halves of words that are moved down.
+//! What takes part in an instruction's result: not what is left above or behind it that nobody reads.
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::sass::Use;
+use crate::sass::flow::slice::old_is_read;
 use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 
 /// What takes part in an instruction's result. `PRMT R5, R4, 0x7632, R5` moves the upper half of `R4` down and leaves above it
-/// whatever `R5` held, which nobody reads: a shift or a conversion of the lower half follows.
+/// whatever `R5` held, which nobody reads: a shift or a conversion of the lower half follows. What a guarded instruction leaves
+/// in its destination where it does not run is not read either where the next reader has the same guard.
 pub(super) fn taking_part<'a>(
     listing: &Listing<'a>,
     at: usize,
 ) -> impl Iterator<Item = &'a Use> + use<'a> {
     let uses = listing.sass.uses(at).iter();
     let listing = *listing;
-    uses.filter(move |each| !is_rest(&listing, at, each))
+    uses.filter(move |each| {
+        let is_left = each.role == Role::Old && !old_is_read(&listing, at, each.slot);
+        !is_left && !is_rest(&listing, at, each)
+    })
 }
 
 /// True for what `PRMT` leaves above what it moves down: its last operand, where that is the register that it writes.

@@ -11,7 +11,7 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::live::{self, carried};
-use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::slice::Values;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
@@ -31,6 +31,8 @@ pub struct CombiningLoop {
     pub adding: Vec<usize>,
     /// The barriers that only they need.
     pub barriers: Vec<usize>,
+    /// The loads from global memory in a turn.
+    pub loads: Vec<usize>,
     /// Exponentials that come instead, where a running maximum rescales the sums: each lane rescales its own.
     pub rescalings: f64,
     /// The loop's turns, on average.
@@ -49,9 +51,9 @@ pub fn in_loops(listing: &Listing) -> Vec<CombiningLoop> {
         return Vec::new();
     }
     let of_data = made_of_data(listing);
-    let mut reaching = Reaching::new(sass);
+    let mut values = Values::new(sass);
     let loops = around.into_iter().filter_map(|of| {
-        let mut turn = Turn::new(listing, &mut reaching, of);
+        let mut turn = Turn::new(listing, &mut values, of);
         if turn.is_only_added(&of_data) {
             Some(turn.found())
         } else {
@@ -96,7 +98,7 @@ enum Operand {
 /// A turn of a loop, and what follows in it from exchanges between lanes.
 struct Turn<'a, 'b> {
     listing: &'b Listing<'a>,
-    reaching: &'b mut Reaching<'a>,
+    values: &'b mut Values<'a>,
     of: usize,
     /// The executed instructions of the loop.
     inside: Marks,
@@ -109,7 +111,7 @@ struct Turn<'a, 'b> {
 }
 
 impl<'a, 'b> Turn<'a, 'b> {
-    fn new(listing: &'b Listing<'a>, reaching: &'b mut Reaching<'a>, of: usize) -> Self {
+    fn new(listing: &'b Listing<'a>, values: &'b mut Values<'a>, of: usize) -> Self {
         let sass = listing.sass;
         let each = &sass.flow.loops[of];
         let is_inside = |at: usize| listing.executed(at) > 0.0 && sass.flow.is_in(each, at);
@@ -119,7 +121,7 @@ impl<'a, 'b> Turn<'a, 'b> {
         let mut open: Vec<usize> = combined.iter().collect();
         while let Some(at) = open.pop() {
             for each in sass.uses(at) {
-                for made in reaching.definitions(at, *each).map(|made| made as usize) {
+                for made in values.definitions(at, *each).map(|made| made as usize) {
                     // A copy, or a magnitude, is the same value.
                     if handed_over.insert(made) && is_copy(listing, made) {
                         open.push(made);
@@ -128,7 +130,7 @@ impl<'a, 'b> Turn<'a, 'b> {
             }
         }
         let adding = Marks::new(sass.entries.len());
-        let mut turn = Self { listing, reaching, of, inside, combined, handed_over, adding };
+        let mut turn = Self { listing, values, of, inside, combined, handed_over, adding };
         turn.follow();
         turn.add();
         turn
@@ -155,7 +157,7 @@ impl<'a, 'b> Turn<'a, 'b> {
 
     /// The instructions of the loop that make what is used.
     fn makes(&mut self, at: usize, each: Use) -> Vec<usize> {
-        let made = self.reaching.definitions(at, each).map(|made| made as usize);
+        let made = self.values.definitions(at, each).map(|made| made as usize);
         made.filter(|&made| self.inside[made]).collect()
     }
 
@@ -257,11 +259,24 @@ impl<'a, 'b> Turn<'a, 'b> {
         }
     }
 
-    /// True where an operand comes straight from an exchange.
+    /// True where an operand comes straight from an exchange, or where a lane takes either its own value or that with what
+    /// it was handed.
     fn meets_exchanged(&mut self, at: usize) -> bool {
+        let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
+        let made: Vec<usize> = uses.into_iter().flat_map(|each| self.makes(at, each)).collect();
+        made.iter().any(|&by| is_exchange(self.listing, by))
+            || self.listing.text(at).contains("SEL")
+                && made.iter().any(|&by| self.combined[by] && self.meets_exchanged_itself(by))
+    }
+
+    fn meets_exchanged_itself(&mut self, at: usize) -> bool {
         let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
         uses.into_iter()
             .any(|each| self.makes(at, each).iter().any(|&by| is_exchange(self.listing, by)))
+    }
+
+    fn loads(&self) -> Vec<usize> {
+        self.inside.iter().filter(|&at| self.family(at) == Family::Load(Space::Global)).collect()
     }
 
     fn found(&self) -> CombiningLoop {
@@ -279,6 +294,7 @@ impl<'a, 'b> Turn<'a, 'b> {
             combining,
             adding,
             barriers: barriers.collect(),
+            loads: self.loads(),
             rescalings: 0.0,
             turns: turns(listing, of),
         }

@@ -153,6 +153,7 @@ impl<'t, 'a, 'b> Rescaling<'t, 'a, 'b> {
         let is_barrier = |at: &usize| all_of_trees && listing.is_block_barrier(*at);
         Some(CombiningLoop {
             barriers: inside.iter().copied().filter(is_barrier).collect(),
+            loads: self.turn.loads(),
             exchanges,
             rescalings: exponentials.iter().map(|&at| listing.executed(at)).sum(),
             combining: combining.into_iter().collect(),

@@ -82,9 +82,13 @@ pub(super) fn in_turn(
     busy: &[Option<f64>; Term::COUNT],
 ) -> Option<f64> {
     let (busiest, average) = (busiest(launch)?, launch.get(AVERAGE)?);
-    if average <= 0.0 || busiest < FEW_ADDRESSES.value * average {
+    if average <= 0.0 {
         return None;
     }
+    // Over a launch a few addresses may well take their turns evenly; then only a full queue tells.
+    let waits = waits(launch, facts)?;
+    let queued =
+        if busiest < FEW_ADDRESSES.value * average { waits.for_a_place } else { waits.in_queues() };
     let one_after_another = average / 100.0 * launch.get(BY_MEAN[0])? / share(launch, facts);
     let others = Term::ALL
         .into_iter()
@@ -93,7 +97,7 @@ pub(super) fn in_turn(
         })
         .filter_map(|term| busy[term as usize])
         .fold(0.0, f64::max);
-    let in_turn = (queued(launch, facts)? - others).min(one_after_another).min(1.0);
+    let in_turn = (queued - others).min(one_after_another).min(1.0);
     Some(in_turn).filter(|&share| share > busy[Term::Atomic as usize].unwrap_or(1.0))
 }
 
@@ -106,10 +110,23 @@ impl Model {
     }
 }
 
-/// The share of the warps' waiting (0 to 1) that is in a queue in front of memory: for a place in it, for stores to
-/// leave, and for data beyond what memory takes to deliver them where nobody else asks. There is a queue for at least that
-/// share of the time. `None` without machine code, or where nothing is known of the device's memory.
-fn queued(launch: &Launch, facts: &DeviceFacts) -> Option<f64> {
+/// Shares (0 to 1) of the warps' waiting.
+struct Waits {
+    /// For a place in a queue in front of memory, and for stores to leave.
+    for_a_place: f64,
+    /// For data, beyond what memory takes to deliver them where nobody else asks.
+    for_others: f64,
+}
+
+impl Waits {
+    /// There is a queue for at least that share of the time.
+    fn in_queues(&self) -> f64 {
+        self.for_a_place + self.for_others
+    }
+}
+
+/// What warps wait for in front of memory. `None` without machine code, or where nothing is known of the device's memory.
+fn waits(launch: &Launch, facts: &DeviceFacts) -> Option<Waits> {
     use StallReason::{Drain, LgThrottle, LongScoreboard, MioThrottle, NotSelected, Selected};
     let stall = |reason| launch.stall(reason).unwrap_or(0.0).max(0.0);
     let all: f64 = StallReason::all()
@@ -128,8 +145,10 @@ fn queued(launch: &Launch, facts: &DeviceFacts) -> Option<f64> {
     let on_the_sm = unloaded(Quantity::SharedLatency, asks_the_sm)
         .map_or(0.0, |unloaded| stall(StallReason::ShortScoreboard) - unloaded);
     let for_a_place = stall(LgThrottle) + stall(MioThrottle) + stall(Drain);
-    let queue = for_a_place + for_data.max(0.0) + on_the_sm.max(0.0);
-    (total > 0.0 && all > 0.0).then(|| queue / all)
+    (total > 0.0 && all > 0.0).then(|| Waits {
+        for_a_place: for_a_place / all,
+        for_others: (for_data.max(0.0) + on_the_sm.max(0.0)) / all,
+    })
 }
 
 /// True for what waits for memory beyond the SM.

@@ -38,6 +38,7 @@ pub mod idle_threads;
 pub mod duplicated_threads;
 pub mod repeated_in_threads;
 pub mod repeated_in_blocks;
+pub mod repeated_in_lanes;
 pub mod unexpected_fp64;
 pub mod select_chain;
 pub mod sum_as_product;

@@ -38,6 +38,7 @@ pub mod rereadings;
 pub mod rows_in_turn;
 pub mod same_for_block;
 pub mod same_for_blocks;
+pub mod same_for_lanes;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;

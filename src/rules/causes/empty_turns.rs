@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::evidence::modeled_launch::place;
+use crate::evidence::products::sectors_gone;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -11,7 +12,7 @@ use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::Family;
 use crate::sass::parse::access::Space;
 use crate::sass::questions::empty_turns::{
-    EmptyTurns, How, LAST_TURN, OF_A_TILE, WITH_WORK, empty_turns,
+    BEHIND_THE_END, EmptyTurns, How, LAST_TURN, OF_A_TILE, WITH_WORK, empty_turns,
 };
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -33,7 +34,9 @@ where the whole block passes all loads by in most: the first and the last iterat
 Where a table says it, of which all lanes of a warp load one entry in each iteration, such as the experts that a token goes to, a list of the \
 entries that have something is shorter; each look at the table else costs the whole latency of a load. And it names loops through all \
 positions in which each thread works only in a window around its own: the condition compares the thread's position from both sides with \
-what only the counter says. One iteration more than a thread works in stays.",
+what only the counter says. One iteration more than a thread works in stays. Where loads are not switched off at all, but what lies behind a loaded end is \
+multiplied by zero or replaced, nothing in a profile says how many iterations that concerns; the estimate takes lengths to be spread \
+evenly up to the longest.",
     examples: &[
         Example {
             fault: "\
@@ -77,6 +80,12 @@ The list is made where the table is. Without one, let each lane of a warp load a
             value: OF_A_TILE,
             unit: "share",
             source: "derivation: of less, a tile of half the size would have done",
+        },
+        Threshold {
+            what: "constant: part of the iterations that lie behind a loaded end, where loads go on regardless",
+            value: BEHIND_THE_END,
+            unit: "share",
+            source: "derivation: lengths that are spread evenly from nothing to the longest",
         },
         Threshold {
             what: "share of the entries of a table that lead to work, at most",
@@ -155,6 +164,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         effect.removed.retain(|(term, _)| *term != Term::Tensor);
         effect.removed.push((Term::Tensor, theirs / products));
     }
+    // Loads that are on fetch something for nothing.
+    let of_zeroed = of(How::Zeroed);
+    if !of_zeroed.is_empty() {
+        let goes = |at: usize| if of_zeroed.contains(&at) { going[at] } else { 0.0 };
+        let of_l2 = sectors_gone(listing, goes);
+        effect.removed.extend([Term::L2, Term::L2Requests, Term::Dram].map(|term| (term, of_l2)));
+    }
     // All warps of a block make the turn that goes.
     if all_at_barriers > 0.0 {
         effect.stalls.push((StallReason::Barrier, at_barriers / all_at_barriers));
@@ -168,6 +184,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         How::Masked | How::MaskedTile => {
             locations(launch, listing, of_load, "loads under a condition")
         }
+        How::Zeroed => locations(launch, listing, of_load, "loads without a condition"),
         How::Tested | How::Window => {
             let mut of_main = vec![0.0; going.len()];
             main.going.iter().for_each(|&(at, share)| of_main[at] = share * listing.executed(at));
@@ -201,6 +218,11 @@ fn message(of: &EmptyTurns, at: &str) -> String {
             "In {at_least}{share} of its {turns} iterations, the loop around {at} loads nothing: the loop's counter has passed the \
              end by which the loads are masked, but the loop goes on and works on zeros."
         ),
+        How::Zeroed => format!(
+            "The loop around {at} loads the same {turns} iterations in all blocks, but takes only what lies before a length that is \
+             loaded: the rest is multiplied by zero or replaced. The profile can't tell how much that is; if lengths are spread \
+             evenly up to the longest, it is half."
+        ),
         How::Tested => format!(
             "In {share} of its {turns} iterations, the loop around {at} only finds out that there is nothing to do: the whole block \
              branches past all of its loads."
@@ -221,6 +243,10 @@ fn hint(of: &EmptyTurns, at: &str) -> String {
         How::Masked | How::MaskedTile => format!(
             "Let the loop around {at} end where the block's own data ends, by the same number that masks the loads. Start the \
              blocks with the most iterations first, because blocks then take unequal time."
+        ),
+        How::Zeroed => format!(
+            "Let the loop around {at} end at the length by which its values are selected. Keep the selection for the last \
+             iteration. Start the longest blocks first, because blocks then take unequal time."
         ),
         How::Tested => format!(
             "Work out before the loop around {at} which iterations have something to do (the first and last from the block's index, \

@@ -9,19 +9,23 @@
 //!
 //! Or a loop asks in each turn whether there is anything to do, from its counter and the block's index, and branches around all
 //! of its loads where there is not. What the whole block decides alike, it could have worked out before. Or a table says it. Or
-//! each lane works only in a window around its own place. See `windows`.
+//! each lane works only in a window around its own place. See `windows`. Or all is loaded, and what lies behind the end is thrown
+//! away. See `zeroed`.
 
 mod edges;
 mod looked_up;
 mod windows;
+mod zeroed;
 
 pub use edges::OF_A_TILE;
 pub use looked_up::WITH_WORK;
+pub use zeroed::BEHIND_THE_END;
 
 use std::collections::BTreeSet;
 
 use looked_up::looked_up_turns;
 use windows::window_turns;
+use zeroed::zeroed_turns;
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::listing::Listing;
@@ -65,6 +69,8 @@ pub enum How {
     LookedUp,
     /// It lies outside the window of a lane.
     Window,
+    /// What it loads is multiplied by zero, or replaced. How many turns are such is not known.
+    Zeroed,
 }
 
 /// The part of the last turn with data that is off on average.
@@ -93,7 +99,11 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
         return found;
     }
     let found = looked_up_turns(listing);
-    if found.is_empty() { window_turns(listing) } else { found }
+    if !found.is_empty() {
+        return found;
+    }
+    let found = window_turns(listing);
+    if found.is_empty() { zeroed_turns(listing) } else { found }
 }
 
 /// The loops whose loads a comparison of the counter switches off.

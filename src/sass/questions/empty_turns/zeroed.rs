@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Around, EmptyTurns, How, LAST_TURN};
+use super::{Around, EmptyTurns, How, LAST_TURN, off_in_loads};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -50,10 +50,11 @@ pub(super) fn zeroed_turns(listing: &Listing) -> Vec<EmptyTurns> {
         if loads.is_empty() || inside.iter().any(leaves_anything) {
             return None;
         }
-        if loads.iter().any(|&at| sass.entries[at].conditional) {
+        let turns = turns(listing, &sass.flow.loops[of]);
+        // An edge that all rows share is off in the last turn.
+        if off_in_loads(listing, &loads) > 1.0 / turns {
             return None;
         }
-        let turns = turns(listing, &sass.flow.loops[of]);
         let mut around = Around::new(listing, &inside, &own);
         if !around.takes_only_what_is_selected(&loads) {
             return None;

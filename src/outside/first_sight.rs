@@ -86,6 +86,7 @@ mod tests {
             ("programs.md", "The thirteenth draw"),
             ("programs.md", "The fourteenth draw"),
             ("programs.md", "The fifteenth draw"),
+            ("programs.md", "The sixteenth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
@@ -101,6 +102,8 @@ mod tests {
             ("triton.md", "A nineteenth set"),
             ("triton.md", "A twentieth set"),
             ("triton.md", "A twenty-first set"),
+            ("triton.md", "A twenty-second set"),
+            ("triton.md", "A twenty-third set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -116,6 +119,9 @@ mod tests {
             ("elsewhere.md", "A seventeenth set of fixes"),
             ("elsewhere.md", "An eighteenth set of fixes"),
             ("elsewhere.md", "A nineteenth set of fixes"),
+            ("elsewhere.md", "A twentieth set of fixes"),
+            ("elsewhere.md", "A twenty-first set of fixes"),
+            ("elsewhere.md", "A twenty-second set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -39,12 +39,12 @@ for each value in its place that a lane's own work takes.",
         fault: "\
 int item = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
 unsigned hash = mix(keys[item]);         // the same in 8 lanes
-words[hash % blocks * 8 + lane % 8] |= 1u << (hash >> lane % 8 * 4 & 31);",
+words[hash % blocks * 8 + lane % 8] |= bit_of(hash, lane % 8);",
         repair: "\
 unsigned mine = mix(keys[warp * 32 + lane]);   // one key per lane
 for (int turn = 0; turn < 8; turn++) {
     unsigned hash = __shfl_sync(~0u, mine, turn * 4 + lane / 8);
-    words[hash % blocks * 8 + lane % 8] |= 1u << (hash >> lane % 8 * 4 & 31);
+    words[hash % blocks * 8 + lane % 8] |= bit_of(hash, lane % 8);
 }",
         note: "\
 A warp then has 32 items in place of 4: launch fewer threads, or let each warp go through several parts.",

@@ -49,7 +49,7 @@ enum Common {
 #[must_use]
 pub fn same_for_lanes(listing: &Listing, block: [u32; 3]) -> SameForLanes {
     // Where rows of a block end within a warp, lanes stand in several.
-    let is_one_row = block[0] % (1 << LANE_BITS) == 0 || block[1] * block[2] == 1;
+    let is_one_row = block[0].is_multiple_of(1 << LANE_BITS) || block[1] * block[2] == 1;
     let shifts = |at: usize| listing.executed(at) > 0.0 && shift(listing, at).is_some();
     if !is_one_row || !(0..listing.sass.entries.len()).any(shifts) {
         return SameForLanes::default();

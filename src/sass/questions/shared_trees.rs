@@ -38,23 +38,31 @@ pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
 }
 
 /// True where each step in a loop also hands results of its own to global memory, as a wavelet's does: no sum is all that
-/// becomes of them, so that there is nothing to reduce.
+/// becomes of them, so that there is nothing to reduce. A whole tree within a turn may well hand its sum out.
 #[must_use]
 pub fn steps_hand_out_results(listing: &Listing) -> bool {
     let sass = listing.sass;
-    let stores = |of: usize| {
-        (0..sass.entries.len()).any(|at| {
-            sass.entries[at].family == Family::Store(Space::Global)
-                && sass.flow.innermost(at) == Some(of)
-                && listing.executed(at) > 0.0
-        })
+    let of_loop = |of: usize, family: Family| -> Vec<usize> {
+        let is_of = |at: &usize| {
+            sass.entries[*at].family == family
+                && sass.flow.innermost(*at) == Some(of)
+                && listing.executed(*at) > 0.0
+        };
+        (0..sass.entries.len()).filter(is_of).collect()
     };
     let meetings = Meetings::of(listing);
     by_place(listing, |at| meetings.is_of_half(listing, at)).into_iter().any(|(place, accesses)| {
-        let is_of = |family: Family| accesses.iter().any(|&at| sass.entries[at].family == family);
-        let reads_and_writes =
-            is_of(Family::Load(Space::Shared)) && is_of(Family::Store(Space::Shared));
-        reads_and_writes && place.is_some_and(stores)
+        let is_of = |at: &&usize, family: Family| sass.entries[**at].family == family;
+        let shared = Space::Shared;
+        let written: Vec<usize> =
+            accesses.iter().filter(|at| is_of(at, Family::Store(shared))).copied().collect();
+        let reads = accesses.iter().any(|at| is_of(&at, Family::Load(shared)));
+        reads
+            && !written.is_empty()
+            && place.is_some_and(|of| {
+                let handed_out = of_loop(of, Family::Store(Space::Global)).len() as f64;
+                handed_out >= between_barriers(&written, &of_loop(of, Family::Barrier))
+            })
     })
 }
 

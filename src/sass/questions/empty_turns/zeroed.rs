@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Around, EmptyTurns, How, LAST_TURN, off_in_loads};
+use super::{Around, EmptyTurns, How, LAST_TURN, condition, off_in_loads};
+use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -21,9 +22,6 @@ use crate::sass::questions::moved_down::taking_part;
 
 /// The part of the turns that lie behind a row's end, where the length is loaded and nothing counts them.
 pub const BEHIND_THE_END: f64 = 0.5;
-
-/// Instructions between a loaded length and its comparison with the counter, at most.
-const LENGTH_STEPS: usize = 16;
 
 /// The loops that select what lies before a loaded end, after they have loaded all.
 pub(super) fn zeroed_turns(listing: &Listing) -> Vec<EmptyTurns> {
@@ -56,7 +54,7 @@ pub(super) fn zeroed_turns(listing: &Listing) -> Vec<EmptyTurns> {
             return None;
         }
         let mut around = Around::new(listing, &inside, &own);
-        if !around.takes_only_what_is_selected(&loads) {
+        if around.ends_with_a_row() || !around.takes_only_what_is_selected(&loads) {
             return None;
         }
         let empty = BEHIND_THE_END - LAST_TURN / turns;
@@ -71,6 +69,30 @@ fn is_select(listing: &Listing, at: usize) -> bool {
 }
 
 impl Around<'_, '_> {
+    /// True where the loop ends by a loaded number itself, such as turns that are counted down: what is selected is then its
+    /// last turn.
+    fn ends_with_a_row(&mut self) -> bool {
+        let sass = self.listing.sass;
+        let is_branch = |at: &usize| matches!(sass.entries[*at].exit(), Exit::Branch(_));
+        let branches = self.inside.iter().copied().filter(is_branch);
+        let mut open: Vec<(usize, Use)> = branches
+            .flat_map(|at| condition(&self.listing, at).map(move |each| (at, *each)))
+            .collect();
+        let mut seen = BTreeSet::new();
+        while let Some((at, each)) = open.pop() {
+            let made: Vec<usize> =
+                self.reaching.definitions(at, each).map(|by| by as usize).collect();
+            for by in made.into_iter().filter(|by| seen.insert(*by)) {
+                match sass.entries[by].family {
+                    Family::Load(Space::Global) => return true,
+                    family if family.is_memory() => {}
+                    _ => open.extend(taking_part(&self.listing, by).map(|each| (by, *each))),
+                }
+            }
+        }
+        false
+    }
+
     /// True where all that becomes of loaded values goes through a selection by the counter and a loaded end.
     fn takes_only_what_is_selected(&mut self, loads: &[usize]) -> bool {
         let count = self.listing.sass.entries.len();
@@ -83,8 +105,8 @@ impl Around<'_, '_> {
         if by_end.is_empty() {
             return false;
         }
-        let selected = Marks::of(count, |at| by_end.contains(&at));
-        let mut loaded = Marks::of(count, |at| loads.contains(&at));
+        let selected = Marks::of(count, |at| by_end.binary_search(&at).is_ok());
+        let mut loaded = Marks::of(count, |at| loads.binary_search(&at).is_ok());
         let mut is_taken = false;
         // Ascending order settles all but what goes from turn to turn, which is asked about below.
         for &at in self.inside {
@@ -103,7 +125,7 @@ impl Around<'_, '_> {
             let uses: Vec<Use> = around.data(at);
             let made: Vec<usize> =
                 uses.iter().flat_map(|each| around.made_inside(at, *each)).collect();
-            made.iter().any(|&by| by >= at && loaded[by] && !loads.contains(&by))
+            made.iter().any(|&by| by >= at && loaded[by] && loads.binary_search(&by).is_err())
         };
         let inside = self.inside;
         is_taken && !inside.iter().any(|&at| loaded[at] && is_kept(self, at))
@@ -128,7 +150,7 @@ impl Around<'_, '_> {
                 if self.listing.sass.entries[by].family == Family::Load(Space::Global) {
                     return true;
                 }
-                if seen.insert(by) && seen.len() <= LENGTH_STEPS {
+                if seen.insert(by) {
                     open.extend(self.data(by).into_iter().map(|each| (by, each)));
                 }
             }
@@ -144,6 +166,12 @@ mod tests {
 
     /// A loop of 40 turns that loads everything and takes what a factor leaves.
     fn is_found(length: &str, factor: &str, sum: &str) -> bool {
+        is_found_up_to("c[0x0][0x220]", length, factor, sum)
+    }
+
+    /// The same with another end of the loop.
+    fn is_found_up_to(end: &str, length: &str, factor: &str, sum: &str) -> bool {
+        let end = format!("ISETP.GE.AND P0, PT, R2, {end}, PT");
         let launch = launch(&[
             ("S2R R3, SR_TID.X", 8.0),
             ("LDC.64 R10, c[0x0][0x210]", 8.0),
@@ -156,7 +184,7 @@ mod tests {
             ("LDG.E R4, desc[UR4][R12.64]", 320.0),
             (sum, 320.0),
             ("IADD3 R2, R2, 0x80, RZ", 320.0),
-            ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
+            (&end, 320.0),
             ("@!P0 BRA 0x140", 320.0),
             ("STG.E desc[UR4][R10.64], R5", 8.0),
             ("EXIT", 8.0),
@@ -179,5 +207,6 @@ mod tests {
         assert!(!is_found("LDC R6, c[0x0][0x224]", FACTOR, SUM), "an edge that all rows share");
         assert!(!is_found(LENGTH, "FSEL R8, RZ, 1, P2", SUM), "by something else");
         assert!(!is_found(LENGTH, FACTOR, "FADD R5, R4, R5"), "all of it is taken");
+        assert!(!is_found_up_to("R6", LENGTH, FACTOR, SUM), "the loop ends there as well");
     }
 }

@@ -129,7 +129,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         )
     });
     let row = &launch.profile.row;
-    let shape = Shape { block: row.block, grid: row.grid };
+    let shape = Shape::new(row.block, row.grid, row.compute_capability);
     let work =
         launch.profile.listing().and_then(|listing| independence::shareable(&listing, shape));
     let places = sms * each.unwrap_or(1.0);

@@ -130,7 +130,7 @@ fn work_of_longest(launch: &ModeledLaunch, times: f64) -> Option<Shareable> {
     let at_once = launch.waves().is_some_and(|waves| waves <= 1.0);
     let listing = launch.profile.listing().filter(|_| at_once)?;
     let row = &launch.profile.row;
-    shareable_of_warps(&listing, Shape { block: row.block, grid: row.grid }, times)
+    shareable_of_warps(&listing, Shape::new(row.block, row.grid, row.compute_capability), times)
 }
 
 /// The share of the time that the longest warps take whatever SM they are on: what of their work others could not take over,

@@ -164,7 +164,11 @@ impl<'a, 'b> Lanes<'a, 'b> {
             let Some(lanes) = lanes_of(at) else { continue };
             match sass.entries[at].family {
                 Family::Load(Space::Global) => found.loads.push((at, lanes)),
-                Family::Control | Family::Uniform | Family::System | Family::Nop => {}
+                Family::Control
+                | Family::Uniform
+                | Family::System
+                | Family::Constant
+                | Family::Nop => {}
                 family if family.is_memory() => {}
                 _ => found.repeated.push((at, lanes)),
             }

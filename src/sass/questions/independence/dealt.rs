@@ -26,6 +26,18 @@ pub struct Shape {
     pub block: [u32; 3],
     /// The blocks of the grid along each direction.
     pub grid: [u32; 3],
+    /// Where in the first constant bank the block's shape begins, with the grid's behind it, in bytes.
+    pub constants_at: u32,
+}
+
+impl Shape {
+    /// The shape of a launch on a device of this compute capability: up to Hopper its constants begin the bank, from Blackwell on
+    /// they stand behind other numbers of the launch.
+    #[must_use]
+    pub fn new(block: [u32; 3], grid: [u32; 3], compute_capability: Option<(u32, u32)>) -> Self {
+        let is_behind_others = compute_capability.is_some_and(|(major, _)| major >= 10);
+        Self { block, grid, constants_at: if is_behind_others { 0x360 } else { 0 } }
+    }
 }
 
 /// Among whom turns are dealt out.
@@ -210,7 +222,7 @@ mod tests {
     use crate::sass::code::listing::tests::launch;
     use crate::sass::questions::independence::{Results, What, shareable};
 
-    const SHAPE: Shape = Shape { block: [256, 1, 1], grid: [4, 1, 32] };
+    const SHAPE: Shape = Shape { block: [256, 1, 1], grid: [4, 1, 32], constants_at: 0 };
 
     /// What becomes of a loop of 40 turns whose counter is R3, with this before it, in it and behind it.
     fn of(before: &[&str], body: &[&str], behind: &[&str]) -> Option<Results> {

@@ -230,12 +230,11 @@ impl<'a> Offsets<'a> {
         self.alike(&made, step)
     }
 
-    /// The block's shape, then the grid's, at the start of the first bank up to Hopper, and behind other numbers of the launch from
-    /// Blackwell on; of any other constant nothing is known but that it is one.
+    /// The block's shape, then the grid's; of any other constant nothing is known but that it is one.
     fn constant(&self, text: &str) -> Option<u32> {
         let place = text.strip_prefix("c[0x0]")?.trim().strip_prefix('[')?.strip_suffix(']')?;
         let place = if place == "RZ" { 0 } else { number::word(place)? };
-        let place = if (0x360..0x378).contains(&place) { place - 0x360 } else { place };
+        let place = place.checked_sub(self.shape.constants_at)?;
         let shape = [self.shape.block, self.shape.grid].concat();
         shape.get(place as usize / 4).copied().filter(|_| place.is_multiple_of(4))
     }
@@ -268,9 +267,13 @@ mod tests {
 
     /// What the last of these makes in blocks of 32 x 8 threads: how far neighbours lie apart, and the largest from the least.
     fn of(code: &[&str], over: Over) -> Option<(u64, u64)> {
+        on((9, 0), code, over)
+    }
+
+    fn on(capability: (u32, u32), code: &[&str], over: Over) -> Option<(u64, u64)> {
         let code: Vec<(&str, f64)> = code.iter().map(|text| (*text, 1.0)).collect();
         let launch = launch(&code);
-        let shape = Shape { block: [32, 8, 1], grid: [4, 2, 1] };
+        let shape = Shape::new([32, 8, 1], [4, 2, 1], Some(capability));
         let found = Offsets::new(&launch.listing().unwrap(), shape, over).of_all(&[code.len() - 1]);
         found.map(|found| (found.apart, found.most))
     }
@@ -286,6 +289,10 @@ mod tests {
         assert_eq!(of(&flat, Over::Blocks), Some((0, 0)));
         let by_shape = [X, Y, "IMAD R4, R3, c[0x0][0x0], R2"];
         assert_eq!(of(&by_shape, Over::Threads), Some((1, 255)));
+        assert_eq!(on((10, 0), &by_shape, Over::Threads), None, "no shape on Blackwell");
+        let behind_others = [X, Y, "IMAD R4, R3, c[0x0][0x360], R2"];
+        assert_eq!(on((10, 0), &behind_others, Over::Threads), Some((1, 255)));
+        assert_eq!(of(&behind_others, Over::Threads), None, "an argument on Hopper");
         let by_argument = [X, "IMAD R4, R2, c[0x0][0x210], RZ"];
         assert_eq!(of(&by_argument, Over::Threads), None, "a distance that is not known");
         let moved = [X, "IADD3 R4, R2, c[0x0][0x210], RZ"];

@@ -36,10 +36,14 @@ pub(super) const BY_MEAN: [&str; 4] = [
 pub(super) fn busiest(launch: &Launch) -> Option<f64> {
     launch.get(BUSIEST).or_else(|| {
         let slices = launch.get(BY_MEAN[0]).filter(|&slices| slices >= 1.0)?;
-        let touched: f64 = BY_MEAN[1..].iter().filter_map(|name| launch.get(name)).sum();
-        let at_work = touched.min(slices);
+        let at_work = touched(launch).min(slices);
         (at_work >= 1.0).then_some(launch.get(AVERAGE)? * slices / at_work)
     })
+}
+
+/// The sectors that atomics were the first to touch.
+fn touched(launch: &Launch) -> f64 {
+    BY_MEAN[1..].iter().filter_map(|name| launch.get(name)).sum()
 }
 
 /// The share of the busiest slice's peak that a launch's atomics can reach. On few addresses they go
@@ -85,10 +89,17 @@ pub(super) fn in_turn(
     if average <= 0.0 {
         return None;
     }
-    // Over a launch a few addresses may well take their turns evenly; then only a full queue tells.
     let waits = waits(launch, facts)?;
-    let queued =
-        if busiest < FEW_ADDRESSES.value * average { waits.for_a_place } else { waits.in_queues() };
+    let queued = if busiest < FEW_ADDRESSES.value * average {
+        // Over a launch a few addresses may well take their turns evenly: fewer than warps come to them. Then only a full
+        // queue tells.
+        if touched(launch) > launch.listing()?.executed(0) {
+            return None;
+        }
+        waits.for_a_place
+    } else {
+        waits.in_queues()
+    };
     let one_after_another = average / 100.0 * launch.get(BY_MEAN[0])? / share(launch, facts);
     let others = Term::ALL
         .into_iter()

@@ -219,9 +219,9 @@ fn message(of: &EmptyTurns, at: &str) -> String {
              end by which the loads are masked, but the loop goes on and works on zeros."
         ),
         How::Zeroed => format!(
-            "The loop around {at} loads the same {turns} iterations in all blocks, but takes only what lies before a length that is \
-             loaded: the rest is multiplied by zero or replaced. The profile can't tell how much that is; if lengths are spread \
-             evenly up to the longest, it is half."
+            "The loop around {at} loads in all of its {turns} iterations, but takes only what lies on one side of a position that \
+             was loaded before it, such as a row's length: the rest is multiplied by zero or replaced. The profile can't tell how much that is; if lengths are spread \
+             evenly, it is half."
         ),
         How::Tested => format!(
             "In {share} of its {turns} iterations, the loop around {at} only finds out that there is nothing to do: the whole block \
@@ -245,8 +245,8 @@ fn hint(of: &EmptyTurns, at: &str) -> String {
              blocks with the most iterations first, because blocks then take unequal time."
         ),
         How::Zeroed => format!(
-            "Let the loop around {at} end at the length by which its values are selected. Keep the selection for the last \
-             iteration. Start the longest blocks first, because blocks then take unequal time."
+            "Let the loop around {at} end (or begin) at the position by which its values are selected. Keep the selection for the \
+             iteration that the position lies in. Start the longest blocks first, because blocks then take unequal time."
         ),
         How::Tested => format!(
             "Work out before the loop around {at} which iterations have something to do (the first and last from the block's index, \

@@ -88,7 +88,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         removal.add(Term::Xu, each.rescalings);
         removal.add(Term::Fma, BESIDE_EXPONENTIAL.value * each.rescalings);
         if !each.barriers.is_empty() && !is_of_triton(launch.profile) {
-            let early = 1.0 - 1.0 / MERGED_TURNS.value;
+            let early = 1.0 - 1.0 / MERGED_TURNS.value.min(each.turns.max(1.0));
             each.loads.iter().for_each(|&at| removal.remove_latency(at, early));
         }
     }

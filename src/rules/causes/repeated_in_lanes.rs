@@ -1,6 +1,6 @@
 //! Values that the lanes of a group work out, each for itself.
 
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::removal::{
     CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, gains, locations,
 };
@@ -38,13 +38,15 @@ for each value in its place that a lane's own work takes.",
     examples: &[Example {
         fault: "\
 int item = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
-unsigned hash = mix(keys[item]);         // the same in 8 lanes
+unsigned hash = mix(keys[item]);               // the same in 8 lanes
 words[hash % blocks * 8 + lane % 8] |= bit_of(hash, lane % 8);",
         repair: "\
 unsigned mine = mix(keys[warp * 32 + lane]);   // one key per lane
+unsigned my_block = mine % blocks;
 for (int turn = 0; turn < 8; turn++) {
     unsigned hash = __shfl_sync(~0u, mine, turn * 4 + lane / 8);
-    words[hash % blocks * 8 + lane % 8] |= bit_of(hash, lane % 8);
+    unsigned block = __shfl_sync(~0u, my_block, turn * 4 + lane / 8);
+    words[block * 8 + lane % 8] |= bit_of(hash, lane % 8);
 }",
         note: "\
 A warp then has 32 items in place of 4: launch fewer threads, or let each warp go through several parts.",
@@ -52,7 +54,7 @@ A warp then has 32 items in place of 4: launch fewer threads, or let each warp g
     section: "InstructionStats",
     thresholds: &[MATTERS_LIMIT, LEAST],
     needs: &[EXECUTED, ISSUE_BUSY],
-    sharpened_by: &[RATES, CYCLES],
+    sharpened_by: &[RATES, CYCLES, BLOCKS_AT_ONCE, WAVES],
     source_page: SourcePage::Needed,
     explains: &["math-pipe-throttle", "fixed-latency-stalls", "issue-slots-underused"],
     in_triton: "\
@@ -78,6 +80,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let executed_at = |(at, _): &(usize, f64)| listing.executed(*at);
     let most = same.repeated.iter().max_by(|a, b| executed_at(a).total_cmp(&executed_at(b)));
     let lanes = most.map_or(1.0, |(_, lanes)| *lanes);
+    // Of fewer warps enough must be left to fill the device.
+    if launch.waves().is_some_and(|waves| waves < lanes) {
+        return None;
+    }
     let mut effect = removal.effect(launch);
     // A warp then takes as many items as it has lanes.
     effect.removed.push((Term::BlockScheduler, 1.0 - 1.0 / lanes));
@@ -93,8 +99,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the item's work");
     Some(Draft {
         message: format!(
-            "{} of the executed instructions work out values that are the same in {} neighbouring lanes, most of them at {at}: of a \
-             lane's index, only what counts items goes into them.",
+            "{} of the executed instructions work out values that are the same in {} neighbouring lanes, most of them at {at}: they \
+             depend on the item's number, but not on the lane within its group.",
             percent(repeated / launch.need(EXECUTED)),
             count(lanes),
         ),

@@ -227,7 +227,8 @@ impl<'a, 'b> Turn<'a, 'b> {
         let values = || (0..uses.len()).filter(|&place| !uses[place].slot.is_predicate());
         let is = |place: usize, operand: Operand| operands[place] == operand;
         if values().any(|place| is(place, Operand::OfData))
-            || values().any(|place| is(place, Operand::HandedOver)) && !self.meets_exchanged(at)
+            || values().any(|place| is(place, Operand::HandedOver))
+                && !self.meets_exchanged(at, of_data)
         {
             return false;
         }
@@ -261,12 +262,20 @@ impl<'a, 'b> Turn<'a, 'b> {
 
     /// True where an operand comes straight from an exchange, or where a lane takes either its own value or that with what
     /// it was handed.
-    fn meets_exchanged(&mut self, at: usize) -> bool {
+    fn meets_exchanged(&mut self, at: usize, of_data: &Marks) -> bool {
         let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
-        let made: Vec<usize> = uses.into_iter().flat_map(|each| self.makes(at, each)).collect();
-        made.iter().any(|&by| is_exchange(self.listing, by))
-            || self.listing.text(at).contains("SEL")
-                && made.iter().any(|&by| self.combined[by] && self.meets_exchanged_itself(by))
+        let made: Vec<usize> = uses.iter().flat_map(|each| self.makes(at, *each)).collect();
+        if made.iter().any(|&by| is_exchange(self.listing, by)) {
+            return true;
+        }
+        // Which lanes add may go by where they stand, not by what they have.
+        let goes_by_place = uses
+            .iter()
+            .filter(|each| each.slot.is_predicate())
+            .all(|each| self.operand(at, *each, of_data) == Operand::Else);
+        self.listing.text(at).contains("SEL")
+            && goes_by_place
+            && made.iter().any(|&by| self.combined[by] && self.meets_exchanged_itself(by))
     }
 
     fn meets_exchanged_itself(&mut self, at: usize) -> bool {
@@ -276,7 +285,10 @@ impl<'a, 'b> Turn<'a, 'b> {
     }
 
     fn loads(&self) -> Vec<usize> {
-        self.inside.iter().filter(|&at| self.family(at) == Family::Load(Space::Global)).collect()
+        // Those of a loop within have no barrier around them now.
+        let is_own = |at: usize| self.listing.sass.flow.innermost(at) == Some(self.of);
+        let is_load = |at: usize| self.family(at) == Family::Load(Space::Global);
+        self.inside.iter().filter(|&at| is_own(at) && is_load(at)).collect()
     }
 
     fn found(&self) -> CombiningLoop {

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::hardware::WARP_LANES;
+use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -20,6 +22,9 @@ use crate::sass::parse::system_register;
 
 /// Bits of the index of a lane in its warp.
 const LANE_BITS: u32 = 5;
+
+/// Rounds in which branches that part lanes, and what they part, are found.
+const ROUNDS: u32 = 8;
 
 /// Work that groups of lanes repeat.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,50 +54,97 @@ enum Common {
 #[must_use]
 pub fn same_for_lanes(listing: &Listing, block: [u32; 3]) -> SameForLanes {
     // Where rows of a block end within a warp, lanes stand in several.
-    let is_one_row = block[0].is_multiple_of(1 << LANE_BITS) || block[1] * block[2] == 1;
+    let is_one_row = block[0].is_multiple_of(1 << LANE_BITS) || block[1] <= 1 && block[2] <= 1;
     let shifts = |at: usize| listing.executed(at) > 0.0 && shift(listing, at).is_some();
     if !is_one_row || !(0..listing.sass.entries.len()).any(shifts) {
         return SameForLanes::default();
     }
-    Lanes::new(listing).found()
+    Lanes::new(listing).map(|lanes| lanes.found()).unwrap_or_default()
+}
+
+/// What an instruction reads, and the instructions that may have made it.
+struct Read {
+    of: Use,
+    made: Vec<usize>,
 }
 
 struct Lanes<'a, 'b> {
     listing: &'b Listing<'a>,
-    reaching: Reaching<'a>,
     executed: Marks,
+    /// What each instruction reads.
+    reads: Vec<Vec<Read>>,
     /// What each instruction's results have in common.
     common: Vec<Common>,
-    /// Where functions begin, each with the calls that lead there.
-    calls: BTreeMap<usize, Vec<usize>>,
+    /// What some lanes of a group may skip, or repeat, while others don't.
+    parted: Marks,
 }
 
 impl<'a, 'b> Lanes<'a, 'b> {
-    fn new(listing: &'b Listing<'a>) -> Self {
-        let sass = listing.sass;
-        let count = sass.entries.len();
+    /// `None` where what parts lanes does not become clear in a few rounds.
+    fn new(listing: &'b Listing<'a>) -> Option<Self> {
+        let count = listing.sass.entries.len();
         let executed = Marks::of(count, |at| listing.executed(at) > 0.0);
-        let calls = calls(listing, &executed);
+        let reads = reads(listing, &executed);
         let common = vec![Common::All; count];
-        let mut lanes = Self { listing, reaching: Reaching::new(sass), executed, common, calls };
-        // What lanes have in common only grows less.
-        loop {
-            let mut changed = false;
-            for at in lanes.executed.iter().collect::<Vec<_>>() {
-                let less = lanes.of(at).min(lanes.common[at]);
-                changed |= less < lanes.common[at];
-                lanes.common[at] = less;
+        let mut lanes = Self { listing, executed, reads, common, parted: Marks::new(count) };
+        for _ in 0..ROUNDS {
+            lanes.settle();
+            let parted = lanes.partings();
+            if parted == lanes.parted {
+                return Some(lanes);
             }
-            if !changed {
-                return lanes;
+            lanes.parted = parted;
+        }
+        None
+    }
+
+    /// Marks what branches skip or repeat that go by what lanes of a group don't have in common.
+    fn partings(&self) -> Marks {
+        let sass = self.listing.sass;
+        let count = sass.entries.len();
+        let mut begins = vec![0_usize; count + 1];
+        let mut ends = vec![0_usize; count + 1];
+        for at in self.executed.iter().filter(|&at| self.common[at] <= Common::ButIndex) {
+            if let Exit::Branch(target) = sass.entries[at].exit() {
+                let (begin, end) = if target > at { (at + 1, target) } else { (target, at + 1) };
+                begins[begin.min(count)] += 1;
+                ends[end.min(count)] += 1;
+            }
+        }
+        let mut inside = 0;
+        let mut parted = Marks::new(count);
+        for at in 0..count {
+            inside = inside + begins[at] - ends[at];
+            if inside > 0 {
+                parted.insert(at);
+            }
+        }
+        parted
+    }
+
+    /// Lowers what lanes have in common until it holds everywhere: whatever reads what was lowered is looked at again.
+    fn settle(&mut self) {
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); self.common.len()];
+        for (at, reads) in self.reads.iter().enumerate() {
+            for &by in reads.iter().flat_map(|read| &read.made) {
+                readers[by].push(at);
+            }
+        }
+        let mut open: Vec<usize> = self.executed.iter().collect();
+        open.reverse();
+        while let Some(at) = open.pop() {
+            let less = self.of(at).min(self.common[at]);
+            if less < self.common[at] {
+                self.common[at] = less;
+                open.extend(&readers[at]);
             }
         }
     }
 
     /// What lanes have in common of an instruction's results.
-    fn of(&mut self, at: usize) -> Common {
+    fn of(&self, at: usize) -> Common {
         let family = self.listing.sass.entries[at].family;
-        let read = match family {
+        let is_read = match family {
             Family::System => return of_register(self.listing.text(at)),
             Family::Shuffle | Family::Vote | Family::Tensor | Family::Texture => {
                 return Common::Nothing;
@@ -101,17 +153,17 @@ impl<'a, 'b> Lanes<'a, 'b> {
             family if family.is_memory() => return Common::Nothing,
             _ => false,
         };
-        let uses: Vec<Use> = self.listing.sass.uses(at).to_vec();
-        let of_uses: Vec<Common> = uses.iter().map(|each| self.of_use(at, *each)).collect();
-        let least = of_uses.iter().copied().min().unwrap_or(Common::All);
+        let reads = &self.reads[at];
+        let of_reads: Vec<Common> = reads.iter().map(|read| self.of_read(at, read)).collect();
+        let least = of_reads.iter().copied().min().unwrap_or(Common::All);
         if least != Common::ButIndex {
             return least;
         }
-        let mut indices = uses.iter().zip(&of_uses).filter(|(_, of)| **of == Common::ButIndex);
+        let mut indices = reads.iter().zip(&of_reads).filter(|(_, of)| **of == Common::ButIndex);
         let index = indices.next().filter(|_| indices.next().is_none());
-        let others = of_uses.iter().filter(|&&common| common != Common::ButIndex);
+        let others = of_reads.iter().filter(|&&common| common != Common::ButIndex);
         let rest = others.copied().min().unwrap_or(Common::All);
-        if read {
+        if is_read {
             return Common::Nothing;
         }
         if let Some(bits) = shift(self.listing, at) {
@@ -119,49 +171,41 @@ impl<'a, 'b> Lanes<'a, 'b> {
         }
         // Nothing of a group's own may be added.
         let keeps = rest >= Common::InGroups(LANE_BITS);
-        if keeps && index.is_some_and(|(each, _)| adds(self.listing, at, each.slot)) {
+        if keeps && index.is_some_and(|(read, _)| adds(self.listing, at, read.of.slot)) {
             Common::ButIndex
         } else {
             Common::Nothing
         }
     }
 
-    fn of_use(&mut self, at: usize, each: Use) -> Common {
-        let made: Vec<usize> = self.reaching.definitions(at, each).map(|by| by as usize).collect();
-        if made.is_empty() && each.slot.is_general() && each.role != Role::Old {
-            return self.of_argument(at, each.slot);
+    /// What lanes have in common of a value that is read: nothing, where lanes that went different ways come with different ones.
+    fn of_read(&self, at: usize, read: &Read) -> Common {
+        let Some(&first) = read.made.first() else {
+            // Nobody here has made it.
+            let is_unknown = read.of.slot.is_general() && read.of.role != Role::Old;
+            return if is_unknown { Common::Nothing } else { Common::All };
+        };
+        let is_one = read.made.len() == 1 && first < at;
+        if !is_one && read.made.iter().any(|&by| self.parted[by]) {
+            return Common::Nothing;
         }
-        let executed = made.into_iter().filter(|&by| self.executed[by]);
-        executed.map(|by| self.common[by]).min().unwrap_or(Common::All)
+        read.made.iter().map(|&by| self.common[by]).min().unwrap_or(Common::All)
     }
 
-    /// What lanes have in common of a function's argument.
-    fn of_argument(&mut self, at: usize, slot: Slot) -> Common {
-        let Some((_, calls)) = self.calls.range(..=at).next_back() else { return Common::Nothing };
-        let of_calls: Vec<Common> =
-            calls.clone().into_iter().map(|call| self.of_slot_before(call, slot)).collect();
-        of_calls.into_iter().min().unwrap_or(Common::Nothing)
-    }
-
-    fn of_slot_before(&mut self, call: usize, slot: Slot) -> Common {
-        let sass = self.listing.sass;
-        let start = sass.flow.blocks[sass.flow.block_of[call] as usize].start;
-        if let Some(by) = (start..call).rev().find(|&by| sass.defs(by).contains(&slot)) {
-            return self.common[by];
-        }
-        let each = Use { slot, role: Role::Data, definition: None };
-        let made = self.reaching.definitions(call, each).map(|by| by as usize);
-        made.map(|by| self.common[by]).min().unwrap_or(Common::Nothing)
-    }
-
-    fn found(mut self) -> SameForLanes {
+    fn found(&self) -> SameForLanes {
         let sass = self.listing.sass;
         let of_groups = self.of_groups();
+        let stays = self.decides();
         let lanes_of =
             |at: usize| of_groups[at].map(|bits| f64::from(1_u32 << bits.min(LANE_BITS)));
         let mut found = SameForLanes::default();
         for at in self.executed.iter() {
             let Some(lanes) = lanes_of(at) else { continue };
+            // Where a group sends one lane, nothing is repeated.
+            let on = self.listing.row(at).counters.thread_inst_executed_pred_on;
+            if on * lanes < 2.0 * WARP_LANES * self.listing.executed(at) || stays[at] {
+                continue;
+            }
             match sass.entries[at].family {
                 Family::Load(Space::Global) => found.loads.push((at, lanes)),
                 Family::Control
@@ -173,50 +217,98 @@ impl<'a, 'b> Lanes<'a, 'b> {
                 _ => found.repeated.push((at, lanes)),
             }
         }
-        let mut taken: BTreeSet<usize> = BTreeSet::new();
-        for at in self.executed.iter().collect::<Vec<_>>() {
-            if of_groups[at].is_none() {
-                for each in sass.uses(at).iter().filter(|each| each.slot.is_general()) {
-                    let made = self.reaching.definitions(at, *each).map(|by| by as usize);
-                    taken.extend(made.filter(|&by| of_groups[by].is_some()));
+        let mut taken: BTreeSet<(usize, Slot)> = BTreeSet::new();
+        for at in self.executed.iter().filter(|&at| of_groups[at].is_none()) {
+            for read in self.reads[at].iter().filter(|read| read.of.role != Role::Old) {
+                let of_group = read.made.iter().filter(|&&by| of_groups[by].is_some());
+                taken.extend(of_group.map(|&by| (by, read.of.slot)));
+            }
+        }
+        found.handed_on = taken.into_iter().map(|(at, _)| self.listing.executed(at)).sum();
+        found
+    }
+
+    /// What decides about ways through the code: every lane goes them, whoever has worked out the rest.
+    fn decides(&self) -> Marks {
+        let sass = self.listing.sass;
+        let is_way =
+            |at: usize| matches!(sass.entries[at].exit(), Exit::Branch(_) | Exit::MaybeEnd);
+        let mut open: Vec<usize> = self.executed.iter().filter(|&at| is_way(at)).collect();
+        let mut decides = Marks::new(self.common.len());
+        while let Some(at) = open.pop() {
+            let is_memory = sass.entries[at].family.is_memory();
+            for &by in self.reads[at].iter().filter(|_| !is_memory).flat_map(|read| &read.made) {
+                if decides.insert(by) {
+                    open.push(by);
                 }
             }
         }
-        found.handed_on = taken.into_iter().map(|at| self.listing.executed(at)).sum();
-        found
+        decides
     }
 
     /// Of each instruction whose results groups have in common, the bits that tell a group's lanes apart; likewise of what all
     /// lanes have in common, where it only goes into such.
-    fn of_groups(&mut self) -> Vec<Option<u32>> {
-        let sass = self.listing.sass;
+    fn of_groups(&self) -> Vec<Option<u32>> {
         let bits_of = |common: &Common| match common {
             // A warp per item is another design: its lanes walk the item's data together.
             Common::InGroups(bits) if *bits < LANE_BITS => Some(*bits),
             _ => None,
         };
         let mut of_groups: Vec<Option<u32>> = self.common.iter().map(bits_of).collect();
-        let all: Vec<usize> =
-            self.executed.iter().filter(|&at| self.common[at] == Common::All).collect();
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for at in self.executed.iter().collect::<Vec<_>>() {
-            for each in sass.uses(at) {
-                for by in self.reaching.definitions(at, *each).map(|by| by as usize) {
-                    if self.common[by] == Common::All {
-                        readers.entry(by).or_default().push(at);
-                    }
+        for at in self.executed.iter() {
+            for &by in self.reads[at].iter().flat_map(|read| &read.made) {
+                if self.common[by] == Common::All {
+                    readers.entry(by).or_default().push(at);
                 }
             }
         }
         // A reader stands behind what it reads, but for loops.
-        for at in all.into_iter().rev() {
-            let of_readers = readers.get(&at).map(|by| by.iter().map(|&by| of_groups[by]));
-            let least = of_readers
-                .and_then(|mut of| of.try_fold(LANE_BITS, |least, bits| Some(least.min(bits?))));
-            of_groups[at] = least;
+        for (at, by) in readers.into_iter().rev() {
+            let mut of_readers = by.into_iter().map(|by| of_groups[by]);
+            of_groups[at] = of_readers.try_fold(LANE_BITS, |least, bits| Some(least.min(bits?)));
         }
         of_groups
     }
+}
+
+/// What each executed instruction reads. A function's argument is made by its callers.
+fn reads(listing: &Listing, executed: &Marks) -> Vec<Vec<Read>> {
+    let sass = listing.sass;
+    let calls = calls(listing, executed);
+    let mut reaching = Reaching::new(sass);
+    let mut arguments: BTreeMap<(usize, Slot), Vec<usize>> = BTreeMap::new();
+    let mut reads = Vec::with_capacity(sass.entries.len());
+    for at in 0..sass.entries.len() {
+        let uses = if executed[at] { sass.uses(at) } else { &[] };
+        let of = |each: &Use| {
+            let made = reaching.definitions(at, *each).map(|by| by as usize);
+            let mut made: Vec<usize> = made.filter(|&by| executed[by]).collect();
+            let is_argument = made.is_empty() && each.slot.is_general() && each.role != Role::Old;
+            if is_argument && let Some((&begin, calls)) = calls.range(..=at).next_back() {
+                let of_calls = arguments.entry((begin, each.slot)).or_insert_with(|| {
+                    let before =
+                        |&call: &usize| slot_before(listing, &mut reaching, call, each.slot);
+                    calls.iter().flat_map(before).collect()
+                });
+                made.clone_from(of_calls);
+            }
+            Read { of: *each, made }
+        };
+        reads.push(uses.iter().map(of).collect());
+    }
+    reads
+}
+
+/// What may have made what a slot holds at a call.
+fn slot_before(listing: &Listing, reaching: &mut Reaching, call: usize, slot: Slot) -> Vec<usize> {
+    let sass = listing.sass;
+    let start = sass.flow.blocks[sass.flow.block_of[call] as usize].start;
+    if let Some(by) = (start..call).rev().find(|&by| sass.defs(by).contains(&slot)) {
+        return vec![by];
+    }
+    let each = Use { slot, role: Role::Data, definition: None };
+    reaching.definitions(call, each).map(|by| by as usize).collect()
 }
 
 /// Where functions begin that are called, with their calls.
@@ -247,7 +339,7 @@ fn of_register(text: &str) -> Common {
     }
 }
 
-/// By how many bits an instruction shifts to the right, or how many of the lowest bits it takes away.
+/// By how many bits an instruction shifts a number to the right, or how many of the lowest bits it takes away.
 fn shift(listing: &Listing, at: usize) -> Option<u32> {
     let instruction = Instruction::parse(listing.text(at))?;
     let numbers = || {
@@ -255,7 +347,12 @@ fn shift(listing: &Listing, at: usize) -> Option<u32> {
         others.filter_map(|each| word(each.text))
     };
     let bits = match instruction.base() {
-        "SHF" | "USHF" if instruction.has("R") => numbers().next()?,
+        // Of two words in one, only the upper may bring in bits of its own; a rotation keeps them all.
+        "SHF" | "USHF" if instruction.has("R") && !instruction.has("W") => {
+            let low = instruction.operands.get(1)?.text;
+            let is_whole = instruction.has("HI") == matches!(low, "RZ" | "URZ");
+            numbers().next().filter(|_| is_whole)?
+        }
         "LOP3" | "ULOP3" => {
             let [mask, 0xc0] = numbers().collect::<Vec<_>>()[..] else { return None };
             mask.trailing_zeros()
@@ -286,15 +383,25 @@ mod tests {
     use super::*;
     use crate::sass::code::listing::tests::launch;
 
+    /// Code all of whose lanes are on.
+    fn all_lanes(code: &[(&'static str, f64)]) -> crate::frame::Launch {
+        let mut launch = launch(code);
+        for (row, (_, executed)) in launch.instructions.iter_mut().zip(code) {
+            row.counters.thread_inst_executed_pred_on = executed * WARP_LANES;
+        }
+        launch
+    }
+
     fn of(index: &'static str, shift: &'static str, block: [u32; 3]) -> SameForLanes {
-        let launch = launch(&[
+        let launch = all_lanes(&[
             ("S2R R5, SR_CTAID.X", 4.0),
+            ("SHF.R.U32.HI R20, RZ, 0x3, R5", 4.0),
             (index, 4.0),
             ("IMAD R4, R5, 0x80, R2", 4.0),
             (shift, 4.0),
             ("LDC.64 R6, c[0x0][0x210]", 4.0),
             ("IMAD.WIDE R6, R8, 0x4, R6", 4.0),
-            ("LDG.E R9, desc[UR4][R6.64]", 4.0), // 6
+            ("LDG.E R9, desc[UR4][R6.64]", 4.0), // 7
             ("IMAD R10, R9, 0x27d4eb4f, RZ", 4.0),
             ("LOP3.LUT R11, R10, R9, RZ, 0x3c, !PT", 4.0),
             ("IADD3 R12, R11, R2, RZ", 4.0),
@@ -311,11 +418,11 @@ mod tests {
     fn what_is_made_of_a_shifted_index_is_the_same_in_groups() {
         let found = of(INDEX, SHIFT, [128, 1, 1]);
         let at: Vec<usize> = found.repeated.iter().map(|(at, _)| *at).collect();
-        assert_eq!(at, [3, 5, 7, 8], "and the index itself");
+        assert_eq!(at, [4, 6, 8, 9], "and the index itself");
         assert!(found.repeated.iter().all(|(_, lanes)| (lanes - 8.0).abs() < 1e-12));
-        assert_eq!(found.loads, [(6, 8.0)]);
-        // The last mix is added to the thread's own index; the address goes to a store.
-        assert!((found.handed_on - 8.0).abs() < 1e-12, "{}", found.handed_on);
+        assert_eq!(found.loads, [(7, 8.0)]);
+        // The last mix is added to the thread's own index; both words of the address go to a store.
+        assert!((found.handed_on - 12.0).abs() < 1e-12, "{}", found.handed_on);
         let masked = of(INDEX, "LOP3.LUT R8, R4, 0xfffffff0, RZ, 0xc0, !PT", [128, 1, 1]);
         assert!(masked.repeated.iter().all(|(_, lanes)| (lanes - 16.0).abs() < 1e-12));
         assert_eq!(masked.repeated.len(), 4);
@@ -326,14 +433,38 @@ mod tests {
         assert!(of(INDEX, "IMAD.MOV.U32 R8, RZ, RZ, R4", [128, 1, 1]).repeated.is_empty());
         assert!(of(INDEX, "SHF.L.U32 R8, R4, 0x3, RZ", [128, 1, 1]).repeated.is_empty());
         assert!(of(INDEX, SHIFT, [16, 8, 1]).repeated.is_empty(), "two rows per warp");
+        let rotated = "SHF.R.W.U32 R8, R4, 0x3, R4";
+        assert!(of(INDEX, rotated, [128, 1, 1]).repeated.is_empty(), "no bit is lost");
         let data = "LDG.E R2, desc[UR4][R14.64]";
-        assert!(of(data, SHIFT, [128, 1, 1]).repeated.is_empty(), "an argument's data");
+        assert!(of(data, SHIFT, [128, 1, 1]).repeated.is_empty(), "from an unknown address");
+    }
+
+    #[test]
+    fn lanes_that_went_different_ways_come_with_different_values() {
+        let of = |condition: &'static str| {
+            let launch = all_lanes(&[
+                ("S2R R2, SR_TID.X", 4.0),
+                ("SHF.R.U32.HI R8, RZ, 0x3, R2", 4.0),
+                (condition, 4.0),
+                ("MOV R9, 0x1", 4.0),
+                ("@P0 BRA 0x160", 4.0),
+                ("MOV R9, 0x2", 4.0),
+                ("IMAD R10, R8, R9, RZ", 4.0), // 0x160
+                ("IMAD R11, R10, R10, R8", 4.0),
+                ("IADD3 R12, R11, R2, RZ", 4.0),
+                ("STG.E desc[UR4][R6.64], R12", 4.0),
+                ("EXIT", 4.0),
+            ]);
+            same_for_lanes(&launch.listing().unwrap(), [128, 1, 1]).repeated.len()
+        };
+        assert_eq!(of("ISETP.NE.AND P0, PT, R8, 0x4, PT"), 4, "groups part, their lanes don't");
+        assert_eq!(of("ISETP.NE.AND P0, PT, R2, 0x4, PT"), 1, "the shift alone");
     }
 
     #[test]
     fn a_function_is_given_what_its_callers_have() {
         let of = |argument: &'static str| {
-            let launch = launch(&[
+            let launch = all_lanes(&[
                 ("S2R R2, SR_TID.X", 4.0),
                 ("SHF.R.U32.HI R8, RZ, 0x3, R2", 4.0),
                 (argument, 4.0),

@@ -42,14 +42,14 @@ pub fn shared_trees(listing: &Listing) -> Vec<SharedTree> {
 #[must_use]
 pub fn steps_hand_out_results(listing: &Listing) -> bool {
     let sass = listing.sass;
-    let of_loop = |of: usize, family: Family| -> Vec<usize> {
+    let of_loop = |of: usize, pick: &dyn Fn(usize) -> bool| -> Vec<usize> {
         let is_of = |at: &usize| {
-            sass.entries[*at].family == family
-                && sass.flow.innermost(*at) == Some(of)
-                && listing.executed(*at) > 0.0
+            sass.flow.innermost(*at) == Some(of) && listing.executed(*at) > 0.0 && pick(*at)
         };
         (0..sass.entries.len()).filter(is_of).collect()
     };
+    let is_store = |at: usize| sass.entries[at].family == Family::Store(Space::Global);
+    let is_barrier = |at: usize| listing.is_block_barrier(at);
     let meetings = Meetings::of(listing);
     by_place(listing, |at| meetings.is_of_half(listing, at)).into_iter().any(|(place, accesses)| {
         let is_of = |at: &&usize, family: Family| sass.entries[**at].family == family;
@@ -60,8 +60,8 @@ pub fn steps_hand_out_results(listing: &Listing) -> bool {
         reads
             && !written.is_empty()
             && place.is_some_and(|of| {
-                let handed_out = of_loop(of, Family::Store(Space::Global)).len() as f64;
-                handed_out >= between_barriers(&written, &of_loop(of, Family::Barrier))
+                let handed_out = of_loop(of, &is_store).len() as f64;
+                handed_out >= between_barriers(&written, &of_loop(of, &is_barrier))
             })
     })
 }

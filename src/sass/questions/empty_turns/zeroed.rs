@@ -96,10 +96,11 @@ impl Around<'_, '_> {
     /// True where all that becomes of loaded values goes through a selection by the counter and a loaded end.
     fn takes_only_what_is_selected(&mut self, loads: &[usize]) -> bool {
         let count = self.listing.sass.entries.len();
-        let selects: Vec<usize> =
-            self.inside.iter().copied().filter(|&at| is_select(&self.listing, at)).collect();
+        let is_one_of_two = |at: &usize| is_select(&self.listing, *at) && self.data(*at).len() <= 1;
+        let selects: Vec<usize> = self.inside.iter().copied().filter(is_one_of_two).collect();
         let by_end = selects.into_iter().filter(|&at| {
-            self.mask(at).is_some_and(|mask| mask.by_turn.iter().any(|&by| self.has_loaded_end(by)))
+            let mask = self.mask(at);
+            mask.is_some_and(|mask| mask.by_turn.iter().any(|&by| self.has_loaded_end(by)))
         });
         let by_end: Vec<usize> = by_end.collect();
         if by_end.is_empty() {
@@ -109,26 +110,44 @@ impl Around<'_, '_> {
         let mut loaded = Marks::of(count, |at| loads.binary_search(&at).is_ok());
         let mut is_taken = false;
         // Ascending order settles all but what goes from turn to turn, which is asked about below.
-        for &at in self.inside {
-            let uses: Vec<Use> = self.data(at);
-            let made: Vec<usize> =
-                uses.iter().flat_map(|each| self.made_inside(at, *each)).collect();
+        let inside = self.inside;
+        for &at in inside {
+            let family = self.listing.sass.entries[at].family;
+            let made: Vec<usize> = self.makers(at);
             let of_loaded = made.iter().any(|&by| loaded[by]);
-            let is_gate = selected[at] || made.iter().any(|&by| selected[by]);
+            let is_gate =
+                selected[at] || made.iter().any(|&by| selected[by] && self.zeroes(at, by));
             is_taken |= is_gate && of_loaded;
-            let is_load = self.listing.sass.entries[at].family.is_memory();
-            if of_loaded && !is_gate && !is_load {
+            if of_loaded && !is_gate && family == Family::Store(Space::Shared) {
+                // Somebody else may take all of it.
+                return false;
+            }
+            if of_loaded && !is_gate && !family.is_memory() {
                 loaded.insert(at);
             }
         }
         let is_kept = |around: &mut Self, at: usize| {
-            let uses: Vec<Use> = around.data(at);
-            let made: Vec<usize> =
-                uses.iter().flat_map(|each| around.made_inside(at, *each)).collect();
+            let made: Vec<usize> = around.makers(at);
             made.iter().any(|&by| by >= at && loaded[by] && loads.binary_search(&by).is_err())
         };
-        let inside = self.inside;
         is_taken && !inside.iter().any(|&at| loaded[at] && is_kept(self, at))
+    }
+
+    /// True where what an instruction makes of a selection counts nothing behind the end: a product with 0, or a sum with minus
+    /// infinity.
+    fn zeroes(&self, at: usize, selection: usize) -> bool {
+        let base = Instruction::base_of(self.listing.text(at)).unwrap_or_default();
+        let is_product = ["MUL", "FMA", "IMAD"].iter().any(|name| base.contains(name));
+        is_product || base.contains("ADD") && self.listing.text(selection).contains("-INF")
+    }
+
+    /// The instructions of the loop that make what an instruction reads: values and conditions, but no addresses.
+    fn makers(&mut self, at: usize) -> Vec<usize> {
+        let uses: Vec<Use> = taking_part(&self.listing, at)
+            .filter(|each| matches!(each.role, Role::Data | Role::Guard))
+            .copied()
+            .collect();
+        uses.into_iter().flat_map(|each| self.made_inside(at, each)).collect()
     }
 
     fn data(&self, at: usize) -> Vec<Use> {
@@ -207,6 +226,9 @@ mod tests {
         assert!(!is_found("LDC R6, c[0x0][0x224]", FACTOR, SUM), "an edge that all rows share");
         assert!(!is_found(LENGTH, "FSEL R8, RZ, 1, P2", SUM), "by something else");
         assert!(!is_found(LENGTH, FACTOR, "FADD R5, R4, R5"), "all of it is taken");
+        assert!(!is_found(LENGTH, FACTOR, "FADD R5, R4, R8"), "added, all of it counts");
+        let other = "FSEL R8, R9, R11, P1";
+        assert!(!is_found(LENGTH, other, SUM), "another value in its place");
         assert!(!is_found_up_to("R6", LENGTH, FACTOR, SUM), "the loop ends there as well");
     }
 }

@@ -26,8 +26,8 @@ pub struct Shape {
     pub block: [u32; 3],
     /// The blocks of the grid along each direction.
     pub grid: [u32; 3],
-    /// Where in the first constant bank the block's shape begins, with the grid's behind it, in bytes.
-    pub constants_at: u32,
+    /// Where in the first constant bank the block's shape begins, and where the grid's does, in bytes.
+    pub constants_at: [u32; 2],
 }
 
 impl Shape {
@@ -36,7 +36,7 @@ impl Shape {
     #[must_use]
     pub fn new(block: [u32; 3], grid: [u32; 3], compute_capability: Option<(u32, u32)>) -> Self {
         let is_behind_others = compute_capability.is_some_and(|(major, _)| major >= 10);
-        Self { block, grid, constants_at: if is_behind_others { 0x360 } else { 0 } }
+        Self { block, grid, constants_at: if is_behind_others { [0x360, 0x370] } else { [0, 0xc] } }
     }
 }
 
@@ -222,7 +222,7 @@ mod tests {
     use crate::sass::code::listing::tests::launch;
     use crate::sass::questions::independence::{Results, What, shareable};
 
-    const SHAPE: Shape = Shape { block: [256, 1, 1], grid: [4, 1, 32], constants_at: 0 };
+    const SHAPE: Shape = Shape { block: [256, 1, 1], grid: [4, 1, 32], constants_at: [0, 0xc] };
 
     /// What becomes of a loop of 40 turns whose counter is R3, with this before it, in it and behind it.
     fn of(before: &[&str], body: &[&str], behind: &[&str]) -> Option<Results> {

@@ -234,9 +234,12 @@ impl<'a> Offsets<'a> {
     fn constant(&self, text: &str) -> Option<u32> {
         let place = text.strip_prefix("c[0x0]")?.trim().strip_prefix('[')?.strip_suffix(']')?;
         let place = if place == "RZ" { 0 } else { number::word(place)? };
-        let place = place.checked_sub(self.shape.constants_at)?;
-        let shape = [self.shape.block, self.shape.grid].concat();
-        shape.get(place as usize / 4).copied().filter(|_| place.is_multiple_of(4))
+        let of = |shape: [u32; 3], begin: u32| {
+            let place = place.checked_sub(begin).filter(|place| place.is_multiple_of(4))?;
+            shape.get(place as usize / 4).copied()
+        };
+        let [block_at, grid_at] = self.shape.constants_at;
+        of(self.shape.block, block_at).or_else(|| of(self.shape.grid, grid_at))
     }
 
     fn special(&self, name: &str) -> Option<Offset> {
@@ -293,6 +296,11 @@ mod tests {
         let behind_others = [X, Y, "IMAD R4, R3, c[0x0][0x360], R2"];
         assert_eq!(on((10, 0), &behind_others, Over::Threads), Some((1, 255)));
         assert_eq!(of(&behind_others, Over::Threads), None, "an argument on Hopper");
+        let by_grid = |text| [X, Y, "LEA R4, R3, R2, 0x5", text];
+        let blocks = by_grid("IMAD R5, R4, c[0x0][0xc], RZ");
+        assert_eq!(of(&blocks, Over::Threads), Some((4, 1020)), "4 blocks across");
+        let blocks = by_grid("IMAD R5, R4, c[0x0][0x370], RZ");
+        assert_eq!(on((10, 0), &blocks, Over::Threads), Some((4, 1020)));
         let by_argument = [X, "IMAD R4, R2, c[0x0][0x210], RZ"];
         assert_eq!(of(&by_argument, Over::Threads), None, "a distance that is not known");
         let moved = [X, "IADD3 R4, R2, c[0x0][0x210], RZ"];
